@@ -1,0 +1,1 @@
+//! Rows in data frames, one function per published table; column names live here.

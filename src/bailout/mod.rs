@@ -1,0 +1,1 @@
+//! What is asked when an iteration cap is hit, one file each.

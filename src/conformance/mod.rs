@@ -1,0 +1,1 @@
+//! Golden tables of decisions against the systems and presets that should reproduce them.

@@ -1,0 +1,1 @@
+//! Judges: recorded replies, or simulated with stated error rates.

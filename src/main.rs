@@ -1,0 +1,3 @@
+//! The `whenstop` binary: parses arguments, calls the library, returns its exit code.
+
+fn main() {}

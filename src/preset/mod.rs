@@ -1,0 +1,1 @@
+//! The shipped stop rules of other frameworks.

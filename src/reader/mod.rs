@@ -1,0 +1,1 @@
+//! Recorded files into runs: one file per format, detection by content, streaming corpora.

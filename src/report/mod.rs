@@ -1,0 +1,1 @@
+//! Tables, figures and the page, each computed from rows alone.

@@ -1,0 +1,147 @@
+//! Signals: numbers watched over the points of a run.
+//!
+//! A signal is one file and one line in [`signals!`]. It is handed one point at a time and cannot look
+//! ahead; its state is made afresh for each run. What to do about a number is none of its business.
+
+use crate::decision::Need;
+use crate::transcript::{Identity, PointView};
+
+/// A signal at work on one run.
+pub trait Signal: Send {
+    /// Takes the point in and says what the signal reads now. Every point of the run is shown, in
+    /// order. `None`: nothing to read yet (no usage reported so far, no flagged result so far),
+    /// which no comparator passes.
+    fn observe(&mut self, view: &PointView<'_>) -> Option<f64>;
+}
+
+/// What a signal registers: its name, its manual and how to start it.
+pub trait Registered: Signal + Sized + 'static {
+    /// Its name in stack files and tables: what it counts, not what to do about it.
+    const ID: &'static str;
+    /// One line.
+    const SUMMARY: &'static str;
+    /// The unit of its readings.
+    const UNIT: &'static str;
+    /// Where the idea comes from: a framework and version, or a paper.
+    const SOURCE: &'static str;
+    /// The options it takes, by their stack-file names. Others are refused.
+    const OPTIONS: &'static [&'static str] = &[];
+    /// What it needs of a recording to be evaluable.
+    const NEED: Option<Need> = None;
+
+    /// Starts it for one run.
+    fn start(options: &Options) -> Self;
+}
+
+/// Which texts a text signal reads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TextOf {
+    /// The agent's replies.
+    #[default]
+    Reply,
+    /// The results of its tool calls.
+    Results,
+}
+
+/// Which part of a text a text signal reads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TextPart {
+    /// All of it.
+    #[default]
+    Whole,
+    /// The closing paragraph.
+    Closing,
+}
+
+/// Options a stack file may give a signal. Each signal names those it takes; others are refused.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// What makes two calls the same.
+    pub identity: Identity,
+    /// Tools that are left out, by name.
+    pub exempt_tools: Vec<String>,
+    /// How many of the latest steps, calls or results to look at.
+    pub window: Option<usize>,
+    /// A tool's name.
+    pub tool: Option<String>,
+    /// A regular expression, searched for in the text.
+    pub regex: Option<regex::Regex>,
+    /// Phrases, found as substrings of the lower-cased text.
+    pub phrases: Vec<String>,
+    /// Which texts are read.
+    pub of: TextOf,
+    /// Which part of a text is read.
+    pub part: TextPart,
+}
+
+/// A registered signal.
+#[derive(Clone, Copy)]
+pub struct SignalInfo {
+    /// See [`Registered::ID`].
+    pub id: &'static str,
+    /// See [`Registered::SUMMARY`].
+    pub summary: &'static str,
+    /// See [`Registered::UNIT`].
+    pub unit: &'static str,
+    /// See [`Registered::SOURCE`].
+    pub source: &'static str,
+    /// See [`Registered::OPTIONS`].
+    pub options: &'static [&'static str],
+    /// See [`Registered::NEED`].
+    pub need: Option<Need>,
+    /// The signal's source file; its manual is the doc comment of its type.
+    file: &'static str,
+    /// Starts it for one run.
+    pub start: fn(&Options) -> Box<dyn Signal>,
+}
+
+impl std::fmt::Debug for SignalInfo {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "SignalInfo({})", self.id)
+    }
+}
+
+impl SignalInfo {
+    const fn of<S: Registered>(file: &'static str) -> Self {
+        Self {
+            id: S::ID,
+            summary: S::SUMMARY,
+            unit: S::UNIT,
+            source: S::SOURCE,
+            options: S::OPTIONS,
+            need: S::NEED,
+            file,
+            start: |options| Box::new(S::start(options)),
+        }
+    }
+
+    /// The manual page: the doc comment of the signal's type.
+    pub fn manual(&self) -> String {
+        let (head, _) = self.file.split_once("\npub struct ").unwrap_or((self.file, ""));
+        let comment: Vec<&str> = head
+            .lines()
+            .rev()
+            .skip_while(|line| line.starts_with("#["))
+            .map_while(|line| line.strip_prefix("///"))
+            .collect();
+        comment.into_iter().rev().map(|line| line.strip_prefix(' ').unwrap_or(line)).collect::<Vec<_>>().join("\n")
+    }
+}
+
+macro_rules! signals {
+    ($($module:ident::$signal:ident,)*) => {
+        $(mod $module; pub use $module::$signal;)*
+        /// Every signal, in manual order.
+        pub static REGISTRY: &[SignalInfo] =
+            &[$(SignalInfo::of::<$signal>(include_str!(concat!(stringify!($module), ".rs"))),)*];
+    };
+}
+
+signals! {
+    steps::Steps,
+}
+
+/// The signal of that name.
+pub fn find(id: &str) -> Option<&'static SignalInfo> {
+    REGISTRY.iter().find(|signal| signal.id == id)
+}

@@ -1,0 +1,1 @@
+//! Stop-point snapshots, their differences, and gates.

@@ -1,0 +1,1 @@
+//! Many limits at once: the second path to the same answer.

@@ -1,0 +1,1 @@
+//! The five seed systems, one folder each: native configuration, order of checks, profiles.

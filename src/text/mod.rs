@@ -1,0 +1,1 @@
+//! Tests of a text, one file each: phrase lists, closing paragraph, tags.

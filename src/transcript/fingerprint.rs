@@ -1,0 +1,136 @@
+//! When two calls count as the same call again.
+
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+
+/// A 64-bit fingerprint. Equal texts have equal fingerprints on every machine; within one run a
+/// collision is not a practical concern (2^-64 a pair).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Fingerprint(pub u64);
+
+/// What makes two calls the same.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Identity {
+    /// The tool's name only.
+    Name,
+    /// Name and arguments as written, byte for byte.
+    Raw,
+    /// Name and arguments as JSON: key order and white space do not matter. Text that is not JSON
+    /// is compared as written.
+    #[default]
+    Canonical,
+    /// Name and the named top-level fields of the arguments.
+    Fields(Vec<String>),
+}
+
+/// Fingerprint of a text.
+pub fn of_text(text: &str) -> Fingerprint {
+    Fingerprint(xxh3_64(text.as_bytes()))
+}
+
+/// Fingerprint of a list of fingerprints, in order.
+pub fn of_list(parts: impl IntoIterator<Item = Fingerprint>) -> Fingerprint {
+    let mut hasher = Xxh3::new();
+    for part in parts {
+        hasher.update(&part.0.to_le_bytes());
+    }
+    Fingerprint(hasher.digest())
+}
+
+/// Fingerprint of a call under `identity`.
+pub fn of_call(identity: &Identity, name: &str, arguments: &str) -> Fingerprint {
+    match identity {
+        Identity::Name => of_text(name),
+        Identity::Raw => of_pair(name, arguments),
+        Identity::Canonical => of_call_canonical(name, arguments),
+        Identity::Fields(fields) => {
+            let chosen = match serde_json::from_str::<serde_json::Value>(arguments) {
+                Ok(serde_json::Value::Object(map)) => {
+                    let mut chosen = serde_json::Map::new();
+                    for field in fields {
+                        if let Some(value) = map.get(field) {
+                            chosen.insert(field.clone(), value.clone());
+                        }
+                    }
+                    serde_json::Value::Object(chosen)
+                }
+                _ => serde_json::Value::String(arguments.to_owned()),
+            };
+            of_pair(name, &canonical_json(&chosen))
+        }
+    }
+}
+
+pub(super) fn of_call_canonical(name: &str, arguments: &str) -> Fingerprint {
+    match serde_json::from_str::<serde_json::Value>(arguments) {
+        Ok(value) => of_pair(name, &canonical_json(&value)),
+        Err(_) => of_pair(name, arguments),
+    }
+}
+
+fn of_pair(name: &str, arguments: &str) -> Fingerprint {
+    let mut hasher = Xxh3::new();
+    hasher.update(name.as_bytes());
+    hasher.update(&[0]);
+    hasher.update(arguments.as_bytes());
+    Fingerprint(hasher.digest())
+}
+
+/// JSON text with keys sorted at every level and no insignificant white space. Numbers keep their
+/// spelling class: 1 and 1.0 differ.
+pub fn canonical_json(value: &serde_json::Value) -> String {
+    let mut out = String::new();
+    write_canonical(value, &mut out);
+    out
+}
+
+fn write_canonical(value: &serde_json::Value, out: &mut String) {
+    match value {
+        serde_json::Value::Object(map) => {
+            let mut keys: Vec<&String> = map.keys().collect();
+            keys.sort_unstable();
+            out.push('{');
+            for (index, key) in keys.into_iter().enumerate() {
+                if index > 0 {
+                    out.push(',');
+                }
+                write_canonical(&serde_json::Value::String(key.clone()), out);
+                out.push(':');
+                write_canonical(&map[key], out);
+            }
+            out.push('}');
+        }
+        serde_json::Value::Array(items) => {
+            out.push('[');
+            for (index, item) in items.iter().enumerate() {
+                if index > 0 {
+                    out.push(',');
+                }
+                write_canonical(item, out);
+            }
+            out.push(']');
+        }
+        scalar => out.push_str(&scalar.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identity_decides_what_is_the_same_call() {
+        let (a, b) = (r#"{"path":"x","n":1}"#, r#"{ "n": 1, "path": "x" }"#);
+        let print = |identity: &Identity, arguments| of_call(identity, "read", arguments);
+        assert_eq!(print(&Identity::Canonical, a), print(&Identity::Canonical, b));
+        assert_ne!(print(&Identity::Raw, a), print(&Identity::Raw, b));
+        assert_eq!(print(&Identity::Name, a), print(&Identity::Name, "{}"));
+        let by_path = Identity::Fields(vec!["path".into()]);
+        assert_eq!(print(&by_path, a), print(&by_path, r#"{"path":"x","n":2}"#));
+        assert_ne!(print(&by_path, a), print(&by_path, r#"{"path":"y","n":1}"#));
+    }
+
+    #[test]
+    fn a_name_cannot_run_into_the_arguments() {
+        assert_ne!(of_call(&Identity::Raw, "ab", "c"), of_call(&Identity::Raw, "a", "bc"));
+    }
+}

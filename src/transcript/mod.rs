@@ -1,0 +1,21 @@
+//! The recorded run: events, steps, points, outcome. It knows no format, no rule and no file.
+
+mod event;
+pub mod fingerprint;
+mod outcome;
+mod point;
+mod run;
+mod step;
+mod text;
+mod units;
+mod view;
+
+pub use event::{Checkpoint, Event, Json, JudgeReply, Lane, Message, Metrics, Note, Role, ToolCall};
+pub use fingerprint::{Fingerprint, Identity};
+pub use outcome::{EndCause, Outcome, OutcomeSource, Secured};
+pub use point::{Moment, Point};
+pub use run::{Draft, Grade, Header, Run};
+pub use step::Step;
+pub use text::Text;
+pub use units::{Instant, Millis, Tokens, Usage, Usd};
+pub use view::PointView;

@@ -1,0 +1,58 @@
+//! Steps: one model call, the tools it asked for, and their results.
+
+use super::{Event, Lane, Message, Role};
+
+/// One step, as places in the run's events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Index of the reply.
+    pub reply: usize,
+    /// One past the last event that belongs to the step: its results, and what was recorded of them.
+    pub end: usize,
+    /// Did the reply ask for a tool?
+    pub has_calls: bool,
+    /// How many tool results the step has.
+    pub n_results: usize,
+}
+
+impl Step {
+    /// All steps of a run.
+    pub(super) fn all(events: &[Event]) -> Vec<Self> {
+        let replies: Vec<usize> = events
+            .iter()
+            .enumerate()
+            .filter(|(_, event)| event.message().is_some_and(Message::is_step))
+            .map(|(index, _)| index)
+            .collect();
+        replies
+            .iter()
+            .enumerate()
+            .map(|(nth, &reply)| {
+                let next = replies.get(nth + 1).copied().unwrap_or(events.len());
+                Self::at(events, reply, next)
+            })
+            .collect()
+    }
+
+    /// The step whose reply is at `reply`; the next one begins at `next`.
+    fn at(events: &[Event], reply: usize, next: usize) -> Self {
+        let between = &events[reply + 1..next];
+        let is_result = |event: &Event| event.message().is_some_and(Message::is_result);
+        let through_results = between.iter().rposition(is_result).map_or(0, |last| last + 1);
+        let records = between[through_results..].iter().take_while(|event| belongs_to_step(event)).count();
+        Self {
+            reply,
+            end: reply + 1 + through_results + records,
+            has_calls: events[reply].message().is_some_and(|message| !message.tool_calls.is_empty()),
+            n_results: between.iter().filter(|event| is_result(event)).count(),
+        }
+    }
+}
+
+/// What may follow the results and still be part of the step: everything but the next words of the
+/// conversation.
+fn belongs_to_step(event: &Event) -> bool {
+    event.message().is_none_or(|message| {
+        !matches!((message.role, &message.lane), (Role::User | Role::System, Lane::Main) | (_, Lane::Counterpart))
+    })
+}

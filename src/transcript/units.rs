@@ -1,0 +1,110 @@
+//! Numbers that cannot be added by mistake: tokens, milliseconds, instants and dollars.
+
+use std::fmt;
+use std::iter::Sum;
+use std::ops::{Add, AddAssign, Sub};
+
+/// A number of tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Tokens(pub u64);
+
+/// A duration in milliseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Millis(pub i64);
+
+/// An instant: milliseconds since the Unix epoch (UTC). Recordings without a zone are read as UTC,
+/// so only differences within one run mean anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Instant(pub i64);
+
+/// An amount of money in US dollars.
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
+pub struct Usd(pub f64);
+
+impl Instant {
+    /// Time passed since `earlier`; negative when the recording's clock stepped back.
+    pub fn since(self, earlier: Self) -> Millis {
+        Millis(self.0.saturating_sub(earlier.0))
+    }
+}
+
+macro_rules! additive {
+    ($type:ident, $zero:expr, $add:expr) => {
+        impl Add for $type {
+            type Output = Self;
+            fn add(self, other: Self) -> Self {
+                Self($add(self.0, other.0))
+            }
+        }
+        impl AddAssign for $type {
+            fn add_assign(&mut self, other: Self) {
+                *self = *self + other;
+            }
+        }
+        impl Sum for $type {
+            fn sum<I: Iterator<Item = Self>>(values: I) -> Self {
+                values.fold(Self($zero), Add::add)
+            }
+        }
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+    };
+}
+
+additive!(Tokens, 0, u64::saturating_add);
+additive!(Millis, 0, i64::saturating_add);
+additive!(Usd, 0.0, |a: f64, b: f64| a + b);
+
+impl Sub for Tokens {
+    type Output = Self;
+    fn sub(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
+    }
+}
+
+/// Tokens of one model call. A field the recording does not have is `None`, never 0.
+///
+/// Readers normalise the three conventions in use (FORMATS: OpenAI counts cached tokens inside the
+/// input, Anthropic beside it, some producers leave them out) so that `input` here **includes**
+/// cached tokens, read and written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// All input tokens, cached ones included.
+    pub input: Option<u64>,
+    /// The part of `input` read from a cache.
+    pub cache_read: Option<u64>,
+    /// The part of `input` written to a cache.
+    pub cache_write: Option<u64>,
+    /// Output tokens, reasoning included.
+    pub output: Option<u64>,
+    /// The part of `output` spent on reasoning.
+    pub reasoning: Option<u64>,
+}
+
+impl Usage {
+    /// Usage with input and output only.
+    pub fn new(input: u64, output: u64) -> Self {
+        Self { input: Some(input), output: Some(output), ..Self::default() }
+    }
+
+    /// True when neither input nor output is known.
+    pub fn is_empty(&self) -> bool {
+        self.input.is_none() && self.output.is_none()
+    }
+
+    /// Input (cached included) plus output; `None` when neither is known.
+    pub fn total(&self) -> Option<Tokens> {
+        match (self.input, self.output) {
+            (None, None) => None,
+            (input, output) => Some(Tokens(input.unwrap_or(0).saturating_add(output.unwrap_or(0)))),
+        }
+    }
+
+    /// Input that was not read from a cache; `None` when the input is unknown.
+    pub fn uncached_input(&self) -> Option<Tokens> {
+        self.input.map(|input| Tokens(input.saturating_sub(self.cache_read.unwrap_or(0))))
+    }
+}

@@ -1,0 +1,1 @@
+//! Stop against outcome: the verdict, and the accounting of steps, tokens, cost and time.

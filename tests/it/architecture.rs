@@ -1,0 +1,1 @@
+//! The module table of ARCHITECTURE.md against the `use` lines in src/.

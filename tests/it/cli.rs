@@ -1,0 +1,1 @@
+//! The commands: stdout, stderr, exit code, files.

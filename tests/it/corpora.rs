@@ -1,0 +1,1 @@
+//! Figures on the real corpora, when they are at hand.

@@ -1,0 +1,19 @@
+//! The one integration binary.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    clippy::allow_attributes,
+    dead_code,
+    reason = "tests: stop loudly, skip loudly"
+)]
+
+mod architecture;
+mod cli;
+mod corpora;
+mod presets;
+mod readers;
+mod shared;
+mod signals;
+mod stats;
+mod systems;

@@ -1,0 +1,1 @@
+//! Every format: good traces, broken traces, and the real corpora.

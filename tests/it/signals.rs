@@ -1,0 +1,1 @@
+//! Every signal on every fixture.

@@ -1,0 +1,1 @@
+//! Statistics: golden values, simulations, closed forms.

@@ -1,0 +1,1 @@
+//! The seed systems: golden cases and the bundled text benchmark.
