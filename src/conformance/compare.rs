@@ -1,0 +1,93 @@
+//! Finding the first field in which an answer differs from what a table expects.
+
+use serde_json::Value;
+
+/// How objects below the top of `expected` are compared. At the top only the fields that
+/// `expected` has are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Nested {
+    /// The same fields, no more and no fewer.
+    Exact,
+    /// Only the fields that `expected` has; a null there also stands for an absent field.
+    Subset,
+}
+
+/// Where an answer differs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Difference {
+    /// The path of the field, from `expected`.
+    pub field: String,
+    /// What was expected there; null where the answer has a field too many.
+    pub expected: Value,
+    /// What was answered there; null where the answer lacks the field.
+    pub got: Value,
+}
+
+/// The first difference in the order of `expected`'s fields, or `None` when the answer agrees.
+/// Numbers are equal when their values are, so 1 and 1.0 agree.
+pub fn first_difference(expected: &Value, got: &Value, nested: Nested) -> Option<Difference> {
+    difference("expected", expected, got, nested, true)
+}
+
+fn difference(field: &str, expected: &Value, got: &Value, nested: Nested, top: bool) -> Option<Difference> {
+    let here = || Difference { field: field.to_owned(), expected: expected.clone(), got: got.clone() };
+    match (expected, got) {
+        (Value::Object(wanted), Value::Object(answered)) => {
+            let subset = top || nested == Nested::Subset;
+            let inner = wanted.iter().find_map(|(key, value)| {
+                let field = format!("{field}.{key}");
+                match answered.get(key) {
+                    Some(answer) => difference(&field, value, answer, nested, false),
+                    None if value.is_null() && nested == Nested::Subset => None,
+                    None => Some(Difference { field, expected: value.clone(), got: Value::Null }),
+                }
+            });
+            inner.or_else(|| {
+                let (key, extra) = answered.iter().find(|(key, _)| !subset && !wanted.contains_key(*key))?;
+                Some(Difference { field: format!("{field}.{key}"), expected: Value::Null, got: extra.clone() })
+            })
+        }
+        (Value::Array(wanted), Value::Array(answered)) => {
+            let inner = wanted.iter().zip(answered).enumerate().find_map(|(index, (value, answer))| {
+                difference(&format!("{field}[{index}]"), value, answer, nested, false)
+            });
+            inner.or_else(|| {
+                let lengths = [wanted.len(), answered.len()].map(Value::from);
+                let [expected, got] = lengths;
+                (wanted.len() != answered.len()).then(|| Difference { field: format!("{field}.length"), expected, got })
+            })
+        }
+        (Value::Number(wanted), Value::Number(answered)) if wanted.as_f64() == answered.as_f64() => None,
+        _ if expected == got => None,
+        _ => Some(here()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn check(expected: &Value, got: &Value, field: Option<&str>) {
+        let found = first_difference(expected, got, Nested::Exact).map(|difference| difference.field);
+        assert_eq!(found.as_deref(), field, "{expected} against {got}");
+    }
+
+    #[test]
+    fn the_first_differing_field_is_named_by_its_path() {
+        check(&json!({"a": 1}), &json!({"a": 1.0, "b": 2}), None);
+        check(&json!({"a": {"b": 1}}), &json!({"a": {"b": 1, "c": 2}}), Some("expected.a.c"));
+        check(&json!({"s": [{"n": 1}, {"n": 2}]}), &json!({"s": [{"n": 1}, {"n": 3}]}), Some("expected.s[1].n"));
+        check(&json!({"s": [1]}), &json!({"s": [1, 2]}), Some("expected.s.length"));
+        check(&json!({"a": null}), &json!({}), Some("expected.a"));
+        check(&json!({"a": true}), &json!({"a": 1}), Some("expected.a"));
+    }
+
+    #[test]
+    fn a_subset_ignores_what_the_table_does_not_mention() {
+        let expected = json!({"actions": [{"at": 3, "code": null}]});
+        let got = json!({"actions": [{"at": 3, "kind": "halt"}]});
+        assert_eq!(first_difference(&expected, &got, Nested::Subset), None);
+    }
+}

@@ -1,0 +1,75 @@
+//! What a round is, for systems that are asked at the end of one.
+
+use serde_json::Value;
+
+use crate::transcript::{Moment, PointView};
+
+/// What a round is on a recording: some systems decide once a round, and many recordings hold only one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Round {
+    /// From a prompt to the reply that asks for no tool, as the systems themselves have it.
+    #[default]
+    Prompt,
+    /// Every step is a round.
+    Step,
+    /// This many steps (at least 1), or fewer when a reply asks for no tool before.
+    Steps(u32),
+}
+
+impl Round {
+    /// Reads `"prompt"`, `"step"` or a number of steps; `None` for anything else.
+    pub fn from_json(value: &Value) -> Option<Self> {
+        match value {
+            Value::String(word) if word == "prompt" => Some(Self::Prompt),
+            Value::String(word) if word == "step" => Some(Self::Step),
+            Value::Number(number) => {
+                let steps = number.as_u64().and_then(|steps| u32::try_from(steps).ok())?;
+                (steps > 0).then_some(Self::Steps(steps))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl std::fmt::Display for Round {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Prompt => f.write_str("prompt"),
+            Self::Step => f.write_str("step"),
+            Self::Steps(steps) => write!(f, "{steps} steps"),
+        }
+    }
+}
+
+/// Tells at each point whether a round ends there. It must see every point of the run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RoundClock {
+    round: Round,
+    /// Steps of the round so far.
+    steps: u32,
+}
+
+impl RoundClock {
+    /// A clock at the start of a run.
+    pub fn new(round: Round) -> Self {
+        Self { round, steps: 0 }
+    }
+
+    /// Does a round end at this point? A round that ends after a step's tools is not ended again by
+    /// the end of its prompt.
+    pub fn ends(&mut self, view: &PointView<'_>) -> bool {
+        let ends = match (self.round, view.moment()) {
+            (Round::Prompt, moment) => moment == Moment::EndOfRound,
+            (Round::Step, moment) => moment == Moment::AfterTools,
+            (Round::Steps(limit), Moment::AfterTools) => {
+                self.steps += 1;
+                self.steps >= limit || view.ends_round()
+            }
+            (Round::Steps(_), _) => false,
+        };
+        if ends {
+            self.steps = 0;
+        }
+        ends
+    }
+}
