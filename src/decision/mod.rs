@@ -131,6 +131,8 @@ pub struct Decision {
     pub call_id: Option<Box<str>>,
     /// False when, as shipped, the words never reach the model: then nothing diverges.
     pub delivered: bool,
+    /// True when the framework throws away the reply on which it stops: a final answer is lost.
+    pub drops_reply: bool,
 }
 
 impl Decision {
@@ -146,6 +148,7 @@ impl Decision {
             detail: None,
             call_id: None,
             delivered: true,
+            drops_reply: false,
         }
     }
 
@@ -174,6 +177,13 @@ impl Decision {
     #[must_use]
     pub fn about_event(mut self, event: usize) -> Self {
         self.event = Some(event);
+        self
+    }
+
+    /// Throws the reply away.
+    #[must_use]
+    pub fn dropping_reply(mut self) -> Self {
+        self.drops_reply = true;
         self
     }
 

@@ -4,6 +4,7 @@
 //! configuration, read verbatim, and becomes a [`Strategy`] like any stack. It knows no file and no
 //! recorded format: texts come in as [`ConfigText`], recordings as [`crate::transcript::Run`]s.
 
+pub mod awaken;
 mod round;
 mod settings;
 
@@ -38,7 +39,7 @@ impl std::fmt::Debug for SystemInfo {
 }
 
 /// Every system, in manual order.
-pub static SYSTEMS: &[SystemInfo] = &[];
+pub static SYSTEMS: &[SystemInfo] = &[awaken::AWAKEN];
 
 /// The system of that name.
 pub fn find(id: &str) -> Option<&'static SystemInfo> {

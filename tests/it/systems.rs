@@ -36,3 +36,8 @@ fn check_golden(system: &str) {
     let report = conformance::run(&tables(&folder));
     assert!(report.all_agreed() && report.not_applicable.is_empty(), "{}", show(&report));
 }
+
+#[test]
+fn awaken_agrees_with_every_golden_case() {
+    check_golden("awaken");
+}

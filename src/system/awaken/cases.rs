@@ -1,0 +1,190 @@
+//! awaken's golden tables: the answer of this implementation to one case.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::Profile;
+use super::counters::{Boundary, Counters, Snapshot};
+use super::hooks::Hooks;
+use super::policy::{Policy, Stop};
+use super::spec::StopConditionSpec;
+use crate::transcript::fingerprint;
+
+/// The tables there are.
+pub(super) const TABLES: &[&str] = &["stats_policies", "stacks", "spec_serde", "step_sequences", "shared_counters"];
+
+/// Answers a case of `table`; `Err` says what is wrong with the case.
+pub(super) fn answer(input: &Value) -> Result<Value, String> {
+    match input.get("kind").and_then(Value::as_str) {
+        Some("stats") => stats(input),
+        Some("serde") => Ok(serde_rules(input)),
+        Some("steps") => steps(input),
+        other => Err(format!("unknown kind `{}`", other.unwrap_or("none"))),
+    }
+}
+
+fn conditions(input: &Value) -> Result<Vec<StopConditionSpec>, String> {
+    let specs = input.get("specs").and_then(Value::as_array).ok_or("no `specs`")?;
+    specs
+        .iter()
+        .map(|spec| serde_json::from_value::<StopConditionSpec>(spec.clone()).map_err(|error| error.to_string()))
+        .collect()
+}
+
+/// A statistics snapshot as a case writes it.
+#[derive(Deserialize)]
+struct WireStats {
+    step_count: u32,
+    total_input_tokens: u64,
+    total_output_tokens: u64,
+    elapsed_ms: u64,
+    consecutive_errors: u32,
+    last_tool_names: Vec<String>,
+    last_response_text: String,
+    recent_response_texts: Vec<String>,
+}
+
+fn stats(input: &Value) -> Result<Value, String> {
+    let conditions = match conditions(input) {
+        Ok(conditions) => conditions,
+        Err(spec_error) => return Ok(json!({ "spec_error": spec_error })),
+    };
+    let wire = input.get("stats").cloned().ok_or("no `stats`")?;
+    let wire: WireStats = serde_json::from_value(wire).map_err(|error| error.to_string())?;
+    let tools: Vec<Cow<'_, str>> = wire.last_tool_names.iter().map(Into::into).collect();
+    let recent: VecDeque<_> = wire.recent_response_texts.iter().map(|text| fingerprint::of_text(text)).collect();
+    let seen = Snapshot {
+        step_count: wire.step_count,
+        input: wire.total_input_tokens,
+        output: wire.total_output_tokens,
+        elapsed_ms: Some(wire.elapsed_ms),
+        errors: wire.consecutive_errors,
+        tools: &tools,
+        text: &wire.last_response_text,
+        recent: &recent,
+    };
+    let policies: Vec<Policy> = conditions.into_iter().map(Policy::new).collect();
+    let said: Vec<Option<Stop>> = policies.iter().map(|policy| policy.evaluate(Profile::Published06, &seen)).collect();
+    let first = said.iter().position(Option::is_some);
+    let stop = first.and_then(|index| said.get(index)?.as_ref());
+    let each: Vec<Value> = policies.iter().zip(&said).map(|(policy, stop)| verdict(policy, stop.as_ref())).collect();
+    Ok(json!({
+        "stopped": first.is_some(),
+        "stopping_index": first,
+        "code": stop.map(|stop| stop.code),
+        "detail": stop.map(|stop| &stop.detail),
+        "each": each,
+    }))
+}
+
+fn verdict(policy: &Policy, stop: Option<&Stop>) -> Value {
+    match stop {
+        None => json!({ "decision": "continue", "policy_id": policy.id() }),
+        Some(stop) => {
+            json!({ "decision": "stop", "code": stop.code, "detail": stop.detail, "policy_id": policy.id() })
+        }
+    }
+}
+
+fn serde_rules(input: &Value) -> Value {
+    let text = match input.get("json_text").and_then(Value::as_str) {
+        Some(text) => text.to_owned(),
+        None => input.get("json").unwrap_or(&Value::Null).to_string(),
+    };
+    match serde_json::from_str::<StopConditionSpec>(&text) {
+        Ok(condition) => json!({ "accepted": true, "canonical": condition, "policy_id": condition.policy_id() }),
+        Err(error) => json!({ "accepted": false, "error": error.to_string() }),
+    }
+}
+
+/// A step as a case writes it.
+#[derive(Deserialize)]
+struct WireStep {
+    #[serde(default)]
+    text: String,
+    #[serde(default)]
+    tools: Vec<String>,
+    #[serde(default)]
+    usage: Option<WireUsage>,
+    #[serde(default)]
+    error: bool,
+    #[serde(default)]
+    no_response: bool,
+}
+
+/// Usage as a case writes it; awaken widens its signed numbers without a check.
+#[derive(Deserialize)]
+struct WireUsage {
+    #[serde(default)]
+    input: Option<i64>,
+    #[serde(default)]
+    output: Option<i64>,
+}
+
+impl WireStep {
+    fn boundary(&self) -> Boundary<'_> {
+        if self.error {
+            return Boundary::Failed;
+        }
+        if self.no_response {
+            return Boundary::Nothing;
+        }
+        let tokens = |of: fn(&WireUsage) -> Option<i64>| self.usage.as_ref().and_then(of).unwrap_or(0).cast_unsigned();
+        Boundary::Reply {
+            text: (&self.text).into(),
+            print: (!self.text.is_empty()).then(|| fingerprint::of_text(&self.text)),
+            tools: self.tools.iter().map(Into::into).collect(),
+            input: tokens(|usage| usage.input),
+            output: tokens(|usage| usage.output),
+        }
+    }
+}
+
+fn steps(input: &Value) -> Result<Value, String> {
+    let conditions = match conditions(input) {
+        Ok(conditions) => conditions,
+        Err(spec_error) => return Ok(json!({ "spec_error": spec_error })),
+    };
+    let wire = input.get("steps").cloned().ok_or("no `steps`")?;
+    let wire: Vec<WireStep> = serde_json::from_value(wire).map_err(|error| error.to_string())?;
+    let policies = conditions.into_iter().map(Policy::new).collect();
+    let guard = match input.get("extra_max_rounds_plugin") {
+        None | Some(Value::Null) => None,
+        Some(rounds) => {
+            let rounds = rounds.as_u64().ok_or("`extra_max_rounds_plugin` is no number")?;
+            let rounds = usize::try_from(rounds).map_err(|error| error.to_string())?;
+            Some(Policy::new(StopConditionSpec::MaxRounds { rounds }))
+        }
+    };
+    let hooks = Hooks::new(Profile::Published06, policies, guard);
+    let mut counters = Counters::default();
+    let mut per_step = Vec::new();
+    for (index, step) in wire.iter().enumerate() {
+        let stop = hooks.run(&mut counters, &step.boundary(), None);
+        let reason = stop.as_ref().map(|(_, stop)| format!("stopped:{}", stop.code));
+        per_step.push(json!({
+            "step": index + 1,
+            "stopped": stop.is_some(),
+            "status_reason": reason,
+            "state": {
+                "step_count": counters.step_count,
+                "total_input_tokens": counters.input,
+                "total_output_tokens": counters.output,
+                "consecutive_errors": counters.errors,
+                "recent_response_texts_len": counters.recent.len(),
+            },
+        }));
+        if let Some((_, stop)) = stop {
+            return Ok(json!({
+                "stop_step": index + 1,
+                "status_reason": reason,
+                "code": stop.code,
+                "per_step": per_step,
+            }));
+        }
+    }
+    Ok(json!({ "stop_step": null, "status_reason": null, "code": null, "per_step": per_step }))
+}

@@ -1,0 +1,106 @@
+//! What awaken counts over a run, and the snapshot its policies are shown.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+
+use crate::transcript::Fingerprint;
+
+/// How many reply texts are kept; a longer loop window can never fill.
+const HISTORY: usize = 64;
+
+/// What the model call of a step came to.
+#[derive(Clone, Debug)]
+pub enum Boundary<'r> {
+    /// A reply.
+    Reply {
+        /// Its text; empty when nobody will search it.
+        text: Cow<'r, str>,
+        /// Fingerprint of its text; `None` when the text is empty.
+        print: Option<Fingerprint>,
+        /// The tools it asks for, in order.
+        tools: Vec<Cow<'r, str>>,
+        /// Input tokens, 0 when not reported.
+        input: u64,
+        /// Output tokens, 0 when not reported.
+        output: u64,
+    },
+    /// The call failed.
+    Failed,
+    /// There was no call at all.
+    Nothing,
+}
+
+/// The counters of one run.
+#[derive(Clone, Debug, Default)]
+pub struct Counters {
+    /// Model calls, failed and missing ones included.
+    pub step_count: u32,
+    /// Input tokens.
+    pub input: u64,
+    /// Output tokens.
+    pub output: u64,
+    /// Failed calls in a row; a missing reply leaves it.
+    pub errors: u32,
+    /// The latest non-empty reply texts, oldest first.
+    pub recent: VecDeque<Fingerprint>,
+}
+
+impl Counters {
+    /// Takes a step in.
+    pub fn take_in(&mut self, boundary: &Boundary<'_>) {
+        self.step_count = self.step_count.saturating_add(1);
+        match boundary {
+            Boundary::Reply { print, input, output, .. } => {
+                self.input = self.input.saturating_add(*input);
+                self.output = self.output.saturating_add(*output);
+                self.recent.extend(*print);
+                if self.recent.len() > HISTORY {
+                    self.recent.pop_front();
+                }
+                self.errors = 0;
+            }
+            Boundary::Failed => self.errors = self.errors.saturating_add(1),
+            Boundary::Nothing => {}
+        }
+    }
+
+    /// What the policies see after `boundary`, `elapsed_ms` into the run (`None`: not recorded).
+    pub fn snapshot<'a>(&'a self, boundary: &'a Boundary<'_>, elapsed_ms: Option<u64>) -> Snapshot<'a> {
+        let (text, tools): (&str, &[Cow<'_, str>]) = match boundary {
+            Boundary::Reply { text, tools, .. } => (text, tools),
+            Boundary::Failed | Boundary::Nothing => ("", &[]),
+        };
+        Snapshot {
+            step_count: self.step_count,
+            input: self.input,
+            output: self.output,
+            elapsed_ms,
+            // A missing reply reports no streak, although the streak goes on behind it.
+            errors: if matches!(boundary, Boundary::Failed) { self.errors } else { 0 },
+            tools,
+            text,
+            recent: &self.recent,
+        }
+    }
+}
+
+/// The statistics a policy decides on.
+#[derive(Clone, Copy, Debug)]
+pub struct Snapshot<'a> {
+    /// Model calls so far.
+    pub step_count: u32,
+    /// Input tokens so far.
+    pub input: u64,
+    /// Output tokens so far.
+    pub output: u64,
+    /// Milliseconds since the run began; `None` when the recording has no times.
+    pub elapsed_ms: Option<u64>,
+    /// Failed model calls in a row.
+    pub errors: u32,
+    /// Tools asked for in this reply.
+    pub tools: &'a [Cow<'a, str>],
+    /// Text of this reply.
+    pub text: &'a str,
+    /// The latest non-empty reply texts, oldest first.
+    pub recent: &'a VecDeque<Fingerprint>,
+}

@@ -1,0 +1,165 @@
+//! The seven policies: one stop condition against one snapshot.
+
+use regex::Regex;
+
+use super::Profile;
+use super::counters::Snapshot;
+use super::spec::StopConditionSpec;
+use crate::decision::{Evidence, Need};
+use crate::transcript::fingerprint;
+
+/// A stop condition ready to be asked.
+#[derive(Debug)]
+pub struct Policy {
+    condition: StopConditionSpec,
+    /// For a content match: the compiled pattern, or what is wrong with it.
+    pattern: Option<Result<Regex, String>>,
+}
+
+/// A policy's reason to stop.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stop {
+    /// awaken's code; the run's status reason is `stopped:` and this.
+    pub code: &'static str,
+    /// awaken's words.
+    pub detail: String,
+    /// Reading and limit.
+    pub evidence: Evidence,
+}
+
+impl Stop {
+    fn new(code: &'static str, detail: String, evidence: Evidence) -> Self {
+        Self { code, detail, evidence }
+    }
+}
+
+impl Policy {
+    /// Compiles the condition. A bad pattern is kept: it stops the run at the first step.
+    pub fn new(condition: StopConditionSpec) -> Self {
+        let pattern = match &condition {
+            StopConditionSpec::ContentMatch { pattern } => Some(Regex::new(pattern).map_err(|error| error.to_string())),
+            _ => None,
+        };
+        Self { condition, pattern }
+    }
+
+    /// awaken's name of the policy.
+    pub fn id(&self) -> &'static str {
+        self.condition.policy_id()
+    }
+
+    /// The rule as it reads in tables.
+    pub fn rule(&self, profile: Profile) -> String {
+        let over = if profile == Profile::Documented { ">" } else { ">=" };
+        match &self.condition {
+            StopConditionSpec::MaxRounds { rounds } => format!("max_rounds {over} {rounds}"),
+            StopConditionSpec::Timeout { seconds } => format!("timeout > {seconds}s"),
+            StopConditionSpec::TokenBudget { max_total } => format!("token_budget > {max_total}"),
+            StopConditionSpec::ConsecutiveErrors { max } => format!("consecutive_errors >= {max}"),
+            StopConditionSpec::StopOnTool { tool_name } => format!("stop_on_tool {tool_name}"),
+            StopConditionSpec::ContentMatch { pattern } => format!("content_match {pattern}"),
+            StopConditionSpec::LoopDetection { window } => format!("loop_detection {window}"),
+        }
+    }
+
+    /// What it needs of a recording.
+    pub fn need(&self) -> Option<Need> {
+        match &self.condition {
+            StopConditionSpec::Timeout { seconds: 1.. } => Some(Need::Times),
+            StopConditionSpec::TokenBudget { max_total: 1.. } => Some(Need::Usage),
+            StopConditionSpec::ConsecutiveErrors { max } if low_32_bits(*max) > 0 => {
+                Some(Need::Native("failed model calls"))
+            }
+            _ => None,
+        }
+    }
+
+    /// True when it searches the reply's text.
+    pub fn reads_text(&self) -> bool {
+        matches!(self.pattern, Some(Ok(_)))
+    }
+
+    /// Asks it. The published profile stops at the round limit, the documented one beyond it.
+    pub fn evaluate(&self, profile: Profile, seen: &Snapshot<'_>) -> Option<Stop> {
+        match &self.condition {
+            StopConditionSpec::MaxRounds { rounds } => max_rounds(*rounds, profile, seen),
+            StopConditionSpec::Timeout { seconds } => timeout(seconds.saturating_mul(1000), seen),
+            StopConditionSpec::TokenBudget { max_total } => token_budget(*max_total as u64, seen),
+            StopConditionSpec::ConsecutiveErrors { max } => consecutive_errors(low_32_bits(*max), seen),
+            StopConditionSpec::StopOnTool { tool_name } => stop_on_tool(tool_name, seen),
+            StopConditionSpec::ContentMatch { pattern } => content_match(pattern, self.pattern.as_ref(), seen),
+            StopConditionSpec::LoopDetection { window } => loop_detection(*window, seen),
+        }
+    }
+}
+
+/// awaken keeps 32 bits of this limit, so 4294967296 is 0: switched off.
+fn low_32_bits(max: usize) -> u32 {
+    u32::try_from(max & 0xFFFF_FFFF).unwrap_or(u32::MAX)
+}
+
+fn max_rounds(rounds: usize, profile: Profile, seen: &Snapshot<'_>) -> Option<Stop> {
+    let count = seen.step_count as usize;
+    let hit = match profile {
+        Profile::Documented => count > rounds,
+        Profile::Published06 => count >= rounds,
+    };
+    (rounds > 0 && hit).then(|| {
+        Stop::new("max_rounds", format!("reached {rounds} rounds"), Evidence::new(count as f64, rounds as f64))
+    })
+}
+
+fn timeout(limit_ms: u64, seen: &Snapshot<'_>) -> Option<Stop> {
+    let elapsed = seen.elapsed_ms.filter(|elapsed| limit_ms > 0 && *elapsed > limit_ms)?;
+    let detail = format!("elapsed {elapsed}ms exceeds limit {limit_ms}ms");
+    Some(Stop::new("timeout", detail, Evidence::new(elapsed as f64, limit_ms as f64)))
+}
+
+fn token_budget(max_total: u64, seen: &Snapshot<'_>) -> Option<Stop> {
+    // awaken adds without a check, so a released build wraps around.
+    let total = seen.input.wrapping_add(seen.output);
+    (max_total > 0 && total > max_total).then(|| {
+        let detail = format!("token usage {total} exceeds budget {max_total}");
+        Stop::new("token_budget", detail, Evidence::new(total as f64, max_total as f64))
+    })
+}
+
+fn consecutive_errors(max: u32, seen: &Snapshot<'_>) -> Option<Stop> {
+    (max > 0 && seen.errors >= max).then(|| {
+        let detail = format!("{} consecutive inference errors (limit {max})", seen.errors);
+        Stop::new("consecutive_errors", detail, Evidence::new(f64::from(seen.errors), f64::from(max)))
+    })
+}
+
+fn stop_on_tool(tool: &str, seen: &Snapshot<'_>) -> Option<Stop> {
+    (!tool.is_empty() && seen.tools.iter().any(|name| name == tool))
+        .then(|| Stop::new("stop_on_tool", format!("tool {tool} was requested before execution"), Evidence::NONE))
+}
+
+fn content_match(pattern: &str, compiled: Option<&Result<Regex, String>>, seen: &Snapshot<'_>) -> Option<Stop> {
+    if pattern.is_empty() {
+        return None;
+    }
+    match compiled? {
+        Ok(regex) => regex
+            .is_match(seen.text)
+            .then(|| Stop::new("content_match", format!("response matched stop regex {pattern}"), Evidence::NONE)),
+        Err(error) => {
+            let detail = format!("content_match stop condition has invalid regex {pattern}: {error}");
+            Some(Stop::new("content_match_invalid_regex", detail, Evidence::NONE))
+        }
+    }
+}
+
+fn loop_detection(window: usize, seen: &Snapshot<'_>) -> Option<Stop> {
+    if window < 2 {
+        return None;
+    }
+    let from = seen.recent.len().checked_sub(window)?;
+    let mut latest = seen.recent.iter().skip(from);
+    let first = latest.next().filter(|first| **first != fingerprint::of_text(""))?;
+    latest.all(|print| print == first).then(|| {
+        let detail = format!("same response repeated for {window} steps");
+        Stop::new("loop_detection", detail, Evidence::new(window as f64, window as f64))
+    })
+}

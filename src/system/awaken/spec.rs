@@ -1,0 +1,116 @@
+//! awaken's native configuration: a list of stop conditions as JSON, read as strictly as awaken does.
+
+use serde::{Deserialize, Serialize};
+
+/// One declarative stop condition, with the JSON rules of `awaken-runtime-contract` 0.6.0: the tag
+/// is `type` in snake case, every field is required, unknown and duplicate fields are refused, and
+/// numbers are unsigned integers. A bad regular expression is accepted here and fails at run time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+pub enum StopConditionSpec {
+    /// Model replies.
+    MaxRounds {
+        /// The limit; 0 switches it off.
+        rounds: usize,
+    },
+    /// Wall-clock time.
+    Timeout {
+        /// The limit in seconds; 0 switches it off.
+        seconds: u64,
+    },
+    /// Input and output tokens together.
+    TokenBudget {
+        /// The limit; 0 switches it off.
+        max_total: usize,
+    },
+    /// Failed model calls in a row.
+    ConsecutiveErrors {
+        /// The limit, of which only the lowest 32 bits count; 0 switches it off.
+        max: usize,
+    },
+    /// A tool asked for in this reply.
+    StopOnTool {
+        /// Its exact name; empty switches it off.
+        tool_name: String,
+    },
+    /// A pattern in this reply's text.
+    ContentMatch {
+        /// A regular expression, searched for; empty switches it off.
+        pattern: String,
+    },
+    /// The same reply text again.
+    LoopDetection {
+        /// How many equal texts in a row; below 2 switches it off.
+        window: usize,
+    },
+}
+
+impl StopConditionSpec {
+    /// awaken's name of the policy it becomes.
+    pub fn policy_id(&self) -> &'static str {
+        match self {
+            Self::MaxRounds { .. } => "max_rounds",
+            Self::Timeout { .. } => "timeout",
+            Self::TokenBudget { .. } => "token_budget",
+            Self::ConsecutiveErrors { .. } => "consecutive_errors",
+            Self::StopOnTool { .. } => "stop_on_tool",
+            Self::ContentMatch { .. } => "content_match",
+            Self::LoopDetection { .. } => "loop_detection",
+        }
+    }
+}
+
+/// The part of an agent's configuration that decides when it stops.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentStops {
+    /// The round guard every agent has; 0 switches it off.
+    pub max_rounds: usize,
+    /// The conditions after it, in order.
+    pub conditions: Vec<StopConditionSpec>,
+}
+
+/// awaken's round guard when the agent's configuration names none.
+pub const DEFAULT_MAX_ROUNDS: usize = 16;
+
+impl Default for AgentStops {
+    fn default() -> Self {
+        Self { max_rounds: DEFAULT_MAX_ROUNDS, conditions: Vec::new() }
+    }
+}
+
+impl AgentStops {
+    /// Reads the native file: the bare list of conditions, or an agent's configuration with
+    /// `max_rounds` and `stop_conditions` among other fields.
+    pub fn read(text: &str) -> Result<Self, serde_json::Error> {
+        #[derive(Deserialize)]
+        struct AgentSpec {
+            #[serde(default = "default_max_rounds")]
+            max_rounds: usize,
+            #[serde(default)]
+            stop_conditions: Vec<StopConditionSpec>,
+        }
+        if text.trim_start().starts_with('[') {
+            return Ok(Self { conditions: serde_json::from_str(text)?, ..Self::default() });
+        }
+        let spec: AgentSpec = serde_json::from_str(text)?;
+        Ok(Self { max_rounds: spec.max_rounds, conditions: spec.stop_conditions })
+    }
+}
+
+fn default_max_rounds() -> usize {
+    DEFAULT_MAX_ROUNDS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bare_list_keeps_the_guard_and_an_agent_may_move_it() {
+        let list = AgentStops::read(r#"[{"type":"timeout","seconds":300}]"#).unwrap();
+        assert_eq!((list.max_rounds, list.conditions.len()), (16, 1));
+        let agent = AgentStops::read(r#"{"id":"a","max_rounds":0,"stop_conditions":[]}"#).unwrap();
+        assert_eq!(agent, AgentStops { max_rounds: 0, conditions: Vec::new() });
+        assert!(AgentStops::read(r#"[{"type":"timeout","seconds":1.5}]"#).is_err());
+    }
+}
