@@ -1,1 +1,17 @@
 //! Statistics over plain numbers: it knows no run, no file and no figure.
+//!
+//! The unit of replication is the task: runs of one task are a cluster, and every interval and every test here
+//! counts tasks, not runs. [`estimate::ratio_estimate`] is the entry point for anything of the form "sum over
+//! sum" (a rate, a share of tokens, a mean): it picks the method that holds for the data and names it.
+//! What cannot be computed is `None` with a reason, never 0. Nothing reads a clock; randomness comes from a seed.
+
+pub mod bootstrap;
+pub mod cluster;
+pub mod distribution;
+pub mod estimate;
+pub mod interval;
+
+pub use bootstrap::{Replicates, Resamples, cluster_key};
+pub use cluster::{ClusterSums, Spread};
+pub use estimate::{Estimate, Method, Warning, ratio_estimate};
+pub use interval::Interval;
