@@ -5,6 +5,7 @@
 //! the tables; here they are values.
 
 mod compare;
+mod preset;
 mod system;
 
 use std::collections::BTreeMap;
@@ -41,7 +42,7 @@ pub trait Oracle {
 pub type Lookup = fn(&str) -> Option<Box<dyn Oracle>>;
 
 /// Where oracles are looked for, in order.
-pub const LOOKUPS: &[Lookup] = &[system::oracle];
+pub const LOOKUPS: &[Lookup] = &[system::oracle, preset::oracle];
 
 /// A case that was answered differently.
 #[derive(Clone, Debug, PartialEq, Serialize)]

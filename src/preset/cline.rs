@@ -1,0 +1,186 @@
+//! Cline: consecutive identical calls, and steps in a row in which every tool failed.
+
+use serde_json::Value;
+
+use super::frame::counters::Streak;
+use super::frame::identity::{Keys, arguments, js_text};
+use super::frame::{Action, Acts, Machine, Parameter, Recipe, Settings, SettingsError, wrong_kind};
+use super::{Preset, plain_case};
+use crate::decision::Need;
+use crate::transcript::{Event, Message, Moment, PointView, ToolCall};
+
+const LOOP: &str = "loopDetection";
+const MISTAKES: &str = "maxConsecutiveMistakes";
+
+const MANUAL: &str = "\
+**loopDetection** (before the tools of a reply run, call by call)
+- Identity: tool name and JSON arguments with keys sorted at every level (arrays keep their order, 1 = 1.0).
+- Counter: identical calls in a row over the whole session, from 1; results, errors, text and user messages neither \
+count nor reset; only a different call sets it back to 1. Parallel calls count one by one.
+- Hard, tested first: `count >= hardThreshold` forces the mistake counter to its limit: asks the host, or aborts. \
+After \"continue\" every further identical call is hard again.
+- Soft: `count === softThreshold` warns, once per streak. As shipped the warning **never reaches the model**.
+- Off: `false` only; absent means on with 3 / 5. 0: soft never fires, hard fires on **every** call.
+- Trap: the call that trips the hard limit still runs. With `maxConsecutiveMistakes: 0` a hard hit has no effect.
+
+**maxConsecutiveMistakes** (after the tools)
+- A step in which tools failed and none succeeded counts 1; a step with a success sets 0; others change nothing.
+- `count >= max`: asks the host, or aborts. Default 6 (the command line passes 3); 0 = off; \"continue\" sets 0.
+- Invalid calls and API errors count too in the product; a recording shows failed tools only.";
+
+pub(super) fn preset() -> Preset {
+    Preset {
+        id: "cline",
+        version: "cline/cline 21cb8d2 (sdk 0.0.78)",
+        source: "cline/cline sdk: LoopDetectionTracker, MistakeTracker, SessionRuntime",
+        summary: "warns at the 3rd identical call in a row, aborts at the 5th; aborts after 6 failed steps in a row",
+        manual: MANUAL,
+        parameters: &[
+            Parameter {
+                name: "execution.loopDetection",
+                default: "{}",
+                off: "false",
+                doc: "identical calls in a row; false switches both thresholds off",
+            },
+            Parameter {
+                name: "execution.loopDetection.softThreshold",
+                default: "3",
+                off: "0",
+                doc: "warns when the count equals it",
+            },
+            Parameter {
+                name: "execution.loopDetection.hardThreshold",
+                default: "5",
+                off: "",
+                doc: "acts when the count reaches it; 0 acts on every call",
+            },
+            Parameter {
+                name: "execution.maxConsecutiveMistakes",
+                default: "6",
+                off: "0",
+                doc: "steps in a row in which every tool failed",
+            },
+            Parameter {
+                name: "onConsecutiveMistakeLimitReached",
+                default: "null",
+                off: "",
+                doc: "the host's answer: continue, continue_with_guidance, stop, throws; null: no callback, which stops",
+            },
+        ],
+        variants: &[],
+        tables: &["loop_detection", "mistake_limit"],
+        build,
+        case: plain_case,
+    }
+}
+
+/// What the host answers when it is asked.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Host {
+    Absent,
+    Continue,
+    Guidance,
+    Stop,
+}
+
+#[derive(Clone, Debug)]
+struct Thresholds {
+    soft: i64,
+    hard: i64,
+}
+
+#[derive(Clone, Debug)]
+struct Cline {
+    thresholds: Option<Thresholds>,
+    max_mistakes: i64,
+    host: Host,
+    streak: Streak<(Box<str>, String)>,
+    mistakes: i64,
+}
+
+fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+    let off = matches!(settings.get("execution.loopDetection"), Some(Value::Bool(false)));
+    let thresholds = Thresholds {
+        soft: settings.int("execution.loopDetection.softThreshold", 3)?,
+        hard: settings.int("execution.loopDetection.hardThreshold", 5)?,
+    };
+    let host = match settings.text("onConsecutiveMistakeLimitReached")? {
+        None => Host::Absent,
+        Some("continue") => Host::Continue,
+        Some("continue_with_guidance") => Host::Guidance,
+        Some("stop" | "throws") => Host::Stop,
+        Some(other) => {
+            let expected = "continue, continue_with_guidance, stop or throws";
+            return Err(wrong_kind("onConsecutiveMistakeLimitReached", expected, &Value::from(other)));
+        }
+    };
+    let machine = Cline {
+        thresholds: (!off).then_some(thresholds),
+        max_mistakes: settings.int("execution.maxConsecutiveMistakes", 6)?,
+        host,
+        streak: Streak::default(),
+        mistakes: 0,
+    };
+    Ok(Recipe::new(machine, &[LOOP, MISTAKES]).needs(MISTAKES, Need::ErrorFlags))
+}
+
+impl Cline {
+    /// The mistake limit is reached: the host decides. True when the run is over.
+    fn limit_reached(&mut self, rule: &'static str, call: Option<&ToolCall>, acts: &mut Acts<'_, '_>) -> bool {
+        let id = call.and_then(|call| call.id.as_deref());
+        if self.host != Host::Absent {
+            acts.act(Action::Ask, rule).code("onConsecutiveMistakeLimitReached").call(id);
+        }
+        match self.host {
+            Host::Absent | Host::Stop => {
+                acts.act(Action::Stop, rule).code("AgentRuntime.abort").call(id);
+                return true;
+            }
+            Host::Guidance => {
+                acts.act(Action::Inject, rule).code("MistakeTracker:guidance").call(id).undelivered();
+            }
+            Host::Continue => {}
+        }
+        self.mistakes = 0;
+        false
+    }
+
+    fn calls(&mut self, reply: &Message, acts: &mut Acts<'_, '_>) {
+        let Some(thresholds) = self.thresholds.clone() else { return };
+        for call in &reply.tool_calls {
+            let key = (call.name.clone(), js_text(&arguments(call), Keys::Sorted));
+            let count = i64::from(self.streak.push(key));
+            if count >= thresholds.hard {
+                if self.max_mistakes > 0 && self.limit_reached(LOOP, Some(call), acts) {
+                    return;
+                }
+            } else if count == thresholds.soft {
+                let act = acts.act(Action::Warn, LOOP).code("LoopDetectionTracker:soft").call(call.id.as_deref());
+                act.evidence(count as f64, thresholds.soft as f64).undelivered();
+            }
+        }
+    }
+}
+
+impl Machine for Cline {
+    fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
+        if let Some(reply) = event.message().filter(|message| message.is_step()) {
+            self.calls(reply, acts);
+        }
+    }
+
+    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+        if view.moment() != Moment::AfterTools || self.max_mistakes <= 0 {
+            return;
+        }
+        let flags: Vec<bool> = view.results().filter_map(|result| result.is_error).collect();
+        if flags.contains(&false) {
+            self.mistakes = 0;
+        } else if !flags.is_empty() {
+            self.mistakes += 1;
+            if self.mistakes >= self.max_mistakes {
+                self.limit_reached(MISTAKES, None, acts);
+            }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Counters the machines are made of: streaks and windows over identities.
+
+use std::collections::VecDeque;
+
+/// How many times in a row the same thing was seen.
+#[derive(Clone, Debug)]
+pub struct Streak<T> {
+    last: Option<T>,
+    count: u32,
+}
+
+impl<T> Default for Streak<T> {
+    fn default() -> Self {
+        Self { last: None, count: 0 }
+    }
+}
+
+impl<T: PartialEq> Streak<T> {
+    /// Takes in `item`; the length of the streak it is in, from 1.
+    pub fn push(&mut self, item: T) -> u32 {
+        if self.last.as_ref() == Some(&item) {
+            self.count = self.count.saturating_add(1);
+        } else {
+            self.last = Some(item);
+            self.count = 1;
+        }
+        self.count
+    }
+
+    /// The length of the present streak; 0 before the first item.
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.last = None;
+        self.count = 0;
+    }
+}
+
+/// The last `size` things seen.
+#[derive(Clone, Debug)]
+pub struct Window<T> {
+    items: VecDeque<T>,
+    size: usize,
+}
+
+impl<T: PartialEq> Window<T> {
+    /// An empty window of `size` places.
+    pub fn new(size: usize) -> Self {
+        Self { items: VecDeque::new(), size }
+    }
+
+    /// Takes in `item`, dropping the oldest when full.
+    pub fn push(&mut self, item: T) {
+        self.items.push_back(item);
+        while self.items.len() > self.size {
+            self.items.pop_front();
+        }
+    }
+
+    /// How often `item` is in the window.
+    pub fn count(&self, item: &T) -> usize {
+        self.items.iter().filter(|seen| *seen == item).count()
+    }
+
+    /// What is in the window, oldest first.
+    pub fn items(&self) -> &VecDeque<T> {
+        &self.items
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.items.clear();
+    }
+}

@@ -1,0 +1,69 @@
+//! When two calls count as the same one: JSON as the frameworks' languages print it.
+
+use serde_json::{Map, Number, Value};
+
+use crate::transcript::ToolCall;
+
+/// The arguments of a call as a JSON value; text that is not JSON is that text.
+pub fn arguments(call: &ToolCall) -> Value {
+    let text = call.arguments.as_str();
+    serde_json::from_str(&text).unwrap_or_else(|_| Value::String(text.into_owned()))
+}
+
+/// Order of object keys in the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keys {
+    /// Sorted at every level.
+    Sorted,
+    /// As given, but whole-number keys first, as JavaScript keeps them.
+    Given,
+}
+
+/// `JSON.stringify` of a value: 1 and 1.0 are one number, white space is gone.
+pub fn js_text(value: &Value, keys: Keys) -> String {
+    js_value(value, keys).to_string()
+}
+
+fn js_value(value: &Value, keys: Keys) -> Value {
+    match value {
+        Value::Object(map) => {
+            let mut entries: Vec<(&String, &Value)> = map.iter().collect();
+            match keys {
+                Keys::Sorted => entries.sort_by_key(|(key, _)| *key),
+                Keys::Given => entries.sort_by_key(|(key, _)| whole_number_key(key).map_or((1, 0), |index| (0, index))),
+            }
+            let entries = entries.into_iter().map(|(key, inner)| (key.clone(), js_value(inner, keys)));
+            Value::Object(entries.collect::<Map<_, _>>())
+        }
+        Value::Array(items) => Value::Array(items.iter().map(|item| js_value(item, keys)).collect()),
+        Value::Number(number) => js_number(number),
+        other => other.clone(),
+    }
+}
+
+/// Every JavaScript number is a double; a whole one is printed without a fraction.
+fn js_number(number: &Number) -> Value {
+    let Some(double) = number.as_f64() else { return Value::Number(number.clone()) };
+    if double.fract() == 0.0 && double.abs() < 1e15 {
+        #[expect(clippy::cast_possible_truncation, reason = "whole and below 1e15, checked above")]
+        return Value::from(double as i64);
+    }
+    Number::from_f64(double).map_or_else(|| Value::Number(number.clone()), Value::Number)
+}
+
+fn whole_number_key(key: &str) -> Option<u32> {
+    let index: u32 = key.parse().ok()?;
+    (index < u32::MAX && index.to_string() == key).then_some(index)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_doubles_and_keys_are_ordered_as_asked() {
+        let value: Value = serde_json::from_str(r#"{"b":1.0,"a":[{"d":1,"c":2.5}],"2":0,"1":-0.0}"#).unwrap();
+        assert_eq!(js_text(&value, Keys::Sorted), r#"{"1":0,"2":0,"a":[{"c":2.5,"d":1}],"b":1}"#);
+        assert_eq!(js_text(&value, Keys::Given), r#"{"1":0,"2":0,"b":1,"a":[{"d":1,"c":2.5}]}"#);
+    }
+}

@@ -1,0 +1,277 @@
+//! The state machine of a preset, and the adapter that runs it over the points of a run.
+//!
+//! A machine sees each event once, in order, and each point after the events that precede it. It
+//! cannot see the future.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use crate::decision::{Decision, Evidence, Need, Requirement, RuleName, Strategy, Watch};
+use crate::transcript::{Event, Header, PointView, Role, Run};
+
+pub use crate::decision::Action;
+
+/// One thing a preset did, with the figures a framework reports beside its decision.
+#[derive(Clone, Debug)]
+pub struct Act {
+    /// The decision, as every strategy makes it.
+    pub decision: Decision,
+    /// Figures of the framework's own report (`count`, `window`), by name.
+    pub fields: Vec<(&'static str, Value)>,
+    /// True when the framework's run is over with it, though the action is not a stop: the forced
+    /// last answer is not in the recording.
+    pub ends_run: bool,
+}
+
+impl Act {
+    /// With the framework's own code.
+    pub fn code(&mut self, code: impl Into<Cow<'static, str>>) -> &mut Self {
+        self.decision.code = Some(code.into());
+        self
+    }
+
+    /// With the framework's own words.
+    pub fn detail(&mut self, detail: impl Into<String>) -> &mut Self {
+        self.decision.detail = Some(detail.into());
+        self
+    }
+
+    /// About one call.
+    pub fn call(&mut self, id: Option<&str>) -> &mut Self {
+        self.decision.call_id = id.map(Into::into);
+        self
+    }
+
+    /// With the reading and the limit it was held against.
+    pub fn evidence(&mut self, observed: f64, limit: f64) -> &mut Self {
+        self.decision.evidence = Evidence::new(observed, limit);
+        self
+    }
+
+    /// With a figure of the framework's own report.
+    pub fn field(&mut self, name: &'static str, value: impl Into<Value>) -> &mut Self {
+        self.fields.push((name, value.into()));
+        self
+    }
+
+    /// About another event than the one being looked at.
+    pub fn about_event(&mut self, event: usize) -> &mut Self {
+        self.decision.event = Some(event);
+        self
+    }
+
+    /// The framework's run is over with this.
+    pub fn ends_run(&mut self) -> &mut Self {
+        self.ends_run = true;
+        self
+    }
+
+    /// As shipped, the words never reach the model.
+    pub fn undelivered(&mut self) -> &mut Self {
+        self.decision.delivered = false;
+        self
+    }
+
+    fn is_end(&self) -> bool {
+        self.ends_run || self.decision.action.is_terminal()
+    }
+}
+
+/// Where a machine puts what it does. It stamps each act with the point and the event at hand.
+#[derive(Debug)]
+pub struct Acts<'a, 'r> {
+    view: &'a PointView<'r>,
+    event: Option<usize>,
+    list: &'a mut Vec<Act>,
+}
+
+impl Acts<'_, '_> {
+    /// Index of the event at hand: the one being shown, or the last one known at the point.
+    pub fn event(&self) -> Option<usize> {
+        self.event
+    }
+
+    /// The point at hand: for an event, the first point at which it is known.
+    pub fn view(&self) -> &PointView<'_> {
+        self.view
+    }
+
+    /// Does `action` by `rule`.
+    #[expect(clippy::missing_panics_doc, reason = "the list was just pushed to")]
+    pub fn act(&mut self, action: Action, rule: &'static str) -> &mut Act {
+        let mut decision = Decision::at(self.view, action, RuleName::fixed(rule), Evidence::NONE);
+        decision.event = self.event;
+        self.list.push(Act { decision, fields: Vec::new(), ends_run: false });
+        self.list.last_mut().expect("the list was just pushed to")
+    }
+}
+
+/// Further figures of a framework's report at the end of a run (`model_calls`, `tools_executed`).
+pub type Facts = Vec<(&'static str, Value)>;
+
+/// A preset at work on one run.
+pub trait Machine {
+    /// Takes in one event. Tool results come one by one, before the point after the tools.
+    fn event(&mut self, _event: &Event, _acts: &mut Acts<'_, '_>) {}
+
+    /// A point was reached; the events before it have been shown. `before_request` also comes at the
+    /// end of a recording that ends with something to answer.
+    fn point(&mut self, _view: &PointView<'_>, _acts: &mut Acts<'_, '_>) {}
+
+    /// What the framework would report beside its decisions, when the replay is over.
+    fn facts(&self) -> Facts {
+        Facts::new()
+    }
+}
+
+/// What becomes of the machine when its run is over but the recording goes on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AfterStop {
+    /// Nothing: the rest was never reached.
+    #[default]
+    Nothing,
+    /// The next user message starts another run of the same session; the machine sees it.
+    NextUser,
+}
+
+/// Starts a fresh machine for one run.
+type Start = Box<dyn Fn(&Header) -> Box<dyn Machine> + Send + Sync>;
+
+/// A machine ready to be started for any number of runs.
+pub struct Recipe {
+    rules: Vec<&'static str>,
+    needs: Vec<Requirement>,
+    after_stop: AfterStop,
+    start: Start,
+}
+
+impl std::fmt::Debug for Recipe {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Recipe({:?})", self.rules)
+    }
+}
+
+impl Recipe {
+    /// A recipe that starts each run with a copy of `machine`; `rules` in the order they are consulted.
+    pub fn new<M: Machine + Clone + Send + Sync + 'static>(machine: M, rules: &[&'static str]) -> Self {
+        Self {
+            rules: rules.to_vec(),
+            needs: Vec::new(),
+            after_stop: AfterStop::Nothing,
+            start: Box::new(move |_| Box::new(machine.clone())),
+        }
+    }
+
+    /// `rule` needs something of a recording to be evaluable. Ignored when the rule is not on.
+    #[must_use]
+    pub fn needs(mut self, rule: &'static str, need: Need) -> Self {
+        if self.rules.contains(&rule) {
+            self.needs.push(Requirement { rule: RuleName::fixed(rule), need });
+        }
+        self
+    }
+
+    /// The next user message starts another run of the same session after a stop.
+    #[must_use]
+    pub fn resumes_at_user(mut self) -> Self {
+        self.after_stop = AfterStop::NextUser;
+        self
+    }
+
+    /// Starts it for one run.
+    pub fn start(&self, header: &Header) -> PresetWatch {
+        PresetWatch { machine: (self.start)(header), after_stop: self.after_stop, over: false }
+    }
+
+    /// Runs it over a whole recording, past its own stops: what it did, and what it reports at the end.
+    pub fn replay(&self, run: &Run) -> (Vec<Act>, Facts) {
+        let mut watch = self.start(&run.header);
+        let mut acts = Vec::new();
+        for view in PointView::all(run) {
+            watch.advance(&view, &mut acts);
+        }
+        (acts, watch.machine.facts())
+    }
+}
+
+/// A preset as a strategy.
+#[derive(Debug)]
+pub struct PresetStrategy {
+    pub(in crate::preset) name: String,
+    pub(in crate::preset) profile: &'static str,
+    pub(in crate::preset) recipe: Recipe,
+}
+
+impl PresetStrategy {
+    /// Its machine's recipe.
+    pub fn recipe(&self) -> &Recipe {
+        &self.recipe
+    }
+}
+
+impl Strategy for PresetStrategy {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn profile(&self) -> &'static str {
+        self.profile
+    }
+
+    fn rules(&self) -> Vec<RuleName> {
+        self.recipe.rules.iter().map(|&rule| RuleName::fixed(rule)).collect()
+    }
+
+    fn requirements(&self) -> Vec<Requirement> {
+        self.recipe.needs.clone()
+    }
+
+    fn start<'s>(&'s self, header: &Header) -> Box<dyn Watch + 's> {
+        Box::new(self.recipe.start(header))
+    }
+}
+
+/// A machine on its way through a run.
+pub struct PresetWatch {
+    machine: Box<dyn Machine>,
+    after_stop: AfterStop,
+    over: bool,
+}
+
+impl std::fmt::Debug for PresetWatch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "PresetWatch {{ over: {} }}", self.over)
+    }
+}
+
+impl PresetWatch {
+    /// Shows the machine what is new at this point, then the point.
+    fn advance(&mut self, view: &PointView<'_>, list: &mut Vec<Act>) {
+        for (offset, event) in view.news().iter().enumerate() {
+            let speaks = event.message().is_some_and(|message| message.role == Role::User);
+            if self.over && speaks && self.after_stop == AfterStop::NextUser {
+                self.over = false;
+            }
+            if !self.over {
+                let from = list.len();
+                self.machine.event(event, &mut Acts { view, event: Some(view.news_from() + offset), list });
+                self.over = list[from..].iter().any(Act::is_end);
+            }
+        }
+        if !self.over {
+            let from = list.len();
+            let event = view.events().len().checked_sub(1);
+            self.machine.point(view, &mut Acts { view, event, list });
+            self.over = list[from..].iter().any(Act::is_end);
+        }
+    }
+}
+
+impl Watch for PresetWatch {
+    fn at(&mut self, view: &PointView<'_>, trail: &mut Vec<Decision>) {
+        let mut acts = Vec::new();
+        self.advance(view, &mut acts);
+        trail.extend(acts.into_iter().map(|act| act.decision));
+    }
+}

@@ -1,0 +1,12 @@
+//! What every preset shares: its settings, the machine it runs, and the counters machines are made of.
+//!
+//! It knows no framework.
+
+pub mod counters;
+pub mod identity;
+mod machine;
+mod settings;
+
+pub use machine::{Act, Action, Acts, AfterStop, Facts, Machine, PresetStrategy, PresetWatch, Recipe};
+pub(in crate::preset) use settings::wrong_kind;
+pub use settings::{Parameter, Settings, SettingsError};

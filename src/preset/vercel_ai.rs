@@ -1,0 +1,135 @@
+//! Vercel AI SDK: stop conditions looked at after a step whose tools have run.
+
+use serde_json::Value;
+
+use super::frame::{Action, Acts, Machine, Parameter, Recipe, Settings, SettingsError, wrong_kind};
+use super::{Preset, Variant, plain_case};
+use crate::transcript::{Event, Moment, PointView, Role};
+
+const RULE: &str = "stopWhen";
+
+const MANUAL: &str = "\
+Looked at only after a step whose tool calls all have results; a step without tool calls ends the loop by itself.
+
+- **isStepCount: n** stops when the number of steps since the user's message **equals** n (`===`). 0, a negative or a \
+fractional n never fires. Older name: `stepCountIs`.
+- **hasToolCall: [names]** stops when a call of the **last** step has one of the names (exact). Results do not matter.
+- **isLoopFinished** never stops. A list stops when **any** member does; an empty list never.
+- Counter: steps (one model call with all its parallel calls); starts anew with each user message.
+- Default: `isStepCount(1)` for `generateText` and `streamText`, `isStepCount(20)` for `ToolLoopAgent`.
+- Trap: equality is jumped over when steps are added by hand.";
+
+pub(super) fn preset() -> Preset {
+    Preset {
+        id: "vercel-ai",
+        version: "ai 7.0.173",
+        source: "vercel/ai packages/ai/src/generate-text/stop-condition.ts",
+        summary: "stops when the step count equals n, or the last step called a named tool",
+        manual: MANUAL,
+        parameters: &[
+            Parameter {
+                name: "stopWhen",
+                default: "null",
+                off: "{ isLoopFinished = true }",
+                doc: "one condition or a list: isStepCount = n, hasToolCall = [names], isLoopFinished = true",
+            },
+            Parameter {
+                name: "api",
+                default: "\"generateText\"",
+                off: "",
+                doc: "generateText, streamText or ToolLoopAgent: decides the default condition",
+            },
+        ],
+        variants: &[
+            Variant { name: "generateText", doc: "default: one step" },
+            Variant { name: "ToolLoopAgent", doc: "default: 20 steps" },
+        ],
+        tables: &["step_count", "has_tool_call", "list"],
+        build,
+        case: plain_case,
+    }
+}
+
+/// One stop condition.
+#[derive(Clone, Debug)]
+enum Condition {
+    StepCount(f64),
+    ToolCall(Vec<String>),
+    Never,
+}
+
+#[derive(Clone, Debug)]
+struct StopWhen {
+    any: Vec<Condition>,
+    code: &'static str,
+    steps: u32,
+}
+
+fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+    let api = settings.text("api")?.or(settings.variant.as_deref()).unwrap_or("generateText");
+    let (any, code) = match settings.get("stopWhen") {
+        None | Some(Value::Null) => {
+            let steps = if api == "ToolLoopAgent" { 20.0 } else { 1.0 };
+            (vec![Condition::StepCount(steps)], "stopWhen default")
+        }
+        Some(Value::Array(list)) => {
+            (list.iter().map(condition).collect::<Result<_, _>>()?, "stopWhen list")
+        }
+        Some(one) => {
+            let condition = condition(one)?;
+            let code = match condition {
+                Condition::StepCount(_) => "isStepCount",
+                Condition::ToolCall(_) => "hasToolCall",
+                Condition::Never => "isLoopFinished",
+            };
+            (vec![condition], code)
+        }
+    };
+    Ok(Recipe::new(StopWhen { any, code, steps: 0 }, &[RULE]))
+}
+
+fn condition(value: &Value) -> Result<Condition, SettingsError> {
+    let wrong = || wrong_kind("stopWhen", "isStepCount = n, hasToolCall = [names] or isLoopFinished = true", value);
+    let table = value.as_object().ok_or_else(wrong)?;
+    let (key, argument) = table.iter().next().ok_or_else(wrong)?;
+    match (key.as_str(), argument) {
+        ("isStepCount" | "stepCountIs", Value::Number(n)) => Ok(Condition::StepCount(n.as_f64().ok_or_else(wrong)?)),
+        ("hasToolCall", Value::String(name)) => Ok(Condition::ToolCall(vec![name.clone()])),
+        ("hasToolCall", Value::Array(names)) => {
+            names.iter().map(|name| name.as_str().map(str::to_owned)).collect::<Option<_>>().map(Condition::ToolCall)
+                .ok_or_else(wrong)
+        }
+        ("isLoopFinished", _) => Ok(Condition::Never),
+        _ => Err(wrong()),
+    }
+}
+
+impl Machine for StopWhen {
+    fn event(&mut self, event: &Event, _: &mut Acts<'_, '_>) {
+        let Some(message) = event.message() else { return };
+        if message.role == Role::User {
+            self.steps = 0;
+        } else if message.is_step() {
+            self.steps += 1;
+        }
+    }
+
+    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+        let Some(reply) = view.reply().filter(|reply| !reply.tool_calls.is_empty()) else { return };
+        if view.moment() != Moment::AfterTools || view.results().count() < reply.tool_calls.len() {
+            return;
+        }
+        let steps = f64::from(self.steps);
+        let met = self.any.iter().find(|condition| match condition {
+            Condition::StepCount(n) => (*n - steps).abs() < f64::EPSILON,
+            Condition::ToolCall(names) => reply.tool_calls.iter().any(|call| names.iter().any(|n| **n == *call.name)),
+            Condition::Never => false,
+        });
+        if let Some(condition) = met {
+            let act = acts.act(Action::Stop, RULE).code(self.code);
+            if let Condition::StepCount(limit) = condition {
+                act.evidence(steps, *limit);
+            }
+        }
+    }
+}
