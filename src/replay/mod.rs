@@ -1,1 +1,144 @@
-//! One run under one strategy: the trail of decisions, the stop, and how exact it is.
+//! One run under one strategy: the trail of decisions, where it stopped, and how exact that is.
+
+use crate::decision::{Action, Decision, Evidence, Need, Requirement, RuleName, Strategy};
+use crate::transcript::{Event, Lane, Message, Point, PointView, Role, Run};
+
+/// How far the answer is what would have happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exactness {
+    /// All of it happened as recorded up to the stop, or to the end.
+    Exact,
+    /// Something was injected, denied or asked at `at`: what follows is known only within bounds.
+    Diverged {
+        /// The first point whose decision the recording does not contain.
+        at: Point,
+    },
+    /// The strategy wanted to go on, but the recording ends at its own cap.
+    Censored {
+        /// The last recorded point.
+        at: Point,
+    },
+}
+
+impl Exactness {
+    /// The name used in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::Diverged { .. } => "diverged",
+            Self::Censored { .. } => "censored",
+        }
+    }
+}
+
+/// Where a strategy ended a run, by which rule, on what evidence.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stop {
+    /// Where.
+    pub point: Point,
+    /// How: stop, fail, or a forced final answer.
+    pub action: Action,
+    /// The rule that did it.
+    pub rule: RuleName,
+    /// Reading and limit.
+    pub evidence: Evidence,
+}
+
+/// What a strategy did on one run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Replay {
+    /// Everything it said, in order; up to the stop.
+    pub trail: Vec<Decision>,
+    /// Where it ended the run early. A stop at or after the point at which everything recorded had
+    /// happened saves nothing and is no early stop: then this is `None`.
+    pub stop: Option<Stop>,
+    /// How exact that is.
+    pub exactness: Exactness,
+    /// Where each rule, by itself, would first have acted; `None` when the rules are entangled.
+    pub first_firings: Option<Vec<Option<(Point, Evidence)>>>,
+    /// What could not be evaluated on this recording.
+    pub not_evaluable: Vec<Requirement>,
+}
+
+/// Replays `run` under `strategy`.
+///
+/// Only a terminal decision ends the replay. After a warning, an injected instruction or a denied call
+/// the recorded path is followed on, and the answer is marked as diverged.
+pub fn replay(run: &Run, strategy: &dyn Strategy) -> Replay {
+    let trail = trail(run, strategy);
+    let end = run.last_point();
+    let ending = trail.iter().find(|decision| ends_path(decision.action));
+    let stop = ending.filter(|decision| end.is_some_and(|end| decision.point < end)).map(|decision| Stop {
+        point: decision.point,
+        action: decision.action,
+        rule: decision.rule.clone(),
+        evidence: decision.evidence,
+    });
+    let exactness = exactness(run, &trail, stop.as_ref());
+    Replay {
+        first_firings: strategy.first_firings(run),
+        not_evaluable: not_evaluable(run, &strategy.requirements()),
+        trail,
+        stop,
+        exactness,
+    }
+}
+
+/// Every decision of `strategy` on `run`, in order, up to the first terminal one.
+pub fn trail(run: &Run, strategy: &dyn Strategy) -> Vec<Decision> {
+    let mut watch = strategy.start(&run.header);
+    let mut trail = Vec::new();
+    for view in PointView::all(run) {
+        let before = trail.len();
+        watch.at(&view, &mut trail);
+        if trail[before..].iter().any(|decision| decision.action.is_terminal()) {
+            break;
+        }
+    }
+    trail
+}
+
+/// Does the recorded path end here? A forced final answer ends it too: one call follows, and no more.
+fn ends_path(action: Action) -> bool {
+    action.is_terminal() || action == Action::ForceFinal
+}
+
+fn exactness(run: &Run, trail: &[Decision], stop: Option<&Stop>) -> Exactness {
+    let divergence = trail.iter().find(|decision| {
+        decision.diverges()
+            && stop.is_none_or(|stop| decision.point < stop.point || decision.action == Action::ForceFinal)
+    });
+    if let Some(decision) = divergence {
+        return Exactness::Diverged { at: decision.point };
+    }
+    match run.last_point() {
+        Some(at) if stop.is_none() && run.grade.end.is_censoring() => Exactness::Censored { at },
+        _ => Exactness::Exact,
+    }
+}
+
+/// The requirements that `run` does not meet.
+fn not_evaluable(run: &Run, requirements: &[Requirement]) -> Vec<Requirement> {
+    requirements.iter().filter(|requirement| !has(run, requirement.need)).cloned().collect()
+}
+
+/// Does the recording hold what `need` names, anywhere?
+pub fn has(run: &Run, need: Need) -> bool {
+    let mut messages = run.events().iter().filter_map(Event::message);
+    let is_call =
+        |message: &Message| message.role == Role::Assistant && matches!(message.lane, Lane::Main | Lane::Side(_));
+    match need {
+        Need::Usage => messages.any(|message| is_call(message) && message.usage.is_some_and(|usage| !usage.is_empty())),
+        Need::Cost => messages.any(|message| is_call(message) && message.cost.is_some()),
+        Need::Times => messages.any(|message| message.ts.is_some()),
+        Need::ErrorFlags => messages.any(|message| message.is_result() && message.is_error.is_some()),
+        Need::Metrics => run.events().iter().any(|event| matches!(event, Event::Metrics(_))),
+        Need::Plan => {
+            run.events().iter().any(|event| matches!(event, Event::Metrics(metrics) if metrics.plan.is_some()))
+        }
+        Need::Judge => run.events().iter().any(|event| matches!(event, Event::Judge(_))),
+        Need::Native(kind) => {
+            run.events().iter().any(|event| matches!(event, Event::Note(note) if &*note.kind == kind))
+        }
+    }
+}

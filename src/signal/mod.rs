@@ -3,6 +3,10 @@
 //! A signal is one file and one line in [`signals!`]. It is handed one point at a time and cannot look
 //! ahead; its state is made afresh for each run. What to do about a number is none of its business.
 
+mod calls;
+mod streak;
+mod tally;
+
 use crate::decision::Need;
 use crate::transcript::{Identity, PointView};
 
@@ -64,6 +68,8 @@ pub struct Options {
     pub window: Option<usize>,
     /// A tool's name.
     pub tool: Option<String>,
+    /// A metric's name.
+    pub metric: Option<String>,
     /// A regular expression, searched for in the text.
     pub regex: Option<regex::Regex>,
     /// Phrases, found as substrings of the lower-cased text.
@@ -139,6 +145,34 @@ macro_rules! signals {
 
 signals! {
     steps::Steps,
+    rounds::Rounds,
+    messages::Messages,
+    tool_calls::ToolCalls,
+    tokens_total::TotalTokens,
+    tokens_input::InputTokens,
+    tokens_output::OutputTokens,
+    tokens_uncached::UncachedTokens,
+    tokens_context::ContextTokens,
+    context_growth::ContextGrowth,
+    cost::Cost,
+    elapsed::Elapsed,
+    idle::Idle,
+    errors_streak::ErrorsStreak,
+    errors_rounds::ErrorsRounds,
+    errors_share::ErrorsShare,
+    errors_count::ErrorsCount,
+    call_streak::CallStreak,
+    call_result_streak::CallResultStreak,
+    call_count::CallCount,
+    call_result_count::CallResultCount,
+    call_cycle::CallCycle,
+    reply_streak::ReplyStreak,
+    tool_share::ToolShare,
+    no_text_streak::NoTextStreak,
+    tool_named::ToolNamed,
+    text_match::TextMatch,
+    metric::Metric,
+    experiments_completed::ExperimentsCompleted,
 }
 
 /// The signal of that name.

@@ -1,1 +1,111 @@
-//! A stack: an ordered list of rules, how they combine, a cap; and the stack file.
+//! A stack: an ordered list of clauses and a cap. The first clause that stops wins, and the order
+//! decides which one gets the credit.
+
+mod file;
+#[cfg(test)]
+mod tests;
+mod watch;
+
+use crate::decision::{Action, Evidence, Requirement, RuleName, Strategy, Watch};
+use crate::rule::{Condition, Watching};
+use crate::transcript::{Header, Moment, Point, PointView, Run};
+
+pub use file::{Entry, StackFile, Use};
+
+/// One clause: a condition, when it is consulted, and what it does.
+#[derive(Clone, Debug)]
+pub struct Clause {
+    /// The name used in tables.
+    pub name: RuleName,
+    /// The condition.
+    pub condition: Condition,
+    /// The moment it is consulted at. By default after the tools: everything the step did is known,
+    /// the next call is not paid for.
+    pub at: Moment,
+    /// At how many consultations the condition must have held before the clause acts (1: at once).
+    pub strikes: u32,
+    /// How many steps the clause rests after it acted without stopping.
+    pub cooldown: u32,
+    /// What it does.
+    pub then: Action,
+}
+
+impl Clause {
+    /// A clause that stops as soon as `condition` holds after the tools of a step.
+    pub fn stop_on(condition: Condition) -> Self {
+        let name = RuleName::new(condition.to_string());
+        Self { name, condition, at: Moment::AfterTools, strikes: 1, cooldown: 0, then: Action::Stop }
+    }
+
+    /// Where the clause, by itself, would first act on `run`.
+    fn first_firing(&self, run: &Run) -> Option<(Point, Evidence)> {
+        let mut watched = watch::WatchedClause::start(self);
+        PointView::all(run).find_map(|view| Some((view.point(), watched.at(&view)?)))
+    }
+}
+
+/// A cap on the number of steps.
+#[derive(Clone, Debug)]
+pub struct Cap {
+    /// Steps allowed before the cap is hit; looked at before each request.
+    pub steps: u32,
+}
+
+/// An ordered list of clauses, any of which stops, and a cap.
+#[derive(Clone, Debug)]
+pub struct Stack {
+    /// The stack's name.
+    pub name: String,
+    /// The clauses, in the order they are consulted.
+    pub clauses: Vec<Clause>,
+    /// The cap.
+    pub cap: Option<Cap>,
+}
+
+impl Stack {
+    fn cap_name(cap: &Cap) -> RuleName {
+        RuleName::new(format!("cap {} steps", cap.steps))
+    }
+}
+
+impl Strategy for Stack {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn rules(&self) -> Vec<RuleName> {
+        self.clauses.iter().map(|clause| clause.name.clone()).chain(self.cap.iter().map(Self::cap_name)).collect()
+    }
+
+    fn requirements(&self) -> Vec<Requirement> {
+        let mut requirements: Vec<Requirement> = self
+            .clauses
+            .iter()
+            .flat_map(|clause| {
+                let needs = clause.condition.rules().into_iter().filter_map(|rule| rule.signal.need);
+                needs.map(|need| Requirement { rule: clause.name.clone(), need })
+            })
+            .collect();
+        requirements.sort();
+        requirements.dedup();
+        requirements
+    }
+
+    fn start<'s>(&'s self, _: &Header) -> Box<dyn Watch + 's> {
+        Box::new(watch::WatchedStack::start(self))
+    }
+
+    fn first_firings(&self, run: &Run) -> Option<Vec<Option<(Point, Evidence)>>> {
+        let standing_alone = self.clauses.iter().all(|clause| clause.then.is_terminal());
+        standing_alone.then(|| {
+            let clauses = self.clauses.iter().map(|clause| clause.first_firing(run));
+            let cap = self.cap.iter().map(|cap| {
+                let point = Point { step: cap.steps, moment: Moment::BeforeRequest };
+                run.points()
+                    .any(|p| p == point)
+                    .then(|| (point, Evidence::new(f64::from(cap.steps), f64::from(cap.steps))))
+            });
+            clauses.chain(cap).collect()
+        })
+    }
+}

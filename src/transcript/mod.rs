@@ -5,6 +5,9 @@ pub mod fingerprint;
 mod outcome;
 mod point;
 mod run;
+#[cfg(test)]
+pub(crate) mod sketch;
+mod spend;
 mod step;
 mod text;
 mod units;
@@ -15,6 +18,7 @@ pub use fingerprint::{Fingerprint, Identity};
 pub use outcome::{EndCause, Outcome, OutcomeSource, Secured};
 pub use point::{Moment, Point};
 pub use run::{Draft, Grade, Header, Run};
+pub use spend::Spend;
 pub use step::Step;
 pub use text::Text;
 pub use units::{Instant, Millis, Tokens, Usage, Usd};

@@ -1,0 +1,46 @@
+use super::calls::{Asked, asked};
+use super::tally::Tally;
+use super::{Options, Registered, Signal};
+use crate::transcript::{Moment, PointView};
+
+/// How often this step's list of calls has occurred in the run so far, this time included, in a row or
+/// not; with `window`, among that many latest steps with calls. A step without calls reads 0.
+///
+/// Unit: times. Changes at: after-tools. Options: `identity`, `exempt_tools`, `window` (default: the whole
+/// run). Always evaluable.
+///
+/// ## Fires too early when
+/// Coding agents re-run the same test after each edit: two thirds of such runs repeat a call three times.
+/// ## Never fires when
+/// An argument carries a counter or a time.
+#[derive(Debug)]
+pub struct CallCount {
+    options: Options,
+    tally: Tally,
+    reading: usize,
+}
+
+impl Registered for CallCount {
+    const ID: &'static str = "call.count";
+    const SUMMARY: &'static str = "how often this step's calls have occurred in the run";
+    const UNIT: &'static str = "times";
+    const SOURCE: &'static str = "agentao 0.5 repeated-call guard; DeerFlow @f1f4af9 loop hash (window 20)";
+    const OPTIONS: &'static [&'static str] = &["identity", "exempt_tools", "window"];
+
+    fn start(options: &Options) -> Self {
+        Self { options: options.clone(), tally: Tally::over(options.window), reading: 0 }
+    }
+}
+
+impl Signal for CallCount {
+    fn observe(&mut self, view: &PointView<'_>) -> Option<f64> {
+        if let (Moment::AfterTools, Some(reply)) = (view.moment(), view.reply()) {
+            match asked(reply, &self.options) {
+                Asked::Nothing => self.reading = 0,
+                Asked::OnlyExempt => {}
+                Asked::Calls(print) => self.reading = self.tally.take(print),
+            }
+        }
+        Some(self.reading as f64)
+    }
+}

@@ -1,0 +1,72 @@
+use super::{Options, Registered, Signal};
+use std::collections::VecDeque;
+
+use super::calls::{Asked, asked};
+use crate::transcript::{Fingerprint, Moment, PointView};
+
+/// How many times in a row the latest steps with calls went through the same cycle of 1 to `window`
+/// (default 5) steps; the length that gives the most repeats counts. `A B A B A B` reads 3.
+///
+/// Unit: times. Changes at: after-tools. Options: `identity`, `exempt_tools`, `window` (longest cycle).
+/// Always evaluable; a step without calls starts over.
+///
+/// ## Fires too early when
+/// A legitimate edit-test-edit-test rhythm with equal arguments.
+/// ## Never fires when
+/// The cycle is longer than the window, or one argument in it changes.
+#[derive(Debug)]
+pub struct CallCycle {
+    options: Options,
+    history: VecDeque<Fingerprint>,
+    /// For each cycle length: how many steps in a row equalled the one that many before.
+    matched: Vec<u32>,
+}
+
+impl Registered for CallCycle {
+    const ID: &'static str = "call.cycle";
+    const SUMMARY: &'static str = "how often the latest steps repeat one cycle of calls";
+    const UNIT: &'static str = "times";
+    const SOURCE: &'static str =
+        "Gemini CLI 0.61 cycle detection (k <= 5, 5 repeats); OpenHands SDK 1.58 alternating_pattern";
+    const OPTIONS: &'static [&'static str] = &["identity", "exempt_tools", "window"];
+
+    fn start(options: &Options) -> Self {
+        let longest = options.window.unwrap_or(5).clamp(1, 1000);
+        Self { options: options.clone(), history: VecDeque::new(), matched: vec![0; longest] }
+    }
+}
+
+impl Signal for CallCycle {
+    fn observe(&mut self, view: &PointView<'_>) -> Option<f64> {
+        if let (Moment::AfterTools, Some(reply)) = (view.moment(), view.reply()) {
+            match asked(reply, &self.options) {
+                Asked::Nothing => {
+                    self.history.clear();
+                    self.matched.fill(0);
+                }
+                Asked::OnlyExempt => {}
+                Asked::Calls(print) => self.take(print),
+            }
+        }
+        Some(f64::from(self.repeats()))
+    }
+}
+
+impl CallCycle {
+    fn take(&mut self, print: Fingerprint) {
+        for (index, matched) in self.matched.iter_mut().enumerate() {
+            let before = self.history.len().checked_sub(index + 1).and_then(|at| self.history.get(at));
+            *matched = if before == Some(&print) { *matched + 1 } else { 0 };
+        }
+        self.history.push_back(print);
+        if self.history.len() > self.matched.len() {
+            self.history.pop_front();
+        }
+    }
+
+    /// A cycle of length k is repeated once more with every k matches.
+    fn repeats(&self) -> u32 {
+        let cycles = self.matched.iter().zip(1u32..).map(|(&matched, length)| matched / length + 1);
+        if self.history.is_empty() { 0 } else { cycles.max().unwrap_or(0) }
+    }
+}

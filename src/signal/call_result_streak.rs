@@ -1,0 +1,46 @@
+use super::calls::{Asked, asked_and_got};
+use super::streak::Streak;
+use super::{Options, Registered, Signal};
+use crate::transcript::{Fingerprint, Moment, PointView};
+
+/// How many steps in a row, up to this one, had the same ordered list of calls and the same result texts. A step without
+/// calls sets it to 0; a step that called only exempt tools is passed over.
+///
+/// Unit: steps. Changes at: after-tools. Options: `identity`, `exempt_tools`. Always evaluable.
+///
+/// ## Fires too early when
+/// A wait of several steps with nothing new to see.
+/// ## Never fires when
+/// Results carry a time stamp or a process id.
+#[derive(Debug)]
+pub struct CallResultStreak {
+    options: Options,
+    streak: Streak<Fingerprint>,
+}
+
+impl Registered for CallResultStreak {
+    const ID: &'static str = "call_result.streak";
+    const SUMMARY: &'static str = "steps in a row with the same calls and the same results";
+    const UNIT: &'static str = "steps";
+    const SOURCE: &'static str = "OpenHands SDK 1.58 action_observation";
+    const OPTIONS: &'static [&'static str] = &["identity", "exempt_tools"];
+
+    fn start(options: &Options) -> Self {
+        Self { options: options.clone(), streak: Streak::default() }
+    }
+}
+
+impl Signal for CallResultStreak {
+    fn observe(&mut self, view: &PointView<'_>) -> Option<f64> {
+        if let (Moment::AfterTools, Some(reply)) = (view.moment(), view.reply()) {
+            match asked_and_got(view, reply, &self.options) {
+                Asked::Nothing => self.streak.reset(),
+                Asked::OnlyExempt => {}
+                Asked::Calls(print) => {
+                    self.streak.take(print);
+                }
+            }
+        }
+        Some(f64::from(self.streak.length()))
+    }
+}

@@ -1,0 +1,46 @@
+use super::calls::{Asked, asked};
+use super::streak::Streak;
+use super::{Options, Registered, Signal};
+use crate::transcript::{Fingerprint, Moment, PointView};
+
+/// How many steps in a row, up to this one, had the same ordered list of calls. A step without
+/// calls sets it to 0; a step that called only exempt tools is passed over.
+///
+/// Unit: steps. Changes at: after-tools. Options: `identity`, `exempt_tools`. Always evaluable.
+///
+/// ## Fires too early when
+/// The agent polls, or re-runs its reproduction script.
+/// ## Never fires when
+/// Two calls alternate (see `call.cycle`), or an argument carries a counter.
+#[derive(Debug)]
+pub struct CallStreak {
+    options: Options,
+    streak: Streak<Fingerprint>,
+}
+
+impl Registered for CallStreak {
+    const ID: &'static str = "call.streak";
+    const SUMMARY: &'static str = "steps in a row that asked for the same calls";
+    const UNIT: &'static str = "steps";
+    const SOURCE: &'static str = "Roo Code 3.52 and Cline @21cb8d2 repetition detectors; Goose max_repetitions";
+    const OPTIONS: &'static [&'static str] = &["identity", "exempt_tools"];
+
+    fn start(options: &Options) -> Self {
+        Self { options: options.clone(), streak: Streak::default() }
+    }
+}
+
+impl Signal for CallStreak {
+    fn observe(&mut self, view: &PointView<'_>) -> Option<f64> {
+        if let (Moment::AfterTools, Some(reply)) = (view.moment(), view.reply()) {
+            match asked(reply, &self.options) {
+                Asked::Nothing => self.streak.reset(),
+                Asked::OnlyExempt => {}
+                Asked::Calls(print) => {
+                    self.streak.take(print);
+                }
+            }
+        }
+        Some(f64::from(self.streak.length()))
+    }
+}

@@ -1,0 +1,54 @@
+//! What a step asked for, as one fingerprint.
+
+use super::Options;
+use crate::transcript::{Fingerprint, Identity, Message, PointView, ToolCall, fingerprint};
+
+/// The current step's ordered list of calls under the options' identity. `None`: the step asked for
+/// nothing that counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// The step has no calls.
+    Nothing,
+    /// All its calls are of exempt tools: as if the step had not happened.
+    OnlyExempt,
+    /// Its calls.
+    Calls(Fingerprint),
+}
+
+/// What the reply asked for.
+pub(super) fn asked(reply: &Message, options: &Options) -> Asked {
+    let mut counted = reply.tool_calls.iter().filter(|call| !is_exempt(&call.name, options)).peekable();
+    if reply.tool_calls.is_empty() {
+        Asked::Nothing
+    } else if counted.peek().is_none() {
+        Asked::OnlyExempt
+    } else {
+        Asked::Calls(fingerprint::of_list(counted.map(|call| print_of(call, &options.identity))))
+    }
+}
+
+/// What the reply asked for together with what came back, in order.
+pub(super) fn asked_and_got(view: &PointView<'_>, reply: &Message, options: &Options) -> Asked {
+    match asked(reply, options) {
+        Asked::Calls(calls) => {
+            let results =
+                view.results().filter(|result| !result.name.as_deref().is_some_and(|name| is_exempt(name, options)));
+            let texts = fingerprint::of_list(results.map(Message::content_print));
+            Asked::Calls(fingerprint::of_list([calls, texts]))
+        }
+        nothing => nothing,
+    }
+}
+
+/// Fingerprint of one call.
+pub(super) fn print_of(call: &ToolCall, identity: &Identity) -> Fingerprint {
+    match identity {
+        Identity::Canonical => call.canonical_print(),
+        other => fingerprint::of_call(other, &call.name, &call.arguments.as_str()),
+    }
+}
+
+/// Is the tool left out?
+pub(super) fn is_exempt(name: &str, options: &Options) -> bool {
+    options.exempt_tools.iter().any(|exempt| exempt == name)
+}

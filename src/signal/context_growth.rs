@@ -1,0 +1,41 @@
+use super::{Options, Registered, Signal};
+use crate::decision::Need;
+use crate::transcript::{Moment, PointView};
+
+/// Input tokens of the latest call divided by those of the first: how much the context has grown.
+///
+/// Unit: ratio (1 = as at the start). Changes at: after-response. Not evaluable when: the run reports no
+/// usage, or the first input is 0.
+///
+/// ## Fires too early when
+/// The first prompt is tiny.
+/// ## Never fires when
+/// The system prompt dominates the context.
+#[derive(Debug, Default)]
+pub struct ContextGrowth {
+    first: Option<u64>,
+    latest: Option<u64>,
+}
+
+impl Registered for ContextGrowth {
+    const ID: &'static str = "context.growth";
+    const SUMMARY: &'static str = "latest call's input over the first call's";
+    const UNIT: &'static str = "ratio";
+    const SOURCE: &'static str = "FORMATS 0: prompt growth; mini-swe-agent runs spend 98 % on prompts";
+    const NEED: Option<Need> = Some(Need::Usage);
+
+    fn start(_: &Options) -> Self {
+        Self::default()
+    }
+}
+
+impl Signal for ContextGrowth {
+    fn observe(&mut self, view: &PointView<'_>) -> Option<f64> {
+        let input = view.reply().and_then(|reply| reply.usage).and_then(|usage| usage.input);
+        if let (Moment::AfterResponse, Some(input)) = (view.moment(), input) {
+            self.first = self.first.or(Some(input).filter(|&input| input > 0));
+            self.latest = Some(input);
+        }
+        Some(self.latest? as f64 / self.first? as f64)
+    }
+}

@@ -1,0 +1,40 @@
+use super::{Options, Registered, Signal};
+use crate::decision::Need;
+use crate::transcript::{Event, Instant, PointView};
+
+/// Seconds since the run began, by the recording's own clock. A clock that steps back does not lower it.
+///
+/// Unit: seconds. Changes at: every point. Not evaluable when: the recording has no times.
+///
+/// ## Fires too early when
+/// The machine slept, or a human was awaited.
+/// ## Never fires when
+/// A call hangs: the time is only looked at when it has returned.
+#[derive(Debug, Default)]
+pub struct Elapsed {
+    start: Option<Instant>,
+    longest_ms: i64,
+}
+
+impl Registered for Elapsed {
+    const ID: &'static str = "elapsed";
+    const SUMMARY: &'static str = "seconds since the run began";
+    const UNIT: &'static str = "s";
+    const SOURCE: &'static str = "awaken 0.6 Timeout; Strands 1.62 execution_timeout";
+    const NEED: Option<Need> = Some(Need::Times);
+
+    fn start(_: &Options) -> Self {
+        Self::default()
+    }
+}
+
+impl Signal for Elapsed {
+    fn observe(&mut self, view: &PointView<'_>) -> Option<f64> {
+        self.start = self.start.or(view.header().started_at);
+        for now in view.news().iter().filter_map(Event::ts) {
+            let start = *self.start.get_or_insert(now);
+            self.longest_ms = self.longest_ms.max(now.since(start).0);
+        }
+        self.start.map(|_| self.longest_ms as f64 / 1000.0)
+    }
+}

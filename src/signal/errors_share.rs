@@ -1,0 +1,45 @@
+use super::{Options, Registered, Signal};
+use crate::decision::Need;
+use crate::transcript::{Moment, PointView};
+use std::collections::VecDeque;
+
+/// Share of errors among the latest `window` (default 10) flagged tool results. Until that many have been
+/// seen, the share of those there are.
+///
+/// Unit: share, 0 to 1. Changes at: after-tools. Options: `window`. Not evaluable when: the run flags no
+/// tool results.
+///
+/// ## Fires too early when
+/// The very first result is an error: 1 of 1. Combine it with `steps`.
+/// ## Never fires when
+/// The window is longer than the run.
+#[derive(Debug)]
+pub struct ErrorsShare {
+    window: usize,
+    latest: VecDeque<bool>,
+}
+
+impl Registered for ErrorsShare {
+    const ID: &'static str = "errors.share";
+    const SUMMARY: &'static str = "share of errors among the latest flagged results";
+    const UNIT: &'static str = "share";
+    const SOURCE: &'static str = "agentao 0.5 is_all_errors (window 10)";
+    const OPTIONS: &'static [&'static str] = &["window"];
+    const NEED: Option<Need> = Some(Need::ErrorFlags);
+
+    fn start(options: &Options) -> Self {
+        Self { window: options.window.unwrap_or(10).max(1), latest: VecDeque::new() }
+    }
+}
+
+impl Signal for ErrorsShare {
+    fn observe(&mut self, view: &PointView<'_>) -> Option<f64> {
+        if view.moment() == Moment::AfterTools {
+            self.latest.extend(view.results().filter_map(|result| result.is_error));
+            let surplus = self.latest.len().saturating_sub(self.window);
+            self.latest.drain(..surplus);
+        }
+        let errors = self.latest.iter().filter(|&&is_error| is_error).count();
+        (!self.latest.is_empty()).then(|| errors as f64 / self.latest.len() as f64)
+    }
+}

@@ -1,0 +1,45 @@
+use super::{Options, Registered, Signal};
+use crate::decision::Need;
+use crate::transcript::{Moment, PointView};
+
+/// Failed steps in a row, now: steps of which every flagged tool result is an error. A step with a flagged
+/// success sets it back to 0; a step without a flagged result leaves it unchanged.
+///
+/// Unit: steps. Changes at: after-tools. Not evaluable when: the run flags no tool results.
+///
+/// ## Fires too early when
+/// The agent probes alternatives that are expected to fail.
+/// ## Never fires when
+/// Failures alternate with one trivial success.
+#[derive(Debug, Default)]
+pub struct ErrorsStreak {
+    streak: u32,
+    flagged: bool,
+}
+
+impl Registered for ErrorsStreak {
+    const ID: &'static str = "errors.streak";
+    const SUMMARY: &'static str = "failed steps in a row";
+    const UNIT: &'static str = "steps";
+    const SOURCE: &'static str = "Cline @21cb8d2 consecutive mistakes; agentica 1.4 tool-stuck";
+    const NEED: Option<Need> = Some(Need::ErrorFlags);
+
+    fn start(_: &Options) -> Self {
+        Self::default()
+    }
+}
+
+impl Signal for ErrorsStreak {
+    fn observe(&mut self, view: &PointView<'_>) -> Option<f64> {
+        if view.moment() == Moment::AfterTools {
+            let flags: Vec<bool> = view.results().filter_map(|result| result.is_error).collect();
+            self.flagged |= !flags.is_empty();
+            if flags.contains(&false) {
+                self.streak = 0;
+            } else if !flags.is_empty() {
+                self.streak += 1;
+            }
+        }
+        self.flagged.then_some(f64::from(self.streak))
+    }
+}

@@ -1,0 +1,34 @@
+use super::{Options, Registered, Signal};
+use crate::transcript::{Event, Lane, PointView};
+
+/// Messages of the conversation so far: system, user, agent and tool results, the simulated user's tool
+/// traffic and sub-agents left out.
+///
+/// Unit: messages. Changes at: every point. Always evaluable.
+///
+/// ## Fires too early when
+/// One reply asks for many tools at once: each result is a message.
+/// ## Never fires when
+/// The agent works in few, long replies.
+#[derive(Debug, Default)]
+pub struct Messages(u32);
+
+impl Registered for Messages {
+    const ID: &'static str = "messages";
+    const SUMMARY: &'static str = "messages of the agent's conversation so far";
+    const UNIT: &'static str = "messages";
+    const SOURCE: &'static str = "AutoGen 0.7 MaxMessageTermination; tau2-bench max_steps";
+
+    fn start(_: &Options) -> Self {
+        Self::default()
+    }
+}
+
+impl Signal for Messages {
+    fn observe(&mut self, view: &PointView<'_>) -> Option<f64> {
+        let news = view.news().iter().filter_map(Event::message);
+        let counted = news.filter(|message| matches!(message.lane, Lane::Main | Lane::Canned)).count();
+        self.0 = self.0.saturating_add(u32::try_from(counted).unwrap_or(u32::MAX));
+        Some(f64::from(self.0))
+    }
+}

@@ -1,0 +1,35 @@
+use super::{Options, Registered, Signal};
+use crate::transcript::{Moment, PointView};
+
+/// Replies in a row without text (only calls, or nothing at all). A reply with any text but blanks sets it
+/// back to 0.
+///
+/// Unit: replies. Changes at: after-response. Always evaluable.
+///
+/// ## Fires too early when
+/// The model is quiet by nature: every healthy tool-heavy run of it reads high.
+/// ## Never fires when
+/// The model narrates each call of its loop.
+#[derive(Debug, Default)]
+pub struct NoTextStreak(u32);
+
+impl Registered for NoTextStreak {
+    const ID: &'static str = "no_text.streak";
+    const SUMMARY: &'static str = "replies in a row without text";
+    const UNIT: &'static str = "replies";
+    const SOURCE: &'static str = "agentao 0.5 no_text_progress (window 30)";
+
+    fn start(_: &Options) -> Self {
+        Self::default()
+    }
+}
+
+impl Signal for NoTextStreak {
+    fn observe(&mut self, view: &PointView<'_>) -> Option<f64> {
+        if let (Moment::AfterResponse, Some(reply)) = (view.moment(), view.reply()) {
+            let has_text = reply.content.as_ref().is_some_and(|text| !text.is_blank());
+            self.0 = if has_text { 0 } else { self.0 + 1 };
+        }
+        Some(f64::from(self.0))
+    }
+}

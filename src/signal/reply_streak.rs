@@ -1,0 +1,36 @@
+use super::streak::Streak;
+use super::{Options, Registered, Signal};
+use crate::transcript::{Fingerprint, Moment, PointView};
+
+/// How many replies in a row, up to this one, had the same text. Replies without text are passed over.
+///
+/// Unit: replies. Changes at: after-response. Always evaluable.
+///
+/// ## Fires too early when
+/// The model says "Continuing." each time while its tools do real work.
+/// ## Never fires when
+/// The text carries a counter, or the loop is in the calls and the model is silent.
+#[derive(Debug, Default)]
+pub struct ReplyStreak(Streak<Fingerprint>);
+
+impl Registered for ReplyStreak {
+    const ID: &'static str = "reply.streak";
+    const SUMMARY: &'static str = "replies in a row with the same text";
+    const UNIT: &'static str = "replies";
+    const SOURCE: &'static str = "awaken 0.6 LoopDetection; OpenHands SDK 1.58 monologue";
+
+    fn start(_: &Options) -> Self {
+        Self::default()
+    }
+}
+
+impl Signal for ReplyStreak {
+    fn observe(&mut self, view: &PointView<'_>) -> Option<f64> {
+        if let (Moment::AfterResponse, Some(reply)) = (view.moment(), view.reply())
+            && reply.content.as_ref().is_some_and(|text| !text.is_blank())
+        {
+            self.0.take(reply.content_print());
+        }
+        Some(f64::from(self.0.length()))
+    }
+}

@@ -1,0 +1,35 @@
+//! How often each thing has been seen, in all or in a window.
+
+use std::collections::{HashMap, VecDeque};
+
+use crate::transcript::Fingerprint;
+
+/// Counts of what was seen.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tally {
+    counts: HashMap<Fingerprint, usize>,
+    window: Option<(usize, VecDeque<Fingerprint>)>,
+}
+
+impl Tally {
+    /// Counts over the latest `window` things, or over all.
+    pub(super) fn over(window: Option<usize>) -> Self {
+        Self { counts: HashMap::new(), window: window.map(|size| (size.max(1), VecDeque::new())) }
+    }
+
+    /// Takes one in and returns how often it has been seen, this time included.
+    pub(super) fn take(&mut self, print: Fingerprint) -> usize {
+        if let Some((size, latest)) = &mut self.window {
+            latest.push_back(print);
+            if latest.len() > *size
+                && let Some(gone) = latest.pop_front()
+                && let Some(count) = self.counts.get_mut(&gone)
+            {
+                *count -= 1;
+            }
+        }
+        let count = self.counts.entry(print).or_default();
+        *count += 1;
+        *count
+    }
+}

@@ -1,0 +1,69 @@
+use super::{Options, Registered, Signal};
+use super::{TextOf, TextPart};
+use crate::transcript::{Moment, PointView};
+
+/// 1 when the current reply (or, with `of = "results"`, one of its results) matches: `regex` is searched for
+/// as it is, `phrases` are found as substrings of the lower-cased text. `part = "closing"` looks at the last
+/// paragraph only (after the last blank line, at most 600 characters).
+///
+/// Unit: 0 or 1. Changes at: after-response, or after-tools for results. Options: `regex` or `phrases`,
+/// `of`, `part`. Always evaluable.
+///
+/// ## Fires too early when
+/// The phrase is quoted or negated: "not DONE yet".
+/// ## Never fires when
+/// The agent words it differently, or in another language.
+#[derive(Debug)]
+pub struct TextMatch {
+    options: Options,
+    matched: bool,
+}
+
+impl Registered for TextMatch {
+    const ID: &'static str = "text.match";
+    const SUMMARY: &'static str = "1 when the text matches, else 0";
+    const UNIT: &'static str = "0/1";
+    const SOURCE: &'static str = "awaken 0.6 ContentMatch; mira 0.3 closing-paragraph phrases; AutoGen 0.7 TextMention";
+    const OPTIONS: &'static [&'static str] = &["regex", "phrases", "of", "part"];
+
+    fn start(options: &Options) -> Self {
+        Self { options: options.clone(), matched: false }
+    }
+}
+
+impl Signal for TextMatch {
+    fn observe(&mut self, view: &PointView<'_>) -> Option<f64> {
+        match (view.moment(), self.options.of) {
+            (Moment::BeforeRequest, _) => self.matched = false,
+            (Moment::AfterResponse, TextOf::Reply) => {
+                self.matched = view.reply().is_some_and(|reply| self.matches(&reply.text()));
+            }
+            (Moment::AfterTools, TextOf::Results) => {
+                self.matched = view.results().any(|result| self.matches(&result.text()));
+            }
+            _ => {}
+        }
+        Some(f64::from(u8::from(self.matched)))
+    }
+}
+
+impl TextMatch {
+    fn matches(&self, text: &str) -> bool {
+        let text = match self.options.part {
+            TextPart::Whole => text,
+            TextPart::Closing => closing_paragraph(text),
+        };
+        if self.options.regex.as_ref().is_some_and(|regex| regex.is_match(text)) {
+            return true;
+        }
+        let lower = text.to_lowercase();
+        self.options.phrases.iter().any(|phrase| lower.contains(phrase.as_str()))
+    }
+}
+
+/// What follows the last blank line, at most its last 600 characters (mira 0.3).
+fn closing_paragraph(text: &str) -> &str {
+    let paragraph = text.rsplit_once("\n\n").map_or(text, |(_, last)| last);
+    let start = paragraph.char_indices().rev().nth(599).map_or(0, |(at, _)| at);
+    &paragraph[start..]
+}

@@ -1,0 +1,36 @@
+use super::{Options, Registered, Signal};
+use crate::decision::Need;
+use crate::transcript::{PointView, Spend};
+
+/// Output tokens so far. A step without usage adds nothing.
+///
+/// Unit: tokens. Changes at: after-response. Not evaluable when: the run reports no usage; before the
+/// first report there is no reading.
+///
+/// ## Fires too early when
+/// The task itself is to write something long.
+/// ## Never fires when
+/// Some steps report no usage: the sum is too low and the run is marked as partly evaluable.
+#[derive(Debug, Default)]
+pub struct OutputTokens(Spend);
+
+impl Registered for OutputTokens {
+    const ID: &'static str = "tokens.output";
+    const SUMMARY: &'static str = "output tokens so far";
+    const UNIT: &'static str = "tokens";
+    const SOURCE: &'static str = "pydantic-ai 2.68 output_tokens_limit";
+    const NEED: Option<Need> = Some(Need::Usage);
+
+    fn start(_: &Options) -> Self {
+        Self::default()
+    }
+}
+
+impl Signal for OutputTokens {
+    fn observe(&mut self, view: &PointView<'_>) -> Option<f64> {
+        for event in view.news() {
+            self.0.add(event);
+        }
+        self.0.output.map(|tokens| tokens.0 as f64)
+    }
+}

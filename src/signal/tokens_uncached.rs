@@ -1,0 +1,36 @@
+use super::{Options, Registered, Signal};
+use crate::decision::Need;
+use crate::transcript::{PointView, Spend};
+
+/// Input tokens so far that were not read from a cache. A step without usage adds nothing.
+///
+/// Unit: tokens. Changes at: after-response. Not evaluable when: the run reports no usage; before the
+/// first report there is no reading.
+///
+/// ## Fires too early when
+/// The provider's cache expires in the middle of a run.
+/// ## Never fires when
+/// Some steps report no usage: the sum is too low and the run is marked as partly evaluable.
+#[derive(Debug, Default)]
+pub struct UncachedTokens(Spend);
+
+impl Registered for UncachedTokens {
+    const ID: &'static str = "tokens.uncached";
+    const SUMMARY: &'static str = "input tokens so far that were not read from a cache";
+    const UNIT: &'static str = "tokens";
+    const SOURCE: &'static str = "FORMATS 0: the part of the input that is paid in full";
+    const NEED: Option<Need> = Some(Need::Usage);
+
+    fn start(_: &Options) -> Self {
+        Self::default()
+    }
+}
+
+impl Signal for UncachedTokens {
+    fn observe(&mut self, view: &PointView<'_>) -> Option<f64> {
+        for event in view.news() {
+            self.0.add(event);
+        }
+        self.0.uncached.map(|tokens| tokens.0 as f64)
+    }
+}

@@ -1,0 +1,50 @@
+use super::{Options, Registered, Signal};
+use std::collections::{BTreeMap, VecDeque};
+
+use super::calls::is_exempt;
+use crate::transcript::{Moment, PointView};
+
+/// Share of the most common tool's name among the latest `window` (default 10) calls. Until that many have
+/// been made, the share among those there are.
+///
+/// Unit: share, 0 to 1. Changes at: after-response. Options: `window`, `exempt_tools`. No reading before
+/// the first call.
+///
+/// ## Fires too early when
+/// The agent has one general tool (a shell): the share is always 1. Or it pages, or edits in a batch.
+/// ## Never fires when
+/// Two tools alternate.
+#[derive(Debug)]
+pub struct ToolShare {
+    options: Options,
+    window: usize,
+    latest: VecDeque<Box<str>>,
+}
+
+impl Registered for ToolShare {
+    const ID: &'static str = "tool.share";
+    const SUMMARY: &'static str = "share of the most common tool among the latest calls";
+    const UNIT: &'static str = "share";
+    const SOURCE: &'static str = "agentao 0.5 is_stuck_on_one_tool (window 10, 0.8)";
+    const OPTIONS: &'static [&'static str] = &["window", "exempt_tools"];
+
+    fn start(options: &Options) -> Self {
+        Self { options: options.clone(), window: options.window.unwrap_or(10).max(1), latest: VecDeque::new() }
+    }
+}
+
+impl Signal for ToolShare {
+    fn observe(&mut self, view: &PointView<'_>) -> Option<f64> {
+        if let (Moment::AfterResponse, Some(reply)) = (view.moment(), view.reply()) {
+            let counted = reply.tool_calls.iter().filter(|call| !is_exempt(&call.name, &self.options));
+            self.latest.extend(counted.map(|call| call.name.clone()));
+            let surplus = self.latest.len().saturating_sub(self.window);
+            self.latest.drain(..surplus);
+        }
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for name in &self.latest {
+            *counts.entry(name).or_default() += 1;
+        }
+        counts.into_values().max().map(|most| most as f64 / self.latest.len() as f64)
+    }
+}
