@@ -5,6 +5,7 @@
 //! recorded format: texts come in as [`ConfigText`], recordings as [`crate::transcript::Run`]s.
 
 pub mod awaken;
+pub mod python;
 mod round;
 mod settings;
 

@@ -1,0 +1,73 @@
+//! Does a reply say that the agent cannot go on?
+
+use super::phrases::first_phrase;
+use super::{Window, Wording};
+
+/// Release 0.2: anywhere in the text.
+pub const SIGNALS_V02: [&str; 16] = [
+    "traceback (most recent call last)",
+    "sorry, i encountered an error",
+    "memory archival failed",
+    "command timed out",
+    "exit code:",
+    "permission denied",
+    "no such file or directory",
+    "module not found",
+    "failed to connect",
+    "failed to load",
+    "tool call failed",
+    "unrecoverable",
+    "blocked by",
+    "无法继续",
+    "出现错误",
+    "运行时错误",
+];
+
+/// Release 0.2 also takes a line that begins with this.
+pub const LINE_START_V02: &str = "error:";
+
+/// Release 0.3, hard signals: anywhere in the text.
+pub const HARD_SIGNALS: [&str; 6] = [
+    "traceback (most recent call last)",
+    "sorry, i encountered an error",
+    "memory archival failed",
+    "tool call failed",
+    "unrecoverable error",
+    "无法继续",
+];
+
+/// Release 0.3, soft signals: in the closing paragraph. The last one ends with a blank.
+pub const SOFT_SIGNALS: [&str; 6] = [
+    "i'm unable to proceed",
+    "i am unable to proceed",
+    "cannot proceed because",
+    "cannot continue because",
+    "i cannot continue",
+    "blocked by ",
+];
+
+/// After 0.3 the provider's own words are a hard signal too.
+pub const HARD_SIGNAL_LATER: &str = "error calling llm";
+
+/// The phrase by which `text` reads as a blocking failure, under a published wording.
+pub fn failure(text: &str, wording: Wording) -> Option<&'static str> {
+    match wording {
+        Wording::V02 => failure_in(text, wording, Window::Whole),
+        Wording::V03 | Wording::Later => failure_in(text, wording, Window::Closing),
+    }
+}
+
+/// The same with the window of the soft signals chosen apart (hard signals are always searched in
+/// the whole text). For the wording of 0.2, which knows no soft signals, it is the window of all.
+pub fn failure_in(text: &str, wording: Wording, window: Window) -> Option<&'static str> {
+    let part = window.of(text);
+    match wording {
+        Wording::V02 => first_phrase(part, &SIGNALS_V02).or_else(|| line_start(part)),
+        Wording::V03 => first_phrase(text, &HARD_SIGNALS).or_else(|| first_phrase(part, &SOFT_SIGNALS)),
+        Wording::Later => failure_in(text, Wording::V03, window).or_else(|| first_phrase(text, &[HARD_SIGNAL_LATER])),
+    }
+}
+
+fn line_start(text: &str) -> Option<&'static str> {
+    text.to_lowercase().split('\n').any(|line| line.starts_with(LINE_START_V02)).then_some(LINE_START_V02)
+}
