@@ -1,1 +1,263 @@
-//! What is asked when an iteration cap is hit, one file each.
+//! Bailouts: what is asked when an iteration cap is hit, with the history so far.
+//!
+//! A bailout is one file and one line in [`bailouts!`]; it is usable at any stack's cap. It knows no
+//! stack and no replay: it is handed a history and replies. What a reply does to a replay is the
+//! asker's business: `continue` is exact while the recording goes on, `new_instruction` diverges.
+
+mod history;
+mod predicate;
+mod table;
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use crate::transcript::PointView;
+
+pub use history::{Entry, History, RunHistory, Speaker, rough_tokens};
+pub use predicate::{Window, all_errors, no_text_progress, one_tool};
+pub use table::{Condition, Row, Table};
+
+/// What a bailout is asked about.
+#[derive(Clone, Copy)]
+pub struct AtCap<'a> {
+    /// The messages so far.
+    pub history: &'a dyn History,
+    /// How often the cap has been hit in this run, this time included (from 1).
+    pub hit: u32,
+    /// The cap.
+    pub cap: i64,
+    /// The session the run belongs to; grants are counted by session.
+    pub session: &'a str,
+    /// Tokens of the history, as the asker counts them.
+    pub tokens: u64,
+}
+
+/// What happens next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The cap is granted again in full.
+    Continue,
+    /// The run ends.
+    Stop,
+    /// This is put before the model, and the cap is granted again.
+    NewInstruction(String),
+}
+
+impl Verdict {
+    /// The name used in stack files and golden tables.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Continue => "continue",
+            Self::Stop => "stop",
+            Self::NewInstruction(_) => "new_instruction",
+        }
+    }
+}
+
+/// A bailout's reply.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reply {
+    /// What happens next.
+    pub verdict: Verdict,
+    /// Which check said so, where the strategy names one.
+    pub why: Option<&'static str>,
+}
+
+impl Reply {
+    /// Go on.
+    pub const CONTINUE: Self = Self { verdict: Verdict::Continue, why: None };
+    /// Stop.
+    pub const STOP: Self = Self { verdict: Verdict::Stop, why: None };
+
+    /// Put `text` before the model.
+    pub fn instruct(text: &str) -> Self {
+        Self { verdict: Verdict::NewInstruction(text.to_owned()), why: None }
+    }
+
+    /// With the check that said so.
+    #[must_use]
+    pub fn because(mut self, why: &'static str) -> Self {
+        self.why = Some(why);
+        self
+    }
+}
+
+/// A bailout at work. Its memory lasts as long as the handler it stands for: one run here.
+pub trait Bailout: Send {
+    /// Shown every point of the run before the cap is looked at. Most bailouts do not care.
+    fn observe(&mut self, _view: &PointView<'_>) {}
+
+    /// The cap is hit.
+    fn on_cap(&mut self, at: &AtCap<'_>) -> Reply;
+}
+
+/// What a bailout registers: its name, its manual and how to build it.
+pub trait Registered: Bailout + Clone + Sync + Sized + 'static {
+    /// Its name in stack files.
+    const ID: &'static str;
+    /// One line.
+    const SUMMARY: &'static str;
+    /// Where it comes from.
+    const SOURCE: &'static str;
+    /// The parameters it takes. Others are refused.
+    const PARAMS: &'static [&'static str] = &[];
+
+    /// Builds it from its parameters.
+    fn from_params(params: &Params<'_>) -> Result<Self, BailoutError>;
+}
+
+/// Starts a fresh bailout for each run.
+pub type Recipe = Arc<dyn Fn() -> Box<dyn Bailout> + Send + Sync>;
+
+/// Why a bailout was refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BailoutError {
+    /// No bailout of that name.
+    #[error("unknown bailout `{0}`")]
+    Unknown(String),
+    /// It does not take this parameter.
+    #[error("bailout `{bailout}` takes no parameter `{param}`")]
+    UnknownParam {
+        /// The bailout.
+        bailout: &'static str,
+        /// The parameter.
+        param: String,
+    },
+    /// A parameter is missing or not what it should be.
+    #[error("bailout `{bailout}`: `{param}` must be {wanted}")]
+    BadParam {
+        /// The bailout.
+        bailout: &'static str,
+        /// The parameter.
+        param: &'static str,
+        /// What it must be.
+        wanted: &'static str,
+    },
+}
+
+/// The parameters of one bailout.
+#[derive(Clone, Copy, Debug)]
+pub struct Params<'p> {
+    bailout: &'static str,
+    values: &'p Map<String, Value>,
+}
+
+impl Params<'_> {
+    /// A text, or `default` when it is absent.
+    pub fn text(&self, param: &'static str, default: &str) -> Result<String, BailoutError> {
+        match self.values.get(param) {
+            None => Ok(default.to_owned()),
+            Some(value) => value.as_str().map(str::to_owned).ok_or_else(|| self.bad(param, "a text")),
+        }
+    }
+
+    /// A number from 0, or `default` when it is absent.
+    pub fn count(&self, param: &'static str, default: Option<u64>) -> Result<u64, BailoutError> {
+        match (self.values.get(param), default) {
+            (None, Some(default)) => Ok(default),
+            (value, _) => value.and_then(Value::as_u64).ok_or_else(|| self.bad(param, "a number from 0")),
+        }
+    }
+
+    /// A list of texts; must not be empty.
+    pub fn texts(&self, param: &'static str) -> Result<Vec<String>, BailoutError> {
+        let list = self.values.get(param).and_then(Value::as_array);
+        list.filter(|list| !list.is_empty())
+            .and_then(|list| list.iter().map(|item| item.as_str().map(str::to_owned)).collect())
+            .ok_or_else(|| self.bad(param, "a list of texts, not empty"))
+    }
+
+    fn bad(&self, param: &'static str, wanted: &'static str) -> BailoutError {
+        BailoutError::BadParam { bailout: self.bailout, param, wanted }
+    }
+}
+
+/// A registered bailout.
+#[derive(Clone, Copy, Debug)]
+pub struct BailoutInfo {
+    /// See [`Registered::ID`].
+    pub id: &'static str,
+    /// See [`Registered::SUMMARY`].
+    pub summary: &'static str,
+    /// See [`Registered::SOURCE`].
+    pub source: &'static str,
+    /// See [`Registered::PARAMS`].
+    pub params: &'static [&'static str],
+    build: fn(&Map<String, Value>) -> Result<Recipe, BailoutError>,
+}
+
+impl BailoutInfo {
+    const fn of<B: Registered>() -> Self {
+        Self { id: B::ID, summary: B::SUMMARY, source: B::SOURCE, params: B::PARAMS, build: build_one::<B> }
+    }
+}
+
+fn build_one<B: Registered>(values: &Map<String, Value>) -> Result<Recipe, BailoutError> {
+    if let Some(param) = values.keys().find(|key| !B::PARAMS.contains(&key.as_str())) {
+        return Err(BailoutError::UnknownParam { bailout: B::ID, param: param.clone() });
+    }
+    let prototype = B::from_params(&Params { bailout: B::ID, values })?;
+    Ok(Arc::new(move || Box::new(prototype.clone())))
+}
+
+macro_rules! bailouts {
+    ($($module:ident::$bailout:ident,)*) => {
+        $(mod $module; pub use $module::$bailout;)*
+        /// Every bailout, in manual order.
+        pub static REGISTRY: &[BailoutInfo] = &[$(BailoutInfo::of::<$bailout>(),)*];
+    };
+}
+
+bailouts! {
+    stop::Stop,
+    summarise::Summarise,
+    ask_user::AskUser,
+    conditional_continue::ConditionalContinue,
+    token_budget::TokenBudget,
+    smart::Smart,
+}
+
+/// The bailout of that name.
+pub fn find(id: &str) -> Option<&'static BailoutInfo> {
+    REGISTRY.iter().find(|bailout| bailout.id == id)
+}
+
+/// Builds the bailout of that name from its parameters.
+pub fn build(name: &str, params: &Map<String, Value>) -> Result<Recipe, BailoutError> {
+    let info = find(name).ok_or_else(|| BailoutError::Unknown(name.to_owned()))?;
+    (info.build)(params)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn parameters_are_checked_before_any_run() {
+        let refusal = |name: &str, params: Value| {
+            build(name, params.as_object().unwrap()).err().map(|error| error.to_string()).unwrap_or_default()
+        };
+        assert_eq!(refusal("smrt", json!({})), "unknown bailout `smrt`");
+        assert_eq!(refusal("stop", json!({"budget": 1})), "bailout `stop` takes no parameter `budget`");
+        assert_eq!(refusal("token_budget", json!({})), "bailout `token_budget`: `budget` must be a number from 0");
+        assert_eq!(
+            refusal("ask_user", json!({"answers": []})),
+            "bailout `ask_user`: `answers` must be a list of texts, not empty"
+        );
+        assert_eq!(refusal("smart", json!({})), "");
+    }
+
+    #[test]
+    fn a_recipe_starts_without_memory() {
+        let recipe = build("smart", &Map::new()).unwrap();
+        let at = AtCap { history: &Vec::new(), hit: 1, cap: 50, session: "s", tokens: 0 };
+        for _ in 0..2 {
+            let mut bailout = recipe();
+            assert_eq!(bailout.on_cap(&at).verdict.name(), "new_instruction");
+            assert_eq!(bailout.on_cap(&at).verdict, Verdict::Stop);
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! The history a bailout reads: messages by place, each reduced to what the stuck checks look at.
+
+use std::borrow::Cow;
+
+use crate::transcript::{Lane, Message, PointView, Role, Text};
+
+/// Who said a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Speaker {
+    /// The agent.
+    Assistant,
+    /// A tool.
+    Tool,
+    /// Anybody else.
+    Other,
+}
+
+/// A message as the stuck checks see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry<'a> {
+    /// Who said it.
+    pub speaker: Speaker,
+    /// The tool's name; messages without one share one bucket.
+    pub name: Option<Cow<'a, str>>,
+    /// Has it any content at all? A single space is content.
+    pub has_content: bool,
+    /// Does a tool's content hold the word `Error`, in this case?
+    pub mentions_error: bool,
+}
+
+/// A history by place, oldest first.
+pub trait History {
+    /// How many messages there are.
+    fn len(&self) -> usize;
+
+    /// True when there is none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The message at `index`; `None` beyond the end.
+    fn entry(&self, index: usize) -> Option<Entry<'_>>;
+}
+
+impl History for Vec<Entry<'_>> {
+    fn len(&self) -> usize {
+        self.len()
+    }
+
+    fn entry(&self, index: usize) -> Option<Entry<'_>> {
+        self.get(index).cloned()
+    }
+}
+
+/// The agent's own history at a point: what the model has been shown, without system messages, the
+/// tools of a simulated user and sub-agents.
+#[derive(Clone, Debug)]
+pub struct RunHistory<'r> {
+    messages: Vec<&'r Message>,
+}
+
+impl<'r> RunHistory<'r> {
+    /// The history at the view's point.
+    pub fn at(view: &PointView<'r>) -> Self {
+        Self { messages: view.messages().filter(|message| is_shown(message)).collect() }
+    }
+}
+
+fn is_shown(message: &Message) -> bool {
+    match (&message.lane, message.role) {
+        (Lane::Main | Lane::Canned, role) => role != Role::System,
+        (Lane::Counterpart, role) => role == Role::User,
+        (Lane::Side(_), _) => false,
+    }
+}
+
+impl History for RunHistory<'_> {
+    fn len(&self) -> usize {
+        self.messages.len()
+    }
+
+    fn entry(&self, index: usize) -> Option<Entry<'_>> {
+        let message = self.messages.get(index)?;
+        let speaker = match message.role {
+            Role::Assistant => Speaker::Assistant,
+            Role::Tool => Speaker::Tool,
+            Role::User | Role::System => Speaker::Other,
+        };
+        Some(Entry {
+            speaker,
+            name: message.name.as_deref().map(Cow::Borrowed),
+            has_content: message.content.as_ref().is_some_and(|text| !text.is_empty()),
+            mentions_error: speaker == Speaker::Tool && message.text().contains("Error"),
+        })
+    }
+}
+
+/// Tokens of the history at a point: what the last model call reported (its input and output), else
+/// a rough count of four bytes a token over all messages.
+pub fn rough_tokens(view: &PointView<'_>) -> u64 {
+    let reported = view.steps().last().and_then(|step| view.events().get(step.reply)?.message()?.usage?.total());
+    reported.map_or_else(
+        || {
+            let bytes: usize = view
+                .messages()
+                .filter(|message| is_shown(message))
+                .map(|message| message.content.as_ref().map_or(0, Text::stored_len))
+                .sum();
+            (bytes / 4) as u64
+        },
+        |tokens| tokens.0,
+    )
+}

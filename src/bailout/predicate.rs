@@ -1,0 +1,59 @@
+//! The three stuck checks of the agentao page, over the last messages of a history.
+//!
+//! A window counts messages, not tool results: a call and its result are two. It follows Python's
+//! `messages[-window:]`: 0 takes the whole history, a negative one drops that many from the front.
+
+use std::borrow::Cow;
+
+use super::{Entry, History, Speaker};
+
+/// How many of the latest messages to look at, by the slice rule above.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window(pub i64);
+
+impl Window {
+    /// The messages in the window, oldest first.
+    pub fn of(self, history: &dyn History) -> impl Iterator<Item = Entry<'_>> + '_ {
+        let len = history.len();
+        let wanted = usize::try_from(self.0.unsigned_abs()).unwrap_or(usize::MAX);
+        let from = match self.0 {
+            1.. => len.saturating_sub(wanted),
+            _ => wanted.min(len),
+        };
+        (from..len).filter_map(|index| history.entry(index))
+    }
+
+    fn tools(self, history: &dyn History) -> impl Iterator<Item = Entry<'_>> + '_ {
+        self.of(history).filter(|entry| entry.speaker == Speaker::Tool)
+    }
+}
+
+/// Is the share of the most common tool at least `threshold`? No tool results: no.
+pub fn one_tool(history: &dyn History, window: Window, threshold: f64) -> bool {
+    let mut counts: Vec<(Option<Cow<'_, str>>, usize)> = Vec::new();
+    let mut total = 0_usize;
+    for entry in window.tools(history) {
+        total += 1;
+        match counts.iter_mut().find(|(name, _)| *name == entry.name) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((entry.name, 1)),
+        }
+    }
+    let most = counts.iter().map(|(_, count)| *count).max().unwrap_or(0);
+    total > 0 && most as f64 / total as f64 >= threshold
+}
+
+/// Does every tool result hold the word `Error`? No tool results: no.
+pub fn all_errors(history: &dyn History, window: Window) -> bool {
+    let mut any = false;
+    let all = window.tools(history).all(|entry| {
+        any = true;
+        entry.mentions_error
+    });
+    any && all
+}
+
+/// Has the agent written nothing? True on an empty history.
+pub fn no_text_progress(history: &dyn History, window: Window) -> bool {
+    !window.of(history).any(|entry| entry.speaker == Speaker::Assistant && entry.has_content)
+}
