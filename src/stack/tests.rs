@@ -140,7 +140,7 @@ fn errors_say_what_where_and_how_to_fix() {
     let cases = [
         (
             "[[stack]]\nname = \"s\"\nany = [{ signal = \"steps\", at_leest = 3 }]",
-            "3:27",
+            "3:28",
             "unknown key `at_leest`",
             "did you mean `at_least`?",
         ),
@@ -160,7 +160,7 @@ fn errors_say_what_where_and_how_to_fix() {
         ("[[stak]]\nname = \"s\"", "1:3", "unknown key `stak`", "did you mean `stack`?"),
         (
             "[[stack]]\nname = \"s\"\nany = [{ signal = \"steps\", at_least = \"3\" }]",
-            "3:38",
+            "3:39",
             "`at_least` is a string and should be a finite number",
             "give `at_least` a finite number",
         ),

@@ -1,0 +1,97 @@
+//! What a run had cost by each of its points.
+
+use crate::transcript::{Event, Instant, Point, Run, Spend, Tokens, Usd};
+
+/// Steps, tokens, dollars and time. What the recording does not tell is `None`, never 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Amounts {
+    /// Model calls paid for.
+    pub steps: u64,
+    /// Input plus output tokens.
+    pub tokens: Option<Tokens>,
+    /// Dollars.
+    pub cost: Option<Usd>,
+    /// Milliseconds since the run began.
+    pub ms: Option<i64>,
+}
+
+impl Amounts {
+    /// What is left when `part` is taken away.
+    #[must_use]
+    pub fn less(self, part: Self) -> Self {
+        Self {
+            steps: self.steps.saturating_sub(part.steps),
+            tokens: self.tokens.map(|tokens| tokens - part.tokens.unwrap_or_default()),
+            cost: self.cost.map(|cost| Usd(cost.0 - part.cost.unwrap_or_default().0)),
+            ms: self.ms.map(|ms| ms.saturating_sub(part.ms.unwrap_or(0)).max(0)),
+        }
+    }
+}
+
+/// The running bill of one run.
+#[derive(Clone, Debug)]
+pub struct Ledger {
+    by_point: Vec<(Point, Amounts)>,
+    whole: Amounts,
+}
+
+impl Ledger {
+    /// Adds the run up once.
+    pub fn of(run: &Run) -> Self {
+        let mut spend = Spend::default();
+        let mut clock = Clock { start: run.header.started_at, elapsed: None };
+        let mut added = 0;
+        let mut by_point = Vec::with_capacity(run.points().len());
+        let events = run.events();
+        for span in run.point_spans() {
+            take(&events[added..span.seen], &mut spend, &mut clock);
+            added = span.seen.max(added);
+            by_point.push((span.point, amounts(span.point.steps_paid().min(run.steps().len()), &spend, &clock)));
+        }
+        take(&events[added..], &mut spend, &mut clock);
+        clock.tick(run.header.ended_at);
+        Self { by_point, whole: amounts(run.steps().len(), &spend, &clock) }
+    }
+
+    /// The whole recording.
+    pub fn whole(&self) -> Amounts {
+        self.whole
+    }
+
+    /// Everything paid for by `point`; a run that reports tokens has spent none before its first reply.
+    pub fn until(&self, point: Point) -> Amounts {
+        let index = self.by_point.partition_point(|(at, _)| *at <= point);
+        let known = index.checked_sub(1).map_or_else(Amounts::default, |index| self.by_point[index].1);
+        Amounts {
+            steps: known.steps,
+            tokens: self.whole.tokens.map(|_| known.tokens.unwrap_or_default()),
+            cost: self.whole.cost.map(|_| known.cost.unwrap_or_default()),
+            ms: self.whole.ms.map(|_| known.ms.unwrap_or(0)),
+        }
+    }
+}
+
+struct Clock {
+    start: Option<Instant>,
+    elapsed: Option<i64>,
+}
+
+impl Clock {
+    fn tick(&mut self, now: Option<Instant>) {
+        if let Some(now) = now {
+            let start = *self.start.get_or_insert(now);
+            self.elapsed = Some(self.elapsed.unwrap_or(0).max(now.since(start).0));
+        }
+    }
+}
+
+fn take(events: &[Event], spend: &mut Spend, clock: &mut Clock) {
+    for event in events {
+        spend.add(event);
+        clock.tick(event.ts());
+    }
+}
+
+fn amounts(steps: usize, spend: &Spend, clock: &Clock) -> Amounts {
+    Amounts { steps: steps as u64, tokens: spend.total, cost: spend.cost, ms: clock.elapsed }
+}
