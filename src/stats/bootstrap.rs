@@ -87,6 +87,15 @@ impl Resamples {
         self.replicates
     }
 
+    /// For each cluster, in the order the keys were given, its position in the order of the keys.
+    pub fn ranks(&self) -> Vec<usize> {
+        let mut ranks = vec![0; self.order.len()];
+        for (rank, at) in self.order.iter().enumerate() {
+            ranks[*at] = rank;
+        }
+        ranks
+    }
+
     /// Puts one value per cluster into the order of the keys. Missing values at the end count as 0.
     pub fn sorted(&self, column: &[f64]) -> Vec<f64> {
         self.order.iter().map(|at| column.get(*at).copied().unwrap_or(0.0)).collect()

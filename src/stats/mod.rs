@@ -6,12 +6,25 @@
 //! What cannot be computed is `None` with a reason, never 0. Nothing reads a clock; randomness comes from a seed.
 
 pub mod bootstrap;
+pub mod bounds;
+pub mod certificate;
 pub mod cluster;
+pub mod difference;
 pub mod distribution;
 pub mod estimate;
+pub mod frontier;
+pub mod incidence;
 pub mod interval;
+pub mod labels;
+pub mod multiplicity;
+pub mod paired;
+pub mod split;
 
 pub use bootstrap::{Replicates, Resamples, cluster_key};
+pub use bounds::{BoundEstimate, BoundSums, bound_mean};
+pub use certificate::{Calibration, Certificate, certify};
 pub use cluster::{ClusterSums, Spread};
+pub use difference::{Comparison, PairedSums, RatioDifference, ratio_difference};
 pub use estimate::{Estimate, Method, Warning, ratio_estimate};
 pub use interval::Interval;
+pub use paired::PairedCounts;

@@ -1,8 +1,21 @@
 //! Statistics: golden values, simulations, closed forms.
 
+use proptest::prelude::*;
+use whenstop::stats::bounds::{Dominance, difference_bounds, dominance};
+use whenstop::stats::certificate::{Bound, Verdict, certify_unordered, hoeffding_bentkus, tasks_needed};
 use whenstop::stats::cluster::spread;
+use whenstop::stats::difference::bootstrap_difference;
+use whenstop::stats::frontier::{Tradeoff, hypervolume, membership, on_frontier};
+use whenstop::stats::incidence::{End, Ending, cumulative_incidence, incidence_band};
 use whenstop::stats::interval::{clopper_pearson, upper_limit, wilson};
-use whenstop::stats::{ClusterSums, Interval, Method, Resamples, cluster_key, ratio_estimate};
+use whenstop::stats::labels::{CheckedLabels, Correction, LabelErrors};
+use whenstop::stats::multiplicity::{benjamini_hochberg, holm, max_t};
+use whenstop::stats::paired::{durkalski, mcnemar_exact, obuchowski, sign_flip};
+use whenstop::stats::split::{Part, split_tasks};
+use whenstop::stats::{
+    BoundSums, Calibration, ClusterSums, Interval, Method, PairedCounts, PairedSums, RatioDifference, Replicates,
+    Resamples, bound_mean, certify, cluster_key, ratio_difference, ratio_estimate,
+};
 
 /// `actual` printed with as many digits as `expected` has.
 #[track_caller]
@@ -114,4 +127,269 @@ fn poisson_weights_have_mean_and_variance_one() {
     let mean: f64 = sum / count;
     assert!((mean - 1.0).abs() < 0.01, "{mean}");
     assert!((squares / count - mean * mean - 1.0).abs() < 0.02);
+}
+
+#[test]
+fn paired_tests_golden() {
+    for (b, c, p) in [(2, 10, "0.038574"), (1, 7, "0.070313"), (12, 3, "0.035156"), (5, 5, "1"), (0, 0, "1")] {
+        check(mcnemar_exact(b, c), p);
+    }
+    let tasks = [(4, 2, 0), (4, 0, 1), (3, 1, 0), (5, 3, 1), (4, 0, 0), (2, 1, 0)]
+        .map(|(n, only_a, only_b)| PairedCounts { n, only_a, only_b });
+    let weighted = durkalski(&tasks).unwrap();
+    check(weighted.statistic, "2.639454");
+    check(weighted.p, "0.104239");
+    let counted = obuchowski(&tasks).unwrap();
+    check(counted.statistic, "2.272727");
+    check(counted.p, "0.131668");
+    assert_eq!(durkalski(&[PairedCounts { n: 3, only_a: 1, only_b: 1 }]), None);
+}
+
+#[test]
+fn sign_flip_counts_all_patterns_and_agrees_with_mcnemar() {
+    check(sign_flip(&[1.0, 2.0, 3.0], 1), "0.25");
+    check(sign_flip(&[], 1), "1");
+    let of_signs = |plus: usize, minus: usize| [vec![1.0; plus], vec![-1.0; minus]].concat();
+    check(sign_flip(&of_signs(2, 10), 1), "0.038574");
+    let sampled = sign_flip(&of_signs(13, 27), 1);
+    assert!((sampled - mcnemar_exact(13, 27)).abs() < 0.006, "{sampled} {}", mcnemar_exact(13, 27));
+}
+
+#[test]
+fn multiplicity_golden() {
+    let rounded = |values: Vec<f64>| values.iter().map(|p| format!("{p:.2}")).collect::<Vec<_>>();
+    assert_eq!(rounded(holm(&[0.01, 0.04, 0.03, 0.005])), ["0.03", "0.06", "0.06", "0.02"]);
+    assert_eq!(rounded(benjamini_hochberg(&[0.01, 0.04, 0.03, 0.005])), ["0.02", "0.04", "0.04", "0.02"]);
+}
+
+#[test]
+fn max_t_pays_once_for_copies_and_names_the_undefined() {
+    let tasks: Vec<PairedSums> =
+        (0..40).map(|at| PairedSums { a: (f64::from(at % 5) + 0.3, 4.0), b: (f64::from((at * 7) % 5), 4.0) }).collect();
+    let keys: Vec<u64> = (0..40).map(|at| cluster_key(&format!("t{at}"))).collect();
+    let resamples = Resamples::new(&keys, 2000, 3);
+    let one = RatioDifference::new(&tasks).unwrap().into_contrast();
+    let alone = max_t(std::slice::from_ref(&one), &resamples)[0].unwrap();
+    let mut none = one.clone();
+    none.influence = vec![0.0; 40];
+    let mut zero = none.clone();
+    zero.value = 0.0;
+    let adjusted = max_t(&[one.clone(), one.clone(), none, one, zero], &resamples);
+    assert_eq!(adjusted, [Some(alone), Some(alone), None, Some(alone), Some(1.0)]);
+    let single = ratio_difference(&tasks, 0.95).p.unwrap();
+    assert!((alone - single).abs() < 0.05, "{alone} {single}");
+}
+
+#[test]
+fn bounds_golden() {
+    let known = |y: f64| Interval { low: y, high: y };
+    let unknown = Interval { low: 0.0, high: 1.0 };
+    let rest = [unknown, unknown, unknown, known(1.0), known(1.0), known(1.0), known(0.0)];
+    let estimate = |first: [Interval; 3]| {
+        bound_mean(&first.iter().chain(&rest).map(|run| BoundSums::of_runs([*run])).collect::<Vec<_>>(), 0.95)
+    };
+    let checkpoints = estimate([known(0.0), known(1.0), known(0.0)]);
+    check_interval(checkpoints.bounds, "0.4", "0.7");
+    check(checkpoints.unidentified().unwrap(), "0.3");
+    check(checkpoints.tipping_point(0.6).unwrap(), "0.6667");
+    assert!(checkpoints.interval.unwrap().low < 0.4 && checkpoints.interval.unwrap().high > 0.7);
+    check_interval(estimate([unknown; 3]).bounds, "0.3", "0.9");
+}
+
+#[test]
+fn dominance_uses_differences_run_by_run() {
+    // Both strategies act alike on three of four runs, where nothing is known; the differences are known there: 0.
+    let unknown = Interval { low: 0.0, high: 1.0 };
+    let (yes, no) = (Interval { low: 1.0, high: 1.0 }, Interval { low: 0.0, high: 0.0 });
+    let tasks = |n: usize, better: usize| {
+        (0..n)
+            .map(|at| {
+                let run = if at < better {
+                    difference_bounds(yes, no, false)
+                } else {
+                    difference_bounds(unknown, unknown, true)
+                };
+                BoundSums::of_runs([run])
+            })
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(dominance(&bound_mean(&tasks(4, 1), 0.95)), Dominance::OnTheseRuns);
+    assert_eq!(dominance(&bound_mean(&tasks(100, 30), 0.95)), Dominance::Confident);
+    assert_eq!(dominance(&bound_mean(&tasks(100, 0), 0.95)), Dominance::No);
+}
+
+#[test]
+fn incidence_golden_and_competing_failures() {
+    let ending = |at: f64, end: End| Ending { at, end };
+    let successes = [0.2, 0.5, 1.5].map(|at| ending(at, End::Success));
+    let capped = [successes.to_vec(), vec![ending(2.0, End::CutOff); 2]].concat();
+    check(cumulative_incidence(&capped).area(2.0).unwrap(), "0.38");
+    assert_eq!(cumulative_incidence(&capped).area(2.1), None);
+    let failed = [successes.to_vec(), vec![ending(0.3, End::Failure); 2]].concat();
+    check(cumulative_incidence(&failed).area(2.0).unwrap(), "0.38");
+    // By hand: F = 1/4, then S = 1/2 and 2 at risk, of which one was cut off: 1/4 + 1/2 * 1/1.
+    let mixed =
+        [ending(1.0, End::Success), ending(2.0, End::Failure), ending(3.0, End::CutOff), ending(4.0, End::Success)];
+    let curve = cumulative_incidence(&mixed);
+    for (budget, share) in [(0.5, "0.00"), (1.0, "0.25"), (3.5, "0.25"), (4.0, "0.75")] {
+        check(curve.by(budget).unwrap(), share);
+    }
+    assert_eq!(cumulative_incidence(&[]).by(1.0), None);
+}
+
+#[test]
+fn incidence_band_surrounds_the_curve() {
+    let runs: Vec<Ending> = (0..90)
+        .map(|at| Ending { at: f64::from(at % 10), end: if at % 3 == 0 { End::Success } else { End::Failure } })
+        .collect();
+    let task_of: Vec<usize> = (0..90).map(|at| at / 3).collect();
+    let keys: Vec<u64> = (0..30).map(|at| cluster_key(&format!("t{at}"))).collect();
+    let resamples = Resamples::new(&keys, 500, 1);
+    let band = incidence_band(&runs, &task_of, &resamples, &[4.0, 9.0], 0.95);
+    let curve = cumulative_incidence(&runs);
+    assert!(band[0].unwrap().contains(curve.by(4.0).unwrap()) && band[1].unwrap().contains(curve.by(9.0).unwrap()));
+    assert!(band[0].unwrap().width() > 0.02);
+}
+
+#[test]
+fn hoeffding_bentkus_golden() {
+    for (risk, n, p) in [
+        (0.0, 59, 0.048_495),
+        (0.0, 100, 0.005_920_5),
+        (0.01, 300, 4.4597e-4),
+        (0.02, 300, 0.017_885),
+        (0.03, 500, 0.053_981),
+        (0.02, 1000, 2.0819e-6),
+    ] {
+        let actual = hoeffding_bentkus(risk * n as f64, n, 0.05);
+        assert_eq!(format!("{actual:.4e}"), format!("{p:.4e}"), "risk {risk} of {n}");
+    }
+}
+
+#[test]
+fn clean_tasks_needed_golden() {
+    let table = [
+        (0.01, [(0, 0.05, 299), (0, 0.1, 230), (1, 0.05, 473), (2, 0.05, 628), (3, 0.05, 773), (5, 0.05, 1049)]),
+        (0.02, [(0, 0.05, 149), (0, 0.1, 114), (1, 0.05, 236), (2, 0.05, 313), (3, 0.05, 386), (5, 0.05, 523)]),
+        (0.05, [(0, 0.05, 59), (0, 0.1, 45), (1, 0.05, 93), (2, 0.05, 124), (3, 0.05, 153), (5, 0.05, 208)]),
+        (0.1, [(0, 0.05, 29), (0, 0.1, 22), (1, 0.05, 46), (2, 0.05, 61), (3, 0.05, 76), (5, 0.05, 103)]),
+    ];
+    for (alpha, row) in table {
+        for (stops, delta, tasks) in row {
+            let needed = tasks_needed(Bound::Binomial, f64::from(stops), alpha, delta);
+            assert_eq!(needed, Some(tasks), "alpha {alpha}, delta {delta}, {stops} false early stops");
+        }
+    }
+}
+
+#[test]
+fn certificate_walks_in_order_and_refuses_with_a_number() {
+    let stops = |count: u64| (0..100).map(|at| u64::from(at < count)).collect::<Vec<_>>();
+    let calibration =
+        |early: &[u64]| Calibration { successes: vec![1; 100], early_stops: early.iter().map(|n| stops(*n)).collect() };
+    let verdict = |early: &[u64]| certify(&calibration(early), 0.05, 0.05).verdict;
+    assert_eq!(verdict(&[0, 1, 20, 0]), Verdict::Certified(1), "what lies beyond a failure is never tested");
+    assert_eq!(verdict(&[3, 0]), Verdict::NeedsMoreTasks(53));
+    assert_eq!(verdict(&[]), Verdict::Impossible);
+    assert_eq!(
+        certify(&Calibration { successes: vec![0; 9], early_stops: vec![vec![0; 9]] }, 0.05, 0.1).verdict,
+        Verdict::NeedsMoreTasks(45)
+    );
+    let grid = certify_unordered(&calibration(&[9, 0, 0]), &[1, 2, 0], 0.05, 0.05);
+    assert_eq!(grid.verdict, Verdict::Certified(2));
+    let several = Calibration { successes: vec![3; 100], early_stops: vec![vec![0; 100]] };
+    assert_eq!(certify(&several, 0.05, 0.05).bound, Bound::HoeffdingBentkus);
+}
+
+#[test]
+fn rogan_gladen_golden() {
+    let labels = LabelErrors { sensitivity: 0.8, specificity: 0.9 };
+    check(labels.correct(0.3).0.unwrap(), "0.285714");
+    assert_eq!(labels.correct(0.05), (Some(0.0), Correction::Clipped));
+    assert_eq!(LabelErrors { sensitivity: 0.4, specificity: 0.6 }.correct(0.3), (None, Correction::Undefined));
+    let observed = Replicates { values: vec![0.3; 1000], dropped: 2 };
+    let corrected = CheckedLabels { successes: (50, 40), failures: (50, 45) }.correct_replicates(&observed, 1);
+    assert!(corrected.interval(0.95).unwrap().contains(0.285_714) && corrected.standard_error().unwrap() > 0.02);
+    assert_eq!(corrected.dropped, 2);
+}
+
+#[test]
+fn split_keeps_tasks_whole_and_suites_balanced() {
+    let names: Vec<String> = (0..30).map(|at| format!("task-{at}")).collect();
+    let tasks: Vec<(&str, &str)> =
+        names.iter().enumerate().map(|(at, name)| (if at < 10 { "small" } else { "large" }, name.as_str())).collect();
+    let parts = split_tasks(&tasks, "salt", 0.5);
+    let dev = |range: std::ops::Range<usize>| parts[range].iter().filter(|part| **part == Part::Dev).count();
+    assert_eq!((dev(0..10), dev(10..30)), (5, 10));
+    assert_ne!(parts, split_tasks(&tasks, "pepper", 0.5));
+    let turned: Vec<_> = tasks.iter().rev().copied().collect();
+    let mut again = split_tasks(&turned, "salt", 0.5);
+    again.reverse();
+    assert_eq!(parts, again);
+}
+
+#[test]
+fn hypervolume_golden() {
+    let point = |(retention, cost): (f64, f64)| Tradeoff { retention, cost };
+    let points = [(0.99, 0.8), (0.95, 0.6), (0.90, 0.5)].map(point);
+    check(hypervolume(&points, point((0.8, 1.0))), "0.078");
+    let more = [points.to_vec(), vec![point((0.94, 0.7)), point((0.95, 0.6)), point((f64::NAN, 0.1))]].concat();
+    check(hypervolume(&more, point((0.8, 1.0))), "0.078");
+    assert_eq!(on_frontier(&more), [true, true, true, false, true, false]);
+    check(membership(&[more.clone(), points[..1].to_vec()]).unwrap()[0], "1.0");
+}
+
+#[test]
+fn bootstrap_and_linearised_differences_agree() {
+    let tasks: Vec<PairedSums> = (0..200_u64)
+        .map(|at| {
+            let recorded = 100.0 + (cluster_key(&format!("c{at}")) % 50) as f64;
+            let saved = |salt: &str| recorded * (cluster_key(&format!("{salt}{at}")) % 40) as f64 / 100.0;
+            PairedSums { a: (saved("a"), recorded), b: (saved("b"), recorded) }
+        })
+        .collect();
+    let keys: Vec<u64> = (0..200).map(|at| cluster_key(&format!("t{at}"))).collect();
+    let (bootstrap, dropped) = bootstrap_difference(&tasks, &Resamples::new(&keys, 2000, 5), 0.95);
+    let linearised = ratio_difference(&tasks, 0.95).interval.unwrap();
+    assert_eq!(dropped, 0);
+    assert!((bootstrap.unwrap().width() / linearised.width() - 1.0).abs() < 0.08);
+}
+
+proptest! {
+    #[test]
+    fn intervals_contain_the_estimate_and_stay_in_range(counts in prop::collection::vec((0_u64..6, 1_u64..6), 8..40)) {
+        let clusters: Vec<ClusterSums> = counts.iter().map(|(hits, n)| ClusterSums::of_counts(*hits.min(n), *n)).collect();
+        let estimate = ratio_estimate(&clusters, 0.95);
+        let interval = estimate.interval.unwrap();
+        prop_assert!(interval.contains(estimate.value.unwrap()));
+        prop_assert!(interval.low >= 0.0 && interval.high <= 1.0);
+    }
+
+    #[test]
+    fn wilson_lies_within_reach_of_clopper_pearson(n in 1_u64..200, share in 0.0_f64..=1.0) {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of n")]
+        let hits = (share * n as f64) as u64;
+        let exact = clopper_pearson(hits, n, 0.95).unwrap();
+        prop_assert!(exact.contains(hits as f64 / n as f64));
+        prop_assert!(wilson(hits, n, 0.95).unwrap().width() <= exact.width() + 0.05);
+    }
+
+    #[test]
+    fn holm_never_beats_bonferroni_and_keeps_order(p in prop::collection::vec(0.0_f64..=1.0, 1..20)) {
+        let adjusted = holm(&p);
+        let discovery = benjamini_hochberg(&p);
+        for (at, adjusted) in adjusted.iter().enumerate() {
+            prop_assert!(*adjusted >= p[at] && *adjusted <= (p[at] * p.len() as f64).min(1.0) + 1e-12);
+            prop_assert!(discovery[at] <= *adjusted + 1e-12);
+        }
+    }
+
+    #[test]
+    fn without_unknown_outcomes_bounds_are_the_estimate(counts in prop::collection::vec((0_u64..6, 1_u64..6), 8..30)) {
+        let clusters: Vec<ClusterSums> = counts.iter().map(|(hits, n)| ClusterSums::of_counts(*hits.min(n), *n)).collect();
+        let bounds = bound_mean(&clusters.iter().map(|sums| BoundSums { low: *sums, high: *sums }).collect::<Vec<_>>(), 0.95);
+        let plain = ratio_estimate(&clusters, 0.95);
+        prop_assert_eq!(bounds.interval, plain.interval);
+        prop_assert_eq!(bounds.unidentified(), Some(0.0));
+    }
 }

@@ -1,0 +1,116 @@
+//! Means of outcomes that are known only within bounds: identified intervals, confidence around them, tipping points.
+//!
+//! Manski (2003), Partial identification of probability distributions.
+
+use super::cluster::ClusterSums;
+use super::estimate::{Method, Warning, ratio_estimate};
+use super::interval::Interval;
+
+/// What one task contributes to a mean (or a ratio of sums) whose numerators are known within bounds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct BoundSums {
+    /// All numerators at their lower bound.
+    pub low: ClusterSums,
+    /// All numerators at their upper bound.
+    pub high: ClusterSums,
+}
+
+impl BoundSums {
+    /// Adds one run whose numerator lies in `bounds`; `denominator` is 1 for a mean.
+    pub fn add(&mut self, bounds: Interval, denominator: f64) {
+        self.low.add(bounds.low, denominator);
+        self.high.add(bounds.high, denominator);
+    }
+
+    /// A task from its runs' bounds, each counting once.
+    pub fn of_runs(runs: impl IntoIterator<Item = Interval>) -> Self {
+        let mut sums = Self::default();
+        for bounds in runs {
+            sums.add(bounds, 1.0);
+        }
+        sums
+    }
+}
+
+/// A mean known only within bounds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BoundEstimate {
+    /// Lowest and highest mean the recording allows; `None` without runs.
+    pub bounds: Option<Interval>,
+    /// Covers the whole identified interval at the level asked for.
+    pub interval: Option<Interval>,
+    /// Runs.
+    pub n: u64,
+    /// Tasks.
+    pub clusters: u64,
+    /// How the outer interval was made.
+    pub method: Method,
+    /// Why to read it with care.
+    pub warning: Option<Warning>,
+}
+
+impl BoundEstimate {
+    /// Upper minus lower mean: what the recording cannot tell. For outcomes, the share of unidentified runs.
+    pub fn unidentified(&self) -> Option<f64> {
+        self.bounds.map(|bounds| bounds.width())
+    }
+
+    /// The tipping point against `baseline`, see [`tipping_point`].
+    pub fn tipping_point(&self, baseline: f64) -> Option<f64> {
+        self.bounds.and_then(|bounds| tipping_point(bounds, baseline))
+    }
+}
+
+/// The mean of runs known within bounds, over `tasks`.
+///
+/// The outer interval runs from the lower confidence limit of the lower mean to the upper limit of the upper mean, each by
+/// [`ratio_estimate`]: with nothing unidentified it is the ordinary interval. It covers every mean the recording
+/// allows, so it is conservative for the true one.
+///
+/// Horowitz & Manski (2000), Nonparametric analysis of randomized experiments with missing covariate and outcome data.
+pub fn bound_mean(tasks: &[BoundSums], level: f64) -> BoundEstimate {
+    let low = ratio_estimate(&tasks.iter().map(|task| task.low).collect::<Vec<_>>(), level);
+    let high = ratio_estimate(&tasks.iter().map(|task| task.high).collect::<Vec<_>>(), level);
+    BoundEstimate {
+        bounds: low.value.zip(high.value).map(|(low, high)| Interval { low, high }),
+        interval: low.interval.zip(high.interval).map(|(low, high)| Interval { low: low.low, high: high.high }),
+        n: low.n,
+        clusters: low.clusters,
+        method: low.method.max(high.method),
+        warning: low.warning.or(high.warning),
+    }
+}
+
+/// The share of unidentified runs that would have to succeed for the strategy to break even with `baseline`:
+/// `(baseline - low) / (high - low)`.
+///
+/// Below 0: better than the baseline whatever happened; above 1: worse whatever happened. `None` if the bounds coincide.
+pub fn tipping_point(bounds: Interval, baseline: f64) -> Option<f64> {
+    let share = (baseline - bounds.low) / bounds.width();
+    share.is_finite().then_some(share)
+}
+
+/// The bounds of one run's difference, first strategy minus second. Where both acted `alike` the difference is exactly 0.
+pub fn difference_bounds(a: Interval, b: Interval, alike: bool) -> Interval {
+    if alike { Interval { low: 0.0, high: 0.0 } } else { Interval { low: a.low - b.high, high: a.high - b.low } }
+}
+
+/// How far the data support "the first strategy is better than the second" over per-run difference bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Dominance {
+    /// Not even on the runs at hand: some completion of the unknown outcomes reverses the order.
+    No,
+    /// Better on these runs whatever the unknown outcomes were; new tasks may differ.
+    OnTheseRuns,
+    /// Better whatever the unknown outcomes were, and the lower confidence limit over tasks is above 0 too.
+    Confident,
+}
+
+/// Whether the first strategy robustly dominates the second, from the estimate over [`difference_bounds`].
+pub fn dominance(differences: &BoundEstimate) -> Dominance {
+    match (differences.bounds, differences.interval) {
+        (Some(bounds), Some(interval)) if bounds.low > 0.0 && interval.low > 0.0 => Dominance::Confident,
+        (Some(bounds), _) if bounds.low > 0.0 => Dominance::OnTheseRuns,
+        _ => Dominance::No,
+    }
+}

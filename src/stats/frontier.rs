@@ -1,0 +1,74 @@
+//! The trade-off of success retention (more is better) against cost ratio (less is better).
+
+/// A strategy as a point.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tradeoff {
+    /// Share of successes kept; more is better.
+    pub retention: f64,
+    /// Cost as a share of the recorded cost; less is better.
+    pub cost: f64,
+}
+
+impl Tradeoff {
+    /// True if `self` is at least as good as `other` on both axes and better on one.
+    pub fn beats(&self, other: &Self) -> bool {
+        let as_good = self.retention >= other.retention && self.cost <= other.cost;
+        as_good && (self.retention > other.retention || self.cost < other.cost)
+    }
+}
+
+/// For each point, whether no other point beats it. Equal points are both on the frontier; NaN never is.
+pub fn on_frontier(points: &[Tradeoff]) -> Vec<bool> {
+    let mut order: Vec<usize> = (0..points.len()).filter(|at| is_defined(points[*at])).collect();
+    order.sort_by(|a, b| {
+        let (a, b) = (points[*a], points[*b]);
+        a.cost.total_cmp(&b.cost).then(b.retention.total_cmp(&a.retention))
+    });
+    let mut member = vec![false; points.len()];
+    let mut best: Option<Tradeoff> = None;
+    for at in order {
+        if best.is_none_or(|best| !best.beats(&points[at])) {
+            member[at] = true;
+            best = Some(points[at]);
+        }
+    }
+    member
+}
+
+fn is_defined(point: Tradeoff) -> bool {
+    !point.retention.is_nan() && !point.cost.is_nan()
+}
+
+/// The area between the frontier and a fixed `reference` (the worst tolerated retention and cost); points that do not
+/// beat the reference on both axes add nothing. The reference must not be taken from the data.
+///
+/// Zitzler & Thiele (1998), Multiobjective optimization using evolutionary algorithms.
+pub fn hypervolume(points: &[Tradeoff], reference: Tradeoff) -> f64 {
+    let mut within: Vec<Tradeoff> = points
+        .iter()
+        .copied()
+        .filter(|point| point.retention > reference.retention && point.cost < reference.cost)
+        .collect();
+    within.sort_by(|a, b| b.retention.total_cmp(&a.retention).then(a.cost.total_cmp(&b.cost)));
+    let mut volume = 0.0;
+    let mut cheapest = reference.cost;
+    for point in within {
+        if point.cost < cheapest {
+            volume += (cheapest - point.cost) * (point.retention - reference.retention);
+            cheapest = point.cost;
+        }
+    }
+    volume
+}
+
+/// How often each strategy is on the frontier over bootstrap `replicates`, each holding all strategies in one order.
+/// `None` without replicates.
+pub fn membership(replicates: &[Vec<Tradeoff>]) -> Option<Vec<f64>> {
+    let mut counts = vec![0_usize; replicates.first()?.len()];
+    for replicate in replicates {
+        for (count, member) in counts.iter_mut().zip(on_frontier(replicate)) {
+            *count += usize::from(member);
+        }
+    }
+    Some(counts.into_iter().map(|count| count as f64 / replicates.len() as f64).collect())
+}

@@ -1,0 +1,104 @@
+//! Rates from labels that are sometimes wrong: the Rogan-Gladen correction.
+
+use super::bootstrap::{Replicates, mix};
+use super::interval::Interval;
+
+/// How a corrected rate came out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Correction {
+    /// As computed.
+    Corrected,
+    /// The formula left [0, 1] and was cut off: the stated error rates do not fit the data well.
+    Clipped,
+    /// Sensitivity and specificity sum to 1 or less: the labels say nothing.
+    Undefined,
+}
+
+impl Correction {
+    /// The name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Corrected => "rogan-gladen",
+            Self::Clipped => "rogan-gladen-clipped",
+            Self::Undefined => "undefined",
+        }
+    }
+}
+
+/// How reliable the labels are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LabelErrors {
+    /// Chance that a true success is labelled a success, in [0, 1].
+    pub sensitivity: f64,
+    /// Chance that a true failure is labelled a failure, in [0, 1].
+    pub specificity: f64,
+}
+
+impl LabelErrors {
+    /// The share of true successes behind an observed share of labelled ones: `(p + Sp - 1) / (Se + Sp - 1)`.
+    ///
+    /// Rogan & Gladen (1978), Estimating prevalence from the results of a screening test, Am. J. Epidemiology 107.
+    pub fn correct(self, observed: f64) -> (Option<f64>, Correction) {
+        let informative = self.sensitivity + self.specificity - 1.0;
+        if informative.is_nan() || informative <= 0.0 || observed.is_nan() {
+            return (None, Correction::Undefined);
+        }
+        let raw = (observed + self.specificity - 1.0) / informative;
+        let status = if (0.0..=1.0).contains(&raw) { Correction::Corrected } else { Correction::Clipped };
+        (Some(raw.clamp(0.0, 1.0)), status)
+    }
+
+    /// The corrected interval when the error rates are known exactly: the correction is monotone, so the ends map.
+    pub fn correct_interval(self, observed: Interval) -> Option<Interval> {
+        Some(Interval { low: self.correct(observed.low).0?, high: self.correct(observed.high).0? })
+    }
+}
+
+/// Hand-checked labels from which the error rates are estimated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CheckedLabels {
+    /// True successes checked, and how many of them were labelled a success.
+    pub successes: (u64, u64),
+    /// True failures checked, and how many of them were labelled a failure.
+    pub failures: (u64, u64),
+}
+
+impl CheckedLabels {
+    /// The estimated error rates; `None` if either kind was never checked.
+    pub fn errors(self) -> Option<LabelErrors> {
+        let share = |(n, right): (u64, u64)| (n > 0).then(|| right as f64 / n as f64);
+        Some(LabelErrors { sensitivity: share(self.successes)?, specificity: share(self.failures)? })
+    }
+
+    /// Corrected replicates: the error rates are redrawn (parametric bootstrap, from `seed`) for each of the
+    /// `observed` replicates of the uncorrected rate, so that the spread contains the doubt of both samples.
+    pub fn correct_replicates(self, observed: &Replicates, seed: u64) -> Replicates {
+        let Some(errors) = self.errors() else {
+            return Replicates { values: Vec::new(), dropped: observed.values.len() + observed.dropped };
+        };
+        let redrawn = |n: u64, share: f64, stream: u64| {
+            let hits = (0..n).filter(|at| uniform(mix(stream ^ mix(*at))) < share).count();
+            hits as f64 / n as f64
+        };
+        let mut corrected: Replicates = observed
+            .values
+            .iter()
+            .enumerate()
+            .map(|(replicate, observed)| {
+                let stream = mix(mix(seed).wrapping_add(replicate as u64));
+                let drawn = LabelErrors {
+                    sensitivity: redrawn(self.successes.0, errors.sensitivity, mix(stream)),
+                    specificity: redrawn(self.failures.0, errors.specificity, mix(!stream)),
+                };
+                drawn.correct(*observed).0
+            })
+            .collect();
+        corrected.dropped += observed.dropped;
+        corrected
+    }
+}
+
+/// A number in [0, 1) from random bits.
+fn uniform(bits: u64) -> f64 {
+    (bits >> 11) as f64 / (1_u64 << 53) as f64
+}

@@ -1,0 +1,108 @@
+//! Paired comparison of two strategies on the same runs, clustered by task: tests for a yes/no property, the
+//! difference of two ratios of sums, and a permutation check.
+
+use super::bootstrap::mix;
+use super::distribution::{binomial_cdf, chi_squared_survival};
+
+/// From this many tasks the modified Obuchowski form is used instead of Durkalski's (Yang, Sun & Hardin 2010).
+pub const MIN_CLUSTERS_FOR_OBUCHOWSKI: usize = 50;
+/// Up to this many tasks with a difference, all sign patterns are tried instead of a sample.
+const MAX_EXACT_FLIPS: usize = 16;
+/// Sign patterns drawn when there are too many to try.
+const SAMPLED_FLIPS: u32 = 9_999;
+
+/// Discordant runs of one task.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PairedCounts {
+    /// Runs of the task seen under both strategies.
+    pub n: u64,
+    /// Runs with the property under the first strategy only.
+    pub only_a: u64,
+    /// Runs with the property under the second strategy only.
+    pub only_b: u64,
+}
+
+impl PairedCounts {
+    /// `only_a - only_b`.
+    fn difference(&self) -> f64 {
+        self.only_a as f64 - self.only_b as f64
+    }
+}
+
+/// A chi-squared statistic with one degree of freedom and its p-value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ChiSquared {
+    /// The statistic.
+    pub statistic: f64,
+    /// `P[chi-squared >= statistic]` if both strategies are alike.
+    pub p: f64,
+}
+
+impl ChiSquared {
+    /// `(sum d)^2 / sum d^2`; `None` if every difference is 0.
+    fn of_differences(differences: impl Iterator<Item = f64>) -> Option<Self> {
+        let (sum, squares) = differences.fold((0.0, 0.0), |(sum, squares), d| (sum + d, squares + d * d));
+        (squares > 0.0).then(|| {
+            let statistic = sum * sum / squares;
+            Self { statistic, p: chi_squared_survival(statistic, 1.0) }
+        })
+    }
+}
+
+/// Durkalski's test: every task counts by its share of discordant runs, `(sum (b-c)/n)^2 / sum ((b-c)/n)^2`.
+///
+/// `None` if no task has a difference.
+///
+/// Durkalski, Palesch, Lipsitz & Rust (2003), Analysis of clustered matched-pair data, Statistics in Medicine 22.
+pub fn durkalski(tasks: &[PairedCounts]) -> Option<ChiSquared> {
+    ChiSquared::of_differences(tasks.iter().filter(|task| task.n > 0).map(|task| task.difference() / task.n as f64))
+}
+
+/// The modified Obuchowski test: every task counts by its discordant runs, `(sum (b-c))^2 / sum (b-c)^2`.
+///
+/// `None` if no task has a difference.
+///
+/// Yang, Sun & Hardin (2010), A note on the tests for clustered matched-pair binary data, Biometrical Journal 52.
+pub fn obuchowski(tasks: &[PairedCounts]) -> Option<ChiSquared> {
+    ChiSquared::of_differences(tasks.iter().map(PairedCounts::difference))
+}
+
+/// McNemar's exact two-sided p-value for `only_a` against `only_b` discordant runs; 1 if there are none.
+///
+/// Valid only if every run is independent of the others: one run per task.
+pub fn mcnemar_exact(only_a: u64, only_b: u64) -> f64 {
+    (2.0 * binomial_cdf(only_a.min(only_b), only_a + only_b, 0.5)).min(1.0)
+}
+
+/// Sign-flip permutation p-value, two-sided, of "the tasks' differences are symmetric around 0"; 1 if all are 0.
+///
+/// All sign patterns are tried for up to 16 tasks with a difference; beyond, 9999 are drawn from `seed` and the
+/// p-value is `(1 + as extreme) / 10000`. The test is exact if the null hypothesis of symmetry is true.
+///
+/// Good (2005), Permutation, parametric and bootstrap tests of hypotheses, ch. 3.
+pub fn sign_flip(differences: &[f64], seed: u64) -> f64 {
+    let sizes: Vec<f64> = differences.iter().copied().filter(|difference| *difference != 0.0).collect();
+    let observed = sizes.iter().sum::<f64>().abs();
+    // Sums that are equal in exact arithmetic must not differ by rounding.
+    let at_least = observed - 1e-12 * sizes.iter().map(|size| size.abs()).sum::<f64>();
+    let flipped = |word: &dyn Fn(usize) -> u64| {
+        let sum: f64 = sizes
+            .iter()
+            .enumerate()
+            .map(|(at, size)| if word(at / 64) >> (at % 64) & 1 == 1 { *size } else { -size })
+            .sum();
+        sum.abs() >= at_least
+    };
+    if sizes.len() <= MAX_EXACT_FLIPS {
+        let patterns = 1_u64 << sizes.len();
+        let extreme = (0..patterns).filter(|pattern| flipped(&|_| *pattern)).count();
+        return extreme as f64 / patterns as f64;
+    }
+    let extreme = (0..u64::from(SAMPLED_FLIPS))
+        .filter(|draw| {
+            let stream = mix(mix(seed).wrapping_add(*draw));
+            flipped(&|word| mix(stream ^ mix(word as u64)))
+        })
+        .count();
+    (1 + extreme) as f64 / f64::from(SAMPLED_FLIPS + 1)
+}
