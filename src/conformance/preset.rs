@@ -47,7 +47,7 @@ fn replay(preset: &Preset, rule: &str, input: &Map<String, Value>) -> Result<Val
                 ..Draft::default()
             };
             let (acts, facts) = strategy.recipe().replay(&Run::new(draft));
-            report(&acts, facts, &mut got);
+            report(&acts, strategy.recipe().halted_at(&acts), facts, &mut got);
         }
         Err(SettingsError::Refused { code, detail }) => {
             let refusal = serde_json::json!({ "at": null, "kind": "error", "code": code, "detail": detail });
@@ -59,9 +59,7 @@ fn replay(preset: &Preset, rule: &str, input: &Map<String, Value>) -> Result<Val
     Ok(Value::Object(got))
 }
 
-fn report(acts: &[Act], facts: Facts, got: &mut Map<String, Value>) {
-    let end = acts.iter().find(|act| act.ends_run || act.decision.action.is_terminal());
-    let halted_at = end.and_then(|act| act.decision.event);
+fn report(acts: &[Act], halted_at: Option<usize>, facts: Facts, got: &mut Map<String, Value>) {
     got.insert("actions".to_owned(), Value::Array(acts.iter().map(action).collect()));
     got.insert("halted_at".to_owned(), halted_at.map_or(Value::Null, Value::from));
     for (name, value) in facts {
@@ -89,7 +87,8 @@ fn action(act: &Act) -> Value {
             map.insert(name.to_owned(), Value::from(text));
         }
     }
-    map.insert("before_request".to_owned(), Value::from(decision.point.moment == Moment::BeforeRequest));
+    let before_request = matches!(decision.point.moment, Moment::BeforeRequest | Moment::EndOfRound);
+    map.insert("before_request".to_owned(), Value::from(before_request));
     map.insert("before_tools".to_owned(), Value::from(decision.point.moment == Moment::AfterResponse));
     for (name, value) in &act.fields {
         map.insert((*name).to_owned(), value.clone());

@@ -105,6 +105,11 @@ impl Run {
         self.points.iter().map(|span| span.point)
     }
 
+    /// How many events are known at the last point.
+    pub(super) fn known_events(&self) -> usize {
+        self.points.last().map_or(0, |span| span.seen)
+    }
+
     pub(crate) fn point_spans(&self) -> &[PointSpan] {
         &self.points
     }

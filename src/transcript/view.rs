@@ -22,6 +22,14 @@ impl<'r> PointView<'r> {
         })
     }
 
+    /// The point at which one more request would be made after everything recorded; `None` when the
+    /// recording has that point itself.
+    pub fn one_more_request(run: &'r Run) -> Option<Self> {
+        let point = Point::new(run.steps().len(), Moment::BeforeRequest);
+        let (seen, last) = (run.events().len(), run.points().last());
+        (last != Some(point)).then_some(Self { run, point, seen, news_from: run.known_events() })
+    }
+
     /// The point.
     pub fn point(&self) -> Point {
         self.point

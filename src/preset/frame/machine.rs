@@ -19,9 +19,9 @@ pub struct Act {
     pub decision: Decision,
     /// Figures of the framework's own report (`count`, `window`), by name.
     pub fields: Vec<(&'static str, Value)>,
-    /// True when the framework's run is over with it, though the action is not a stop: the forced
-    /// last answer is not in the recording.
-    pub ends_run: bool,
+    /// Is the framework's run over with it? By default with a stop. A forced last answer can end it
+    /// too, since that answer is not in the recording; and a stop may wait for the message's end.
+    ends: Option<bool>,
 }
 
 impl Act {
@@ -63,7 +63,13 @@ impl Act {
 
     /// The framework's run is over with this.
     pub fn ends_run(&mut self) -> &mut Self {
-        self.ends_run = true;
+        self.ends = Some(true);
+        self
+    }
+
+    /// The framework's run is not over with this, though it is a stop.
+    pub fn goes_on(&mut self) -> &mut Self {
+        self.ends = Some(false);
         self
     }
 
@@ -73,8 +79,9 @@ impl Act {
         self
     }
 
-    fn is_end(&self) -> bool {
-        self.ends_run || self.decision.action.is_terminal()
+    /// True when the framework's run is over with it.
+    pub fn is_end(&self) -> bool {
+        self.ends.unwrap_or(self.decision.action.is_terminal())
     }
 }
 
@@ -102,7 +109,7 @@ impl Acts<'_, '_> {
     pub fn act(&mut self, action: Action, rule: &'static str) -> &mut Act {
         let mut decision = Decision::at(self.view, action, RuleName::fixed(rule), Evidence::NONE);
         decision.event = self.event;
-        self.list.push(Act { decision, fields: Vec::new(), ends_run: false });
+        self.list.push(Act { decision, fields: Vec::new(), ends: None });
         self.list.last_mut().expect("the list was just pushed to")
     }
 }
@@ -133,6 +140,8 @@ pub enum AfterStop {
     Nothing,
     /// The next user message starts another run of the same session; the machine sees it.
     NextUser,
+    /// The machine is shown everything and knows itself what it no longer looks at.
+    OwnState,
 }
 
 /// Starts a fresh machine for one run.
@@ -143,6 +152,8 @@ pub struct Recipe {
     rules: Vec<&'static str>,
     needs: Vec<Requirement>,
     after_stop: AfterStop,
+    asks_after_end: bool,
+    last_stop_counts: bool,
     start: Start,
 }
 
@@ -159,6 +170,8 @@ impl Recipe {
             rules: rules.to_vec(),
             needs: Vec::new(),
             after_stop: AfterStop::Nothing,
+            asks_after_end: false,
+            last_stop_counts: false,
             start: Box::new(move |_| Box::new(machine.clone())),
         }
     }
@@ -179,6 +192,34 @@ impl Recipe {
         self
     }
 
+    /// The machine is shown everything, also past its own stops.
+    #[must_use]
+    pub fn keeps_own_state(mut self) -> Self {
+        self.after_stop = AfterStop::OwnState;
+        self
+    }
+
+    /// Golden cases ask once more after the last event, as if another request followed.
+    #[must_use]
+    pub fn asks_after_end(mut self) -> Self {
+        self.asks_after_end = true;
+        self
+    }
+
+    /// A session of several runs is over with the last of its stops, not the first.
+    #[must_use]
+    pub fn over_with_last_stop(mut self) -> Self {
+        self.last_stop_counts = true;
+        self
+    }
+
+    /// The event at which the framework's run, or its session, was over.
+    pub fn halted_at(&self, acts: &[Act]) -> Option<usize> {
+        let mut ends = acts.iter().filter(|act| act.is_end());
+        let end = if self.last_stop_counts { ends.next_back() } else { ends.next() };
+        end.and_then(|act| act.decision.event)
+    }
+
     /// Starts it for one run.
     pub fn start(&self, header: &Header) -> PresetWatch {
         PresetWatch { machine: (self.start)(header), after_stop: self.after_stop, over: false }
@@ -189,6 +230,9 @@ impl Recipe {
         let mut watch = self.start(&run.header);
         let mut acts = Vec::new();
         for view in PointView::all(run) {
+            watch.advance(&view, &mut acts);
+        }
+        if let Some(view) = PointView::one_more_request(run).filter(|_| self.asks_after_end) {
             watch.advance(&view, &mut acts);
         }
         (acts, watch.machine.facts())
@@ -256,14 +300,14 @@ impl PresetWatch {
             if !self.over {
                 let from = list.len();
                 self.machine.event(event, &mut Acts { view, event: Some(view.news_from() + offset), list });
-                self.over = list[from..].iter().any(Act::is_end);
+                self.over = self.after_stop != AfterStop::OwnState && list[from..].iter().any(Act::is_end);
             }
         }
         if !self.over {
             let from = list.len();
             let event = view.events().len().checked_sub(1);
             self.machine.point(view, &mut Acts { view, event, list });
-            self.over = list[from..].iter().any(Act::is_end);
+            self.over = self.after_stop != AfterStop::OwnState && list[from..].iter().any(Act::is_end);
         }
     }
 }

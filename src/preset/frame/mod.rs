@@ -5,6 +5,8 @@
 pub mod counters;
 pub mod identity;
 mod machine;
+pub mod native;
+pub mod python;
 mod settings;
 
 pub use machine::{Act, Action, Acts, AfterStop, Facts, Machine, PresetStrategy, PresetWatch, Recipe};

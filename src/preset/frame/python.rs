@@ -1,0 +1,119 @@
+//! When two values are equal as Python compares them: key order is free, list order is kept, and
+//! 1, 1.0 and true are one value, while "1" is another.
+
+use std::fmt::Write;
+
+use serde_json::Value;
+
+/// A text that is the same for two JSON texts exactly when Python's `==` holds for their values.
+/// What is not JSON stands for itself.
+pub fn equality_key(json: &str) -> String {
+    serde_json::from_str(json).map_or_else(|_| json.to_owned(), |value| value_key(&value))
+}
+
+/// The same for a value.
+pub fn value_key(value: &Value) -> String {
+    let mut out = String::new();
+    write_key(value, &mut out);
+    out
+}
+
+fn write_key(value: &Value, out: &mut String) {
+    match value {
+        Value::Object(map) => {
+            let mut fields: Vec<(&String, &Value)> = map.iter().collect();
+            fields.sort_unstable_by_key(|(key, _)| *key);
+            out.push('{');
+            for (key, value) in fields {
+                out.push_str(&Value::from(key.as_str()).to_string());
+                out.push(':');
+                write_key(value, out);
+                out.push(',');
+            }
+            out.push('}');
+        }
+        Value::Array(items) => {
+            out.push('[');
+            for item in items {
+                write_key(item, out);
+                out.push(',');
+            }
+            out.push(']');
+        }
+        Value::Bool(flag) => out.push(if *flag { '1' } else { '0' }),
+        Value::Number(number) => match number.as_f64() {
+            Some(float) if number.is_f64() && float.fract() == 0.0 && float.abs() < 1e15 => {
+                // -0.0 and 0 are one value.
+                let _ = write!(out, "{:.0}", float + 0.0);
+            }
+            _ => out.push_str(&number.to_string()),
+        },
+        scalar => out.push_str(&scalar.to_string()),
+    }
+}
+
+/// A value as Python's `repr` shows it: `None`, `True`, 2.0, single-quoted text.
+pub fn repr(value: &Value) -> String {
+    match value {
+        Value::Null => "None".to_owned(),
+        Value::Bool(true) => "True".to_owned(),
+        Value::Bool(false) => "False".to_owned(),
+        Value::String(text) => repr_text(text),
+        Value::Array(items) => format!("[{}]", items.iter().map(repr).collect::<Vec<_>>().join(", ")),
+        Value::Object(map) => {
+            let fields = map.iter().map(|(key, value)| format!("{}: {}", repr_text(key), repr(value)));
+            format!("{{{}}}", fields.collect::<Vec<_>>().join(", "))
+        }
+        Value::Number(number) => number.to_string(),
+    }
+}
+
+/// A text as Python's `repr` shows it: single quotes unless only the other kind avoids escapes;
+/// backslashes and control characters escaped.
+pub fn repr_text(text: &str) -> String {
+    let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push(quote);
+    for character in text.chars() {
+        match character {
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c if c == quote => {
+                out.push('\\');
+                out.push(c);
+            }
+            c if (c as u32) < 0x20 || (0x7f..0xa1).contains(&(c as u32)) || c as u32 == 0xad => {
+                let _ = write!(out, "\\x{:02x}", c as u32);
+            }
+            c => out.push(c),
+        }
+    }
+    out.push(quote);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equality_is_pythons() {
+        let same = |a, b| assert_eq!(equality_key(a), equality_key(b), "{a} {b}");
+        let differ = |a, b| assert_ne!(equality_key(a), equality_key(b), "{a} {b}");
+        same(r#"{"x":1,"y":{"b":2,"a":[1,2]}}"#, r#"{"y":{"a":[1.0,2],"b":2},"x":true}"#);
+        same(r#"{"x":0}"#, r#"{"x":-0.0}"#);
+        differ(r#"{"x":1}"#, r#"{"x":"1"}"#);
+        differ("[1,2]", "[2,1]");
+        differ(r#"{"x":1.5}"#, r#"{"x":1}"#);
+        differ("null", "0");
+    }
+
+    #[test]
+    fn text_is_shown_as_repr_shows_it() {
+        assert_eq!(repr_text("it's"), "\"it's\"");
+        assert_eq!(repr_text("it's \"ok\""), "'it\\'s \"ok\"'");
+        assert_eq!(repr_text("a\nb\\é\u{7}"), "'a\\nb\\\\é\\x07'");
+    }
+}
