@@ -94,7 +94,10 @@ macro_rules! presets {
 
 presets! {
     cline,
+    goose,
+    opencode,
     openhands,
+    roo_code,
     vercel_ai,
 }
 

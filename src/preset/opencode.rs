@@ -1,0 +1,167 @@
+//! OpenCode: the doom-loop question and the agent's step limit, as documented and as shipped.
+
+use serde_json::{Map, Value};
+
+use super::frame::counters::Streak;
+use super::frame::identity::{Keys, arguments, js_text};
+use super::frame::{Action, Acts, Machine, Parameter, Recipe, Settings, SettingsError, wrong_kind};
+use super::{Preset, Variant};
+use crate::transcript::{Event, Message, Moment, PointView, Role};
+
+const DOOM_LOOP: &str = "doom_loop";
+const STEPS: &str = "steps";
+/// Identical calls in a row that raise the question; a constant.
+const THRESHOLD: u32 = 3;
+
+const MANUAL: &str = "\
+**doom_loop** (at each tool call): asks permission when the last 3 calls are of one tool with identical input.
+- Identity: tool name and `JSON.stringify` of the input: key order matters at every level, 1 = 1.0. Errors and results \
+do not matter. Tested at every call: 6 identical calls ask four times. The calls are not held back by the question.
+- **Trap: as shipped it looks at one assistant message only**, and each request is a new message. One call per message \
+never fires, however often it is repeated. Variant `documented` counts across messages since the user's message.
+- `permission.doom_loop`: ask (default), allow (off), deny (ends the run). A rejected question ends the run; the next \
+user message starts afresh.
+
+**steps** (before each request): from request number `steps` since the user's message on (`>=`), a text is added that \
+says the maximum is reached. Absent: no cap; 0 is refused.
+- **Trap: as shipped nothing enforces it**: tools are still offered and run, the text is repeated at every request. \
+Variant `documented` forces a text answer.";
+
+pub(super) fn preset() -> Preset {
+    Preset {
+        id: "opencode",
+        version: "opencode-ai 1.18.33",
+        source: "packages/opencode/src/session/processor.ts, session/prompt.ts",
+        summary: "asks at the 3rd identical call within one message; tells the model when its steps are used up",
+        manual: MANUAL,
+        parameters: &[
+            Parameter {
+                name: "permission.doom_loop",
+                default: "\"ask\"",
+                off: "\"allow\"",
+                doc: "what a doom loop does: ask, allow or deny",
+            },
+            Parameter { name: "steps", default: "null", off: "null", doc: "requests for one user message" },
+        ],
+        variants: &[
+            Variant { name: "shipped", doc: "within one message; the step limit is a text only" },
+            Variant { name: "documented", doc: "across messages; the step limit forces an answer" },
+        ],
+        tables: &["doom_loop", "agent_steps"],
+        build,
+        case,
+    }
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
+    Ok(Settings { only: None, ..Settings::of_case(rule, input).devices(&["reply"]) })
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Permission {
+    Ask,
+    Allow,
+    Deny,
+}
+
+/// What the person answers; `once` where nobody scripted an answer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Answer {
+    Once,
+    Always,
+    Reject,
+}
+
+#[derive(Clone, Debug)]
+struct OpenCode {
+    permission: Permission,
+    answer: Answer,
+    max_steps: Option<i64>,
+    documented: bool,
+    streak: Streak<(Box<str>, String)>,
+    silenced: Vec<Box<str>>,
+    requests: i64,
+}
+
+fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+    let permission = match settings.text("permission.doom_loop")? {
+        None | Some("ask") => Permission::Ask,
+        Some("allow") => Permission::Allow,
+        Some("deny") => Permission::Deny,
+        Some(other) => return Err(wrong_kind("permission.doom_loop", "ask, allow or deny", &Value::from(other))),
+    };
+    let answer = match settings.device("reply").and_then(Value::as_str) {
+        Some("always") => Answer::Always,
+        Some("reject") => Answer::Reject,
+        _ => Answer::Once,
+    };
+    let max_steps = settings.opt_int("steps", None)?;
+    if max_steps.is_some_and(|steps| steps <= 0) {
+        return Err(SettingsError::refused("ConfigInvalidError", "steps must be greater than 0"));
+    }
+    let machine = OpenCode {
+        permission,
+        answer,
+        max_steps,
+        documented: settings.is_variant("documented"),
+        streak: Streak::default(),
+        silenced: Vec::new(),
+        requests: 0,
+    };
+    Ok(Recipe::new(machine, &[DOOM_LOOP, STEPS]).resumes_at_user())
+}
+
+impl OpenCode {
+    fn calls(&mut self, reply: &Message, acts: &mut Acts<'_, '_>) {
+        if !self.documented {
+            self.streak.clear();
+        }
+        if self.permission == Permission::Allow {
+            return;
+        }
+        for call in &reply.tool_calls {
+            let count = self.streak.push((call.name.clone(), js_text(&arguments(call), Keys::Given)));
+            if count < THRESHOLD || self.silenced.contains(&call.name) {
+                continue;
+            }
+            if self.permission == Permission::Deny {
+                acts.act(Action::Stop, DOOM_LOOP).code("permission denied");
+                return;
+            }
+            let act = acts.act(Action::Ask, DOOM_LOOP).code("doom_loop").call(call.id.as_deref());
+            act.evidence(f64::from(count), f64::from(THRESHOLD));
+            match self.answer {
+                Answer::Once => {}
+                Answer::Always => self.silenced.push(call.name.clone()),
+                Answer::Reject => {
+                    acts.act(Action::Stop, DOOM_LOOP).code("permission rejected");
+                    return;
+                }
+            }
+        }
+    }
+}
+
+impl Machine for OpenCode {
+    fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
+        let Some(message) = event.message() else { return };
+        if message.role == Role::User {
+            self.requests = 0;
+            self.streak.clear();
+        } else if message.is_step() {
+            self.calls(message, acts);
+        }
+    }
+
+    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+        if view.moment() != Moment::BeforeRequest {
+            return;
+        }
+        self.requests += 1;
+        if let Some(max) = self.max_steps.filter(|max| self.requests >= *max) {
+            let action = if self.documented { Action::ForceFinal } else { Action::Inject };
+            acts.act(action, STEPS).code("max_steps_prompt").evidence(self.requests as f64, max as f64);
+        }
+    }
+}

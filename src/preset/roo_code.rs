@@ -1,0 +1,261 @@
+//! Roo Code: repeated calls, consecutive mistakes, and the limits of auto-approval.
+
+mod native;
+
+use serde_json::{Map, Value};
+
+use super::frame::counters::Streak;
+use super::frame::identity::{Keys, arguments, js_text};
+use super::frame::{Action, Acts, Machine, Parameter, Recipe, Settings, SettingsError};
+use super::{Preset, Variant};
+use crate::decision::Need;
+use crate::transcript::{Event, Message, Moment, PointView, ToolCall};
+
+const REPETITION: &str = "tool_repetition";
+const MISTAKES: &str = "consecutive_mistakes";
+const APPROVAL: &str = "auto_approval_limits";
+
+const MANUAL: &str = "\
+**tool_repetition** (before each tool call)
+- Identity: tool name and arguments as JSON, keys sorted at every level (1 = 1.0, arrays keep their order).
+- The counter starts at **0** on a new call; `counter >= consecutiveMistakeLimit` asks a person, so at limit 3 it is \
+the **4th** identical call that is held back. Counter and memory are then cleared: the next is the 8th.
+- Results, text and user messages do not matter; parallel calls count one by one; browser scrolling is not exempt. \
+`<= 0` is off.
+- Variant `native`: behind Roo's own parser of native tool calls. Nested values become JSON text first, so nested key \
+order matters; parameters no Roo tool knows are dropped; calls of MCP tools by their own name, of unknown tools, or \
+without required arguments never reach the check and do not break a streak. Only for recordings of Roo's own tools.
+
+**consecutive_mistakes** (before each request): `count >= consecutiveMistakeLimit` asks, and sets 0 whatever the answer.
+- A reply without a tool call counts 1 from the **second** in a row on; the row is broken by a tool call, not by the \
+question. Empty replies never count. A failing call counts 1, a working one sets 0, call by call.
+- A text reply is followed at once by the next request.
+
+**auto_approval_limits** (before each request, requests first): asks when `requests since the last yes + 1 > \
+allowedMaxRequests`, or when the cost since then `> allowedMaxCost + 0.0001`. 0 or absent: off. Yes restarts both.
+- Trap: the present request is announced before the check and so counted **twice**: limit 3 asks before request 3.";
+
+pub(super) fn preset() -> Preset {
+    Preset {
+        id: "roo-code",
+        version: "RooCodeInc/Roo-Code cb83656 (3.52.1)",
+        source: "src/core/tools/ToolRepetitionDetector.ts, src/core/task/Task.ts, src/core/auto-approval",
+        summary: "asks at the 4th identical call in a row, after 3 mistakes in a row, and past request or cost limits",
+        manual: MANUAL,
+        parameters: &[
+            Parameter {
+                name: "consecutiveMistakeLimit",
+                default: "3",
+                off: "0",
+                doc: "limit of both the repetition check and the mistakes in a row",
+            },
+            Parameter {
+                name: "allowedMaxRequests",
+                default: "null",
+                off: "0",
+                doc: "requests a person lets pass before being asked again",
+            },
+            Parameter {
+                name: "allowedMaxCost",
+                default: "null",
+                off: "0",
+                doc: "dollars a person lets pass before being asked again",
+            },
+        ],
+        variants: &[
+            Variant { name: "detector", doc: "calls as recorded, whatever the tools" },
+            Variant { name: "native", doc: "behind Roo's own parser: recordings of Roo's own tools only" },
+        ],
+        tables: &[REPETITION, "tool_repetition_native", MISTAKES, APPROVAL],
+        build,
+        case,
+    }
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
+    let devices = ["response", "answer", "api_req_started_before_check"];
+    let mut settings =
+        Settings::of_case(rule, input).devices(&devices).renamed("limit", "consecutiveMistakeLimit");
+    if rule == "tool_repetition_native" {
+        settings.variant = Some("native".to_owned());
+        settings.only = Some(REPETITION.to_owned());
+    }
+    Ok(settings)
+}
+
+#[derive(Clone, Debug)]
+struct Roo {
+    repetition: Option<Repetition>,
+    mistakes: Option<Mistakes>,
+    approval: Option<Approval>,
+}
+
+fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+    let limit = settings.int("consecutiveMistakeLimit", 3)?;
+    let device = |name: &str| settings.device(name).cloned();
+    let approval = Approval {
+        max_requests: settings.opt_number("allowedMaxRequests", None)?.filter(|max| *max > 0.0),
+        max_cost: settings.opt_number("allowedMaxCost", None)?.filter(|max| *max > 0.0),
+        refused: device("answer").is_some_and(|answer| answer != "yesButtonClicked"),
+        counts_present_request: device("api_req_started_before_check") != Some(Value::Bool(false)),
+        at_replies: device("api_req_started_before_check").is_some(),
+        requests: 0,
+        cost: 0.0,
+        present_is_announced: false,
+    };
+    let native = settings.is_variant("native");
+    let machine = Roo {
+        repetition: settings.wants(REPETITION).then_some(Repetition { limit, native, streak: Streak::default() }),
+        mistakes: settings.wants(MISTAKES).then_some(Mistakes { limit, count: 0, replies_without_calls: 0 }),
+        approval: settings.wants(APPROVAL).then_some(approval),
+    };
+    let rules: Vec<&str> = [REPETITION, MISTAKES, APPROVAL].into_iter().filter(|rule| settings.wants(rule)).collect();
+    let mut recipe = Recipe::new(machine, &rules).needs(MISTAKES, Need::ErrorFlags);
+    if settings.opt_number("allowedMaxCost", None)?.is_some_and(|max| max > 0.0) {
+        recipe = recipe.needs(APPROVAL, Need::Cost);
+    }
+    Ok(recipe)
+}
+
+/// Identical calls in a row.
+#[derive(Clone, Debug)]
+struct Repetition {
+    limit: i64,
+    native: bool,
+    streak: Streak<String>,
+}
+
+impl Repetition {
+    fn call(&mut self, call: &ToolCall, acts: &mut Acts<'_, '_>) {
+        let key = if self.native {
+            native::identity(call)
+        } else {
+            Some(format!("{}\n{}", call.name, js_text(&arguments(call), Keys::Sorted)))
+        };
+        let Some(key) = key.filter(|_| self.limit > 0) else { return };
+        let repeats = i64::from(self.streak.push(key)) - 1;
+        if repeats >= self.limit {
+            let act = acts.act(Action::Ask, REPETITION).code("mistake_limit_reached").call(call.id.as_deref());
+            act.evidence(repeats as f64, self.limit as f64);
+            self.streak.clear();
+        }
+    }
+}
+
+/// Failing calls and replies without a call.
+#[derive(Clone, Debug)]
+struct Mistakes {
+    limit: i64,
+    count: i64,
+    replies_without_calls: u32,
+}
+
+impl Mistakes {
+    fn message(&mut self, message: &Message) {
+        if message.is_step() && !message.tool_calls.is_empty() {
+            self.replies_without_calls = 0;
+        } else if message.is_step() && message.content.as_ref().is_some_and(|text| !text.is_empty()) {
+            self.replies_without_calls += 1;
+            self.count += i64::from(self.replies_without_calls >= 2);
+        } else if message.is_result() {
+            match message.is_error {
+                Some(true) => self.count += 1,
+                Some(false) => self.count = 0,
+                None => {}
+            }
+        }
+    }
+
+    fn before_request(&mut self, acts: &mut Acts<'_, '_>) {
+        if self.limit > 0 && self.count >= self.limit {
+            let act = acts.act(Action::Ask, MISTAKES).code("mistake_limit_reached");
+            // A text reply is answered by the loop itself: the next request follows at once.
+            act.evidence(self.count as f64, self.limit as f64).field("before_request", true);
+            self.count = 0;
+        }
+    }
+}
+
+/// What a person lets pass before being asked again.
+#[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "two devices of the driver, one setting, one state")]
+struct Approval {
+    max_requests: Option<f64>,
+    max_cost: Option<f64>,
+    /// The person says no, which ends the task.
+    refused: bool,
+    /// The request is announced before the check, and so counted twice.
+    counts_present_request: bool,
+    /// A driver that checks at recorded requests only, never at one that was about to be made.
+    at_replies: bool,
+    requests: u32,
+    cost: f64,
+    /// The present request, announced before a yes, is no longer counted after it, nor is its cost.
+    present_is_announced: bool,
+}
+
+impl Approval {
+    fn before_request(&mut self, at: Option<usize>, acts: &mut Acts<'_, '_>) {
+        let present = f64::from(u8::from(self.counts_present_request));
+        let requests = f64::from(self.requests) + present + 1.0;
+        let (what, observed, limit) = match (self.max_requests, self.max_cost) {
+            (Some(max), _) if requests > max => ("requests", requests, max),
+            (_, Some(max)) if self.cost > max + 0.0001 => ("cost", self.cost, max),
+            _ => return,
+        };
+        let ask = acts.act(Action::Ask, APPROVAL).code(format!("auto_approval_max_req_reached:{what}"));
+        ask.evidence(observed, limit).field("before_request", true);
+        ask.decision.event = at;
+        if self.refused {
+            let stop = acts.act(Action::Stop, APPROVAL).code(format!("auto_approval_refused:{what}"));
+            stop.field("before_request", true).decision.event = at;
+        }
+        self.requests = 0;
+        self.cost = 0.0;
+        self.present_is_announced = self.counts_present_request;
+    }
+
+    fn reply(&mut self, reply: &Message, acts: &mut Acts<'_, '_>) {
+        if self.at_replies {
+            self.before_request(acts.event().and_then(|event| event.checked_sub(1)), acts);
+        }
+        if !std::mem::take(&mut self.present_is_announced) {
+            self.requests += 1;
+            self.cost += reply.cost.map_or(0.0, |cost| cost.0);
+        }
+    }
+}
+
+impl Machine for Roo {
+    fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
+        let Some(message) = event.message() else { return };
+        if let Some(mistakes) = &mut self.mistakes {
+            mistakes.message(message);
+        }
+        if !message.is_step() {
+            return;
+        }
+        if let Some(approval) = &mut self.approval {
+            approval.reply(message, acts);
+        }
+        if let Some(repetition) = &mut self.repetition {
+            for call in &message.tool_calls {
+                repetition.call(call, acts);
+            }
+        }
+    }
+
+    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+        if !matches!(view.moment(), Moment::BeforeRequest | Moment::EndOfRound) {
+            return;
+        }
+        if let Some(mistakes) = &mut self.mistakes {
+            mistakes.before_request(acts);
+        }
+        let at_request = view.moment() == Moment::BeforeRequest;
+        if let Some(approval) = self.approval.as_mut().filter(|approval| at_request && !approval.at_replies) {
+            approval.before_request(acts.event(), acts);
+        }
+    }
+}
