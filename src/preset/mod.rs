@@ -94,6 +94,7 @@ macro_rules! presets {
 
 presets! {
     cline,
+    deerflow,
     goose,
     opencode,
     openhands,
