@@ -87,8 +87,26 @@ impl Preset {
 macro_rules! presets {
     ($($module:ident,)*) => {
         $(mod $module;)*
-        /// Every preset, in name order.
-        pub static ALL: LazyLock<Vec<Preset>> = LazyLock::new(|| vec![$($module::preset(),)*]);
+        const MACHINES: &[fn() -> Preset] = &[$($module::preset,)*];
+    };
+}
+
+/// Presets that are data only: a caps file each.
+macro_rules! caps {
+    ($($module:ident = $file:literal,)*) => {
+        $(mod $module {
+            use std::sync::LazyLock;
+
+            use super::Preset;
+            use super::frame::caps::CapsFile;
+
+            static FILE: LazyLock<CapsFile> = LazyLock::new(|| CapsFile::embedded(include_str!($file)));
+
+            pub(super) fn preset() -> Preset {
+                FILE.preset(|settings| FILE.build(settings))
+            }
+        })*
+        const CAPS: &[fn() -> Preset] = &[$($module::preset,)*];
     };
 }
 
@@ -101,6 +119,20 @@ presets! {
     roo_code,
     vercel_ai,
 }
+
+caps! {
+    agno = "agno.toml",
+    mini_swe_agent = "mini-swe-agent.toml",
+    openai_agents = "openai-agents.toml",
+    pydantic_ai = "pydantic-ai.toml",
+}
+
+/// Every preset, in name order.
+pub static ALL: LazyLock<Vec<Preset>> = LazyLock::new(|| {
+    let mut all: Vec<Preset> = MACHINES.iter().chain(CAPS).map(|preset| preset()).collect();
+    all.sort_by_key(|preset| preset.id);
+    all
+});
 
 /// The preset of that name.
 pub fn find(id: &str) -> Option<&'static Preset> {

@@ -2,6 +2,7 @@
 //!
 //! It knows no framework.
 
+pub mod caps;
 pub mod counters;
 pub mod identity;
 mod machine;
@@ -9,6 +10,7 @@ pub mod native;
 pub mod python;
 mod settings;
 
+pub use identity::arguments;
 pub use machine::{Act, Action, Acts, AfterStop, Facts, Machine, PresetStrategy, PresetWatch, Recipe};
 pub(in crate::preset) use settings::wrong_kind;
 pub use settings::{Parameter, Settings, SettingsError};

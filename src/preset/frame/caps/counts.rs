@@ -1,0 +1,128 @@
+//! What caps count.
+
+use serde::Deserialize;
+
+use super::decimal::Decimal;
+use crate::decision::Need;
+use crate::transcript::{Message, Usage};
+
+/// A counter, by its name in a caps file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Count {
+    /// Model requests made.
+    Requests,
+    /// Tool calls asked for, one by one, refused and failed ones included.
+    Calls,
+    /// Calls that succeeded, and all calls of the reply at hand.
+    CallsProjected,
+    /// Input tokens, cached ones included.
+    InputTokens,
+    /// Output tokens.
+    OutputTokens,
+    /// Input and output tokens.
+    TotalTokens,
+    /// Input tokens of the request at hand.
+    RequestInputTokens,
+    /// Dollars, as a sum of doubles in order.
+    CostSum,
+    /// Dollars, as an exact decimal sum; nothing to read until a cost is known.
+    CostExact,
+    /// Whole seconds since the run began, cut off.
+    WholeSeconds,
+    /// Replies without a call, in a row.
+    RepliesWithoutCall,
+    /// Replies that came without usage.
+    RepliesWithoutUsage,
+    /// 1 when every reply has usage and none a cost.
+    RunsWithoutCost,
+}
+
+impl Count {
+    /// What the counter needs of a recording.
+    pub(super) fn need(self) -> Option<Need> {
+        match self {
+            Self::Requests
+            | Self::Calls
+            | Self::RepliesWithoutCall
+            | Self::RepliesWithoutUsage
+            | Self::RunsWithoutCost => None,
+            Self::CallsProjected => Some(Need::ErrorFlags),
+            Self::InputTokens | Self::OutputTokens | Self::TotalTokens | Self::RequestInputTokens => Some(Need::Usage),
+            Self::CostSum | Self::CostExact => Some(Need::Cost),
+            Self::WholeSeconds => Some(Need::Times),
+        }
+    }
+}
+
+/// The counters of one run of the framework.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counts {
+    pub(super) requests: u64,
+    pub(super) calls: u64,
+    pub(super) calls_succeeded: u64,
+    /// Calls of the reply at hand that count against a projection.
+    pub(super) calls_at_hand: u64,
+    pub(super) input: u64,
+    pub(super) output: u64,
+    pub(super) request_input: u64,
+    pub(super) cost_sum: f64,
+    pub(super) cost_exact: Option<Decimal>,
+    pub(super) elapsed_ms: Option<i64>,
+    pub(super) replies_without_call: u64,
+    pub(super) replies_without_usage: u64,
+}
+
+impl Counts {
+    /// Takes in a reply. A reply without usage or without a cost adds nothing to either.
+    pub(super) fn reply(&mut self, reply: &Message) {
+        self.requests += 1;
+        self.replies_without_call = if reply.tool_calls.is_empty() { self.replies_without_call + 1 } else { 0 };
+        if let Some(usage) = reply.usage.filter(|usage| !usage.is_empty()) {
+            self.tokens(usage);
+        } else {
+            self.request_input = 0;
+            self.replies_without_usage += 1;
+        }
+        if let Some(cost) = reply.cost {
+            self.cost_sum += cost.0;
+            let exact = Decimal::shortest(cost.0);
+            self.cost_exact = Some(self.cost_exact.map_or(exact, |sum| sum.plus(exact)));
+        }
+    }
+
+    /// Takes in the tokens of one request.
+    pub(super) fn tokens(&mut self, usage: Usage) {
+        self.request_input = usage.input.unwrap_or(0);
+        self.input = self.input.saturating_add(self.request_input);
+        self.output = self.output.saturating_add(usage.output.unwrap_or(0));
+    }
+
+    /// What `count` reads now; `None` when there is nothing to read.
+    pub(super) fn read(&self, count: Count) -> Option<f64> {
+        let whole = |value: u64| Some(value as f64);
+        match count {
+            Count::Requests => whole(self.requests),
+            Count::Calls => whole(self.calls),
+            Count::CallsProjected => whole(self.calls_succeeded + self.calls_at_hand),
+            Count::InputTokens => whole(self.input),
+            Count::OutputTokens => whole(self.output),
+            Count::TotalTokens => whole(self.input.saturating_add(self.output)),
+            Count::RequestInputTokens => whole(self.request_input),
+            Count::CostSum => Some(self.cost_sum),
+            Count::CostExact => self.cost_exact.map(Decimal::to_f64),
+            Count::WholeSeconds => self.elapsed_ms.map(|ms| (ms / 1000) as f64),
+            Count::RepliesWithoutCall => whole(self.replies_without_call),
+            Count::RepliesWithoutUsage => whole(self.replies_without_usage),
+            Count::RunsWithoutCost => whole(u64::from(self.cost_exact.is_none() && self.replies_without_usage == 0)),
+        }
+    }
+
+    /// How a framework prints what `count` reads.
+    pub(super) fn printed(&self, count: Count) -> String {
+        match (count, self.cost_exact) {
+            (Count::CostExact, Some(cost)) => cost.to_string(),
+            _ => self.read(count).map_or_else(String::new, |value| value.to_string()),
+        }
+    }
+}

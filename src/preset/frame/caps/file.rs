@@ -1,0 +1,198 @@
+//! A caps file: a preset as data.
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::counts::Count;
+use super::machine::CapMachine;
+use super::plan::{Comparator, Off, Plan, When};
+use crate::preset::Preset;
+use crate::preset::frame::{Action, Parameter, Recipe, Settings, SettingsError};
+
+/// A preset whose rules are caps.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CapsFile {
+    id: String,
+    version: String,
+    source: String,
+    summary: String,
+    manual: String,
+    tables: Vec<String>,
+    pub(super) parameter: Vec<ParameterEntry>,
+    pub(super) run: RunEntry,
+    #[serde(default)]
+    pub(super) cap: Vec<CapEntry>,
+    #[serde(default)]
+    pub(super) tool_stop: Vec<ToolStopEntry>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ParameterEntry {
+    pub(super) name: String,
+    pub(super) default: String,
+    #[serde(default)]
+    off: String,
+    doc: String,
+}
+
+/// What starts a run of the framework and what ends it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RunEntry {
+    /// Each user message starts a run.
+    pub(super) by_user: bool,
+    /// The parameter that lets counters live on from run to run.
+    pub(super) shared_by: Option<String>,
+    /// The parameter that lists tools whose calls are not counted.
+    pub(super) uncounted_tools: Option<String>,
+    #[serde(default)]
+    pub(super) ended: String,
+    #[serde(default)]
+    pub(super) open: String,
+    #[serde(default)]
+    pub(super) end: Vec<EndEntry>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+pub(super) enum EndEntry {
+    /// `text`: a reply without calls; `said`: one that says something.
+    Reply { reply: String },
+    /// A call of this tool, when a switch is on.
+    Tool { tool: String, when: String },
+    /// A command.
+    Command { command: String },
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CapEntry {
+    pub(super) rule: String,
+    pub(super) counts: Count,
+    pub(super) when: When,
+    pub(super) fires: Comparator,
+    /// The parameter that holds the limit; 0 without one.
+    pub(super) limit: Option<String>,
+    #[serde(default)]
+    pub(super) off: Off,
+    /// On only when one of these parameters is set.
+    #[serde(default)]
+    pub(super) if_any_set: Vec<String>,
+    pub(super) action: ActionName,
+    pub(super) code: String,
+    pub(super) detail: Option<String>,
+    #[serde(default)]
+    pub(super) names_limit: bool,
+    pub(super) instead: Option<InsteadEntry>,
+}
+
+/// What is done instead when a parameter is set; the run is over with it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct InsteadEntry {
+    pub(super) if_set: String,
+    pub(super) action: ActionName,
+    pub(super) code: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ToolStopEntry {
+    pub(super) rule: String,
+    /// The parameter that lists the tools.
+    pub(super) tools: Option<String>,
+    /// Any tool, when this switch is on.
+    pub(super) any_if: Option<SwitchEntry>,
+    pub(super) code: String,
+    #[serde(default)]
+    pub(super) returns_result: bool,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SwitchEntry {
+    pub(super) parameter: String,
+    pub(super) equals: Option<String>,
+}
+
+/// An action by its name in tables.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum ActionName {
+    Warn,
+    Deny,
+    ForceFinal,
+    Stop,
+    Fail,
+}
+
+impl From<ActionName> for Action {
+    fn from(name: ActionName) -> Self {
+        match name {
+            ActionName::Warn => Self::Warn,
+            ActionName::Deny => Self::Deny,
+            ActionName::ForceFinal => Self::ForceFinal,
+            ActionName::Stop => Self::Stop,
+            ActionName::Fail => Self::Fail,
+        }
+    }
+}
+
+impl CapsFile {
+    /// Reads a file that is part of this program.
+    #[expect(clippy::missing_panics_doc, reason = "embedded files are read by a test")]
+    pub fn embedded(text: &str) -> Self {
+        toml::from_str(text).expect("embedded caps files are valid, which a test checks")
+    }
+
+    /// The preset. Its texts live as long as the program, as the file does.
+    pub(in crate::preset) fn preset(&'static self, build: fn(&Settings) -> Result<Recipe, SettingsError>) -> Preset {
+        let parameters: Vec<Parameter> = self
+            .parameter
+            .iter()
+            .map(|p| Parameter { name: &p.name, default: &p.default, off: &p.off, doc: &p.doc })
+            .collect();
+        let tables: Vec<&'static str> = self.tables.iter().map(String::as_str).collect();
+        Preset {
+            id: &self.id,
+            version: &self.version,
+            source: &self.source,
+            summary: &self.summary,
+            manual: &self.manual,
+            parameters: parameters.leak(),
+            variants: &[],
+            tables: tables.leak(),
+            build,
+            case,
+        }
+    }
+
+    /// The machine under these settings. A rule that is off is not among its rules.
+    pub fn build(&'static self, settings: &Settings) -> Result<Recipe, SettingsError> {
+        let plan = Plan::new(self, settings)?;
+        let mut rules: Vec<&'static str> = Vec::new();
+        for rule in plan.caps.iter().map(|cap| cap.rule).chain(plan.tool_stops.iter().map(|stop| stop.rule)) {
+            if !rules.contains(&rule) {
+                rules.push(rule);
+            }
+        }
+        let needs: Vec<_> = plan.caps.iter().filter_map(|cap| Some((cap.rule, cap.counts.need()?))).collect();
+        let mut recipe = Recipe::new(CapMachine::new(plan), &rules);
+        for (index, (rule, need)) in needs.iter().enumerate() {
+            if !needs[..index].contains(&(*rule, *need)) {
+                recipe = recipe.needs(rule, *need);
+            }
+        }
+        Ok(recipe)
+    }
+}
+
+/// A case drives all rules at once; what is not a parameter is its driver's device.
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+pub(in crate::preset) fn case(_: &str, input: &Map<String, Value>) -> Result<Settings, String> {
+    let mut settings = Settings::of_case("", input);
+    settings.only = None;
+    Ok(settings.devices(&["seconds_per_model_call"]))
+}

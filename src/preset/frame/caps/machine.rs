@@ -1,0 +1,301 @@
+//! The machine that holds counters against caps.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::counts::Counts;
+use super::plan::{Cap, End, Plan, When};
+use crate::preset::frame::{Action, Acts, Facts, Machine, arguments};
+use crate::transcript::{Event, Lane, Message, Moment, Point, PointView, Role, ToolCall};
+
+/// Caps at work on one run.
+#[derive(Clone, Debug)]
+pub(super) struct CapMachine {
+    plan: Arc<Plan>,
+    counts: Counts,
+    /// The framework's run has ended by itself; a user message may start another.
+    over: bool,
+    /// Ids and names of the calls refused in the reply at hand, by place.
+    refused: Vec<usize>,
+    requests: u64,
+    executed: u64,
+    /// Cost of replies that were used.
+    cost_used: f64,
+    /// The code of the cap that ended the run.
+    ended_by: Option<&'static str>,
+}
+
+/// Where an act belongs that is not about the event and point at hand.
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
+    point: Option<Point>,
+    event: Option<usize>,
+}
+
+impl CapMachine {
+    pub(super) fn new(plan: Plan) -> Self {
+        Self {
+            plan: Arc::new(plan),
+            counts: Counts::default(),
+            over: false,
+            refused: Vec::new(),
+            requests: 0,
+            executed: 0,
+            cost_used: 0.0,
+            ended_by: None,
+        }
+    }
+
+    /// Looks at the caps of `when` in order, up to the first that ends the run; what that one did.
+    fn look(&mut self, when: When, counts: &Counts, place: Place, acts: &mut Acts<'_, '_>) -> Option<Action> {
+        let plan = Arc::clone(&self.plan);
+        for cap in plan.caps.iter().filter(|cap| cap.when == when) {
+            let Some(reading) = counts.read(cap.counts).filter(|reading| cap.fires.holds(*reading, cap.limit)) else {
+                continue;
+            };
+            let act = acts.act(cap.action, cap.rule).code(cap.code).evidence(reading, cap.limit);
+            if let Some(template) = cap.detail {
+                act.detail(fill(template, cap, counts));
+            }
+            if cap.names_limit {
+                act.field("limit", cap.rule);
+            }
+            if let Some(output) = &cap.final_output {
+                act.field("final_output", output.as_str());
+            }
+            if cap.action == Action::Warn {
+                act.undelivered();
+            }
+            if cap.ends_run {
+                act.ends_run();
+            }
+            if let Some(point) = place.point {
+                act.decision.point = point;
+            }
+            if place.event.is_some() {
+                act.decision.event = place.event;
+            }
+            if cap.ends_run || cap.action.is_terminal() {
+                self.ended_by = Some(cap.code);
+                return Some(cap.action);
+            }
+        }
+        None
+    }
+
+    /// A request is due: the one whose point this is, or the one after what is known by now.
+    fn request_due(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+        self.counts.elapsed_ms = view.now().zip(view.started_at()).map(|(now, start)| now.since(start).0);
+        let (counts, point) = (self.counts, view.point());
+        let point = match point.moment {
+            Moment::BeforeRequest => point,
+            _ => Point { step: point.step.saturating_add(1), moment: Moment::BeforeRequest },
+        };
+        self.look(When::BeforeRequest, &counts, Place { point: Some(point), event: None }, acts);
+    }
+
+    fn replied(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut Acts<'_, '_>) {
+        if let Some(usage) = reply.usage {
+            let mut ahead = self.counts;
+            ahead.tokens(crate::transcript::Usage { output: None, ..usage });
+            let point = Point { moment: Moment::BeforeRequest, ..view.point() };
+            let event = view.reply_index().and_then(|index| index.checked_sub(1));
+            if self.look(When::CountedAhead, &ahead, Place { point: Some(point), event }, acts).is_some() {
+                return;
+            }
+        }
+        self.counts.reply(reply);
+        self.requests += 1;
+        self.refused.clear();
+        let counts = self.counts;
+        let ended = self.look(When::AfterReply, &counts, Place::default(), acts);
+        // An error inside the model call loses the reply, and with it the charge to the agent.
+        if ended != Some(Action::Fail) {
+            self.cost_used += reply.cost.map_or(0.0, |cost| cost.0);
+        }
+        if ended.is_some() {
+            return;
+        }
+        let at_hand = reply.tool_calls.iter().filter(|call| !self.is_end_tool(&call.name)).count() as u64;
+        self.counts.calls_at_hand = at_hand;
+        let counts = self.counts;
+        if at_hand > 0 {
+            self.look(When::BeforeTools, &counts, Place::default(), acts);
+        }
+    }
+
+    fn tools_ran(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut Acts<'_, '_>) {
+        self.each_call(view, reply, acts);
+        let results: Vec<&Message> = view.results().collect();
+        if results.is_empty() {
+            return;
+        }
+        let succeeded = results.iter().filter(|result| {
+            result.is_error != Some(true) && !call_of(reply, result).is_some_and(|call| self.is_end_tool(&call.name))
+        });
+        self.counts.calls_succeeded += succeeded.count() as u64;
+        if self.tool_stop(reply, &results, acts) {
+            return;
+        }
+        if self.plan.ends.iter().any(|end| ends_with_tools(end, reply, &results)) {
+            self.end(acts);
+        } else {
+            self.request_due(view, acts);
+        }
+    }
+
+    /// Each call in turn, as the framework comes to it before running it.
+    fn each_call(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut Acts<'_, '_>) {
+        let from = view.reply_index().map_or(0, |index| index + 1);
+        let place =
+            Place { point: Some(Point { moment: Moment::AfterResponse, ..view.point() }), event: view.reply_index() };
+        for (nth, call) in reply.tool_calls.iter().enumerate() {
+            if self.plan.uncounted_tools.iter().any(|tool| **tool == *call.name) {
+                continue;
+            }
+            self.counts.calls += 1;
+            let counts = self.counts;
+            let plan = Arc::clone(&self.plan);
+            let limit = plan.caps.iter().find(|cap| {
+                cap.when == When::EachCall && counts.read(cap.counts).is_some_and(|r| cap.fires.holds(r, cap.limit))
+            });
+            let Some(cap) = limit else {
+                self.executed += 1;
+                continue;
+            };
+            self.refused.push(nth);
+            let act = acts.act(cap.action, cap.rule).code(cap.code);
+            act.evidence(counts.read(cap.counts).unwrap_or(f64::NAN), cap.limit).call(call.id.as_deref());
+            act.decision.point = place.point.unwrap_or(act.decision.point);
+            act.decision.event = place.event;
+            if let Some(template) = cap.detail {
+                act.detail(fill(template, cap, &counts).replace("{tool}", &call.name));
+            }
+            let events = view.events().get(from..).unwrap_or_default();
+            if let Some(offset) = events.iter().position(|event| event.message().is_some_and(|m| answers(m, call))) {
+                act.field("event", from + offset);
+            }
+        }
+    }
+
+    fn tool_stop(&mut self, reply: &Message, results: &[&Message], acts: &mut Acts<'_, '_>) -> bool {
+        let plan = Arc::clone(&self.plan);
+        for stop in &plan.tool_stops {
+            let named = reply.tool_calls.iter().enumerate().find(|(nth, call)| {
+                !self.refused.contains(nth)
+                    && !plan.uncounted_tools.iter().any(|tool| **tool == *call.name)
+                    && stop.tools.as_ref().is_none_or(|tools| tools.iter().any(|tool| **tool == *call.name))
+            });
+            let Some((_, call)) = named else { continue };
+            let act = acts.act(Action::Stop, stop.rule).code(stop.code);
+            if let Some(result) = results.iter().find(|result| answers(result, call)).filter(|_| stop.returns_result) {
+                act.field("final_output", result.text().as_ref());
+            }
+            self.ended_by = Some(stop.code);
+            return true;
+        }
+        false
+    }
+
+    /// A reply without calls: the end, or the framework asks again.
+    fn said(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut Acts<'_, '_>) {
+        let blank = reply.content.as_ref().is_none_or(crate::transcript::Text::is_empty);
+        if self.plan.ends.iter().any(|end| matches!(end, End::Reply { said } if !(*said && blank))) {
+            self.end(acts);
+        } else {
+            self.request_due(view, acts);
+        }
+    }
+
+    fn end(&mut self, acts: &mut Acts<'_, '_>) {
+        self.over = true;
+        let counts = self.counts;
+        self.look(When::EndOfRun, &counts, Place::default(), acts);
+    }
+
+    fn is_end_tool(&self, name: &str) -> bool {
+        self.plan.ends.iter().any(|end| matches!(end, End::Tool(tool) if *tool == name))
+    }
+}
+
+impl Machine for CapMachine {
+    fn event(&mut self, event: &Event, _: &mut Acts<'_, '_>) {
+        let Some(message) = event.message() else { return };
+        let speaks = message.role == Role::User && !matches!(message.lane, Lane::Side(_));
+        if speaks && message.tool_calls.is_empty() && self.plan.runs_by_user {
+            self.over = false;
+            if self.plan.starts_anew {
+                self.counts = Counts::default();
+            }
+        }
+    }
+
+    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+        if self.over {
+            return;
+        }
+        match (view.moment(), view.reply()) {
+            (Moment::BeforeRequest, _) => self.request_due(view, acts),
+            (Moment::AfterResponse, Some(reply)) => self.replied(view, reply, acts),
+            (Moment::AfterTools, Some(reply)) if !reply.tool_calls.is_empty() => self.tools_ran(view, reply, acts),
+            (Moment::EndOfRound, Some(reply)) => self.said(view, reply, acts),
+            _ => {}
+        }
+    }
+
+    fn facts(&self) -> Facts {
+        let word = if self.over { self.plan.words.0 } else { self.plan.words.1 };
+        vec![
+            ("model_calls", Value::from(self.requests)),
+            ("tools_executed", Value::from(self.executed)),
+            ("exit_status", Value::from(self.ended_by.unwrap_or(word))),
+            ("cost", Value::from((self.cost_used * 1e6).round() / 1e6)),
+            (
+                "usage",
+                json!({
+                    "requests": self.counts.requests,
+                    "tool_calls": self.counts.calls_succeeded,
+                    "input_tokens": self.counts.input,
+                    "output_tokens": self.counts.output,
+                }),
+            ),
+        ]
+    }
+}
+
+/// The framework's words with its figures in them.
+fn fill(template: &str, cap: &Cap, counts: &Counts) -> String {
+    template
+        .replace("{limit}", &cap.written)
+        .replace("{value}", &counts.printed(cap.counts))
+        .replace("{requests}", &counts.requests.to_string())
+        .replace("{cost}", &format!("{:.4}", counts.cost_sum))
+}
+
+/// Is `result` the answer to `call`? By id, or by name where there are no ids.
+fn answers(result: &Message, call: &ToolCall) -> bool {
+    match (&result.tool_call_id, &call.id) {
+        (Some(result), Some(call)) => result == call,
+        _ => result.name.as_deref() == Some(&*call.name),
+    }
+}
+
+fn call_of<'m>(reply: &'m Message, result: &Message) -> Option<&'m ToolCall> {
+    reply.tool_calls.iter().find(|call| answers(result, call))
+}
+
+fn ends_with_tools(end: &End, reply: &Message, results: &[&Message]) -> bool {
+    let failed = |call: &ToolCall| results.iter().any(|r| answers(r, call) && r.is_error == Some(true));
+    match end {
+        End::Reply { .. } => false,
+        End::Tool(tool) => reply.tool_calls.iter().any(|call| *call.name == **tool && !failed(call)),
+        End::Command(command) => {
+            let marker = command.rsplit(' ').next().unwrap_or(command);
+            results.iter().any(|result| result.text().trim_start().starts_with(marker))
+                || reply.tool_calls.iter().any(|call| {
+                    arguments(call)["command"].as_str().is_some_and(|text| text.trim_start().starts_with(command))
+                })
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! The caps of a file under given settings: which are on, and with what limit.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::counts::Count;
+use super::file::{CapEntry, CapsFile, EndEntry, SwitchEntry, ToolStopEntry};
+use crate::preset::frame::{Action, Settings, SettingsError, wrong_kind};
+
+/// When a cap is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum When {
+    /// Before each request, the one that would follow the end of the recording included.
+    BeforeRequest,
+    /// Before the request is sent, with its input tokens counted ahead.
+    CountedAhead,
+    /// Once the reply is known and paid for.
+    AfterReply,
+    /// After that, before its tools run, if it asks for any.
+    BeforeTools,
+    /// For each call of the reply in turn.
+    EachCall,
+    /// When the framework's run ends by itself.
+    EndOfRun,
+}
+
+/// How a reading passes a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Comparator {
+    /// `reading >= limit`.
+    AtLeast,
+    /// `reading > limit`.
+    MoreThan,
+}
+
+impl Comparator {
+    pub(super) fn holds(self, reading: f64, limit: f64) -> bool {
+        match self {
+            Self::AtLeast => reading >= limit,
+            Self::MoreThan => reading > limit,
+        }
+    }
+}
+
+/// Which limits switch a cap off; an absent limit (`null`) always does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Off {
+    /// Only an absent one.
+    #[default]
+    Absent,
+    /// 0 and negatives too.
+    NotPositive,
+}
+
+/// A cap that is on.
+#[derive(Clone, Debug)]
+pub(super) struct Cap {
+    pub(super) rule: &'static str,
+    pub(super) counts: Count,
+    pub(super) when: When,
+    pub(super) fires: Comparator,
+    pub(super) limit: f64,
+    /// The limit as it was written.
+    pub(super) written: String,
+    pub(super) action: Action,
+    pub(super) ends_run: bool,
+    pub(super) code: &'static str,
+    pub(super) detail: Option<&'static str>,
+    /// What the framework returns in place of an answer.
+    pub(super) final_output: Option<String>,
+    /// Reports its rule as the field `limit`.
+    pub(super) names_limit: bool,
+}
+
+/// Tools after which the run ends.
+#[derive(Clone, Debug)]
+pub(super) struct ToolStop {
+    pub(super) rule: &'static str,
+    /// `None`: any tool.
+    pub(super) tools: Option<Vec<String>>,
+    pub(super) code: &'static str,
+    pub(super) returns_result: bool,
+}
+
+/// What ends a run of the framework by itself.
+#[derive(Clone, Debug)]
+pub(super) enum End {
+    /// A reply without calls; `said`: only one with text.
+    Reply { said: bool },
+    /// A call of this tool that did not fail.
+    Tool(&'static str),
+    /// A command that begins with this, or a result that does.
+    Command(&'static str),
+}
+
+/// Everything the machine needs to know.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    pub(super) caps: Vec<Cap>,
+    pub(super) tool_stops: Vec<ToolStop>,
+    pub(super) ends: Vec<End>,
+    /// Counters start anew with each user message.
+    pub(super) starts_anew: bool,
+    /// A user message starts a run at all.
+    pub(super) runs_by_user: bool,
+    /// Calls of these tools are answered before any cap is looked at.
+    pub(super) uncounted_tools: Vec<String>,
+    /// What the framework calls the end of a run: by itself, and not ended.
+    pub(super) words: (&'static str, &'static str),
+}
+
+impl Plan {
+    pub(super) fn new(file: &'static CapsFile, settings: &Settings) -> Result<Self, SettingsError> {
+        let mut caps = Vec::new();
+        for entry in &file.cap {
+            caps.extend(cap(file, entry, settings)?);
+        }
+        let mut tool_stops = Vec::new();
+        for entry in &file.tool_stop {
+            tool_stops.extend(tool_stop(entry, settings)?);
+        }
+        let run = &file.run;
+        let shared = run.shared_by.as_deref().map_or(Ok(false), |name| settings.flag(name, false))?;
+        let uncounted = run.uncounted_tools.as_deref().map_or(Ok(None), |name| settings.texts(name))?;
+        let mut ends = Vec::new();
+        for entry in &run.end {
+            ends.extend(end(entry, settings)?);
+        }
+        Ok(Self {
+            caps,
+            tool_stops,
+            ends,
+            starts_anew: run.by_user && !shared,
+            runs_by_user: run.by_user,
+            uncounted_tools: uncounted.unwrap_or_default(),
+            words: (run.ended.as_str(), run.open.as_str()),
+        })
+    }
+}
+
+/// True when a parameter is set to something.
+fn is_set(settings: &Settings, name: &str) -> bool {
+    settings.get(name).is_some_and(|value| !matches!(value, Value::Null | Value::Bool(false)))
+}
+
+fn is_on(switch: &SwitchEntry, settings: &Settings) -> bool {
+    match &switch.equals {
+        Some(wanted) => settings.get(&switch.parameter).and_then(Value::as_str) == Some(wanted),
+        None => is_set(settings, &switch.parameter),
+    }
+}
+
+fn cap(file: &CapsFile, entry: &'static CapEntry, settings: &Settings) -> Result<Option<Cap>, SettingsError> {
+    if !entry.if_any_set.is_empty() && !entry.if_any_set.iter().any(|name| is_set(settings, name)) {
+        return Ok(None);
+    }
+    let Some((limit, written)) = limit(file, entry, settings)? else { return Ok(None) };
+    let instead = entry.instead.as_ref().filter(|instead| is_set(settings, &instead.if_set));
+    let final_output = instead.and_then(|instead| settings.get(&instead.if_set)).and_then(Value::as_str);
+    Ok(Some(Cap {
+        rule: &entry.rule,
+        counts: entry.counts,
+        when: entry.when,
+        fires: entry.fires,
+        limit,
+        written,
+        action: instead.map_or(entry.action, |instead| instead.action).into(),
+        ends_run: instead.is_some(),
+        code: instead.map_or(entry.code.as_str(), |instead| instead.code.as_str()),
+        detail: if instead.is_some() { None } else { entry.detail.as_deref() },
+        final_output: final_output.map(str::to_owned),
+        names_limit: entry.names_limit,
+    }))
+}
+
+/// The limit and how it is written; `None` when it is off.
+fn limit(file: &CapsFile, entry: &CapEntry, settings: &Settings) -> Result<Option<(f64, String)>, SettingsError> {
+    let Some(name) = entry.limit.as_deref() else {
+        return Ok(Some((0.0, "0".to_owned())));
+    };
+    let default = file.parameter.iter().find(|parameter| parameter.name == name);
+    let default: Value = default.and_then(|p| serde_json::from_str(&p.default).ok()).unwrap_or(Value::Null);
+    let value = settings.get(name).unwrap_or(&default);
+    if matches!(value, Value::Null | Value::Bool(false)) || value.as_str() == Some("none") {
+        return Ok(None);
+    }
+    let limit = value.as_f64().ok_or_else(|| wrong_kind(name, "a number, or none", value))?;
+    let off = entry.off == Off::NotPositive && limit <= 0.0;
+    Ok((!off).then(|| (limit, value.to_string())))
+}
+
+fn tool_stop(entry: &'static ToolStopEntry, settings: &Settings) -> Result<Option<ToolStop>, SettingsError> {
+    let tools = match (&entry.tools, &entry.any_if) {
+        (Some(name), _) => match settings.texts(name)? {
+            Some(tools) => Some(tools),
+            None => return Ok(None),
+        },
+        (None, Some(switch)) if is_on(switch, settings) => None,
+        (None, _) => return Ok(None),
+    };
+    Ok(Some(ToolStop { rule: &entry.rule, tools, code: &entry.code, returns_result: entry.returns_result }))
+}
+
+fn end(entry: &'static EndEntry, settings: &Settings) -> Result<Option<End>, SettingsError> {
+    Ok(match entry {
+        EndEntry::Reply { reply } => Some(End::Reply { said: reply == "said" }),
+        EndEntry::Tool { tool, when } => settings.flag(when, false)?.then_some(End::Tool(tool)),
+        EndEntry::Command { command } => Some(End::Command(command)),
+    })
+}
