@@ -114,6 +114,7 @@ presets! {
     cline,
     deerflow,
     goose,
+    hermes_agent,
     opencode,
     openhands,
     roo_code,

@@ -9,7 +9,11 @@ use super::{Parameter, Preset};
 use crate::decision::Need;
 use crate::transcript::{Event, Message, Moment, PointView, Role, ToolCall};
 
-const DETECTOR: &str = "stuck_detector";
+const ACTION_OBSERVATION: &str = "stuck_detector.action_observation";
+const ACTION_ERROR: &str = "stuck_detector.action_error";
+const MONOLOGUE: &str = "stuck_detector.monologue";
+const ALTERNATING: &str = "stuck_detector.alternating_pattern";
+const CORRECTIVE: &str = "corrective_nudge";
 const ITERATIONS: &str = "max_iteration_per_run";
 const BUDGET: &str = "max_budget_per_run";
 
@@ -96,7 +100,7 @@ pub(super) fn preset() -> Preset {
         manual: MANUAL,
         parameters: PARAMETERS,
         variants: &[],
-        tables: &[DETECTOR, ITERATIONS, BUDGET],
+        tables: &["stuck_detector", ITERATIONS, BUDGET],
         build,
         case,
     }
@@ -131,13 +135,16 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     };
     let mut rules = vec![ITERATIONS];
     if limits.detection {
-        rules.insert(0, DETECTOR);
+        rules.splice(..0, [ACTION_ERROR, ACTION_OBSERVATION, MONOLOGUE, ALTERNATING]);
     }
     if limits.budget.is_some() {
         rules.push(BUDGET);
     }
+    if limits.text_finishes {
+        rules.push(CORRECTIVE);
+    }
     Ok(Recipe::new(Conversation::new(limits), &rules)
-        .needs(DETECTOR, Need::ErrorFlags)
+        .needs(ACTION_ERROR, Need::ErrorFlags)
         .needs(BUDGET, Need::Cost)
         .asks_after_end())
 }
@@ -279,7 +286,7 @@ impl Conversation {
             return;
         }
         if text.trim().is_empty() {
-            acts.act(Action::Inject, DETECTOR).code("corrective_nudge").detail(CORRECTION);
+            acts.act(Action::Inject, CORRECTIVE).code("corrective_nudge").detail(CORRECTION);
             self.push(Seen::EnvironmentMessage);
         } else {
             self.finished = true;
@@ -356,18 +363,17 @@ impl Conversation {
         if full_and_equal(&actions, limits.action_observation)
             && full_and_equal(&observations, limits.action_observation)
         {
-            return Some(("action_observation", limits.action_observation));
+            return Some((ACTION_OBSERVATION, limits.action_observation));
         }
         if self.error_streak() > limits.action_error {
-            return Some(("action_error", limits.action_error));
+            return Some((ACTION_ERROR, limits.action_error));
         }
         if self.monologue() >= limits.monologue {
-            return Some(("monologue", limits.monologue));
+            return Some((MONOLOGUE, limits.monologue));
         }
         let n = limits.alternating_pattern;
         let (actions, observations) = self.latest(n, false);
-        (self.window.len() >= n && alternates(&actions, n) && alternates(&observations, n))
-            .then_some(("alternating_pattern", n))
+        (self.window.len() >= n && alternates(&actions, n) && alternates(&observations, n)).then_some((ALTERNATING, n))
     }
 
     /// Agent messages at the tail.
@@ -386,11 +392,15 @@ impl Conversation {
         }
         if let Some(words) = self.nudge() {
             let threshold = self.limits.action_error as f64;
-            acts.act(Action::Inject, DETECTOR).code("action_error_nudge").detail(words).evidence(threshold, threshold);
+            acts.act(Action::Inject, ACTION_ERROR)
+                .code("action_error_nudge")
+                .detail(words)
+                .evidence(threshold, threshold);
             self.push(Seen::EnvironmentMessage);
         } else if let Some((pattern, threshold)) = self.pattern() {
             let threshold = threshold as f64;
-            acts.act(Action::Stop, DETECTOR).code("STUCK").detail(pattern).evidence(threshold, threshold);
+            let name = pattern.trim_start_matches("stuck_detector.");
+            acts.act(Action::Stop, pattern).code("STUCK").detail(name).evidence(threshold, threshold);
         }
     }
 

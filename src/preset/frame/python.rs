@@ -94,6 +94,32 @@ pub fn repr_text(text: &str) -> String {
     out
 }
 
+/// What `int(value)` gives; `None` where it raises.
+pub fn int(value: &Value) -> Option<i64> {
+    match value {
+        Value::Bool(flag) => Some(i64::from(*flag)),
+        Value::String(text) => text.trim().parse().ok(),
+        Value::Number(number) => number.as_i64().or_else(|| {
+            let float = number.as_f64()?;
+            #[expect(clippy::cast_possible_truncation, reason = "within the whole doubles, checked here")]
+            (float.abs() < 9e15).then_some(float as i64)
+        }),
+        _ => None,
+    }
+}
+
+/// What `bool(value)` gives.
+pub fn truth(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Bool(flag) => *flag,
+        Value::Number(number) => number.as_f64() != Some(0.0),
+        Value::String(text) => !text.is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(map) => !map.is_empty(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
