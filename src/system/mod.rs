@@ -4,7 +4,9 @@
 //! configuration, read verbatim, and becomes a [`Strategy`] like any stack. It knows no file and no
 //! recorded format: texts come in as [`ConfigText`], recordings as [`crate::transcript::Run`]s.
 
+pub mod agentao;
 pub mod awaken;
+pub mod pyjson;
 pub mod python;
 mod round;
 mod settings;
@@ -40,7 +42,7 @@ impl std::fmt::Debug for SystemInfo {
 }
 
 /// Every system, in manual order.
-pub static SYSTEMS: &[SystemInfo] = &[awaken::AWAKEN];
+pub static SYSTEMS: &[SystemInfo] = &[awaken::AWAKEN, agentao::AGENTAO];
 
 /// The system of that name.
 pub fn find(id: &str) -> Option<&'static SystemInfo> {

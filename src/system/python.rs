@@ -81,6 +81,25 @@ fn has_leading_zero(digits: &str) -> bool {
     digits.len() > 1 && digits.starts_with('0') && digits.as_bytes()[1].is_ascii_digit()
 }
 
+/// An integer by its digits.
+pub(super) fn of_digits(digits: &str) -> Value {
+    let digits = if digits == "-0" { "0" } else { digits };
+    if let Ok(number) = digits.parse::<i64>() {
+        return number.into();
+    }
+    digits
+        .parse::<u64>()
+        .map_or_else(|_| Value::Object(Map::from_iter([(INTEGER.to_owned(), Value::from(digits))])), Value::from)
+}
+
+/// A float.
+pub(super) fn of_float(number: f64) -> Value {
+    if number.is_finite() {
+        return number.into();
+    }
+    Value::Object(Map::from_iter([(FLOAT.to_owned(), Value::from(repr_float(number)))]))
+}
+
 fn stood_in<'v>(value: &'v Value, key: &str) -> Option<&'v str> {
     value.as_object().filter(|map| map.len() == 1)?.get(key)?.as_str()
 }
@@ -282,12 +301,31 @@ fn repr_text(text: &str) -> String {
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
             c if c == quote => out.extend(['\\', c]),
-            c if c.is_ascii_control() => out.extend(format!("\\x{:02x}", u32::from(c)).chars()),
-            c => out.push(c),
+            c if is_printable(c) => out.push(c),
+            c => out.extend(escape(c).chars()),
         }
     }
     out.push(quote);
     out
+}
+
+/// The escape of a character that is not printable.
+fn escape(character: char) -> String {
+    match u32::from(character) {
+        code @ 0..=0xFF => format!("\\x{code:02x}"),
+        code @ 0x100..=0xFFFF => format!("\\u{code:04x}"),
+        code => format!("\\U{code:08x}"),
+    }
+}
+
+/// `str.isprintable` for the characters texts really hold: controls, formats, separators other than
+/// the space, and private use are not printable.
+fn is_printable(character: char) -> bool {
+    let is_format = matches!(character,
+        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}');
+    let is_private = matches!(character, '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..='\u{10ffff}');
+    character == ' ' || !(character.is_control() || character.is_whitespace() || is_format || is_private)
 }
 
 /// `repr` of a float: the shortest digits that read back, with an exponent below 1e-4 and from 1e16.

@@ -41,3 +41,8 @@ fn check_golden(system: &str) {
 fn awaken_agrees_with_every_golden_case() {
     check_golden("awaken");
 }
+
+#[test]
+fn agentao_agrees_with_every_golden_case() {
+    check_golden("agentao");
+}

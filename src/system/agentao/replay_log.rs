@@ -1,0 +1,102 @@
+//! agentao's replay log, as far as its golden table summarises one.
+
+use serde_json::{Value, json};
+
+/// A turn's summary while it is read.
+#[derive(Default)]
+struct Turn {
+    id: Value,
+    llm_calls: u64,
+    prompt_tokens: u64,
+    completion_tokens: u64,
+    tools: Vec<Value>,
+    user: Value,
+    injected: Vec<Value>,
+    end: Value,
+    /// The first delta of a turn brings the user's own message.
+    seen_user: bool,
+}
+
+/// Reads the log in `input.recording` into the summary the table expects.
+pub(super) fn summary(input: &Value) -> Result<Value, String> {
+    let log = input.get("recording").and_then(Value::as_str).ok_or("no recording: the log file is not here")?;
+    let mut schema_version = Value::Null;
+    let mut events = 0_u64;
+    let mut turns: Vec<Turn> = Vec::new();
+    // A log cut off in the middle of its last line is still a log.
+    for event in log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
+        events += 1;
+        let payload = event.get("payload").unwrap_or(&Value::Null);
+        match event.get("kind").and_then(Value::as_str) {
+            Some("replay_header") => schema_version = field(payload, "schema_version"),
+            Some("turn_started") => turns.push(Turn { id: field(&event, "turn_id"), ..Turn::default() }),
+            Some(kind) => {
+                if let Some(turn) = turns.last_mut().filter(|turn| event.get("turn_id") == Some(&turn.id)) {
+                    turn.take_in(kind, payload);
+                }
+            }
+            None => {}
+        }
+    }
+    let turns: Vec<Value> = turns.into_iter().map(Turn::into_json).collect();
+    Ok(json!({ "schema_version": schema_version, "events": events, "turns": turns }))
+}
+
+fn field(value: &Value, name: &str) -> Value {
+    value.get(name).cloned().unwrap_or(Value::Null)
+}
+
+impl Turn {
+    fn take_in(&mut self, kind: &str, payload: &Value) {
+        let number = |name: &str| payload.get(name).and_then(Value::as_u64).unwrap_or(0);
+        match kind {
+            "user_message" => self.user = field(payload, "content"),
+            "llm_call_started" => self.llm_calls += 1,
+            "llm_call_completed" => {
+                self.prompt_tokens += number("prompt_tokens");
+                self.completion_tokens += number("completion_tokens");
+            }
+            "llm_call_delta" => self.read_delta(payload),
+            "tool_lifecycle" if payload.get("phase").and_then(Value::as_str) != Some("started") => {
+                let fields = ["tool_name", "phase", "outcome"].map(|name| field(payload, name));
+                self.tools.push(json!(fields));
+            }
+            "turn_completed" => self.end = payload.clone(),
+            _ => {}
+        }
+    }
+
+    /// User messages that a delta adds after the turn's own one were injected.
+    fn read_delta(&mut self, payload: &Value) {
+        let added = payload.get("added_messages").and_then(Value::as_array);
+        let said_by_user = added
+            .into_iter()
+            .flatten()
+            .filter(|message| message.get("role").and_then(Value::as_str) == Some("user"))
+            .map(|message| field(message, "content"));
+        for content in said_by_user {
+            let opens_turn = content.as_str().is_some_and(|text| text.starts_with("<system-reminder>"));
+            if opens_turn && !self.seen_user {
+                self.seen_user = true;
+            } else {
+                self.injected.push(content);
+            }
+        }
+    }
+
+    fn into_json(self) -> Value {
+        json!({
+            "turn_id": self.id,
+            "llm_calls": self.llm_calls,
+            "prompt_tokens": self.prompt_tokens,
+            "completion_tokens": self.completion_tokens,
+            "tools": self.tools,
+            "user": self.user,
+            "final_text": field(&self.end, "final_text"),
+            "status": field(&self.end, "status"),
+            "incomplete_reason": field(&self.end, "incomplete_reason"),
+            "tool_count": field(&self.end, "tool_count"),
+            "injected_user_messages": self.injected,
+        })
+    }
+}
