@@ -302,7 +302,7 @@ fn repr_text(text: &str) -> String {
             '\t' => out.push_str("\\t"),
             c if c == quote => out.extend(['\\', c]),
             c if is_printable(c) => out.push(c),
-            c => out.extend(escape(c).chars()),
+            c => out.push_str(&escape(c)),
         }
     }
     out.push(quote);
