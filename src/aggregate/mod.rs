@@ -1,1 +1,23 @@
-//! Rows in data frames, one function per published table; column names live here.
+//! Rows in, numbers out: one row per run and stack, and the tables computed from them. Column names live
+//! here and nowhere else; they are a contract.
+
+mod estimates;
+mod firing;
+mod frame;
+mod frontier;
+mod group;
+mod label;
+mod row;
+mod rules;
+mod savings;
+mod summary;
+
+pub use estimates::{Estimates, LEVEL};
+pub use firing::{Firing, firings};
+pub use frontier::{FrontierPoint, frontier};
+pub use group::{Group, by_stack, by_stratum};
+pub use label::Label;
+pub use row::{ExactnessName, Row, RunRows};
+pub use rules::{RuleShare, rule_shares};
+pub use savings::{Savings, Unit, unit_of};
+pub use summary::{Summary, summarise};

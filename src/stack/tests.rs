@@ -164,7 +164,7 @@ fn errors_say_what_where_and_how_to_fix() {
             "`at_least` is a string and should be a finite number",
             "give `at_least` a finite number",
         ),
-        ("[[stack]\nname = 1", "1:8", "", ""),
+        ("[[stack]\nname = 1", "1:9", "", ""),
     ];
     for (text, place, what, help) in cases {
         let error = StackFile::parse("s.toml", text).unwrap_err();

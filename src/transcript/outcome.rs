@@ -3,10 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 use super::Point;
 
 /// Did the run do its task? Three-valued: an unlabelled run is not a failed one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// The recorded result was graded a success.
     Success,
@@ -53,7 +56,8 @@ impl fmt::Display for Outcome {
 }
 
 /// Why the recording ends. Never an outcome: a submitted answer can be wrong.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum EndCause {
     /// The agent, or the person it served, considered it finished.
     SelfFinish,

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 /// Where within a step a rule is consulted. The order of the variants is the order in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Moment {
@@ -68,5 +70,27 @@ impl Point {
 impl fmt::Display for Point {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.step, self.moment)
+    }
+}
+
+impl FromStr for Point {
+    type Err = ();
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let (step, moment) = text.split_once(':').ok_or(())?;
+        Ok(Self { step: step.parse().map_err(|_| ())?, moment: moment.parse()? })
+    }
+}
+
+/// A point is written as text: `12:after_tools`.
+impl Serialize for Point {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Point {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(|()| serde::de::Error::custom(format!("`{text}` is not a point such as `12:after_tools`")))
     }
 }

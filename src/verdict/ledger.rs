@@ -33,6 +33,7 @@ impl Amounts {
 pub struct Ledger {
     by_point: Vec<(Point, Amounts)>,
     whole: Amounts,
+    end: Option<Point>,
 }
 
 impl Ledger {
@@ -50,12 +51,17 @@ impl Ledger {
         }
         take(&events[added..], &mut spend, &mut clock);
         clock.tick(run.header.ended_at);
-        Self { by_point, whole: amounts(run.steps().len(), &spend, &clock) }
+        Self { by_point, whole: amounts(run.steps().len(), &spend, &clock), end: run.last_point() }
     }
 
     /// The whole recording.
     pub fn whole(&self) -> Amounts {
         self.whole
+    }
+
+    /// The point at which everything recorded had happened; `None` for a run without steps.
+    pub fn end(&self) -> Option<Point> {
+        self.end
     }
 
     /// Everything paid for by `point`; a run that reports tokens has spent none before its first reply.

@@ -7,6 +7,8 @@ mod ledger;
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 use crate::replay::{Exactness, Stop};
 use crate::transcript::{Checkpoint, Moment, Outcome, Point, Run, Secured};
 
@@ -14,11 +16,14 @@ pub use bounds::{Assumptions, Bounds, bounds};
 pub use ledger::{Amounts, Ledger};
 
 /// What a stop (or its absence) did to a run: exclusive and exhaustive (STATISTICS 4.2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// Stopped before the success was secured: the success is lost.
+    #[serde(rename = "fes")]
     FalseEarlyStop,
     /// Stopped a success of which nothing tells when it was secured; counted as lost, and apart.
+    #[serde(rename = "fes_unverified")]
     UnverifiedFalseEarlyStop,
     /// Stopped after the success was secured: the rest was saved.
     GoodTrim,

@@ -1,0 +1,85 @@
+//! Rates of a group with their intervals, clustered by task.
+
+use std::collections::BTreeMap;
+
+use super::{Group, Row, Unit};
+use crate::stats::{ClusterSums, Estimate, ratio_estimate};
+use crate::transcript::{EndCause, Outcome};
+use crate::verdict::Verdict;
+
+/// Level of every printed interval.
+pub const LEVEL: f64 = 0.95;
+
+/// The rates of one group. Each names its denominator.
+#[derive(Clone, Debug)]
+pub struct Estimates {
+    /// False early stops (unverified included) over successes.
+    pub fes_rate: Estimate,
+    /// False early stops over labelled stops.
+    pub fes_per_stop: Estimate,
+    /// Successes that were kept, over successes.
+    pub retention: Estimate,
+    /// Missed stops and lost successes over failures.
+    pub missed_stop_rate: Estimate,
+    /// The same over failures that ended at a cap, a time-out or by force.
+    pub missed_stop_rate_capped: Estimate,
+    /// True stops over failures.
+    pub stop_recall: Estimate,
+    /// Stops over runs.
+    pub stop_rate: Estimate,
+    /// Steps not taken over steps recorded.
+    pub steps_saved_ratio: Estimate,
+    /// Tokens not spent over tokens recorded, over runs with token counts.
+    pub tokens_saved_ratio: Estimate,
+    /// Dollars not spent over dollars recorded, over runs with costs.
+    pub cost_saved_ratio: Estimate,
+}
+
+impl Estimates {
+    /// Computes them. Rows are taken in corpus order, tasks in name order, so the sums are the same
+    /// however the corpus was read.
+    pub fn of(group: &Group<'_>) -> Self {
+        let is_failure = |row: &Row| row.outcome == Outcome::Failure;
+        let missed = |row: &Row| matches!(row.verdict, Verdict::MissedStop | Verdict::LostSuccess);
+        let success = |row: &Row| row.outcome == Outcome::Success;
+        Self {
+            fes_rate: share(group, success, |row| row.verdict.is_fes()),
+            fes_per_stop: share(
+                group,
+                |row| row.is_stop() && row.outcome != Outcome::Unknown,
+                |row| row.verdict.is_fes(),
+            ),
+            retention: share(group, success, |row| !row.verdict.is_fes()),
+            missed_stop_rate: share(group, is_failure, missed),
+            missed_stop_rate_capped: share(group, |row| is_failure(row) && EndCause::is_censoring(row.end), missed),
+            stop_recall: share(group, is_failure, |row| row.verdict == Verdict::TrueStop),
+            stop_rate: share(group, |_| true, Row::is_stop),
+            steps_saved_ratio: saved_ratio(group, Unit::Steps),
+            tokens_saved_ratio: saved_ratio(group, Unit::Tokens),
+            cost_saved_ratio: saved_ratio(group, Unit::CostUsd),
+        }
+    }
+}
+
+fn share(group: &Group<'_>, population: impl Fn(&Row) -> bool, hit: impl Fn(&Row) -> bool) -> Estimate {
+    ratio(group, |row| population(row).then(|| (f64::from(u8::from(hit(row))), 1.0)))
+}
+
+fn saved_ratio(group: &Group<'_>, unit: Unit) -> Estimate {
+    ratio(group, |row| {
+        let recorded = unit.recorded(row)?;
+        Some((unit.saved(row)?, recorded))
+    })
+}
+
+/// A ratio of sums over the rows for which `parts` gives (numerator, denominator).
+pub(super) fn ratio(group: &Group<'_>, parts: impl Fn(&Row) -> Option<(f64, f64)>) -> Estimate {
+    let mut clusters: BTreeMap<(&str, &str), ClusterSums> = BTreeMap::new();
+    for row in &group.rows {
+        if let Some((numerator, denominator)) = parts(row) {
+            clusters.entry(row.cluster()).or_default().add(numerator, denominator);
+        }
+    }
+    let clusters: Vec<ClusterSums> = clusters.into_values().collect();
+    ratio_estimate(&clusters, LEVEL)
+}

@@ -1,0 +1,59 @@
+//! Where each rule of a stack, by itself, would have acted, and what would change without it.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Label, RunRows};
+use crate::decision::{Evidence, RuleName};
+use crate::replay::Replay;
+use crate::transcript::Point;
+use crate::verdict::Verdict;
+
+/// One rule of one stack on one run: the columns of `firings.csv`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Firing {
+    /// The run.
+    pub run_id: Label,
+    /// The stack.
+    pub stack: Label,
+    /// The rule.
+    pub rule: Label,
+    /// Where it would first have acted, by itself.
+    pub point: Point,
+    /// What its signal read there.
+    pub observed: Option<f64>,
+    /// Was it the one that stopped the run?
+    pub first: bool,
+    /// The verdict had it been the stack's only rule.
+    pub verdict_alone: Verdict,
+    /// The verdict had the stack not had it.
+    pub verdict_without: Verdict,
+    /// Model calls paid for had the stack not had it.
+    pub steps_without: u64,
+}
+
+/// The firings of a stack's rules on one run. Empty for strategies whose rules are entangled.
+pub fn firings(rows: &RunRows, stack: &Label, run_id: &Label, rules: &[RuleName], replay: &Replay) -> Vec<Firing> {
+    let Some(points) = &replay.first_firings else { return Vec::new() };
+    let whole = rows.ledger().whole().steps;
+    let end = rows.ledger().end();
+    let early = |point: Point| end.is_some_and(|end| point < end);
+    let stop = replay.stop.as_ref();
+    let mut firings = Vec::new();
+    for (index, (rule, firing)) in rules.iter().zip(points).enumerate() {
+        let Some((point, Evidence { observed, .. })) = *firing else { continue };
+        let others = points.iter().enumerate().filter(|(other, _)| *other != index);
+        let without = others.filter_map(|(_, firing)| firing.map(|(point, _)| point)).filter(|&p| early(p)).min();
+        firings.push(Firing {
+            run_id: run_id.clone(),
+            stack: stack.clone(),
+            rule: rule.as_str().into(),
+            point,
+            observed,
+            first: stop.is_some_and(|stop| stop.rule == *rule),
+            verdict_alone: rows.course().verdict(Some(point).filter(|&point| early(point))),
+            verdict_without: rows.course().verdict(without),
+            steps_without: without.map_or(whole, |point| rows.ledger().until(point).steps),
+        });
+    }
+    firings
+}

@@ -1,0 +1,193 @@
+//! One row per run and stack: the contract between replaying and reporting.
+
+use super::Label;
+use serde::{Deserialize, Serialize};
+
+use crate::replay::{Exactness, Replay};
+use crate::transcript::{EndCause, Outcome, Point, Run};
+use crate::verdict::{Assumptions, Course, Judged, Ledger, Verdict, judge, secured_step};
+
+/// How exact a row is, by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ExactnessName {
+    /// See [`Exactness::Exact`].
+    Exact,
+    /// See [`Exactness::Diverged`].
+    Diverged,
+    /// See [`Exactness::Censored`].
+    Censored,
+}
+
+/// What one stack did on one run. Field names are the columns of `rows.csv`, in order; units are in the
+/// names; an empty field is unknown, never 0.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// The run.
+    pub run_id: Label,
+    /// Its task; empty when the recording names none.
+    pub task_id: Option<Label>,
+    /// Its family of tasks.
+    pub suite: Option<Label>,
+    /// The model under test.
+    pub model: Option<Label>,
+    /// The stack.
+    pub stack: Label,
+    /// The verdict on the recorded path.
+    pub verdict: Verdict,
+    /// Is the answer exact?
+    pub exactness: ExactnessName,
+    /// The recorded outcome.
+    pub outcome: Outcome,
+    /// Why the recording ends.
+    pub end: EndCause,
+    /// The step (from 0) that secured the success.
+    pub secured_step: Option<u32>,
+    /// Model calls recorded.
+    pub steps_recorded: u64,
+    /// Model calls paid for at the stop; all of them when there was none.
+    pub steps_at_stop: u64,
+    /// Where it stopped; empty when it did not.
+    pub stop_point: Option<Point>,
+    /// The rule that stopped it.
+    pub rule: Option<Label>,
+    /// What the rule's signal read.
+    pub observed: Option<f64>,
+    /// The limit it was held against.
+    pub limit: Option<f64>,
+    /// Tokens recorded, input plus output.
+    pub tokens_recorded: Option<u64>,
+    /// Tokens spent by the stop.
+    pub tokens_at_stop: Option<u64>,
+    /// Dollars recorded.
+    pub cost_usd_recorded: Option<f64>,
+    /// Dollars spent by the stop.
+    pub cost_usd_at_stop: Option<f64>,
+    /// Milliseconds recorded.
+    pub ms_recorded: Option<i64>,
+    /// Milliseconds gone by the stop.
+    pub ms_at_stop: Option<i64>,
+    /// Lower bound on the outcome, 0 or 1.
+    pub outcome_low: u8,
+    /// Upper bound on the outcome, 0 or 1.
+    pub outcome_high: u8,
+    /// Rules that could not be evaluated on this recording, with what was missing.
+    pub not_evaluable: String,
+    /// The system's profile.
+    pub profile: Label,
+    /// How it ended: stop, fail, force_final.
+    pub action: Option<Label>,
+    /// Where the answer left the recording.
+    pub diverged_at: Option<Point>,
+    /// Warnings, injections, refusals and questions on the way.
+    pub interventions: u64,
+    /// Model calls after the success was secured.
+    pub steps_after_secured: Option<u64>,
+    /// Tokens after the success was secured.
+    pub tokens_after_secured: Option<u64>,
+}
+
+impl Row {
+    /// True when the stack ended the run early.
+    pub fn is_stop(&self) -> bool {
+        self.stop_point.is_some()
+    }
+
+    /// The task to cluster by: suite and task; a run without a task is a task of its own.
+    pub fn cluster(&self) -> (&str, &str) {
+        (self.suite.as_deref().unwrap_or_default(), self.task_id.as_deref().unwrap_or(&self.run_id))
+    }
+}
+
+/// Makes the rows of one run, one for each stack, sharing what they have in common.
+pub struct RunRows {
+    run_id: Label,
+    task_id: Option<Label>,
+    suite: Option<Label>,
+    model: Option<Label>,
+    outcome: Outcome,
+    end: EndCause,
+    course: Course,
+    ledger: Ledger,
+    assumptions: Assumptions,
+}
+
+impl RunRows {
+    /// Reads off the run what all its rows share.
+    pub fn of(run: &Run, assumptions: Assumptions) -> Self {
+        let shared = |text: &Option<String>| text.as_deref().map(Label::from);
+        Self {
+            run_id: run.header.run_id.as_str().into(),
+            task_id: shared(&run.header.task_id),
+            suite: shared(&run.header.suite),
+            model: shared(&run.header.model),
+            outcome: run.grade.outcome,
+            end: run.grade.end,
+            course: Course::of(run),
+            ledger: Ledger::of(run),
+            assumptions,
+        }
+    }
+
+    /// The run's course, for those who judge other stops of the same run.
+    pub fn course(&self) -> &Course {
+        &self.course
+    }
+
+    /// The run's bill.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// The row of one stack.
+    pub fn row(&self, stack: &Label, profile: &Label, replay: &Replay) -> Row {
+        let stop = replay.stop.as_ref();
+        let judged = judge(&self.course, &self.ledger, stop, replay.exactness, self.assumptions);
+        let Judged { verdict, outcome, recorded, at_stop, after_secured } = judged;
+        Row {
+            run_id: self.run_id.clone(),
+            task_id: self.task_id.clone(),
+            suite: self.suite.clone(),
+            model: self.model.clone(),
+            stack: stack.clone(),
+            verdict,
+            exactness: match replay.exactness {
+                Exactness::Exact => ExactnessName::Exact,
+                Exactness::Diverged { .. } => ExactnessName::Diverged,
+                Exactness::Censored { .. } => ExactnessName::Censored,
+            },
+            outcome: self.outcome,
+            end: self.end,
+            secured_step: secured_step(self.course.secured()),
+            steps_recorded: recorded.steps,
+            steps_at_stop: at_stop.steps,
+            stop_point: stop.map(|stop| stop.point),
+            rule: stop.map(|stop| stop.rule.as_str().into()),
+            observed: stop.and_then(|stop| stop.evidence.observed),
+            limit: stop.and_then(|stop| stop.evidence.limit),
+            tokens_recorded: recorded.tokens.map(|tokens| tokens.0),
+            tokens_at_stop: at_stop.tokens.map(|tokens| tokens.0),
+            cost_usd_recorded: recorded.cost.map(|cost| cost.0),
+            cost_usd_at_stop: at_stop.cost.map(|cost| cost.0),
+            ms_recorded: recorded.ms,
+            ms_at_stop: at_stop.ms,
+            outcome_low: u8::from(outcome.low),
+            outcome_high: u8::from(outcome.high),
+            not_evaluable: not_evaluable(replay),
+            profile: profile.clone(),
+            action: stop.map(|stop| stop.action.name().into()),
+            diverged_at: match replay.exactness {
+                Exactness::Diverged { at } => Some(at),
+                _ => None,
+            },
+            interventions: replay.trail.iter().filter(|decision| decision.action.diverges()).count() as u64,
+            steps_after_secured: after_secured.map(|amounts| amounts.steps),
+            tokens_after_secured: after_secured.and_then(|amounts| amounts.tokens).map(|tokens| tokens.0),
+        }
+    }
+}
+
+fn not_evaluable(replay: &Replay) -> String {
+    let named = replay.not_evaluable.iter().map(|missing| format!("{}: no {}", missing.rule, missing.need.name()));
+    named.collect::<Vec<_>>().join("; ")
+}

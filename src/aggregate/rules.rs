@@ -1,0 +1,72 @@
+//! What each rule of a stack contributes: first fires, shadowing, leave-one-out.
+
+use std::collections::BTreeMap;
+
+use super::{Firing, Label, Row};
+
+/// The share one rule has in its stack's stops.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RuleShare {
+    /// The stack.
+    pub stack: Label,
+    /// The rule.
+    pub rule: Label,
+    /// Stops attributed to it.
+    pub stops: u64,
+    /// Of the stack's stops, the share attributed to it; `None` when the stack never stopped.
+    pub first_fire_share: Option<f64>,
+    /// False early stops among its stops.
+    pub fes: u64,
+    /// Runs on which it would have acted by itself; `None` where the rules are entangled.
+    pub fires: Option<u64>,
+    /// Runs on which it would have acted, but another rule was first.
+    pub shadowed: Option<u64>,
+    /// False early stops had it been the only rule.
+    pub fes_alone: Option<u64>,
+    /// Stops the stack would lose without it.
+    pub stops_lost_without: Option<u64>,
+    /// False early stops the stack would lose without it.
+    pub fes_lost_without: Option<u64>,
+    /// Steps the stack would pay more without it.
+    pub steps_added_without: Option<u64>,
+}
+
+/// Computes the shares of every rule of every stack; `stacks` gives each stack's rules in their order.
+pub fn rule_shares(stacks: &[(Label, Vec<Label>)], rows: &[Row], firings: &[Firing]) -> Vec<RuleShare> {
+    let mut by_run: BTreeMap<(&str, &str), &Row> = BTreeMap::new();
+    for row in rows {
+        by_run.insert((&row.stack, &row.run_id), row);
+    }
+    let mut shares = Vec::new();
+    for (stack, rules) in stacks {
+        let stopped: Vec<&Row> = rows.iter().filter(|row| row.stack == *stack && row.is_stop()).collect();
+        for rule in rules {
+            let own: Vec<&&Row> = stopped.iter().filter(|row| row.rule.as_ref() == Some(rule)).collect();
+            let fired: Vec<(&Firing, &Row)> = firings
+                .iter()
+                .filter(|firing| firing.stack == *stack && firing.rule == *rule)
+                .filter_map(|firing| Some((firing, *by_run.get(&(&*firing.stack, &*firing.run_id))?)))
+                .collect();
+            let known = firings.iter().any(|firing| firing.stack == *stack);
+            let count = |test: &dyn Fn(&Firing, &Row) -> bool| {
+                known.then(|| fired.iter().filter(|(firing, row)| test(firing, row)).count() as u64)
+            };
+            shares.push(RuleShare {
+                stack: stack.clone(),
+                rule: rule.clone(),
+                stops: own.len() as u64,
+                first_fire_share: (!stopped.is_empty()).then(|| own.len() as f64 / stopped.len() as f64),
+                fes: own.iter().filter(|row| row.verdict.is_fes()).count() as u64,
+                fires: count(&|_, _| true),
+                shadowed: count(&|firing, _| !firing.first),
+                fes_alone: count(&|firing, _| firing.verdict_alone.is_fes()),
+                stops_lost_without: count(&|firing, row| row.is_stop() && firing.steps_without >= row.steps_recorded),
+                fes_lost_without: count(&|firing, row| row.verdict.is_fes() && !firing.verdict_without.is_fes()),
+                steps_added_without: known.then(|| {
+                    fired.iter().map(|(firing, row)| firing.steps_without.saturating_sub(row.steps_at_stop)).sum()
+                }),
+            });
+        }
+    }
+    shares
+}

@@ -1,0 +1,76 @@
+//! Files that are whole or not there: written under a temporary name and renamed.
+
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::diagnostic::{Diagnostic, Location};
+
+/// Writes a file through `fill`; on any error no file of that name appears, and an old one stays.
+pub fn write_atomically(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Diagnostic> {
+    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let attempt = || -> io::Result<()> {
+        std::fs::create_dir_all(folder)?;
+        let temporary = tempfile::NamedTempFile::new_in(folder)?;
+        let mut out = BufWriter::new(temporary);
+        fill(&mut out)?;
+        let temporary = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+        make_readable(temporary.path())?;
+        temporary.persist(path).map_err(|error| error.error)?;
+        Ok(())
+    };
+    attempt().map_err(|error| {
+        Diagnostic::new(
+            Location::file(path.display().to_string()),
+            format!("cannot write: {error}"),
+            "check that the folder exists, may be written to, and has room",
+        )
+    })
+}
+
+/// Temporary files are private; a report is to be read by others too.
+#[cfg(unix)]
+fn make_readable(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o644))
+}
+
+#[cfg(not(unix))]
+fn make_readable(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// Writes records as CSV, one column a field.
+pub fn write_rows<T: Serialize>(path: &Path, rows: &[T]) -> Result<(), Diagnostic> {
+    write_atomically(path, |out| {
+        let mut writer = csv::Writer::from_writer(out);
+        for row in rows {
+            writer.serialize(row).map_err(io::Error::other)?;
+        }
+        writer.flush()
+    })
+}
+
+/// Reads records back from CSV. The first bad line is the error, with its line number.
+pub fn read_rows<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, Diagnostic> {
+    let name = path.display().to_string();
+    let mut reader = csv::Reader::from_path(path).map_err(|error| {
+        Diagnostic::new(Location::file(&name), format!("cannot read: {error}"), "give the folder `compare --out` wrote")
+    })?;
+    reader
+        .deserialize()
+        .map(|record| {
+            record.map_err(|error: csv::Error| {
+                let line = error.position().map_or(0, |position| usize::try_from(position.line()).unwrap_or(0));
+                let what = format!("not a row of this version: {error}");
+                Diagnostic::new(
+                    Location::line(&name, line),
+                    what,
+                    "rows are written by `compare --out`; write them again",
+                )
+            })
+        })
+        .collect()
+}

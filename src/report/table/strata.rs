@@ -1,0 +1,15 @@
+//! `strata.csv`: the summary by suite and model.
+
+use super::{Cell, Line, Table, summary};
+use crate::aggregate::Summary;
+
+/// The summary of every stratum.
+pub fn strata(summaries: &[Summary]) -> Table {
+    let lines = summaries.iter().map(|stratum| {
+        let mut line = Line::default();
+        line.push("suite", Cell::text(stratum.suite.as_deref()));
+        line.push("model", Cell::text(stratum.model.as_deref()));
+        summary::line(stratum, line)
+    });
+    Table::of(lines.collect())
+}
