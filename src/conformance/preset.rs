@@ -53,6 +53,9 @@ fn replay(preset: &Preset, rule: &str, input: &Map<String, Value>) -> Result<Val
             let refusal = serde_json::json!({ "at": null, "kind": "error", "code": code, "detail": detail });
             got.insert("actions".to_owned(), Value::Array(vec![refusal]));
             got.insert("halted_at".to_owned(), Value::Null);
+            for nothing_runs in ["model_calls", "tools_executed", "nodes_run"] {
+                got.insert(nothing_runs.to_owned(), Value::from(0));
+            }
         }
         Err(error) => return Err(CaseError::BadCase(error.to_string())),
     }

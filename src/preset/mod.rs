@@ -118,6 +118,7 @@ presets! {
     opencode,
     openhands,
     roo_code,
+    strands_agents,
     vercel_ai,
 }
 

@@ -30,6 +30,11 @@ impl<'r> PointView<'r> {
         (last != Some(point)).then_some(Self { run, point, seen, news_from: run.known_events() })
     }
 
+    /// True for a point that the recording itself does not have ([`Self::one_more_request`]).
+    pub fn is_after_end(&self) -> bool {
+        self.run.points().last().is_none_or(|last| self.point > last)
+    }
+
     /// The point.
     pub fn point(&self) -> Point {
         self.point
