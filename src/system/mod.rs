@@ -6,6 +6,7 @@
 
 pub mod agentao;
 pub mod awaken;
+pub mod mira;
 pub mod pyjson;
 pub mod python;
 mod round;
@@ -42,7 +43,7 @@ impl std::fmt::Debug for SystemInfo {
 }
 
 /// Every system, in manual order.
-pub static SYSTEMS: &[SystemInfo] = &[awaken::AWAKEN, agentao::AGENTAO];
+pub static SYSTEMS: &[SystemInfo] = &[mira::MIRA, awaken::AWAKEN, agentao::AGENTAO];
 
 /// The system of that name.
 pub fn find(id: &str) -> Option<&'static SystemInfo> {

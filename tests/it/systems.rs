@@ -46,3 +46,8 @@ fn awaken_agrees_with_every_golden_case() {
 fn agentao_agrees_with_every_golden_case() {
     check_golden("agentao");
 }
+
+#[test]
+fn mira_agrees_with_every_golden_case() {
+    check_golden("mira");
+}

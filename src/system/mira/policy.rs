@@ -1,0 +1,187 @@
+//! The automation policy: how the raw JSON is read, leniently and silently.
+
+use serde_json::{Map, Value, json};
+
+use crate::system::python::{self, Int, Raised};
+
+/// A comparison of a metric with its target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operator {
+    /// `>`
+    Above,
+    /// `>=`
+    AtLeast,
+    /// `<`
+    Below,
+    /// `<=`
+    AtMost,
+    /// `==`, within [`EQUAL_WITHIN`].
+    Equal,
+}
+
+/// How far apart two numbers may be and still be `==`. The other operators have no tolerance.
+pub const EQUAL_WITHIN: f64 = 1e-9;
+
+impl Operator {
+    /// All operators.
+    const ALL: [Self; 5] = [Self::Above, Self::AtLeast, Self::Below, Self::AtMost, Self::Equal];
+
+    /// The sign, exactly as a policy must have it.
+    pub fn sign(self) -> &'static str {
+        match self {
+            Self::Above => ">",
+            Self::AtLeast => ">=",
+            Self::Below => "<",
+            Self::AtMost => "<=",
+            Self::Equal => "==",
+        }
+    }
+
+    fn from_sign(sign: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|operator| operator.sign() == sign)
+    }
+
+    /// Does `value` pass `target`? NaN on either side never does.
+    pub fn passes(self, value: f64, target: f64) -> bool {
+        match self {
+            Self::Above => value > target,
+            Self::AtLeast => value >= target,
+            Self::Below => value < target,
+            Self::AtMost => value <= target,
+            Self::Equal => (value - target).abs() <= EQUAL_WITHIN,
+        }
+    }
+}
+
+/// One metric goal.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Goal {
+    /// The metric's name.
+    pub metric: String,
+    /// The comparison; `None` (only without the parser) is never met.
+    pub operator: Option<Operator>,
+    /// What it is compared with.
+    pub target: f64,
+}
+
+/// A normalised policy.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Policy {
+    /// True when every goal must be met, false when one suffices.
+    pub all_goals: bool,
+    /// The goals that can be evaluated.
+    pub goals: Vec<Goal>,
+    /// Are the text heuristics on?
+    pub strict: bool,
+    /// Stop once this many experiments are completed.
+    pub max_experiments: Option<Int>,
+    /// Stop once this many tokens are used.
+    pub max_tokens: Option<Int>,
+}
+
+impl Policy {
+    /// Reads a raw policy. `None`: there is no policy (not an object, or nothing usable in it and
+    /// `strictHeuristics` not set). Unusable parts are dropped without a word, as the original does.
+    ///
+    /// # Errors
+    /// A goal's value that is an integer too large for a double raises `OverflowError`.
+    pub fn parse(raw: &Value) -> Result<Option<Self>, Raised> {
+        let Some(raw) = python::dict(raw) else { return Ok(None) };
+        let logic = raw.get("logic").and_then(Value::as_str).map(|logic| python::strip(logic).to_uppercase());
+        let mut goals = Vec::new();
+        for goal in list(raw.get("goals")).iter().filter_map(python::dict) {
+            goals.extend(Goal::parse(goal)?);
+        }
+        let strict = raw.get("strictHeuristics").and_then(Value::as_bool);
+        let policy = Self {
+            all_goals: logic.as_deref() != Some("OR"),
+            goals,
+            strict: strict.unwrap_or(true),
+            max_experiments: budget(raw, "maxExperiments"),
+            max_tokens: budget(raw, "maxTokens"),
+        };
+        let is_empty = policy.goals.is_empty() && policy.max_experiments.is_none() && policy.max_tokens.is_none();
+        Ok((!is_empty || strict.is_some()).then_some(policy))
+    }
+
+    /// A policy that did not pass through the parser: any logic but AND acts as OR, and a goal with an
+    /// unknown operator is kept and never met.
+    ///
+    /// # Errors
+    /// As [`Self::parse`].
+    pub fn unparsed(raw: &Value) -> Result<Option<Self>, Raised> {
+        let Some(raw) = python::dict(raw).filter(|raw| !raw.is_empty()) else { return Ok(None) };
+        let logic = raw.get("logic").map_or_else(|| "AND".to_owned(), python::text).to_uppercase();
+        let mut goals = Vec::new();
+        for goal in list(raw.get("goals")).iter().filter_map(python::dict) {
+            goals.extend(Goal::unparsed(goal)?);
+        }
+        Ok(Some(Self {
+            all_goals: logic == "AND",
+            goals,
+            strict: raw.get("strictHeuristics").and_then(Value::as_bool).unwrap_or(true),
+            max_experiments: budget(raw, "maxExperiments"),
+            max_tokens: budget(raw, "maxTokens"),
+        }))
+    }
+
+    /// The normalised policy as JSON; a non-finite target is written as text.
+    pub fn json(&self) -> Value {
+        let goal = |goal: &Goal| {
+            let operator = goal.operator.map(Operator::sign);
+            json!({"metric": goal.metric, "operator": operator, "value": float_json(goal.target)})
+        };
+        let mut out = Map::new();
+        out.insert("logic".to_owned(), Value::from(if self.all_goals { "AND" } else { "OR" }));
+        out.insert("goals".to_owned(), self.goals.iter().map(goal).collect());
+        out.insert("strictHeuristics".to_owned(), Value::Bool(self.strict));
+        let budgets = [("maxExperiments", &self.max_experiments), ("maxTokens", &self.max_tokens)];
+        out.extend(budgets.iter().filter_map(|(key, max)| Some(((*key).to_owned(), max.as_ref()?.json()))));
+        Value::Object(out)
+    }
+}
+
+impl Goal {
+    fn parse(raw: &Map<String, Value>) -> Result<Option<Self>, Raised> {
+        let operator = raw.get("operator").and_then(Value::as_str).and_then(Operator::from_sign);
+        let Some(operator) = operator else { return Ok(None) };
+        Ok(Self::unparsed(raw)?.map(|goal| Self { operator: Some(operator), ..goal }))
+    }
+
+    fn unparsed(raw: &Map<String, Value>) -> Result<Option<Self>, Raised> {
+        let text = |key| raw.get(key).and_then(Value::as_str);
+        let (Some(metric), Some(operator)) = (text("metric").map(python::strip), text("operator")) else {
+            return Ok(None);
+        };
+        let target = raw.get("value").map_or(Ok(None), python::float);
+        if metric.is_empty() {
+            return Ok(None);
+        }
+        let goal = |target| Self { metric: metric.to_owned(), operator: Operator::from_sign(operator), target };
+        Ok(target?.map(goal))
+    }
+}
+
+/// The items of a list; nothing for anything else.
+fn list(value: Option<&Value>) -> &[Value] {
+    value.and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// A positive integer; `true` passes as 1.
+fn budget(raw: &Map<String, Value>, key: &str) -> Option<Int> {
+    raw.get(key).and_then(Int::of).filter(|max| max.value() > 0)
+}
+
+/// A float as JSON: non-finite ones become `"NaN"`, `"Infinity"`, `"-Infinity"`.
+pub fn float_json(value: f64) -> Value {
+    if value.is_finite() {
+        return Value::from(value);
+    }
+    Value::from(if value.is_nan() {
+        "NaN"
+    } else if value > 0.0 {
+        "Infinity"
+    } else {
+        "-Infinity"
+    })
+}
