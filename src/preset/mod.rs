@@ -113,6 +113,7 @@ macro_rules! caps {
 presets! {
     cline,
     deerflow,
+    gemini_cli,
     goose,
     hermes_agent,
     opencode,

@@ -99,7 +99,6 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         max_cost: settings.opt_number("allowedMaxCost", None)?.filter(|max| *max > 0.0),
         refused: device("answer").is_some_and(|answer| answer != "yesButtonClicked"),
         counts_present_request: device("api_req_started_before_check") != Some(Value::Bool(false)),
-        at_replies: device("api_req_started_before_check").is_some(),
         requests: 0,
         cost: 0.0,
         present_is_announced: false,
@@ -111,7 +110,10 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         approval: settings.wants(APPROVAL).then_some(approval),
     };
     let rules: Vec<&str> = [REPETITION, MISTAKES, APPROVAL].into_iter().filter(|rule| settings.wants(rule)).collect();
-    let mut recipe = Recipe::new(machine, &rules).needs(MISTAKES, Need::ErrorFlags);
+    let is_approval_case = settings.only.as_deref() == Some(APPROVAL);
+    let mut recipe = Recipe::new(machine, &rules)
+        .needs(MISTAKES, Need::ErrorFlags)
+        .recorded_requests_only(is_approval_case);
     if settings.opt_number("allowedMaxCost", None)?.is_some_and(|max| max > 0.0) {
         recipe = recipe.needs(APPROVAL, Need::Cost);
     }
@@ -179,7 +181,6 @@ impl Mistakes {
 
 /// What a person lets pass before being asked again.
 #[derive(Clone, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "two devices of the driver, one setting, one state")]
 struct Approval {
     max_requests: Option<f64>,
     max_cost: Option<f64>,
@@ -187,8 +188,6 @@ struct Approval {
     refused: bool,
     /// The request is announced before the check, and so counted twice.
     counts_present_request: bool,
-    /// A driver that checks at recorded requests only, never at one that was about to be made.
-    at_replies: bool,
     requests: u32,
     cost: f64,
     /// The present request, announced before a yes, is no longer counted after it, nor is its cost.
@@ -196,7 +195,7 @@ struct Approval {
 }
 
 impl Approval {
-    fn before_request(&mut self, at: Option<usize>, acts: &mut Acts<'_, '_>) {
+    fn before_request(&mut self, acts: &mut Acts<'_, '_>) {
         let present = f64::from(u8::from(self.counts_present_request));
         let requests = f64::from(self.requests) + present + 1.0;
         let (what, observed, limit) = match (self.max_requests, self.max_cost) {
@@ -205,21 +204,16 @@ impl Approval {
             _ => return,
         };
         let ask = acts.act(Action::Ask, APPROVAL).code(format!("auto_approval_max_req_reached:{what}"));
-        ask.evidence(observed, limit).field("before_request", true);
-        ask.decision.event = at;
+        ask.evidence(observed, limit);
         if self.refused {
-            let stop = acts.act(Action::Stop, APPROVAL).code(format!("auto_approval_refused:{what}"));
-            stop.field("before_request", true).decision.event = at;
+            acts.act(Action::Stop, APPROVAL).code(format!("auto_approval_refused:{what}"));
         }
         self.requests = 0;
         self.cost = 0.0;
         self.present_is_announced = self.counts_present_request;
     }
 
-    fn reply(&mut self, reply: &Message, acts: &mut Acts<'_, '_>) {
-        if self.at_replies {
-            self.before_request(acts.event().and_then(|event| event.checked_sub(1)), acts);
-        }
+    fn reply(&mut self, reply: &Message) {
         if !std::mem::take(&mut self.present_is_announced) {
             self.requests += 1;
             self.cost += reply.cost.map_or(0.0, |cost| cost.0);
@@ -237,7 +231,7 @@ impl Machine for Roo {
             return;
         }
         if let Some(approval) = &mut self.approval {
-            approval.reply(message, acts);
+            approval.reply(message);
         }
         if let Some(repetition) = &mut self.repetition {
             for call in &message.tool_calls {
@@ -254,8 +248,8 @@ impl Machine for Roo {
             mistakes.before_request(acts);
         }
         let at_request = view.moment() == Moment::BeforeRequest;
-        if let Some(approval) = self.approval.as_mut().filter(|approval| at_request && !approval.at_replies) {
-            approval.before_request(acts.event(), acts);
+        if let Some(approval) = self.approval.as_mut().filter(|_| at_request) {
+            approval.before_request(acts);
         }
     }
 }

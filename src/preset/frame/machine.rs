@@ -154,6 +154,7 @@ pub struct Recipe {
     after_stop: AfterStop,
     asks_after_end: bool,
     last_stop_counts: bool,
+    no_last_request: bool,
     start: Start,
 }
 
@@ -172,6 +173,7 @@ impl Recipe {
             after_stop: AfterStop::Nothing,
             asks_after_end: false,
             last_stop_counts: false,
+            no_last_request: false,
             start: Box::new(move |_| Box::new(machine.clone())),
         }
     }
@@ -220,6 +222,14 @@ impl Recipe {
         end.and_then(|act| act.decision.event)
     }
 
+    /// In [`Self::replay`], the request that was about to be made when the recording ends is left out:
+    /// the driver of these cases makes only requests it has a reply for.
+    #[must_use]
+    pub fn recorded_requests_only(mut self, only: bool) -> Self {
+        self.no_last_request = only;
+        self
+    }
+
     /// Starts it for one run.
     pub fn start(&self, header: &Header) -> PresetWatch {
         PresetWatch { machine: (self.start)(header), after_stop: self.after_stop, over: false }
@@ -229,7 +239,11 @@ impl Recipe {
     pub fn replay(&self, run: &Run) -> (Vec<Act>, Facts) {
         let mut watch = self.start(&run.header);
         let mut acts = Vec::new();
+        let n_steps = run.steps().len();
         for view in PointView::all(run) {
+            if self.no_last_request && view.point().step as usize >= n_steps {
+                break;
+            }
             watch.advance(&view, &mut acts);
         }
         if let Some(view) = PointView::one_more_request(run).filter(|_| self.asks_after_end) {

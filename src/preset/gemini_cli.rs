@@ -1,0 +1,322 @@
+//! Gemini CLI: loops of tool calls, chanted text, a judge, and turn limits.
+
+mod chant;
+
+use std::collections::VecDeque;
+
+use serde_json::{Map, Value};
+
+use self::chant::Chant;
+use super::Preset;
+use super::frame::identity::{Keys, arguments, js_text};
+use super::frame::{Action, Acts, Facts, Machine, Parameter, Recipe, Settings, SettingsError};
+use crate::decision::Need;
+use crate::transcript::{Event, Message, Moment, PointView, Role};
+
+const TOOLS: &str = "tool_call_loop";
+const TEXT: &str = "content_loop";
+const JUDGE: &str = "llm_check";
+const TURNS: &str = "turn_limits";
+
+/// Longest cycle looked for, and how often it must repeat.
+const CYCLE: usize = 5;
+const REPEATS: usize = 5;
+/// The judge: first asked before this request of a prompt, then at this interval, which adapts.
+const JUDGE_FROM: u32 = 30;
+const JUDGE_INTERVAL: u32 = 10;
+const CONFIDENT: f64 = 0.9;
+/// No setting lets more nested requests through.
+const MOST_TURNS: i64 = 100;
+
+const MANUAL: &str = "\
+**tool_call_loop** (each call): the last 5k calls are a cycle of length k = 1..5 repeated 5 times. Identity: name and \
+JSON text of the arguments **in the order given** (1 = 1.0). Results, errors and texts between do not matter; parallel \
+calls count one by one.
+
+**content_loop** (each piece of text): one window of 50 characters, sliding by one, seen the 10th time at a mean \
+distance of at most 250 with at most 5 distinct texts between. 5000 characters are kept. Fences, table rows, list rows \
+(not hyphens), headings, quotes and rules clear the history; open fences hide text; a tool call clears it.
+
+**llm_check** (before a request): a judge is asked before request 30 of a prompt, then every 10, adapting from 5 to 15; \
+a loop if a small and then the main model are at least 0.9 sure. Needs the judges' confidences.
+
+**Strikes**, one counter for all three, cleared by a user message: the first cuts the reply and sends feedback, the \
+second ends the run.
+- Trap: the histories are **not** cleared at the first strike, so the very next identical call ends the run (6th, \
+11th, 16th for k = 1, 2, 3), and after a strike for text any next text does.
+
+**turn_limits** (before a request): `maxSessionTurns`: requests of the whole session `>` limit ends the run; <= 0 off. \
+`turns`, at most 100, bounds only nested requests: \"Please continue.\" after a text reply, and the feedback.
+- Trap: it does **not** bound tool steps.
+
+Off: `disableLoopDetection`.";
+
+pub(super) fn preset() -> Preset {
+    Preset {
+        id: "gemini-cli",
+        version: "@google/gemini-cli-core 0.61.0",
+        source: "packages/core/src/services/loopDetectionService.ts, core/client.ts",
+        summary: "feedback at the first loop of calls or text (5 times a cycle of up to 5), the end at the second",
+        manual: MANUAL,
+        parameters: &[
+            Parameter {
+                name: "disableLoopDetection",
+                default: "false",
+                off: "true",
+                doc: "switches the loop rules and the judge off",
+            },
+            Parameter {
+                name: "maxSessionTurns",
+                default: "-1",
+                off: "-1",
+                doc: "model requests of the whole session; 0 and negatives are off",
+            },
+            Parameter { name: "turns", default: "100", off: "", doc: "nested requests of one call, at most 100" },
+            Parameter {
+                name: "skipNextSpeakerCheck",
+                default: "true",
+                off: "",
+                doc: "false: a text reply may be continued without a user message",
+            },
+        ],
+        variants: &[],
+        tables: &[TOOLS, TEXT, JUDGE, TURNS],
+        build,
+        case,
+    }
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
+    let devices = ["stream_chunk", "nextSpeaker", "judge_replies", "main_available"];
+    Ok(Settings::of_case(rule, input).devices(&devices))
+}
+
+#[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "two settings, and two facts about the next request")]
+struct Gemini {
+    enabled: bool,
+    max_session_turns: i64,
+    turns: i64,
+    /// A text reply is continued without a user message.
+    model_speaks_next: bool,
+    /// Text arrives in pieces of so many characters; 0 is one piece.
+    piece: usize,
+    judge: Option<Judge>,
+    session_turns: i64,
+    /// Nested requests left in this call.
+    bound: i64,
+    /// The next request is nested in the present call: the feedback's, or a continuation.
+    nested: bool,
+    /// The next reply answers the feedback.
+    feedback_sent: bool,
+    calls: VecDeque<String>,
+    chant: Chant,
+    strikes: u32,
+    prompt_turns: u32,
+}
+
+/// The judges' scripted confidences, and when they were asked.
+#[derive(Clone, Debug)]
+struct Judge {
+    replies: VecDeque<Value>,
+    main_available: bool,
+    interval: u32,
+    last_check: u32,
+    asked_after: Vec<usize>,
+}
+
+fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+    let device = |name: &str| settings.device(name);
+    let skip = settings.flag("skipNextSpeakerCheck", true)?;
+    let piece = device("stream_chunk").and_then(Value::as_u64).unwrap_or(0);
+    let turns = settings.int("turns", MOST_TURNS)?.min(MOST_TURNS);
+    let judge = device("judge_replies").and_then(Value::as_array).map(|replies| Judge {
+        replies: replies.iter().cloned().collect(),
+        main_available: device("main_available") != Some(&Value::Bool(false)),
+        interval: JUDGE_INTERVAL,
+        last_check: 0,
+        asked_after: Vec::new(),
+    });
+    let machine = Gemini {
+        enabled: !settings.flag("disableLoopDetection", false)?,
+        max_session_turns: settings.int("maxSessionTurns", -1)?,
+        turns,
+        model_speaks_next: !skip && device("nextSpeaker").is_some_and(|next| next == "model"),
+        piece: usize::try_from(piece).unwrap_or(0),
+        judge,
+        session_turns: 0,
+        bound: turns,
+        nested: false,
+        feedback_sent: false,
+        calls: VecDeque::new(),
+        chant: Chant::default(),
+        strikes: 0,
+        prompt_turns: 0,
+    };
+    Ok(Recipe::new(machine, &[TOOLS, TEXT, JUDGE, TURNS])
+        .needs(JUDGE, Need::Native("loop judge's confidences"))
+        .recorded_requests_only(settings.only.is_some()))
+}
+
+impl Judge {
+    /// Asks before request `turn` of the prompt, if it is time. True: a loop.
+    fn is_loop(&mut self, turn: u32, at: Option<usize>) -> bool {
+        if turn < JUDGE_FROM || turn - self.last_check < self.interval {
+            return false;
+        }
+        self.last_check = turn;
+        self.asked_after.extend(at);
+        let reply = self.replies.pop_front().unwrap_or(Value::Null);
+        let confidence = |model: &str| reply.get(model).and_then(Value::as_f64);
+        let Some(small) = confidence("loop-detection") else { return false };
+        if small < CONFIDENT {
+            self.adapt(small);
+            return false;
+        }
+        if !self.main_available {
+            return true;
+        }
+        let Some(main) = confidence("loop-detection-double-check") else { return false };
+        if main < CONFIDENT {
+            self.adapt(main);
+        }
+        main >= CONFIDENT
+    }
+
+    fn adapt(&mut self, confidence: f64) {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 5 and 15")]
+        let interval = (5.0 + 10.0 * (1.0 - confidence.clamp(0.0, 1.0)) + 0.5).floor() as u32;
+        self.interval = interval;
+    }
+}
+
+impl Gemini {
+    fn new_prompt(&mut self) {
+        // Feedback that nobody answered was a request all the same.
+        self.session_turns += i64::from(std::mem::take(&mut self.feedback_sent));
+        self.nested = false;
+        self.calls.clear();
+        self.chant.clear();
+        self.strikes = 0;
+        self.prompt_turns = 0;
+        if let Some(judge) = &mut self.judge {
+            judge.interval = JUDGE_INTERVAL;
+            judge.last_check = 0;
+        }
+    }
+
+    fn request(&mut self, acts: &mut Acts<'_, '_>) {
+        if !std::mem::take(&mut self.nested) {
+            self.bound = self.turns;
+        }
+        self.feedback_sent = false;
+        loop {
+            self.session_turns += 1;
+            if self.max_session_turns > 0 && self.session_turns > self.max_session_turns {
+                let act = acts.act(Action::Stop, TURNS).code("MaxSessionTurns");
+                act.evidence(self.session_turns as f64, self.max_session_turns as f64);
+                return;
+            }
+            if self.bound == 0 {
+                acts.act(Action::Stop, TURNS).code("silent:no_turns_left");
+                return;
+            }
+            self.prompt_turns += 1;
+            let turn = self.prompt_turns;
+            let judge = self.judge.as_mut().filter(|_| self.enabled);
+            if !judge.is_some_and(|judge| judge.is_loop(turn, acts.event())) {
+                return;
+            }
+            // Told of a loop, the client sends its feedback at once: another request before the reply.
+            if self.strike(JUDGE, "LLM_DETECTED_LOOP", "llm_detected_loop", acts) {
+                return;
+            }
+        }
+    }
+
+    /// One more loop was found. True when the run is over.
+    fn strike(&mut self, rule: &'static str, first: &'static str, second: &str, acts: &mut Acts<'_, '_>) -> bool {
+        self.strikes += 1;
+        if self.strikes > 1 {
+            acts.act(Action::Stop, rule).code(format!("LoopDetected:{second}"));
+            return true;
+        }
+        if self.bound <= 1 {
+            acts.act(Action::Stop, rule).code("MaxSessionTurns:loop_without_turns_left");
+            return true;
+        }
+        acts.act(Action::Inject, rule).code(first);
+        self.bound -= 1;
+        false
+    }
+
+    /// Looks at a reply as it streams in; a strike cuts it.
+    fn reply(&mut self, reply: &Message, acts: &mut Acts<'_, '_>) {
+        if !self.enabled {
+            return;
+        }
+        let text = reply.text();
+        if !text.is_empty() && self.chant.is_loop(&text, self.piece) {
+            self.cut(TEXT, "CONTENT_CHANTING_LOOP", "chanting_identical_sentences", acts);
+            return;
+        }
+        for call in &reply.tool_calls {
+            self.chant.clear();
+            self.calls.push_back(format!("{}:{}", call.name, js_text(&arguments(call), Keys::Given)));
+            if self.calls.len() > CYCLE * REPEATS {
+                self.calls.pop_front();
+            }
+            if ends_in_a_cycle(&self.calls) {
+                self.cut(TOOLS, "CONSECUTIVE_IDENTICAL_TOOL_CALLS", "consecutive_identical_tool_calls", acts);
+                return;
+            }
+        }
+    }
+
+    fn cut(&mut self, rule: &'static str, first: &'static str, second: &str, acts: &mut Acts<'_, '_>) {
+        if !self.strike(rule, first, second, acts) {
+            self.feedback_sent = true;
+            self.nested = true;
+        }
+    }
+}
+
+/// The last 5k calls are one cycle of length k, five times.
+fn ends_in_a_cycle(calls: &VecDeque<String>) -> bool {
+    (1..=CYCLE).any(|k| {
+        let Some(from) = calls.len().checked_sub(k * REPEATS) else { return false };
+        calls.iter().skip(from).zip(calls.iter().skip(from + k)).all(|(call, later)| call == later)
+    })
+}
+
+impl Machine for Gemini {
+    fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
+        let Some(message) = event.message() else { return };
+        if message.role == Role::User {
+            self.new_prompt();
+        } else if message.is_step() {
+            self.reply(message, acts);
+        }
+    }
+
+    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+        match view.moment() {
+            Moment::BeforeRequest => self.request(acts),
+            Moment::EndOfRound if self.model_speaks_next && !self.nested => {
+                self.bound -= 1;
+                self.nested = true;
+                let session_left = self.max_session_turns <= 0 || self.session_turns < self.max_session_turns;
+                if self.bound == 0 && session_left {
+                    acts.act(Action::Stop, TURNS).code("silent:no_turns_left");
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn facts(&self) -> Facts {
+        let asked = self.judge.as_ref().map(|judge| judge.asked_after.clone()).unwrap_or_default();
+        vec![("judge_asked_after", Value::from(asked))]
+    }
+}

@@ -1,0 +1,151 @@
+//! Gemini CLI's search for chanted text.
+
+use std::collections::BTreeMap;
+
+use crate::transcript::fingerprint::{Fingerprint, of_text};
+
+/// Length of the sliding window, in UTF-16 units, as the original counts characters.
+const WINDOW: usize = 50;
+/// Characters kept.
+const HISTORY: usize = 5000;
+/// Times a window must be seen.
+const TIMES: usize = 10;
+/// Mean distance of those times, at most.
+const DISTANCE: usize = 5 * WINDOW;
+/// Distinct texts between them, at most.
+const PERIODS: usize = TIMES / 2;
+
+/// The text of the present prompt, as far as it is remembered.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Chant {
+    history: Vec<u16>,
+    /// Where each window was seen. A window that fired is looked at again with the next piece.
+    seen: BTreeMap<Fingerprint, Vec<usize>>,
+    next: usize,
+    in_fence: bool,
+}
+
+impl Chant {
+    /// Forgets the text, but not that a fence is open.
+    pub(super) fn clear(&mut self) {
+        self.history.clear();
+        self.seen.clear();
+        self.next = 0;
+    }
+
+    /// Takes in a reply's text in pieces of `piece` characters (0: one piece). True: it chants, and the
+    /// rest of the reply was cut.
+    pub(super) fn is_loop(&mut self, text: &str, piece: usize) -> bool {
+        if piece == 0 {
+            return self.look(text);
+        }
+        let characters: Vec<char> = text.chars().collect();
+        characters.chunks(piece).any(|piece| self.look(&piece.iter().collect::<String>()))
+    }
+
+    fn look(&mut self, piece: &str) -> bool {
+        let fences = piece.matches("```").count();
+        let is_rule = is_rule(piece);
+        if fences > 0 || is_rule || has_markup(piece) {
+            self.clear();
+        }
+        let was_in_fence = self.in_fence;
+        self.in_fence ^= fences % 2 == 1;
+        if was_in_fence || self.in_fence || is_rule {
+            return false;
+        }
+        self.history.extend(piece.encode_utf16());
+        self.truncate();
+        while self.next + WINDOW <= self.history.len() {
+            if self.window_fires() {
+                return true;
+            }
+            self.next += 1;
+        }
+        false
+    }
+
+    fn truncate(&mut self) {
+        let Some(excess) = self.history.len().checked_sub(HISTORY).filter(|excess| *excess > 0) else { return };
+        self.history.drain(..excess);
+        self.next = self.next.saturating_sub(excess);
+        self.seen.retain(|_, places| {
+            *places = places.iter().filter_map(|place| place.checked_sub(excess)).collect();
+            !places.is_empty()
+        });
+    }
+
+    /// The window at `next`: is it there often, close together, with little variety between?
+    fn window_fires(&mut self) -> bool {
+        let window = &self.history[self.next..self.next + WINDOW];
+        let places = self.seen.entry(of_text(&String::from_utf16_lossy(window))).or_default();
+        places.push(self.next);
+        let Some(from) = places.len().checked_sub(TIMES) else { return false };
+        let recent = &places[from..];
+        let (Some(first), Some(last)) = (recent.first(), recent.last()) else { return false };
+        if last.saturating_sub(*first) > DISTANCE * (TIMES - 1) {
+            return false;
+        }
+        let mut periods: Vec<&[u16]> =
+            recent.windows(2).map(|pair| self.history.get(pair[0]..pair[1]).unwrap_or_default()).collect();
+        periods.sort_unstable();
+        periods.dedup();
+        periods.len() <= PERIODS
+    }
+}
+
+/// Nothing but characters from `+` to `_`, `*` or box lines. Meant for rules, it also takes a piece of
+/// capitals and digits.
+fn is_rule(piece: &str) -> bool {
+    let drawn = |c: char| ('+'..='_').contains(&c) || c == '*' || ('\u{2500}'..='\u{257F}').contains(&c);
+    !piece.is_empty() && piece.chars().all(drawn)
+}
+
+/// A table row, a list row, a heading or a quote at the start of some line.
+fn has_markup(piece: &str) -> bool {
+    let lines: Vec<&str> = piece.split('\n').collect();
+    lines.iter().enumerate().any(|(index, line)| {
+        // A line break is the white space after a marker that ends its line.
+        let space_follows =
+            |rest: &str| rest.chars().next().map_or(index + 1 < lines.len(), char::is_whitespace);
+        let after = |text: &'_ str, marker: fn(char) -> bool| {
+            let rest = text.trim_start_matches(marker);
+            rest.len() < text.len() && space_follows(rest)
+        };
+        let row = line.trim_start();
+        let number = row.trim_start_matches(|c: char| c.is_ascii_digit());
+        is_table_row(row)
+            || row.strip_prefix(['*', '+']).is_some_and(space_follows)
+            || (number.len() < row.len() && number.strip_prefix('.').is_some_and(space_follows))
+            || after(line, |c| c == '#')
+            || line.strip_prefix('>').is_some_and(space_follows)
+    })
+}
+
+fn is_table_row(row: &str) -> bool {
+    let ruled = row.chars().take_while(|c| matches!(c, '|' | '+' | '-')).count() >= 3;
+    ruled || row.strip_prefix('|').is_some_and(|rest| rest.contains('|'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markup_is_seen_at_line_starts_only() {
+        for text in ["* x", "a\n  + x", "12. x", "# x", "a\n> x", "| a | b", "a\n---", "*\nx"] {
+            assert!(has_markup(text), "{text}");
+        }
+        for text in ["- x", "a * x", "1.x", "#x", " # x", " > x", "| a", "--", "*", ""] {
+            assert!(!has_markup(text), "{text}");
+        }
+        assert!(is_rule("RETRY-42") && !is_rule("retry-42") && !is_rule(""));
+    }
+
+    #[test]
+    fn a_letter_chants_when_ten_windows_are_the_same() {
+        assert!(!Chant::default().is_loop(&"a".repeat(58), 0));
+        assert!(Chant::default().is_loop(&"a".repeat(59), 0));
+        assert!(!Chant::default().is_loop(&format!("```{}", "a".repeat(80)), 0));
+    }
+}
