@@ -1,1 +1,123 @@
 //! Recorded files into runs: one file per format, detection by content, streaming corpora.
+//!
+//! [`Corpus::open`] lists the files; [`Corpus::process`] cuts them into records in path order, parses
+//! the records on all threads, and hands the results over in path order again. Memory is bounded by
+//! the runs in flight. What is wrong with a line, a run or a file is a [`Finding`] and costs that line,
+//! run or file; only [`ReadError`] ends the reading.
+
+mod corpus;
+mod format;
+mod grades;
+mod json;
+mod labels;
+mod openai;
+mod probe;
+mod reading;
+mod records;
+mod report;
+mod scan;
+mod source;
+mod time;
+
+use std::path::PathBuf;
+
+pub use corpus::Corpus;
+pub use format::{FORMATS, Format, Layout, Raw, by_id, detect};
+pub use grades::{FolderGrades, Graded};
+pub use probe::{Probe, Shape, Sketch};
+pub use reading::{FileName, Reading, Record};
+pub use report::{CorpusReport, FileRead, Finding, FormatCounts, Skipped, tokens};
+
+use crate::diagnostic::Diagnostic;
+
+/// Our own trace format: reading lives with the other formats, writing and its schema are here.
+pub mod trace {
+    pub use super::format::write_trace as write;
+    pub use super::format::{TraceText, read_trace_text as read_text};
+}
+
+/// The JSON Schema of one line of a `whenstop trace v1` file.
+pub fn trace_schema() -> &'static str {
+    include_str!("trace.schema.json")
+}
+
+/// How to read a corpus.
+#[derive(Clone, Debug)]
+pub struct ReadOptions {
+    /// Read every file as this format instead of looking at it.
+    pub format: Option<String>,
+    /// End at the first thing that is lost, instead of going on without it.
+    pub strict: bool,
+    /// Longest line or run, in bytes.
+    pub limit: u64,
+    /// Label files, apart from those that lie with the recordings.
+    pub labels: Vec<PathBuf>,
+    /// Accept labels that match no run.
+    pub allow_unmatched_labels: bool,
+    /// The score from which a graded run is a success; by default what the format says.
+    pub success_at: Option<f64>,
+    /// For formats without a fixed place for it: the field that holds the outcome.
+    pub outcome_key: Option<String>,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        Self {
+            format: None,
+            strict: false,
+            limit: 64 << 20,
+            labels: Vec::new(),
+            allow_unmatched_labels: false,
+            success_at: None,
+            outcome_key: None,
+        }
+    }
+}
+
+/// Why a corpus could not be read at all.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// A path the user named cannot be opened.
+    #[error("cannot open `{path}`")]
+    Unreadable {
+        /// The path.
+        path: String,
+        /// What the system says.
+        #[source]
+        cause: std::io::Error,
+    },
+    /// There is no format of this name.
+    #[error("there is no format `{name}`")]
+    UnknownFormat {
+        /// The name given.
+        name: String,
+        /// The nearest format there is.
+        nearest: Option<&'static str>,
+    },
+    /// Something was lost, and the user asked to end there.
+    #[error("{0}")]
+    Strict(Diagnostic),
+    /// Labels that belong to no run.
+    #[error("{} of the labels match no run; the first: {first}", .others + 1)]
+    UnmatchedLabels {
+        /// The first of them.
+        first: Diagnostic,
+        /// How many more there are.
+        others: usize,
+    },
+}
+
+impl ReadError {
+    /// How to fix it.
+    pub fn help(&self) -> String {
+        match self {
+            Self::Unreadable { .. } => "check the path and its permissions".to_owned(),
+            Self::UnknownFormat { nearest, .. } => nearest.map_or_else(
+                || format!("there are: {}", FORMATS.iter().map(|f| f.id()).collect::<Vec<_>>().join(", ")),
+                |nearest| format!("did you mean `{nearest}`?"),
+            ),
+            Self::Strict(diagnostic) => diagnostic.help.clone(),
+            Self::UnmatchedLabels { first, .. } => first.help.clone(),
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! The formats. A new one is one file here, one line in the list below, and one folder of fixtures.
+//!
+//! How to add a format `x`:
+//!
+//! 1. `src/reader/format/x.rs`: a unit struct `X` with `impl Format`. Start from `tau_bench.rs`, the shortest.
+//! 2. One line in `formats!` below, in the order of detection: the first format that recognises a file has it.
+//! 3. `recognise` looks at the [`Probe`]'s sketch and says why, in words a person can check.
+//! 4. `layout` says what one record is: the whole file, a line, a group of lines, or an element of a big array.
+//!    The corpus cuts records out of the stream, in bounded memory, and hands them to `read` on many threads.
+//! 5. `read` turns one record into drafts: wire structs whose fields are [`Raw`], so that a field of the wrong
+//!    type costs that field. `out.text`, `out.number` … convert and report; `out.run(draft)` hands over a run.
+//!    Contents and arguments go into [`Text`](crate::transcript::Text) undecoded.
+//! 6. `fixtures/readers/x/`: a good file `good.*`, and one `bad-*.*` for each error it can report, each with
+//!    its findings in `tests/it/readers.rs`.
+
+use super::probe::Probe;
+use super::reading::{Reading, Record};
+
+/// Raw JSON of a field that may be absent or null.
+pub type Raw<'a> = Option<&'a serde_json::value::RawValue>;
+
+/// What one record of a file is.
+#[derive(Clone, Copy, Debug)]
+pub enum Layout {
+    /// The whole file.
+    Whole,
+    /// One line; empty lines are none.
+    Lines,
+    /// Lines that stand together; a line for which this is true begins a new group.
+    Groups(fn(&str) -> bool),
+    /// The elements of an array, or the values of an object.
+    Elements {
+        /// The top-level key it stands under; `None` when it is the document itself.
+        at: Option<&'static str>,
+        /// Other top-level keys each record needs; they may come before or after.
+        envelope: &'static [&'static str],
+    },
+}
+
+/// One format of recorded runs.
+pub trait Format: Sync {
+    /// Its name, as in reports and after `--as`.
+    fn id(&self) -> &'static str;
+
+    /// What it is, in one line.
+    fn summary(&self) -> &'static str;
+
+    /// Why this file is of this format; `None` when it is not.
+    fn recognise(&self, probe: &Probe) -> Option<String>;
+
+    /// What one record of this file is, when it is of this format.
+    fn layout(&self, probe: &Probe) -> Layout;
+
+    /// Does its outcome lie in report files beside it? Then they are read, and `record.grades` has them.
+    fn joins_reports(&self) -> bool {
+        false
+    }
+
+    /// Reads one record: hands over its runs, and reports what is wrong with it.
+    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>);
+}
+
+macro_rules! formats {
+    ($($module:ident::$format:ident,)*) => {
+        $(mod $module;)*
+        /// Every format, in the order of detection.
+        pub static FORMATS: &[&dyn Format] = &[$(&$module::$format,)*];
+    };
+}
+
+formats! {
+    trace::Trace,
+    tau2::Tau2,
+    tau_bench::TauBench,
+    mini_swe_agent::MiniSweAgent,
+    intercode::InterCode,
+    chat::Chat,
+}
+
+pub use trace::{TraceText, read_text as read_trace_text, write as write_trace};
+
+/// The format of that name.
+pub fn by_id(id: &str) -> Option<&'static dyn Format> {
+    FORMATS.iter().copied().find(|format| format.id() == id)
+}
+
+/// The first format that recognises the file, and why.
+pub fn detect(probe: &Probe) -> Option<(&'static dyn Format, String)> {
+    FORMATS.iter().find_map(|format| Some((*format, format.recognise(probe)?)))
+}

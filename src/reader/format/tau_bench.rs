@@ -1,0 +1,85 @@
+//! tau-bench historical trajectories: one array of trials, each a chat with its reward (FORMATS 2).
+
+use serde::Deserialize;
+
+use super::{Format, Layout, Raw};
+use crate::reader::openai;
+use crate::reader::probe::{Probe, Sketch};
+use crate::reader::reading::{Reading, Record};
+use crate::transcript::{Draft, Event, Grade, Header, Outcome, OutcomeSource, Role};
+
+/// tau-bench historical trajectories.
+pub(super) struct TauBench;
+
+#[derive(Deserialize)]
+struct Wire<'a> {
+    #[serde(borrow)]
+    task_id: Raw<'a>,
+    #[serde(borrow)]
+    trial: Raw<'a>,
+    #[serde(borrow)]
+    reward: Raw<'a>,
+    #[serde(borrow)]
+    traj: Raw<'a>,
+}
+
+impl Format for TauBench {
+    fn id(&self) -> &'static str {
+        "tau-bench"
+    }
+
+    fn summary(&self) -> &'static str {
+        "tau-bench historical trajectories: an array of trials"
+    }
+
+    fn recognise(&self, probe: &Probe) -> Option<String> {
+        let is_trial = |value: &Sketch| value.has(&["traj", "reward"]);
+        let elements = probe.document()?.elements();
+        elements.first().is_some_and(is_trial).then(|| "an array of objects with `traj` and `reward`".to_owned())
+    }
+
+    fn layout(&self, _probe: &Probe) -> Layout {
+        Layout::Elements { at: None, envelope: &[] }
+    }
+
+    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
+        let trial: Wire<'_> = match record.parse() {
+            Ok(trial) => trial,
+            Err(diagnostic) => return out.error(diagnostic),
+        };
+        let task_id = out.word(trial.task_id, "task_id");
+        let number = out.word(trial.trial, "trial");
+        let score = out.number(trial.reward, "reward");
+        let key = match (&task_id, &number) {
+            (Some(task), Some(trial)) => format!("{task}-{trial}"),
+            _ => record.key.to_owned(),
+        };
+        let mut events = Vec::new();
+        for raw in out.list(trial.traj, "traj") {
+            let Some(mut message) = openai::message(raw, out) else { continue };
+            if message.role == Role::Tool {
+                // The environment reports failures in the text only.
+                message.is_error = Some(message.text().starts_with("Error"));
+            }
+            events.push(Event::Message(Box::new(message)));
+        }
+        out.run(Draft {
+            header: Header {
+                run_id: format!("{}/{key}", record.file.stem),
+                task_id,
+                trial: number,
+                suite: Some("tau-bench".to_owned()),
+                model: Some(record.file.stem.clone()),
+                ..Header::default()
+            },
+            events,
+            grade: Grade {
+                outcome: Outcome::from_grade(score.map(|score| score >= 1.0)),
+                score,
+                source: score.map_or(OutcomeSource::None, |_| OutcomeSource::Native("reward")),
+                ..Grade::default()
+            },
+            warnings: Vec::new(),
+        });
+    }
+}

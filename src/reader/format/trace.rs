@@ -1,0 +1,374 @@
+//! `whenstop trace v1`, our own format: one JSON object a line, the lines of a run together (DESIGN 4).
+
+mod write;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::{Format, Layout, Raw};
+use crate::diagnostic::Diagnostic;
+use crate::reader::grades::FolderGrades;
+use crate::reader::probe::Probe;
+use crate::reader::reading::{FileName, Reading, Record};
+use crate::reader::{Finding, ReadOptions, json, labels, openai};
+use crate::transcript::{
+    Checkpoint, Draft, EndCause, Event, Grade, Header, Json, JudgeReply, Lane, Message, Metrics, Note, Outcome,
+    OutcomeSource, Run, Usage, Usd,
+};
+
+pub use write::write;
+
+/// `whenstop trace v1`.
+pub(super) struct Trace;
+
+/// Types of line that only this format has.
+const OWN_TYPES: &[&str] = &["run", "message", "metrics", "judge", "checkpoint", "outcome", "note"];
+
+/// Every field any line may have, unread: one flat struct, since tagged enums buffer the whole line.
+#[derive(Deserialize)]
+struct Line<'a> {
+    #[serde(borrow, rename = "type")]
+    type_: Raw<'a>,
+    #[serde(borrow)]
+    role: Raw<'a>,
+    #[serde(borrow)]
+    content: Raw<'a>,
+    #[serde(borrow)]
+    tool_calls: Raw<'a>,
+    #[serde(borrow)]
+    tool_call_id: Raw<'a>,
+    #[serde(borrow)]
+    name: Raw<'a>,
+    #[serde(borrow)]
+    is_error: Raw<'a>,
+    #[serde(borrow)]
+    usage: Raw<'a>,
+    #[serde(borrow)]
+    cost_usd: Raw<'a>,
+    #[serde(borrow)]
+    ts: Raw<'a>,
+    #[serde(borrow)]
+    model: Raw<'a>,
+    #[serde(borrow)]
+    lane: Raw<'a>,
+    #[serde(borrow)]
+    reasoning: Raw<'a>,
+    #[serde(borrow)]
+    finish_reason: Raw<'a>,
+    #[serde(borrow)]
+    invalid_call: Raw<'a>,
+    #[serde(borrow)]
+    native: Raw<'a>,
+    #[serde(borrow)]
+    page: Raw<'a>,
+    #[serde(borrow)]
+    plan_update: Raw<'a>,
+    #[serde(borrow)]
+    target: Raw<'a>,
+    #[serde(borrow)]
+    run_id: Raw<'a>,
+    #[serde(borrow)]
+    task_id: Raw<'a>,
+    #[serde(borrow)]
+    trial: Raw<'a>,
+    #[serde(borrow)]
+    suite: Raw<'a>,
+    #[serde(borrow)]
+    agent: Raw<'a>,
+    #[serde(borrow)]
+    started_at: Raw<'a>,
+    #[serde(borrow)]
+    ended_at: Raw<'a>,
+    #[serde(borrow)]
+    meta: Raw<'a>,
+    #[serde(borrow)]
+    experiment: Raw<'a>,
+    #[serde(borrow)]
+    status: Raw<'a>,
+    #[serde(borrow)]
+    values: Raw<'a>,
+    #[serde(borrow)]
+    plan: Raw<'a>,
+    #[serde(borrow)]
+    reply: Raw<'a>,
+    #[serde(borrow)]
+    error: Raw<'a>,
+    #[serde(borrow)]
+    success: Raw<'a>,
+    #[serde(borrow)]
+    score: Raw<'a>,
+    #[serde(borrow)]
+    threshold: Raw<'a>,
+    #[serde(borrow)]
+    end: Raw<'a>,
+    #[serde(borrow)]
+    secured_step: Raw<'a>,
+    #[serde(borrow)]
+    kind: Raw<'a>,
+    #[serde(borrow)]
+    body: Raw<'a>,
+}
+
+#[derive(Deserialize)]
+struct Kind<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Raw<'a>,
+}
+
+#[derive(Deserialize)]
+struct WireUsage<'a> {
+    #[serde(borrow)]
+    input: Raw<'a>,
+    #[serde(borrow)]
+    cache_read: Raw<'a>,
+    #[serde(borrow)]
+    cache_write: Raw<'a>,
+    #[serde(borrow)]
+    output: Raw<'a>,
+    #[serde(borrow)]
+    reasoning: Raw<'a>,
+}
+
+/// Runs read from a text, and what was wrong with it.
+#[derive(Debug)]
+pub struct TraceText {
+    /// The runs.
+    pub runs: Vec<Run>,
+    /// What was wrong.
+    pub findings: Vec<Finding>,
+}
+
+/// Reads the lines of a text that is not a file: golden cases, generated runs.
+pub fn read_text(text: &str) -> TraceText {
+    let file = FileName { path: "trace".to_owned(), stem: "trace".to_owned(), ..FileName::default() };
+    let (grades, options) = (FolderGrades::default(), ReadOptions::default());
+    let record =
+        Record { text, file: &file, key: "1", envelope: "", grades: &grades, options: &options, line: 1, column: 1 };
+    let mut reading = Reading::of(record);
+    Trace.read(&record, &mut reading);
+    let Reading { drafts, findings, .. } = reading;
+    TraceText { runs: drafts.into_iter().map(Run::new).collect(), findings }
+}
+
+impl Format for Trace {
+    fn id(&self) -> &'static str {
+        "trace"
+    }
+
+    fn summary(&self) -> &'static str {
+        "whenstop trace v1: one line a message, the lines of a run together"
+    }
+
+    fn recognise(&self, probe: &Probe) -> Option<String> {
+        let is_run = |value: &crate::reader::Sketch| {
+            value.text_of("type").as_deref() == Some("run") && value.has(&["run_id"]) && !value.has(&["run_type"])
+        };
+        probe.values.iter().any(is_run).then(|| "a line of type `run` with a `run_id`".to_owned())
+    }
+
+    fn layout(&self, _probe: &Probe) -> Layout {
+        Layout::Groups(begins_run)
+    }
+
+    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
+        let mut draft: Option<Draft> = None;
+        for text in record.lines() {
+            let line: Line<'_> = match serde_json::from_str(text) {
+                Ok(line) => line,
+                Err(error) => {
+                    let broken = record.broken(text, &error);
+                    out.error(Diagnostic { what: format!("this line is left out: {}", broken.what), ..broken });
+                    continue;
+                }
+            };
+            let Some(kind) = out.string(line.type_, "type") else {
+                if line.type_.is_none() {
+                    out.error_at(text, "a line without a `type`", "the line is left out; every line says what it is");
+                }
+                continue;
+            };
+            if kind == "run" {
+                out.drafts.extend(draft.take());
+                draft = Some(begin(&line, text, record, out));
+                continue;
+            }
+            if !OWN_TYPES.contains(&&*kind) {
+                out.unknown(&kind);
+                continue;
+            }
+            let Some(draft) = &mut draft else {
+                out.error_at(
+                    text,
+                    format!("a line of type `{kind}` before any line of type `run`"),
+                    "the line is left out",
+                );
+                continue;
+            };
+            add(draft, &kind, &line, text, out);
+        }
+        out.drafts.extend(draft);
+    }
+}
+
+/// True for the line a run begins with.
+fn begins_run(line: &str) -> bool {
+    memchr::memmem::find(line.as_bytes(), b"\"run\"").is_some()
+        && serde_json::from_str::<Kind<'_>>(line)
+            .is_ok_and(|line| line.kind.is_some_and(|kind| kind.get() == "\"run\""))
+}
+
+fn begin(line: &Line<'_>, text: &str, record: &Record<'_>, out: &mut Reading<'_>) -> Draft {
+    let run_id = out.word(line.run_id, "run_id").unwrap_or_else(|| {
+        let id = format!("{}/{}", record.file.stem, record.locate(text).line);
+        out.error_at(text, "a run without a `run_id`", format!("it is called `{id}`, after its file and line"));
+        id
+    });
+    let header = Header {
+        run_id,
+        task_id: out.word(line.task_id, "task_id"),
+        trial: out.word(line.trial, "trial"),
+        suite: out.word(line.suite, "suite"),
+        model: out.word(line.model, "model"),
+        agent: out.word(line.agent, "agent"),
+        started_at: out.instant(line.started_at, "started_at"),
+        ended_at: out.instant(line.ended_at, "ended_at"),
+        meta: line.meta.map(ToOwned::to_owned),
+    };
+    Draft { header, ..Draft::default() }
+}
+
+/// Adds what a line says to its run.
+fn add(draft: &mut Draft, kind: &str, line: &Line<'_>, text: &str, out: &mut Reading<'_>) {
+    match kind {
+        "message" => draft.events.extend(message(line, text, out).map(|message| Event::Message(Box::new(message)))),
+        "metrics" => draft.events.push(Event::Metrics(metrics(line, out))),
+        "judge" => draft.events.push(Event::Judge(JudgeReply {
+            reply: out.content(line.reply, "reply"),
+            error: out.string(line.error, "error").map(Into::into),
+            usage: usage(line.usage, out),
+        })),
+        "checkpoint" => {
+            let score = out.number(line.score, "score");
+            match graded(line, score, out) {
+                Some(success) => draft.events.push(Event::Checkpoint(Checkpoint { success, score })),
+                None => out.error_at(text, "a checkpoint without `success` or `score`", "the line is left out"),
+            }
+        }
+        "outcome" => draft.grade = outcome(line, out),
+        _ => match (out.string(line.kind, "kind"), line.body) {
+            (Some(kind), Some(body)) => {
+                draft.events.push(Event::Note(Note { kind: kind.into(), body: body.to_owned() }));
+            }
+            _ => out.error_at(text, "a note without `kind` or `body`", "the line is left out"),
+        },
+    }
+}
+
+fn message(line: &Line<'_>, text: &str, out: &mut Reading<'_>) -> Option<Message> {
+    let named = out.string(line.role, "role");
+    let Some(role) = named.as_deref().and_then(openai::role) else {
+        let shown =
+            named.map_or_else(|| "a message without a `role`".to_owned(), |name| format!("`{name}` is no role"));
+        out.error_at(text, shown, "the line is left out; roles are system, user, assistant and tool");
+        return None;
+    };
+    let mut message = Message::new(role);
+    message.lane = lane(line.lane, out);
+    message.content = out.content(line.content, "content");
+    message.reasoning = out.content(line.reasoning, "reasoning");
+    for call in out.list(line.tool_calls, "tool_calls") {
+        message.tool_calls.extend(openai::tool_call(call, out));
+    }
+    message.tool_call_id = out.word(line.tool_call_id, "tool_call_id").map(Into::into);
+    message.name = out.word(line.name, "name").map(Into::into);
+    message.is_error = out.flag(line.is_error, "is_error");
+    message.usage = usage(line.usage, out);
+    message.cost = out.number(line.cost_usd, "cost_usd").map(Usd);
+    message.ts = out.instant(line.ts, "ts");
+    message.model = out.word(line.model, "model").map(Into::into);
+    message.finish_reason = out.word(line.finish_reason, "finish_reason").map(Into::into);
+    message.extra = extra(line);
+    Some(message)
+}
+
+fn lane(raw: Raw<'_>, out: &mut Reading<'_>) -> Lane {
+    let Some((raw, name)) = raw.zip(out.string(raw, "lane")) else { return Lane::Main };
+    match &*name {
+        "main" => Lane::Main,
+        "canned" => Lane::Canned,
+        "counterpart" => Lane::Counterpart,
+        other => {
+            if let Some(id) = other.strip_prefix("side:") {
+                return Lane::Side(id.into());
+            }
+            out.wrong(raw, "lane", "main, canned, counterpart or side:<id>");
+            Lane::Main
+        }
+    }
+}
+
+/// The fields only some framework's rules read, together as one object.
+fn extra(line: &Line<'_>) -> Option<Json> {
+    let fields: Vec<String> = [
+        ("invalid_call", line.invalid_call),
+        ("native", line.native),
+        ("page", line.page),
+        ("plan_update", line.plan_update),
+        ("target", line.target),
+    ]
+    .into_iter()
+    .filter_map(|(name, raw)| Some(format!("\"{name}\":{}", raw?.get())))
+    .collect();
+    if fields.is_empty() {
+        return None;
+    }
+    RawValue::from_string(format!("{{{}}}", fields.join(","))).ok()
+}
+
+fn usage(raw: Raw<'_>, out: &mut Reading<'_>) -> Option<Usage> {
+    let wire: WireUsage<'_> = out.part(raw, "usage", "an object")?;
+    Some(Usage {
+        input: out.count(wire.input, "usage.input"),
+        cache_read: out.count(wire.cache_read, "usage.cache_read"),
+        cache_write: out.count(wire.cache_write, "usage.cache_write"),
+        output: out.count(wire.output, "usage.output"),
+        reasoning: out.count(wire.reasoning, "usage.reasoning"),
+    })
+}
+
+fn metrics(line: &Line<'_>, out: &mut Reading<'_>) -> Metrics {
+    let fields = line.values.map(|raw| json::fields(raw).unwrap_or_default()).unwrap_or_default();
+    Metrics {
+        experiment: out.word(line.experiment, "experiment").map(Into::into),
+        status: out.word(line.status, "status").map(Into::into),
+        values: fields.into_iter().filter_map(|(name, raw)| Some((name.into(), json::number(raw)?))).collect(),
+        plan: line.plan.map(ToOwned::to_owned),
+    }
+}
+
+/// Success as said, or the score held against the line's threshold (1 unless it has one).
+fn graded(line: &Line<'_>, score: Option<f64>, out: &mut Reading<'_>) -> Option<bool> {
+    let said = line.success.and_then(|raw| json::flag(raw).or_else(|| labels::grade_word(&json::word(raw)?)));
+    if let Some(raw) = line.success.filter(|_| said.is_none()) {
+        out.wrong(raw, "success", "true or false");
+    }
+    let threshold = out.number(line.threshold, "threshold").unwrap_or(1.0);
+    said.or_else(|| score.map(|score| score >= threshold))
+}
+
+fn outcome(line: &Line<'_>, out: &mut Reading<'_>) -> Grade {
+    let score = out.number(line.score, "score");
+    let graded = graded(line, score, out);
+    let end = out.string(line.end, "end");
+    let cause = end.as_deref().map(str::parse::<EndCause>);
+    if let Some(raw) = line.end.filter(|_| matches!(cause, Some(Err(())))) {
+        out.wrong(raw, "end", "self_finish, cap, timeout, error, killed or unknown");
+    }
+    Grade {
+        outcome: Outcome::from_grade(graded),
+        score,
+        source: graded.map_or(OutcomeSource::None, |_| OutcomeSource::Native("outcome")),
+        end: cause.and_then(Result::ok).unwrap_or_default(),
+        secured_step: out.count(line.secured_step, "secured_step").and_then(|step| usize::try_from(step).ok()),
+    }
+}

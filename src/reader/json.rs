@@ -1,0 +1,222 @@
+//! Small readings of raw JSON: strings left escaped, numbers as people write them, content parts.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::format::Raw;
+use crate::transcript::Text;
+
+/// The inside of a string literal, still escaped.
+fn body(raw: &RawValue) -> Option<&str> {
+    raw.get().strip_prefix('"')?.strip_suffix('"')
+}
+
+/// A string, decoded.
+pub(super) fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
+    let body = body(raw)?;
+    if memchr::memchr(b'\\', body.as_bytes()).is_none() {
+        return Some(Cow::Borrowed(body));
+    }
+    Some(Cow::Owned(Text::from_json_body(body).as_str().into_owned()))
+}
+
+/// A string, kept as it stands.
+pub(super) fn text(raw: &RawValue) -> Option<Text> {
+    body(raw).map(Text::from_json_body)
+}
+
+/// A string, or a number as it is written.
+pub(super) fn word(raw: &RawValue) -> Option<String> {
+    if let Some(string) = string(raw) {
+        return Some(string.into_owned());
+    }
+    raw.get().starts_with(|first: char| first == '-' || first.is_ascii_digit()).then(|| raw.get().to_owned())
+}
+
+/// A number, also one written as a string.
+pub(super) fn number(raw: &RawValue) -> Option<f64> {
+    let text = body(raw).unwrap_or(raw.get());
+    text.trim().parse::<f64>().ok().filter(|number| number.is_finite())
+}
+
+/// A whole number, 0 or more.
+pub(super) fn count(raw: &RawValue) -> Option<u64> {
+    if let Ok(count) = raw.get().parse() {
+        return Some(count);
+    }
+    let number = number(raw).filter(|number| *number >= 0.0 && *number < 9e15)?;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "just checked to lie in 0..9e15")]
+    Some(number.round() as u64)
+}
+
+/// True or false.
+pub(super) fn flag(raw: &RawValue) -> Option<bool> {
+    match raw.get() {
+        "true" => Some(true),
+        "false" => Some(false),
+        _ => None,
+    }
+}
+
+/// The fields of an object, in order; `None` when it is none.
+pub(super) fn fields(raw: &RawValue) -> Option<Vec<(String, &RawValue)>> {
+    struct Fields<'a>(Vec<(String, &'a RawValue)>);
+    impl<'de> Deserialize<'de> for Fields<'de> {
+        fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+            struct Visitor;
+            impl<'de> serde::de::Visitor<'de> for Visitor {
+                type Value = Fields<'de>;
+                fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                    f.write_str("an object")
+                }
+                fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                    let mut fields = Vec::new();
+                    while let Some(field) = map.next_entry()? {
+                        fields.push(field);
+                    }
+                    Ok(Fields(fields))
+                }
+            }
+            from.deserialize_map(Visitor)
+        }
+    }
+    serde_json::from_str::<Fields<'_>>(raw.get()).ok().map(|fields| fields.0)
+}
+
+/// One part of a message's content, in any of the spellings in use.
+#[derive(Deserialize)]
+struct Part<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Raw<'a>,
+    #[serde(borrow)]
+    text: Raw<'a>,
+    #[serde(borrow)]
+    refusal: Raw<'a>,
+    #[serde(borrow)]
+    content: Raw<'a>,
+    #[serde(borrow)]
+    output: Raw<'a>,
+}
+
+/// What a message says: a string, or the texts of its parts, joined by line feeds. Images and other
+/// data leave a mark with their size. `None` when it is neither.
+pub(super) fn content(raw: &RawValue) -> Option<Text> {
+    if let Some(text) = text(raw) {
+        return Some(text);
+    }
+    let parts: Vec<&RawValue> = match raw.get().as_bytes().first() {
+        Some(b'[') => serde_json::from_str(raw.get()).ok()?,
+        Some(b'{') => vec![raw],
+        _ => return None,
+    };
+    let mut texts = Vec::new();
+    for part in &parts {
+        if let Some(plain) = string(part) {
+            texts.push(plain.into_owned());
+            continue;
+        }
+        let Ok(Part { kind, text, refusal, content: inner, output }) = serde_json::from_str(part.get()) else {
+            return None;
+        };
+        let said = [text, refusal, inner, output].into_iter().flatten().find_map(content);
+        if let Some(said) = said {
+            texts.push(said.as_str().into_owned());
+        } else if let Some(kind) = kind.and_then(string) {
+            if kind != "thinking" && kind != "reasoning" {
+                texts.push(format!("[{kind}, {} bytes]", part.get().len()));
+            }
+        } else {
+            return None;
+        }
+    }
+    Some(match texts.len() {
+        1 => Text::plain(texts.remove(0)),
+        _ => Text::plain(texts.join("\n")),
+    })
+}
+
+/// The parser's message without its own idea of the place.
+pub(super) fn message(error: &serde_json::Error) -> String {
+    let message = error.to_string();
+    message.split(" at line ").next().unwrap_or(&message).to_owned()
+}
+
+/// True when the text holds half a surrogate pair as an escape, which is no Unicode.
+fn lone_surrogates(text: &str) -> Vec<usize> {
+    let mut found = Vec::new();
+    let mut next = 0;
+    for at in memchr::memmem::find_iter(text.as_bytes(), b"\\u") {
+        if at < next || !is_escape(text.as_bytes(), at) {
+            continue;
+        }
+        match unit_at(text, at) {
+            Some(0xD800..=0xDBFF) if matches!(unit_at(text, at + 6), Some(0xDC00..=0xDFFF)) => next = at + 12,
+            Some(0xD800..=0xDFFF) => found.push(at),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// True when the backslash at `at` is not itself escaped.
+fn is_escape(bytes: &[u8], at: usize) -> bool {
+    bytes[..at].iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 0
+}
+
+/// The code unit of the `\uXXXX` at `at`.
+fn unit_at(text: &str, at: usize) -> Option<u32> {
+    let digits = text.get(at..at + 6)?.strip_prefix("\\u")?;
+    u32::from_str_radix(digits, 16).ok()
+}
+
+/// The text with every lone surrogate escape replaced by U+FFFD, and how many there were.
+pub(super) fn without_lone_surrogates(text: &str) -> (Cow<'_, str>, usize) {
+    // The escapes in question all begin `\ud`: most texts are done with here.
+    let suspicious = [b"\\ud", b"\\uD"].iter().any(|mark| memchr::memmem::find(text.as_bytes(), *mark).is_some());
+    let found = if suspicious { lone_surrogates(text) } else { Vec::new() };
+    if found.is_empty() {
+        return (Cow::Borrowed(text), 0);
+    }
+    let mut repaired = String::with_capacity(text.len());
+    let mut from = 0;
+    for at in &found {
+        repaired.push_str(&text[from..*at]);
+        repaired.push_str("\\ufffd");
+        from = at + 6;
+    }
+    repaired.push_str(&text[from..]);
+    (Cow::Owned(repaired), found.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lone_surrogates_are_replaced_and_pairs_are_not() {
+        for (text, repaired) in [
+            (r#""\ud83d\ude00""#, r#""\ud83d\ude00""#),
+            (r#""\ud83d alone""#, r#""\ufffd alone""#),
+            (r#""\ude00\uD83D""#, r#""\ufffd\ufffd""#),
+            (r#""\\ud83d""#, r#""\\ud83d""#),
+            (r#""\ud83d"#, r#""\ufffd"#),
+        ] {
+            assert_eq!(without_lone_surrogates(text).0, repaired);
+        }
+    }
+
+    #[test]
+    fn content_is_text_or_parts() {
+        let content = |json: &str| {
+            let raw: &RawValue = serde_json::from_str(json).unwrap();
+            content(raw).map(|text| text.as_str().into_owned())
+        };
+        assert_eq!(content(r#""a\nb""#).unwrap(), "a\nb");
+        assert_eq!(content(r#"[{"type":"text","text":"a"},{"type":"text","text":"b"}]"#).unwrap(), "a\nb");
+        assert_eq!(content(r#"[{"type":"image_url","image_url":{"url":"data:x"}}]"#).unwrap(), "[image_url, 49 bytes]");
+        assert_eq!(content("[]").unwrap(), "");
+        assert_eq!(content("3"), None);
+    }
+}

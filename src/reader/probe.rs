@@ -1,0 +1,311 @@
+//! A first look at a file: what kind of text it is, and a sketch of its first values, from which the
+//! formats recognise themselves. The whole file is passed over, but only the sketch is kept.
+
+use std::io::{self, Read};
+
+use super::scan::{ScanError, Scanner};
+
+/// Levels of nesting a sketch keeps.
+const DEPTH: usize = 5;
+/// Keys of one object a sketch keeps.
+const KEYS: usize = 48;
+/// Elements of one array a sketch keeps.
+const ELEMENTS: usize = 3;
+/// Longest scalar a sketch keeps, in bytes.
+const SCALAR: u64 = 160;
+/// Values of a file of many that are sketched.
+const VALUES: usize = 12;
+/// Bytes looked at when the file does not begin with a whole value.
+const HEAD: u64 = 1 << 20;
+
+/// The outline of a JSON value: keys and short scalars, a few levels deep.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Sketch {
+    /// An object's first keys, in file order.
+    Object(Vec<(String, Sketch)>),
+    /// An array's first elements.
+    Array(Vec<Sketch>),
+    /// A number, a string or a word, as it stands in the file.
+    Scalar(String),
+    /// Something too deep or too long to keep.
+    #[default]
+    Other,
+}
+
+impl Sketch {
+    /// The value under `key`, if this is an object that has it.
+    pub fn get(&self, key: &str) -> Option<&Self> {
+        match self {
+            Self::Object(fields) => fields.iter().find(|(name, _)| name == key).map(|(_, value)| value),
+            _ => None,
+        }
+    }
+
+    /// True for an object that has all of `keys`.
+    pub fn has(&self, keys: &[&str]) -> bool {
+        keys.iter().all(|key| self.get(key).is_some())
+    }
+
+    /// The first element of an array, or the first value of an object.
+    pub fn first(&self) -> Option<&Self> {
+        match self {
+            Self::Array(elements) => elements.first(),
+            Self::Object(fields) => fields.first().map(|(_, value)| value),
+            _ => None,
+        }
+    }
+
+    /// The sketched elements of an array.
+    pub fn elements(&self) -> &[Self] {
+        match self {
+            Self::Array(elements) => elements,
+            _ => &[],
+        }
+    }
+
+    /// The decoded text of a short string.
+    pub fn text(&self) -> Option<String> {
+        match self {
+            Self::Scalar(raw) => serde_json::from_str(raw).ok(),
+            _ => None,
+        }
+    }
+
+    /// The decoded text of the short string under `key`.
+    pub fn text_of(&self, key: &str) -> Option<String> {
+        self.get(key).and_then(Self::text)
+    }
+
+    /// True for an array.
+    pub fn is_array(&self) -> bool {
+        matches!(self, Self::Array(_))
+    }
+
+    /// True for an object.
+    pub fn is_object(&self) -> bool {
+        matches!(self, Self::Object(_))
+    }
+}
+
+/// What kind of text a file holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// Nothing but white space.
+    Empty,
+    /// One JSON value.
+    Document,
+    /// One JSON value a line.
+    Lines,
+    /// Several JSON values, not one a line.
+    Concatenated,
+    /// Text that is not JSON.
+    Text,
+    /// No text at all.
+    Binary,
+}
+
+/// What the first look at a file found.
+#[derive(Clone, Debug)]
+pub struct Probe {
+    /// The file's name without its folder.
+    pub name: String,
+    /// What kind of text it is.
+    pub shape: Shape,
+    /// Sketches of the first values; one for a document.
+    pub values: Vec<Sketch>,
+    /// False when the only value was cut short or broken.
+    pub whole: bool,
+    /// The first bytes, for the message about a file nobody recognises.
+    pub head: String,
+}
+
+impl Probe {
+    /// Looks at `input`.
+    pub fn of(name: &str, input: impl Read) -> io::Result<Self> {
+        let mut head = Vec::new();
+        let mut input = input;
+        input.by_ref().take(HEAD).read_to_end(&mut head)?;
+        let mut probe = Self {
+            name: name.to_owned(),
+            shape: Shape::Text,
+            values: Vec::new(),
+            whole: true,
+            head: String::from_utf8_lossy(&head[..head.len().min(60)]).into_owned(),
+        };
+        if is_binary(&head) {
+            probe.shape = Shape::Binary;
+            return Ok(probe);
+        }
+        let mut scanner = Scanner::new(io::Cursor::new(&head).chain(input));
+        match scanner.skip_space()? {
+            None => probe.shape = Shape::Empty,
+            Some(b'{' | b'[') => probe.look_at_values(&mut scanner, &head)?,
+            Some(_) => probe.look_at_lines(&head),
+        }
+        Ok(probe)
+    }
+
+    /// The first value's sketch.
+    pub fn first(&self) -> Option<&Sketch> {
+        self.values.first()
+    }
+
+    /// The only value of a document.
+    pub fn document(&self) -> Option<&Sketch> {
+        self.first().filter(|_| self.shape == Shape::Document)
+    }
+
+    /// The sketched values that have all of `keys`.
+    pub fn any_with(&self, keys: &[&str]) -> bool {
+        self.values.iter().any(|value| value.has(keys))
+    }
+
+    fn look_at_values(&mut self, scanner: &mut Scanner<impl Read>, head: &[u8]) -> io::Result<()> {
+        let begins = scanner.line_number();
+        let mut first = Sketch::Other;
+        match sketch(scanner, &mut first, DEPTH) {
+            Err(ScanError::Io(error)) => return Err(error),
+            Err(_) => {
+                self.look_at_lines(head);
+                if self.values.is_empty() {
+                    (self.shape, self.whole) = (Shape::Document, false);
+                    self.values.push(first);
+                }
+                return Ok(());
+            }
+            Ok(()) => self.values.push(first),
+        }
+        let ends = scanner.line_number();
+        if scanner.skip_space()?.is_none() {
+            self.shape = Shape::Document;
+        } else if begins == ends && scanner.line_number() > ends {
+            self.look_at_lines(head);
+            self.shape = Shape::Lines;
+        } else {
+            self.shape = Shape::Concatenated;
+        }
+        Ok(())
+    }
+
+    /// Sketches the lines of the file's head that hold a value each.
+    fn look_at_lines(&mut self, head: &[u8]) {
+        let mut values = Vec::new();
+        for line in head.split(|byte| *byte == b'\n') {
+            let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line).trim_ascii();
+            if !line.starts_with(b"{") && !line.starts_with(b"[") {
+                continue;
+            }
+            let mut value = Sketch::Other;
+            let mut scanner = Scanner::new(line);
+            if sketch(&mut scanner, &mut value, DEPTH).is_ok() && matches!(scanner.skip_space(), Ok(None)) {
+                values.push(value);
+            }
+            if values.len() == VALUES {
+                break;
+            }
+        }
+        if !values.is_empty() {
+            self.shape = Shape::Lines;
+            self.values = values;
+        }
+    }
+}
+
+/// True for bytes no text begins with.
+fn is_binary(head: &[u8]) -> bool {
+    let head = &head[..head.len().min(4096)];
+    let controls = head.iter().filter(|byte| matches!(byte, 0..=8 | 14..=26 | 28..=31)).count();
+    head.contains(&0) || controls * 20 > head.len()
+}
+
+/// Passes over one value and keeps its outline, as far as it got.
+fn sketch(scanner: &mut Scanner<impl Read>, out: &mut Sketch, depth: usize) -> Result<(), ScanError> {
+    let (first, end) = match scanner.skip_space()? {
+        Some(b'{') if depth > 0 => (Sketch::Object(Vec::new()), b'}'),
+        Some(b'[') if depth > 0 => (Sketch::Array(Vec::new()), b']'),
+        Some(b'{' | b'[') => return scanner.value(None, 0).map(drop),
+        _ => {
+            let mut raw = Vec::new();
+            if scanner.value(Some(&mut raw), SCALAR)? <= SCALAR {
+                *out = Sketch::Scalar(String::from_utf8_lossy(&raw).into_owned());
+            }
+            return Ok(());
+        }
+    };
+    *out = first;
+    scanner.pass(1, None);
+    if scanner.skip_byte(end)? {
+        return Ok(());
+    }
+    loop {
+        match out {
+            Sketch::Object(fields) => {
+                fields.push((scanner.key()?, Sketch::Other));
+                if let Some((_, value)) = fields.last_mut() {
+                    sketch(scanner, value, depth - 1)?;
+                }
+            }
+            Sketch::Array(elements) => {
+                elements.push(Sketch::Other);
+                if let Some(value) = elements.last_mut() {
+                    sketch(scanner, value, depth - 1)?;
+                }
+            }
+            Sketch::Scalar(_) | Sketch::Other => {}
+        }
+        if scanner.skip_byte(end)? {
+            return Ok(());
+        }
+        if !scanner.skip_byte(b',')? {
+            return Err(scanner.peek()?.map_or(ScanError::Ended, ScanError::Unexpected));
+        }
+        let full = match out {
+            Sketch::Object(fields) => fields.len() >= KEYS,
+            Sketch::Array(elements) => elements.len() >= ELEMENTS,
+            Sketch::Scalar(_) | Sketch::Other => true,
+        };
+        if full {
+            return scanner.close(1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn probe(text: &str) -> Probe {
+        Probe::of("x.json", text.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn shapes_are_told_apart() {
+        for (text, shape) in [
+            ("", Shape::Empty),
+            (" \n\n", Shape::Empty),
+            ("{\"a\":1}", Shape::Document),
+            ("{\"a\":1}\n", Shape::Document),
+            ("{\n\"a\":1}\n", Shape::Document),
+            ("{\"a\":1}\n{\"b\":2}\n", Shape::Lines),
+            ("oops\n{\"a\":1}\n", Shape::Lines),
+            ("{\"a\":1\n{\"b\":2}\n", Shape::Lines),
+            ("{\n\"a\":1}\n{\n\"b\":2}", Shape::Concatenated),
+            ("{\"a\":1}{\"b\":2}", Shape::Concatenated),
+            ("# Title\n", Shape::Text),
+            ("a\0b", Shape::Binary),
+        ] {
+            assert_eq!(probe(text).shape, shape, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_sketch_keeps_keys_and_short_scalars_even_of_a_broken_value() {
+        let whole = probe(r#"{"messages":[{"role":"user"},2,3,4,5],"format":"x-1"}"#);
+        let first = whole.first().unwrap();
+        assert_eq!(first.text_of("format").as_deref(), Some("x-1"));
+        assert_eq!(first.get("messages").unwrap().elements().len(), 3);
+        let broken = probe("{\"simulations\":[{\"id\":\"a\",\"mess");
+        assert!(!broken.whole);
+        assert_eq!(broken.first().unwrap().get("simulations").unwrap().first().unwrap().text_of("id").unwrap(), "a");
+    }
+}

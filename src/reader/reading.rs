@@ -1,0 +1,224 @@
+//! One record on its way to runs: where it stands, and what is handed over or reported about it.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::format::Raw;
+use super::grades::FolderGrades;
+use super::{Finding, ReadOptions, json, time};
+use crate::diagnostic::{Diagnostic, Location, Severity};
+use crate::transcript::{Draft, Instant, Text};
+
+/// The file a record comes from.
+#[derive(Clone, Debug, Default)]
+pub struct FileName {
+    /// As the user gave it; an archive's member as `archive.zip!member`.
+    pub path: String,
+    /// The name without its folder and endings: what run ids begin with.
+    pub stem: String,
+    /// The folder it stands in.
+    pub folder: PathBuf,
+}
+
+/// One record: a run, or a file of them, as text.
+#[derive(Clone, Copy, Debug)]
+pub struct Record<'r> {
+    /// The JSON text.
+    pub text: &'r str,
+    /// The file.
+    pub file: &'r FileName,
+    /// The element's key or index, or the number of the line.
+    pub key: &'r str,
+    /// The top-level fields around the elements, as a JSON object; empty when there are none.
+    pub envelope: &'r str,
+    /// Outcomes found beside the file.
+    pub grades: &'r FolderGrades,
+    /// How to read.
+    pub options: &'r ReadOptions,
+    /// Line at which the record begins, from 1.
+    pub line: usize,
+    /// Column at which the record begins, from 1.
+    pub column: usize,
+}
+
+impl<'r> Record<'r> {
+    /// Where byte `offset` of the text stands in the file.
+    pub fn at(&self, offset: usize) -> Location {
+        let within = Location::in_text(self.file.path.as_str(), self.text, offset);
+        let column = if within.line == 1 { self.column + within.column - 1 } else { within.column };
+        Location { line: self.line + within.line - 1, column, ..within }
+    }
+
+    /// Where `part`, a piece of the text, stands in the file.
+    pub fn locate(&self, part: &str) -> Location {
+        let offset = (part.as_ptr() as usize).wrapping_sub(self.text.as_ptr() as usize);
+        self.at(if offset <= self.text.len() { offset } else { 0 })
+    }
+
+    /// The record as `T`, or where and why it is not.
+    pub fn parse<T: Deserialize<'r>>(&self) -> Result<T, Diagnostic> {
+        serde_json::from_str(self.text).map_err(|error| self.broken(self.text, &error))
+    }
+
+    /// The lines of the text that are not blank, each with its own place.
+    pub fn lines(&self) -> impl Iterator<Item = &'r str> {
+        self.text.lines().map(str::trim).filter(|line| !line.is_empty())
+    }
+
+    /// What is wrong with `part`, which did not parse.
+    pub fn broken(&self, part: &str, error: &serde_json::Error) -> Diagnostic {
+        let before: usize = part.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
+        let start = self.locate(part);
+        let mut at = Location::in_text("", part, before + error.column().saturating_sub(1));
+        if at.line == 1 {
+            at.column += start.column - 1;
+        }
+        let at = Location { path: start.path, line: start.line + at.line - 1, column: at.column };
+        let help = match error.classify() {
+            serde_json::error::Category::Eof => {
+                "the text ends within a value: the recording was probably cut off, or is still being written"
+            }
+            serde_json::error::Category::Data => "a field has another type than this format gives it",
+            serde_json::error::Category::Syntax | serde_json::error::Category::Io => {
+                "write it as valid JSON, or take it out"
+            }
+        };
+        Diagnostic::new(at, format!("cannot read this as JSON: {}", json::message(error)), help)
+    }
+}
+
+/// What was made of a record.
+#[derive(Debug)]
+pub struct Reading<'r> {
+    record: Record<'r>,
+    pub(super) drafts: Vec<Draft>,
+    pub(super) findings: Vec<Finding>,
+    pub(super) unknown: BTreeMap<String, u64>,
+}
+
+impl<'r> Reading<'r> {
+    /// Nothing yet.
+    pub(super) fn of(record: Record<'r>) -> Self {
+        Self { record, drafts: Vec::new(), findings: Vec::new(), unknown: BTreeMap::new() }
+    }
+
+    /// Hands over a run.
+    pub fn run(&mut self, draft: Draft) {
+        self.drafts.push(draft);
+    }
+
+    /// Something is lost.
+    pub fn error(&mut self, diagnostic: Diagnostic) {
+        self.findings.push(Finding { severity: Severity::Error, diagnostic });
+    }
+
+    /// Something was repaired, left out, or looks wrong.
+    pub fn warning(&mut self, diagnostic: Diagnostic) {
+        self.findings.push(Finding { severity: Severity::Warning, diagnostic });
+    }
+
+    /// Something is lost at `part` of the record.
+    pub fn error_at(&mut self, part: &str, what: impl Into<String>, help: impl Into<String>) {
+        self.error(Diagnostic::new(self.record.locate(part), what, help));
+    }
+
+    /// Something looks wrong at `part` of the record.
+    pub fn warn_at(&mut self, part: &str, what: impl Into<String>, help: impl Into<String>) {
+        self.warning(Diagnostic::new(self.record.locate(part), what, help));
+    }
+
+    /// A kind of line or event this reader does not know: counted, not read.
+    pub fn unknown(&mut self, kind: &str) {
+        *self.unknown.entry(kind.to_owned()).or_default() += 1;
+    }
+
+    /// Reports that `field` is not what it should be.
+    pub fn wrong(&mut self, raw: &RawValue, field: &str, wanted: &str) {
+        let shown: String = raw.get().chars().take(40).collect();
+        self.error_at(raw.get(), format!("`{field}` should be {wanted}, not `{shown}`"), "this field is left out");
+    }
+
+    /// Parses a part of the record; what does not parse is reported and left out.
+    pub fn part<'a, T: Deserialize<'a>>(&mut self, raw: Raw<'a>, field: &str, wanted: &str) -> Option<T> {
+        let raw = raw?;
+        let parsed = serde_json::from_str(raw.get()).ok();
+        if parsed.is_none() {
+            self.wrong(raw, field, wanted);
+        }
+        parsed
+    }
+
+    /// The elements of an array.
+    pub fn list<'a>(&mut self, raw: Raw<'a>, field: &str) -> Vec<&'a RawValue> {
+        self.part(raw, field, "an array").unwrap_or_default()
+    }
+
+    /// A short string, decoded.
+    pub fn string<'a>(&mut self, raw: Raw<'a>, field: &str) -> Option<Cow<'a, str>> {
+        self.checked(raw, field, "a string", json::string)
+    }
+
+    /// A name that may be written as a string or as a number.
+    pub fn word(&mut self, raw: Raw<'_>, field: &str) -> Option<String> {
+        self.checked(raw, field, "a string or a number", json::word)
+    }
+
+    /// A long string, kept as it stands.
+    pub fn text(&mut self, raw: Raw<'_>, field: &str) -> Option<Text> {
+        self.checked(raw, field, "a string", json::text)
+    }
+
+    /// What a message says: a string, or parts of which the texts are joined by line feeds.
+    pub fn content(&mut self, raw: Raw<'_>, field: &str) -> Option<Text> {
+        let raw = raw?;
+        let content = json::content(raw);
+        if content.is_none() {
+            self.warn_at(
+                raw.get(),
+                format!("`{field}` is neither a string nor an array of parts"),
+                "it is kept as the JSON it is",
+            );
+            return Some(Text::plain(raw.get()));
+        }
+        content
+    }
+
+    /// A count, 0 or more.
+    pub fn count(&mut self, raw: Raw<'_>, field: &str) -> Option<u64> {
+        self.checked(raw, field, "a whole number, 0 or more", json::count)
+    }
+
+    /// A number.
+    pub fn number(&mut self, raw: Raw<'_>, field: &str) -> Option<f64> {
+        self.checked(raw, field, "a number", json::number)
+    }
+
+    /// True or false.
+    pub fn flag(&mut self, raw: Raw<'_>, field: &str) -> Option<bool> {
+        self.checked(raw, field, "true or false", json::flag)
+    }
+
+    /// A time: ISO 8601, or seconds, milliseconds … since 1970, told apart by size.
+    pub fn instant(&mut self, raw: Raw<'_>, field: &str) -> Option<Instant> {
+        self.checked(raw, field, "a time, as in `2026-01-05T10:00:00Z`", time::instant)
+    }
+
+    fn checked<'a, T>(
+        &mut self,
+        raw: Raw<'a>,
+        field: &str,
+        wanted: &str,
+        read: impl Fn(&'a RawValue) -> Option<T>,
+    ) -> Option<T> {
+        let raw = raw?;
+        let value = read(raw);
+        if value.is_none() {
+            self.wrong(raw, field, wanted);
+        }
+        value
+    }
+}

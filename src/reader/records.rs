@@ -1,0 +1,277 @@
+//! Cuts a file's stream into records by its layout, in file order, without holding the file.
+
+use std::io::{self, Read};
+
+use super::Finding;
+use super::format::Layout;
+use super::scan::{ScanError, Scanner};
+use crate::diagnostic::{Diagnostic, Location, Severity};
+
+/// Longest top-level field kept for the records of a file, in bytes.
+const ENVELOPE_FIELD: u64 = 1 << 20;
+
+/// One record as bytes.
+#[derive(Debug)]
+pub(super) struct Cut {
+    pub(super) bytes: Vec<u8>,
+    /// The element's key or index, or the number of the line.
+    pub(super) key: String,
+    pub(super) line: usize,
+    pub(super) column: usize,
+}
+
+/// What comes out of a file next.
+#[derive(Debug)]
+pub(super) enum Item {
+    Record(Cut),
+    Finding(Finding),
+}
+
+/// The records of one file.
+pub(super) struct Records<R> {
+    scanner: Scanner<R>,
+    layout: Layout,
+    path: String,
+    limit: u64,
+    state: State,
+}
+
+/// Where the reading of a file stands.
+enum State {
+    /// Nothing was cut yet.
+    Fresh,
+    /// Between lines; the first line of the next group, if it was read already.
+    Lines(Option<(Vec<u8>, usize)>),
+    /// Between elements of an array or an object.
+    Elements { object: bool, index: usize },
+    /// Everything was cut.
+    Done,
+}
+
+impl<R: Read> Records<R> {
+    /// The records of `input`; a line or a record longer than `limit` bytes is refused.
+    pub(super) fn new(input: R, layout: Layout, path: &str, limit: u64) -> Self {
+        Self { scanner: Scanner::new(input), layout, path: path.to_owned(), limit, state: State::Fresh }
+    }
+
+    /// The next record or finding; `None` at the end of the file.
+    pub(super) fn next(&mut self) -> Option<Item> {
+        if matches!(self.state, State::Done) {
+            return None;
+        }
+        let next = match self.layout {
+            Layout::Whole => self.whole(),
+            Layout::Lines => self.line(),
+            Layout::Groups(begins) => self.group(begins),
+            Layout::Elements { at, .. } => self.element(at),
+        };
+        next.unwrap_or_else(|error| {
+            self.state = State::Done;
+            Some(Item::Finding(self.scan_error(&error)))
+        })
+    }
+
+    fn whole(&mut self) -> Result<Option<Item>, ScanError> {
+        self.state = State::Done;
+        let mut bytes = Vec::new();
+        loop {
+            let n = self.scanner.at_hand()?.len();
+            if n == 0 {
+                return Ok(Some(Item::Record(Cut { bytes, key: String::new(), line: 1, column: 1 })));
+            }
+            if (bytes.len() + n) as u64 > self.limit {
+                return Ok(Some(self.too_long(1, "file")));
+            }
+            self.scanner.pass(n, Some(&mut bytes));
+        }
+    }
+
+    fn line(&mut self) -> Result<Option<Item>, ScanError> {
+        loop {
+            let mut bytes = Vec::new();
+            let Some(read) = self.scanner.line(&mut bytes, self.limit)? else {
+                self.state = State::Done;
+                return Ok(None);
+            };
+            if !read.kept {
+                return Ok(Some(self.too_long(read.number, "line")));
+            }
+            if !bytes.trim_ascii().is_empty() {
+                let key = read.number.to_string();
+                return Ok(Some(Item::Record(Cut { bytes, key, line: read.number, column: 1 })));
+            }
+        }
+    }
+
+    /// The lines up to the next one that begins a group. A line that is too long leaves an empty line
+    /// in its place, so that the others keep their numbers.
+    fn group(&mut self, begins: fn(&str) -> bool) -> Result<Option<Item>, ScanError> {
+        let mut group: Option<(Vec<u8>, usize)> = match &mut self.state {
+            State::Lines(pending) => pending.take(),
+            _ => None,
+        };
+        let mut too_long = false;
+        loop {
+            let mut bytes = Vec::new();
+            let Some(read) = self.scanner.line(&mut bytes, self.limit)? else {
+                self.state = State::Done;
+                break;
+            };
+            let is_first = std::str::from_utf8(&bytes).is_ok_and(begins);
+            if is_first && group.as_ref().is_some_and(|(text, _)| !text.trim_ascii().is_empty()) {
+                self.state = State::Lines(Some((bytes, read.number)));
+                break;
+            }
+            if !read.kept {
+                let finding = self.too_long(read.number, "line");
+                let mut kept = group.unwrap_or((Vec::new(), read.number));
+                kept.0.push(b'\n');
+                self.state = State::Lines(Some(kept));
+                return Ok(Some(finding));
+            }
+            match &mut group {
+                None => group = Some((bytes, read.number)),
+                Some((text, _)) => {
+                    text.push(b'\n');
+                    if (text.len() + bytes.len()) as u64 > self.limit {
+                        too_long = true;
+                    } else {
+                        text.append(&mut bytes);
+                    }
+                }
+            }
+        }
+        let Some((bytes, line)) = group else { return Ok(None) };
+        if too_long {
+            return Ok(Some(self.too_long(line, "run")));
+        }
+        if bytes.trim_ascii().is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(Item::Record(Cut { bytes, key: line.to_string(), line, column: 1 })))
+    }
+
+    fn element(&mut self, at: Option<&str>) -> Result<Option<Item>, ScanError> {
+        let scanner = &mut self.scanner;
+        let (object, index) = match self.state {
+            State::Elements { object, index } => {
+                let end = if object { b'}' } else { b']' };
+                if scanner.skip_byte(end)? {
+                    self.state = State::Done;
+                    return Ok(None);
+                }
+                if !scanner.skip_byte(b',')? {
+                    return Err(scanner.peek()?.map_or(ScanError::Ended, ScanError::Unexpected));
+                }
+                (object, index)
+            }
+            _ => {
+                if let Some(object) = enter(scanner, at)? {
+                    (object, 0)
+                } else {
+                    self.state = State::Done;
+                    return Ok(None);
+                }
+            }
+        };
+        if scanner.skip_byte(if object { b'}' } else { b']' })? {
+            self.state = State::Done;
+            return Ok(None);
+        }
+        let key = if object { scanner.key()? } else { index.to_string() };
+        scanner.skip_space()?;
+        let (line, column) = (scanner.line_number(), scanner.column());
+        let mut bytes = Vec::new();
+        let len = scanner.value(Some(&mut bytes), self.limit)?;
+        self.state = State::Elements { object, index: index + 1 };
+        if len > self.limit {
+            return Ok(Some(self.too_long(line, "run")));
+        }
+        Ok(Some(Item::Record(Cut { bytes, key, line, column })))
+    }
+
+    fn too_long(&self, line: usize, what: &str) -> Item {
+        Item::Finding(Finding {
+            severity: Severity::Error,
+            diagnostic: Diagnostic::new(
+                Location::line(self.path.as_str(), line),
+                format!("this {what} is longer than {} bytes and is left out", self.limit),
+                "raise the limit, if it is a recording",
+            ),
+        })
+    }
+
+    fn scan_error(&self, error: &ScanError) -> Finding {
+        let at = Location { path: self.path.clone(), line: self.scanner.line_number(), column: self.scanner.column() };
+        let (what, help) = match error {
+            ScanError::Io(error) => (format!("cannot read on: {error}"), "check the file and the disk it is on"),
+            ScanError::Ended => (
+                "the file ends within a value; the runs before it are read".to_owned(),
+                "the recording was probably cut off, or is still being written",
+            ),
+            ScanError::Unexpected(byte) => (
+                format!("`{}` cannot stand here; the runs before it are read", byte.escape_ascii()),
+                "write the file as valid JSON",
+            ),
+        };
+        Finding { severity: Severity::Error, diagnostic: Diagnostic::new(at, what, help) }
+    }
+}
+
+/// Moves into the container of the elements: true for an object, `None` when there is no container.
+fn enter(scanner: &mut Scanner<impl Read>, at: Option<&str>) -> Result<Option<bool>, ScanError> {
+    if let Some(wanted) = at {
+        if !scanner.skip_byte(b'{')? || scanner.skip_byte(b'}')? {
+            return Ok(None);
+        }
+        while scanner.key()? != wanted {
+            scanner.value(None, 0)?;
+            if !scanner.skip_byte(b',')? {
+                return Ok(None);
+            }
+        }
+    }
+    let found = match scanner.skip_space()? {
+        Some(b'{') => true,
+        Some(b'[') => false,
+        _ => return Ok(None),
+    };
+    scanner.pass(1, None);
+    Ok(Some(found))
+}
+
+/// The top-level fields `keys` of a document as a JSON object, as far as they can be read.
+pub(super) fn envelope(input: impl Read, keys: &[&str]) -> io::Result<String> {
+    let mut scanner = Scanner::new(input);
+    let mut fields = Vec::new();
+    match collect_envelope(&mut scanner, keys, &mut fields) {
+        Err(ScanError::Io(error)) => Err(error),
+        _ => Ok(format!("{{{}}}", fields.join(","))),
+    }
+}
+
+fn collect_envelope(
+    scanner: &mut Scanner<impl Read>,
+    keys: &[&str],
+    fields: &mut Vec<String>,
+) -> Result<(), ScanError> {
+    if !scanner.skip_byte(b'{')? || scanner.skip_byte(b'}')? {
+        return Ok(());
+    }
+    loop {
+        let key = scanner.key()?;
+        if keys.contains(&key.as_str()) {
+            let mut bytes = Vec::new();
+            if scanner.value(Some(&mut bytes), ENVELOPE_FIELD)? <= ENVELOPE_FIELD
+                && let Ok(text) = String::from_utf8(bytes)
+            {
+                fields.push(format!("{}:{text}", serde_json::Value::String(key)));
+            }
+        } else {
+            scanner.value(None, 0)?;
+        }
+        if !scanner.skip_byte(b',')? {
+            return Ok(());
+        }
+    }
+}
