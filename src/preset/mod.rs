@@ -114,12 +114,16 @@ presets! {
     cline,
     deerflow,
     gemini_cli,
+    google_adk,
     goose,
     hermes_agent,
+    letta,
     opencode,
     openhands,
     roo_code,
+    smolagents,
     strands_agents,
+    tau2_bench,
     vercel_ai,
 }
 

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use crate::decision::{Decision, Evidence, Need, Requirement, RuleName, Strategy, Watch};
-use crate::transcript::{Event, Header, PointView, Role, Run};
+use crate::transcript::{Event, Header, Lane, Message, Moment, Point, PointView, Role, Run};
 
 pub use crate::decision::Action;
 
@@ -129,6 +129,20 @@ pub trait Machine {
     /// What the framework would report beside its decisions, when the replay is over.
     fn facts(&self) -> Facts {
         Facts::new()
+    }
+}
+
+/// Does a user's words start a run of the framework? A simulated user's do; its tool calls do not.
+pub fn starts_run(message: &Message) -> bool {
+    message.role == Role::User && message.tool_calls.is_empty() && !matches!(message.lane, Lane::Side(_))
+}
+
+/// The point of the next request at or after `point`: where a request that is due would be made, and
+/// is refused, though the recording may not go on to it.
+pub fn next_request(point: Point) -> Point {
+    match point.moment {
+        Moment::BeforeRequest => point,
+        _ => Point { step: point.step.saturating_add(1), moment: Moment::BeforeRequest },
     }
 }
 

@@ -11,6 +11,8 @@ pub mod python;
 mod settings;
 
 pub use identity::arguments;
-pub use machine::{Act, Action, Acts, AfterStop, Facts, Machine, PresetStrategy, PresetWatch, Recipe};
+pub use machine::{
+    Act, Action, Acts, AfterStop, Facts, Machine, PresetStrategy, PresetWatch, Recipe, next_request, starts_run,
+};
 pub(in crate::preset) use settings::wrong_kind;
 pub use settings::{Parameter, Settings, SettingsError};

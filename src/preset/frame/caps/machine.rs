@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::counts::Counts;
 use super::plan::{Cap, End, Plan, When};
-use crate::preset::frame::{Action, Acts, Facts, Machine, arguments};
-use crate::transcript::{Event, Lane, Message, Moment, Point, PointView, Role, ToolCall};
+use crate::preset::frame::{Action, Acts, Facts, Machine, arguments, next_request, starts_run};
+use crate::transcript::{Event, Message, Moment, Point, PointView, ToolCall};
 
 /// Caps at work on one run.
 #[derive(Clone, Debug)]
@@ -87,11 +87,7 @@ impl CapMachine {
     /// A request is due: the one whose point this is, or the one after what is known by now.
     fn request_due(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
         self.counts.elapsed_ms = view.now().zip(view.started_at()).map(|(now, start)| now.since(start).0);
-        let (counts, point) = (self.counts, view.point());
-        let point = match point.moment {
-            Moment::BeforeRequest => point,
-            _ => Point { step: point.step.saturating_add(1), moment: Moment::BeforeRequest },
-        };
+        let (counts, point) = (self.counts, next_request(view.point()));
         self.look(When::BeforeRequest, &counts, Place { point: Some(point), event: None }, acts);
     }
 
@@ -221,9 +217,7 @@ impl CapMachine {
 
 impl Machine for CapMachine {
     fn event(&mut self, event: &Event, _: &mut Acts<'_, '_>) {
-        let Some(message) = event.message() else { return };
-        let speaks = message.role == Role::User && !matches!(message.lane, Lane::Side(_));
-        if speaks && message.tool_calls.is_empty() && self.plan.runs_by_user {
+        if self.plan.runs_by_user && event.message().is_some_and(starts_run) {
             self.over = false;
             if self.plan.starts_anew {
                 self.counts = Counts::default();

@@ -11,3 +11,4 @@ mod machine;
 mod plan;
 
 pub use file::CapsFile;
+pub(in crate::preset) use file::case;

@@ -1,0 +1,200 @@
+//! Google ADK: the loop agent's iterations and escalation, and the limit on model calls.
+
+use serde_json::Value;
+
+use super::Preset;
+use super::frame::{Action, Acts, Facts, Machine, Parameter, Recipe, Settings, SettingsError, caps, next_request, starts_run};
+use crate::transcript::{Event, Message, Moment, PointView};
+
+const ITERATIONS: &str = "max_iterations";
+const ESCALATE: &str = "escalate";
+const CALLS: &str = "max_llm_calls";
+
+/// The shipped tool that escalates and skips the model call after its result.
+const EXIT_TOOL: &str = "exit_loop";
+/// A tool that only sets `escalate` on its event.
+const ESCALATING_TOOL: &str = "escalate";
+
+const MANUAL: &str = "\
+- **max_llm_calls** (500): the request is counted first and refused when the count is **above** the limit (`>`): \
+`LlmCallsLimitExceededError`. Counter: model requests of one invocation, shared by all sub-agents and passes. Off: 0 and \
+negatives. The environment variable `ADK_MAX_LLM_CALLS` overrides the default.
+- **max_iterations** (LoopAgent): the loop goes on while finished passes `<` limit. A pass is one run of each sub-agent, \
+and a sub-agent ends with a reply without calls; model calls inside a pass are not counted. Off: absent. **0 and \
+negatives are not off: the sub-agents never run** (the opposite of max_llm_calls).
+- **escalate**: an event that escalates ends the loop once its sub-agent has run to its end; later sub-agents of the pass \
+do not run. The shipped `exit_loop` also skips the next model call, so the end is after its result; a tool that only \
+escalates still gets the next model calls of its sub-agent.
+- Window: the invocation. Identity: none; errors and repeated replies play no part. Reset: each user message.
+- Precedence: the end of a pass comes before the next request; escalation that needs one more call can meet max_llm_calls.
+- Recordings: without `max_iterations` and `loop_agent` the run is a single agent, which ends with a reply without calls. \
+LoopAgent is marked deprecated in this version.
+- Trap: the default of 500 calls is far beyond most recorded runs.";
+
+pub(super) fn preset() -> Preset {
+    Preset {
+        id: "google-adk",
+        version: "google-adk 2.13.0",
+        source: "google/adk-python src/google/adk/agents/loop_agent.py, invocation_context.py, run_config.py",
+        summary: "500 model calls an invocation, then an error; a loop agent ends by passes or by escalation",
+        manual: MANUAL,
+        parameters: &[
+            Parameter { name: CALLS, default: "500", off: "0 and negatives", doc: "model calls of one invocation" },
+            Parameter { name: ITERATIONS, default: "null", off: "null", doc: "passes of a LoopAgent; sets one up" },
+            Parameter { name: "loop_agent", default: "false", off: "false", doc: "a LoopAgent without max_iterations" },
+            Parameter { name: "sub_agents", default: "1", off: "", doc: "sub-agents of the LoopAgent" },
+        ],
+        variants: &[],
+        tables: &["loop_agent", "max_llm_calls", "combined"],
+        build,
+        case: caps::case,
+    }
+}
+
+fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+    let max_llm_calls = settings.int(CALLS, 500)?;
+    let sub_agents = u64::try_from(settings.int("sub_agents", 1)?).unwrap_or(1).max(1);
+    let passes = match settings.get(ITERATIONS) {
+        Some(_) => Some(Passes::new(settings.opt_int(ITERATIONS, None)?, sub_agents)),
+        None if settings.flag("loop_agent", false)? => Some(Passes::new(None, sub_agents)),
+        None => None,
+    };
+    let mut rules = Vec::new();
+    if passes.as_ref().is_some_and(|passes| passes.limit.is_some()) {
+        rules.push(ITERATIONS);
+    }
+    if passes.is_some() {
+        rules.push(ESCALATE);
+    }
+    if max_llm_calls > 0 {
+        rules.push(CALLS);
+    }
+    let machine = Invocation { max_llm_calls, passes, calls: 0, over: false, model_calls: 0 };
+    Ok(Recipe::new(machine, &rules))
+}
+
+/// The loop agent of an invocation.
+#[derive(Clone, Copy, Debug)]
+struct Passes {
+    limit: Option<i64>,
+    sub_agents: u64,
+    /// Finished passes.
+    done: i64,
+    /// Sub-agents of the present pass that have run to their end.
+    agents_done: u64,
+    escalated: bool,
+}
+
+impl Passes {
+    fn new(limit: Option<i64>, sub_agents: u64) -> Self {
+        Self { limit, sub_agents, done: 0, agents_done: 0, escalated: false }
+    }
+
+    fn used_up(&self) -> bool {
+        self.limit.is_some_and(|limit| self.done >= limit)
+    }
+
+    /// The present sub-agent has run to its end.
+    fn agent_done(&mut self) {
+        self.agents_done += 1;
+        if self.agents_done == self.sub_agents {
+            self.agents_done = 0;
+            self.done += 1;
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Invocation {
+    max_llm_calls: i64,
+    passes: Option<Passes>,
+    calls: i64,
+    over: bool,
+    model_calls: u64,
+}
+
+impl Invocation {
+    fn stop(&mut self, code: &'static str, acts: &mut Acts<'_, '_>) {
+        self.over = true;
+        let act = acts.act(Action::Stop, code).code(code);
+        if let Some((passes, limit)) = self.passes.and_then(|p| Some((p, p.limit?))).filter(|_| code == ITERATIONS) {
+            act.evidence(passes.done as f64, limit as f64);
+        }
+    }
+
+    /// A request is due: at this point, or at the one after what is known by now.
+    fn request_due(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+        if self.passes.is_some_and(|passes| passes.used_up()) {
+            return self.stop(ITERATIONS, acts);
+        }
+        if self.max_llm_calls > 0 && self.calls >= self.max_llm_calls {
+            self.over = true;
+            let limit = self.max_llm_calls;
+            let detail = format!("Max number of llm calls limit of `{limit}` exceeded");
+            let act = acts.act(Action::Fail, CALLS).code("LlmCallsLimitExceededError").detail(detail);
+            act.evidence((self.calls + 1) as f64, limit as f64);
+            act.decision.point = next_request(view.point());
+        }
+    }
+
+    /// A reply without calls: a sub-agent, or the single agent, has run to its end.
+    fn agent_ended(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+        let Some(passes) = &mut self.passes else {
+            self.over = true;
+            return;
+        };
+        passes.agent_done();
+        match (passes.escalated, passes.used_up()) {
+            (true, _) => self.stop(ESCALATE, acts),
+            (false, true) => self.stop(ITERATIONS, acts),
+            (false, false) => self.request_due(view, acts),
+        }
+    }
+
+    fn tools_ran(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut Acts<'_, '_>) {
+        let called = |tool: &str| reply.tool_calls.iter().any(|call| *call.name == *tool);
+        if called(EXIT_TOOL) {
+            match self.passes {
+                Some(_) => self.stop(ESCALATE, acts),
+                None => self.over = true,
+            }
+            return;
+        }
+        if let Some(passes) = &mut self.passes {
+            passes.escalated |= called(ESCALATING_TOOL);
+        }
+        self.request_due(view, acts);
+    }
+}
+
+impl Machine for Invocation {
+    fn event(&mut self, event: &Event, _: &mut Acts<'_, '_>) {
+        if event.message().is_some_and(starts_run) {
+            self.over = false;
+            self.calls = 0;
+            self.passes = self.passes.map(|passes| Passes::new(passes.limit, passes.sub_agents));
+        }
+    }
+
+    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+        if self.over {
+            return;
+        }
+        match (view.moment(), view.reply()) {
+            (Moment::BeforeRequest, _) => self.request_due(view, acts),
+            (Moment::AfterResponse, _) => {
+                self.calls += 1;
+                self.model_calls += 1;
+            }
+            (Moment::AfterTools, Some(reply)) if view.results().next().is_some() && !reply.tool_calls.is_empty() => {
+                self.tools_ran(view, reply, acts);
+            }
+            (Moment::EndOfRound, _) => self.agent_ended(view, acts),
+            _ => {}
+        }
+    }
+
+    fn facts(&self) -> Facts {
+        vec![("model_calls", Value::from(self.model_calls))]
+    }
+}

@@ -1,0 +1,267 @@
+//! Letta: the step limit, and the tool rules that end, prolong and constrain a run.
+
+use serde_json::Value;
+
+use super::Preset;
+use super::frame::{
+    Action, Acts, Facts, Machine, Parameter, Recipe, Settings, SettingsError, caps, starts_run, wrong_kind,
+};
+use crate::transcript::{Event, Message, Moment, PointView};
+
+const STEPS: &str = "max_steps";
+const RULES: &str = "tool_rules";
+const LENGTH: &str = "finish_reason";
+
+const MANUAL: &str = "\
+- **max_steps** (50): a `for` loop over that many model steps of one run. Named `max_steps` only if the last step ended with \
+a call: a text reply there is `end_turn`, a terminal tool `tool_rule`. 0 and negatives: no step is made, reported as \
+`end_turn`. There is no off value.
+- **tool_rules** (none): a list of `{ type, tool_name, .. }`.
+  - `terminal`: the run ends after a call of the tool (`tool_rule`), also when it failed, not when it was refused.
+  - `required_before_exit`: a text reply or a terminal call before the tool was called does not end the run; the reply is \
+sent back with a demand, as often as needed, until the steps are used up (then `max_steps`).
+  - `max_count_per_step` (`max_count_limit`): calls of the tool in one **run**, despite the name, `>` limit are refused. 0 refuses all.
+  - `init`: a first call of another tool is refused. `child` (`children`): directly after the tool only its children are \
+allowed. `parent`: its children only directly after the tool. When nothing at all is left to allow, everything is. \
+`continue`: no effect in this loop.
+- A text reply cut off by the provider (`finish_reason` length) ends the run as `max_tokens_exceeded`.
+- Counter: steps and executed calls of one run (one user message); refused calls are steps but not calls. Identity: tool \
+names only. Window: the run. Reset: each user message.
+- Letta's own names of the types (`exit_loop`, `run_first`, `constrain_child_tools`, `parent_last_tool`, `continue_loop`) \
+are understood too. `conditional` and `requires_approval` are not evaluated here.
+- Trap: a demand to call a missing tool is not in a recording; after it, only what the same run shows is followed.";
+
+pub(super) fn preset() -> Preset {
+    Preset {
+        id: "letta",
+        version: "letta 0.16.8",
+        source: "letta-ai/letta letta/agents/letta_agent_v3.py, letta/helpers/tool_rule_solver.py, letta/constants.py",
+        summary: "50 steps a run; tool rules end it, send a reply back, or refuse calls",
+        manual: MANUAL,
+        parameters: &[
+            Parameter { name: STEPS, default: "50", off: "", doc: "model steps of one run" },
+            Parameter {
+                name: RULES,
+                default: "[]",
+                off: "[]",
+                doc: "rules, each with type, tool_name and its own max_count_limit or children",
+            },
+        ],
+        variants: &[],
+        tables: &["max_steps", "tool_rules", "combined"],
+        build,
+        case: caps::case,
+    }
+}
+
+fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+    let max_steps = settings.int(STEPS, 50)?;
+    let tool_rules = match settings.get(RULES) {
+        None | Some(Value::Null) => Vec::new(),
+        Some(Value::Array(rules)) => rules.iter().map(tool_rule).collect::<Result<_, _>>()?,
+        Some(other) => return Err(wrong_kind(RULES, "a list of rules", other)),
+    };
+    let rules: &[&str] = if tool_rules.is_empty() { &[LENGTH, STEPS] } else { &[RULES, LENGTH, STEPS] };
+    Ok(Recipe::new(
+        AgentRun {
+            max_steps,
+            tool_rules,
+            history: Vec::new(),
+            refused: Vec::new(),
+            steps: 0,
+            steps_ever: 0,
+            sent_back: false,
+            over: false,
+        },
+        rules,
+    ))
+}
+
+#[derive(Clone, Debug)]
+enum Constraint {
+    Terminal,
+    RequiredBeforeExit,
+    MaxCount(i64),
+    Init,
+    Child(Vec<String>),
+    Parent(Vec<String>),
+    Continue,
+}
+
+#[derive(Clone, Debug)]
+struct ToolRule {
+    tool: String,
+    constraint: Constraint,
+}
+
+fn tool_rule(value: &Value) -> Result<ToolRule, SettingsError> {
+    let wrong = || wrong_kind(RULES, "a rule with type, tool_name and what the type needs", value);
+    let text = |key: &str| value.get(key).and_then(Value::as_str);
+    let children = || {
+        let names = value.get("children")?.as_array()?;
+        names.iter().map(|name| name.as_str().map(str::to_owned)).collect::<Option<Vec<_>>>()
+    };
+    let constraint = match text("type").ok_or_else(wrong)? {
+        "terminal" | "exit_loop" => Constraint::Terminal,
+        "required_before_exit" => Constraint::RequiredBeforeExit,
+        "max_count_per_step" => {
+            Constraint::MaxCount(value.get("max_count_limit").and_then(Value::as_i64).ok_or_else(wrong)?)
+        }
+        "init" | "run_first" => Constraint::Init,
+        "child" | "constrain_child_tools" => Constraint::Child(children().ok_or_else(wrong)?),
+        "parent" | "parent_last_tool" => Constraint::Parent(children().ok_or_else(wrong)?),
+        "continue" | "continue_loop" => Constraint::Continue,
+        _ => return Err(wrong()),
+    };
+    Ok(ToolRule { tool: text("tool_name").ok_or_else(wrong)?.to_owned(), constraint })
+}
+
+/// One run: from a user's message to its end.
+#[derive(Clone, Debug)]
+struct AgentRun {
+    max_steps: i64,
+    tool_rules: Vec<ToolRule>,
+    /// Tools called in this run, refused calls left out.
+    history: Vec<Box<str>>,
+    /// Which calls of the step at hand are refused, by place.
+    refused: Vec<usize>,
+    steps: i64,
+    steps_ever: u64,
+    /// A reply was sent back and no other has come yet.
+    sent_back: bool,
+    over: bool,
+}
+
+impl AgentRun {
+    fn allows(&self, tool: &str) -> bool {
+        let mut inits = self.tool_rules.iter().filter(|rule| matches!(rule.constraint, Constraint::Init)).peekable();
+        if self.history.is_empty() && inits.peek().is_some() {
+            return inits.any(|rule| rule.tool == tool);
+        }
+        if self.permits(tool) {
+            return true;
+        }
+        // With nothing left to allow, the framework offers every tool again.
+        self.only_allowed().is_some_and(|tools| !tools.iter().any(|tool| self.permits(tool)))
+    }
+
+    /// Does every rule let the tool be called next?
+    fn permits(&self, tool: &str) -> bool {
+        let last = self.history.last().map(|name| &**name);
+        self.tool_rules.iter().all(|rule| {
+            let follows = last == Some(rule.tool.as_str());
+            match &rule.constraint {
+                Constraint::MaxCount(limit) if rule.tool == tool => {
+                    let count = self.history.iter().filter(|name| ***name == *tool).count();
+                    i64::try_from(count).unwrap_or(i64::MAX) < *limit
+                }
+                Constraint::Child(children) => !follows || children.iter().any(|child| child == tool),
+                Constraint::Parent(children) => children.iter().any(|child| child == tool) == follows,
+                _ => true,
+            }
+        })
+    }
+
+    /// The tools to which the last call confines the next; `None` when it does not.
+    fn only_allowed(&self) -> Option<&[String]> {
+        let last = self.history.last()?;
+        self.tool_rules.iter().find_map(|rule| match &rule.constraint {
+            Constraint::Child(children) | Constraint::Parent(children) if *rule.tool == **last => Some(&children[..]),
+            _ => None,
+        })
+    }
+
+    /// Is a tool missing that must be called before the run may end?
+    fn lacks_required(&self) -> bool {
+        self.tool_rules.iter().any(|rule| {
+            matches!(rule.constraint, Constraint::RequiredBeforeExit)
+                && !self.history.iter().any(|name| **name == *rule.tool)
+        })
+    }
+
+    fn is_terminal(&self, tool: &str) -> bool {
+        self.tool_rules.iter().any(|rule| matches!(rule.constraint, Constraint::Terminal) && rule.tool == tool)
+    }
+
+    fn stop(&mut self, rule: &'static str, code: &'static str, acts: &mut Acts<'_, '_>) {
+        self.over = true;
+        let act = acts.act(Action::Stop, rule).code(code);
+        if rule == STEPS {
+            act.evidence(self.steps as f64, self.max_steps as f64);
+        }
+    }
+
+    fn replied(&mut self, reply: &Message, acts: &mut Acts<'_, '_>) {
+        self.steps += 1;
+        self.steps_ever += 1;
+        self.sent_back = false;
+        self.refused.clear();
+        for (nth, call) in reply.tool_calls.iter().enumerate() {
+            if !self.allows(&call.name) {
+                self.refused.push(nth);
+                acts.act(Action::Deny, RULES).code("tool rule violation").call(call.id.as_deref());
+            }
+        }
+    }
+
+    fn tools_ran(&mut self, reply: &Message, acts: &mut Acts<'_, '_>) {
+        let mut goes_on = false;
+        for (nth, call) in reply.tool_calls.iter().enumerate() {
+            let refused = self.refused.contains(&nth);
+            if !refused {
+                self.history.push(call.name.clone());
+            }
+            goes_on |= refused || !self.is_terminal(&call.name) || self.lacks_required();
+        }
+        if !goes_on {
+            self.stop(RULES, "tool_rule", acts);
+        } else if self.steps >= self.max_steps {
+            self.stop(STEPS, "max_steps", acts);
+        }
+    }
+
+    fn said(&mut self, reply: &Message, acts: &mut Acts<'_, '_>) {
+        if self.lacks_required() {
+            self.sent_back = true;
+            acts.act(Action::Inject, RULES).code("required_before_exit");
+            if self.steps >= self.max_steps {
+                self.stop(STEPS, "max_steps", acts);
+            }
+        } else if reply.finish_reason.as_deref() == Some("length") {
+            self.stop(LENGTH, "max_tokens_exceeded", acts);
+        } else {
+            self.over = true;
+        }
+    }
+}
+
+impl Machine for AgentRun {
+    fn event(&mut self, event: &Event, _: &mut Acts<'_, '_>) {
+        if event.message().is_some_and(starts_run) {
+            // After a reply that was sent back the run would have gone on; the recording has the user
+            // speak instead, so how the session went is not known from here.
+            self.over = self.sent_back;
+            self.steps = 0;
+            self.history.clear();
+        }
+    }
+
+    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+        if self.over {
+            return;
+        }
+        match (view.moment(), view.reply()) {
+            (Moment::BeforeRequest, _) if self.max_steps <= 0 => self.stop(STEPS, "end_turn", acts),
+            (Moment::AfterResponse, Some(reply)) => self.replied(reply, acts),
+            (Moment::AfterTools, Some(reply)) if !reply.tool_calls.is_empty() && view.results().next().is_some() => {
+                self.tools_ran(reply, acts);
+            }
+            (Moment::EndOfRound, Some(reply)) => self.said(reply, acts),
+            _ => {}
+        }
+    }
+
+    fn facts(&self) -> Facts {
+        vec![("steps", Value::from(self.steps_ever))]
+    }
+}

@@ -1,0 +1,156 @@
+//! smolagents: the step limit and the forced last answer.
+
+use serde_json::Value;
+
+use super::Preset;
+use super::frame::{
+    Action, Acts, Facts, Machine, Parameter, Recipe, Settings, SettingsError, caps, next_request, starts_run, wrong_kind,
+};
+use crate::transcript::{Event, Message, Moment, PointView};
+
+const RULE: &str = "max_steps";
+const ANSWER_TOOL: &str = "final_answer";
+
+const MANUAL: &str = "\
+- **max_steps** (20): steps are numbered from 1 with each `run()`; a step is taken while number `<=` limit. When the steps \
+are used up without a final answer, exactly **one more model request, without tools**, gives the answer; the run's state \
+is `max_steps_error`. A final answer in the last step is a success.
+- Counter: model replies, each with all its tool calls. Failed or unknown tools, bad arguments, replies without a call, a \
+`final_answer` beside another call or twice, and one refused by `final_answer_checks` are steps too. Only a single \
+`final_answer` that is accepted ends the run.
+- Window: the run. Identity: none, and no repetition, token or time rule. Reset: each user message (`run()`), also with \
+`reset=False`, which keeps the memory only.
+- **run_max_steps** is the argument of `run()` and wins; 0 and none there mean the agent's value.
+- **There is no off value.** Agent value 0: the forced answer is asked for at once, then the run fails \
+(`UnboundLocalError`). Negative: it fails without any request. None: `TypeError`. A fraction such as 2.5: two steps, then \
+failure without a forced answer.
+- Traps: the forced answer is not checked by `final_answer_checks`; planning steps are not modelled.";
+
+pub(super) fn preset() -> Preset {
+    Preset {
+        id: "smolagents",
+        version: "smolagents 1.26.0",
+        source: "huggingface/smolagents src/smolagents/agents.py",
+        summary: "20 steps a run, then one more request without tools for the answer",
+        manual: MANUAL,
+        parameters: &[
+            Parameter { name: RULE, default: "20", off: "", doc: "steps of one run, as the agent has it" },
+            Parameter { name: "run_max_steps", default: "null", off: "", doc: "the argument max_steps of run()" },
+            Parameter {
+                name: "final_answer_checks",
+                default: "null",
+                off: "null",
+                doc: "never_accept: one check that always says no",
+            },
+            Parameter { name: "reset", default: "true", off: "", doc: "false keeps the memory; the counter starts anew" },
+        ],
+        variants: &[],
+        tables: &["max_steps"],
+        build,
+        case: caps::case,
+    }
+}
+
+fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+    let agent = number(settings, RULE, Some(20.0))?;
+    let run = number(settings, "run_max_steps", None)?.filter(|steps| *steps != 0.0);
+    let never_accepts = settings.text("final_answer_checks")? == Some("never_accept");
+    settings.flag("reset", true)?;
+    let machine = AgentRun { max_steps: run.or(agent), never_accepts, steps: 0, over: false, states: Vec::new() };
+    Ok(Recipe::new(machine, &[RULE]).resumes_at_user())
+}
+
+/// A number, or none.
+fn number(settings: &Settings, name: &str, default: Option<f64>) -> Result<Option<f64>, SettingsError> {
+    match settings.get(name) {
+        None => Ok(default),
+        Some(Value::Null) => Ok(None),
+        Some(value) if value.as_str() == Some("none") => Ok(None),
+        Some(value) => value.as_f64().map(Some).ok_or_else(|| wrong_kind(name, "a number, or none", value)),
+    }
+}
+
+/// One `run()`.
+#[derive(Clone, Debug)]
+struct AgentRun {
+    /// `None` is the framework's own None, which it cannot compare with.
+    max_steps: Option<f64>,
+    never_accepts: bool,
+    /// Steps taken.
+    steps: u32,
+    over: bool,
+    /// The states of the runs that came to an end, in order.
+    states: Vec<&'static str>,
+}
+
+impl AgentRun {
+    /// Another step is due, unless the steps are used up.
+    fn step_due(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+        let steps = f64::from(self.steps);
+        let Some(limit) = self.max_steps else { return self.fail("TypeError", acts) };
+        if steps + 1.0 <= limit {
+            return;
+        }
+        #[expect(clippy::float_cmp, reason = "the framework asks `number == limit + 1`: no fraction and no negative meets it")]
+        let used_up = steps == limit;
+        if !used_up {
+            return self.fail("UnboundLocalError", acts);
+        }
+        self.over = true;
+        self.states.push("max_steps_error");
+        let act = acts.act(Action::ForceFinal, RULE).code("max_steps_error").ends_run();
+        act.detail("one extra request without tools").evidence(steps + 1.0, limit);
+        act.decision.point = next_request(view.point());
+        if self.steps == 0 {
+            self.fail("UnboundLocalError", acts);
+        }
+    }
+
+    fn fail(&mut self, code: &'static str, acts: &mut Acts<'_, '_>) {
+        self.over = true;
+        acts.act(Action::Fail, RULE).code(code);
+    }
+
+    /// Is the message a final answer, and nothing else, that was accepted?
+    fn answers(&self, reply: &Message, view: &PointView<'_>) -> bool {
+        match &reply.tool_calls[..] {
+            [call] => {
+                *call.name == *ANSWER_TOOL
+                    && !self.never_accepts
+                    && !view.results().any(|result| result.is_error == Some(true))
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Machine for AgentRun {
+    fn event(&mut self, event: &Event, _: &mut Acts<'_, '_>) {
+        if event.message().is_some_and(starts_run) {
+            self.steps = 0;
+            self.over = false;
+        }
+    }
+
+    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+        if self.over {
+            return;
+        }
+        match (view.moment(), view.reply()) {
+            (Moment::BeforeRequest, _) => self.step_due(view, acts),
+            (Moment::AfterResponse, _) => self.steps += 1,
+            (Moment::AfterTools, Some(reply)) if self.answers(reply, view) => {
+                self.over = true;
+                self.states.push("success");
+            }
+            (Moment::AfterTools, Some(reply)) if reply.tool_calls.is_empty() || view.results().next().is_some() => {
+                self.step_due(view, acts);
+            }
+            _ => {}
+        }
+    }
+
+    fn facts(&self) -> Facts {
+        vec![("states", Value::from(self.states.clone()))]
+    }
+}

@@ -1,0 +1,190 @@
+//! tau2-bench: the orchestrator's limits on messages passed on and on tool errors.
+
+use serde_json::Value;
+
+use super::Preset;
+use super::frame::{Action, Acts, Facts, Machine, Parameter, Recipe, Settings, SettingsError, caps};
+use crate::decision::Need;
+use crate::transcript::{Event, Lane, Message, Role};
+
+const STEPS: &str = "max_steps";
+const ERRORS: &str = "max_errors";
+const COMMUNICATION: &str = "validate_communication";
+const STOP_WORDS: &str = "stop_words";
+
+/// What the simulated user says to end the conversation.
+const USER_STOPS: [&str; 3] = ["###STOP###", "###TRANSFER###", "###OUT-OF-SCOPE###"];
+const AGENT_STOP: &str = "###STOP###";
+
+const MANUAL: &str = "\
+Checked after each step, except while a call waits for the environment.
+
+- **max_steps** (200 as the benchmark configures it, 100 in the class): steps `>=` limit. A step is one message passed on: a \
+user message, an agent message, or **all** tool results of one message together. The greeting is not a step. So a call \
+and its results are two steps, and a limit that falls on the call acts one step later, after the results.
+- **max_errors** (10): tool results flagged as errors, one by one, the simulated user's calls included; errors `>=` limit. \
+Several at once can pass the limit. Never reset.
+- Off: none. 0 and negatives act after the first step.
+- **validate_communication** (off): text next to a call, or an empty message, ends the run as `agent_error` or `user_error`.
+- Stop words end the run as `user_stop` or `agent_stop`; the limits are looked at afterwards and overwrite the reason: \
+`###STOP###` in the last allowed step is reported as max_steps, and too many errors overwrite max_steps.
+- Window: the run. Identity: none, there is no repetition test. Reset: never.
+- Recordings: a first message by the agent that asks for no tool is the greeting.
+- Trap: 200 steps are about 100 model calls of a tool user, and user turns use them up too.";
+
+pub(super) fn preset() -> Preset {
+    Preset {
+        id: "tau2-bench",
+        version: "tau2 1.0.1 @a2c0247",
+        source: "sierra-research/tau2-bench src/tau2/orchestrator/orchestrator.py",
+        summary: "200 messages passed on, or 10 tool errors",
+        manual: MANUAL,
+        parameters: &[
+            Parameter { name: STEPS, default: "200", off: "", doc: "messages passed on; 100 with orchestrator_defaults" },
+            Parameter { name: ERRORS, default: "10", off: "", doc: "tool results flagged as errors" },
+            Parameter { name: COMMUNICATION, default: "false", off: "false", doc: "text and calls may not be mixed" },
+            Parameter {
+                name: "orchestrator_defaults",
+                default: "false",
+                off: "false",
+                doc: "the defaults of the orchestrator class, not of the benchmark's configuration",
+            },
+        ],
+        variants: &[],
+        tables: &["max_steps", "max_errors", "communication", "combined"],
+        build,
+        case: caps::case,
+    }
+}
+
+fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+    let default_steps = if settings.flag("orchestrator_defaults", false)? { 100 } else { 200 };
+    let machine = Orchestrator {
+        max_steps: settings.int(STEPS, default_steps)?,
+        max_errors: settings.int(ERRORS, 10)?,
+        validates: settings.flag(COMMUNICATION, false)?,
+        begun: false,
+        steps: 0,
+        errors: 0,
+        waiting: 0,
+        results: None,
+    };
+    let mut rules = vec![STOP_WORDS, STEPS, ERRORS];
+    if machine.validates {
+        rules.insert(0, COMMUNICATION);
+    }
+    Ok(Recipe::new(machine, &rules).needs(ERRORS, Need::ErrorFlags))
+}
+
+#[derive(Clone, Debug)]
+struct Orchestrator {
+    max_steps: i64,
+    max_errors: i64,
+    validates: bool,
+    /// The first message has been seen.
+    begun: bool,
+    steps: i64,
+    errors: i64,
+    /// Calls of the last message that still wait for their results.
+    waiting: usize,
+    /// The last result taken in of a message whose results are not complete.
+    results: Option<usize>,
+}
+
+/// Why the run ends, before the limits are looked at.
+type Reason = Option<(&'static str, &'static str)>;
+
+impl Orchestrator {
+    /// A message by the agent or the user is passed on.
+    fn message(&mut self, message: &Message, acts: &mut Acts<'_, '_>) {
+        self.steps += 1;
+        self.waiting = message.tool_calls.len();
+        let by_agent = message.role == Role::Assistant;
+        let silent = message.content.as_ref().is_none_or(crate::transcript::Text::is_blank);
+        let broken = self.validates && (silent == message.tool_calls.is_empty());
+        if broken {
+            let reason = (COMMUNICATION, if by_agent { "agent_error" } else { "user_error" });
+            if self.waiting > 0 {
+                acts.act(Action::Stop, reason.0).code(reason.1);
+            } else {
+                self.check(Some(reason), None, acts);
+            }
+        } else if self.waiting == 0 {
+            let text = message.text();
+            let said = |words: &[&str]| words.iter().any(|word| text.contains(word));
+            let reason = match by_agent {
+                true if said(&[AGENT_STOP]) => Some((STOP_WORDS, "agent_stop")),
+                false if said(&USER_STOPS) => Some((STOP_WORDS, "user_stop")),
+                _ => None,
+            };
+            self.check(reason, None, acts);
+        }
+    }
+
+    fn result(&mut self, message: &Message, acts: &mut Acts<'_, '_>) {
+        self.errors += i64::from(message.is_error == Some(true));
+        self.results = acts.event();
+        self.waiting = self.waiting.saturating_sub(1);
+        if self.waiting == 0 {
+            self.results_passed_on(acts);
+        }
+    }
+
+    /// The results taken in so far are one step together.
+    fn results_passed_on(&mut self, acts: &mut Acts<'_, '_>) {
+        if let Some(last) = self.results.take() {
+            self.steps += 1;
+            self.check(None, Some(last), acts);
+        }
+    }
+
+    fn at_limit(&self) -> bool {
+        self.steps >= self.max_steps || self.errors >= self.max_errors
+    }
+
+    /// The checks after a step: the later one names the reason.
+    fn check(&mut self, reason: Reason, event: Option<usize>, acts: &mut Acts<'_, '_>) {
+        let mut reason = reason;
+        let mut evidence = None;
+        if self.steps >= self.max_steps {
+            reason = Some((STEPS, "max_steps"));
+            evidence = Some((self.steps, self.max_steps));
+        }
+        if self.errors >= self.max_errors {
+            reason = Some((ERRORS, "too_many_errors"));
+            evidence = Some((self.errors, self.max_errors));
+        }
+        let Some((rule, code)) = reason else { return };
+        let act = acts.act(Action::Stop, rule).code(code);
+        if let Some((observed, limit)) = evidence {
+            act.evidence(observed as f64, limit as f64);
+        }
+        if let Some(event) = event {
+            act.about_event(event);
+        }
+    }
+}
+
+impl Machine for Orchestrator {
+    fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
+        let Some(message) = event.message() else { return };
+        if message.role == Role::System || matches!(message.lane, Lane::Side(_)) {
+            return;
+        }
+        if message.role == Role::Tool {
+            return self.result(message, acts);
+        }
+        // A message that comes before all results are in: those that never came are not waited for.
+        let before = self.steps;
+        self.results_passed_on(acts);
+        let greets = !self.begun && message.role == Role::Assistant && message.tool_calls.is_empty();
+        self.begun = true;
+        if !greets && (before == self.steps || !self.at_limit()) {
+            self.message(message, acts);
+        }
+    }
+
+    fn facts(&self) -> Facts {
+        vec![("step_count", Value::from(self.steps)), ("num_errors", Value::from(self.errors))]
+    }
+}
