@@ -111,6 +111,7 @@ macro_rules! caps {
 }
 
 presets! {
+    browser_use,
     cline,
     deerflow,
     gemini_cli,

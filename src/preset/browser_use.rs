@@ -1,0 +1,276 @@
+//! browser-use: repeated actions, unchanged pages, failures, steps and planning, all before a request.
+
+mod action;
+
+use serde_json::{Map, Value};
+
+use super::Preset;
+use super::frame::counters::Window;
+use super::frame::{Action, Acts, Facts, Machine, Parameter, Recipe, Settings, SettingsError};
+use crate::decision::Need;
+use crate::transcript::{Event, Message, Moment, PointView};
+
+const REPETITION: &str = "repetition";
+const STAGNATION: &str = "page_stagnation";
+const FAILURES: &str = "max_failures";
+const STEPS: &str = "max_steps";
+const PLANNING: &str = "planning";
+
+/// Counts of one action at which the message changes, the strongest first.
+const LEVELS: [(usize, &str); 3] = [(12, "repetition_12"), (8, "repetition_8"), (5, "repetition_5")];
+/// Requests in a row at which the page was the same as before.
+const SAME_PAGES: u32 = 5;
+
+const MANUAL: &str = "\
+All rules act before a request, in this order; only failures and steps ever stop.
+
+- **max_steps**: `step <= max_steps`. From 75 % of the steps on a warning; the last step may only say done; 0 or less: \
+no step at all.
+- **planning**: with a plan, failures in a row `>= planning_replan_on_stall` suggest a new plan; without one, a nudge \
+before request number `planning_exploration_limit` and each later one. 0 = off.
+- **repetition**: the highest count of one action among the last `loop_detection_window` **actions** (not steps) `>=` \
+5, 8, 12: a message of that level. Identity: click = index; input = index and text (stripped, lower case); navigate = \
+exact address; scroll = direction and index; search = engine and set of lower-case words; others = name and given \
+parameters. wait, done and go_back are exempt. Actions skipped after an error count all the same. Never reset.
+- Trap: the message is repeated before **every** request while the count stands, not once per level.
+- **page_stagnation**: address, element count and text the same as at the request before, 5 times in a row. Needs the \
+page in the recording.
+- **max_failures**: a step fails if its reply is unusable or its **only** result is an error; a step of several results \
+never counts and resets. At `>= max_failures` the next request may only say done, one failure later the run ends. With \
+`final_response_after_failure: false` it ends at `>= max_failures`. 0 and negatives are not off.";
+
+pub(super) fn preset() -> Preset {
+    Preset {
+        id: "browser-use",
+        version: "browser-use 0.13.14",
+        source: "browser_use/agent/service.py, browser_use/agent/views.py",
+        summary: "nudges at 5, 8, 12 equal actions of the last 20; done only after 5 failures or at step 500",
+        manual: MANUAL,
+        parameters: &[
+            Parameter { name: "max_steps", default: "500", off: "", doc: "steps of a run; 0 runs nothing" },
+            Parameter { name: "max_failures", default: "5", off: "", doc: "failed steps in a row" },
+            Parameter {
+                name: "final_response_after_failure",
+                default: "true",
+                off: "false",
+                doc: "one more request, done only, before failures end the run",
+            },
+            Parameter {
+                name: "loop_detection_enabled",
+                default: "true",
+                off: "false",
+                doc: "switches repetition and page_stagnation",
+            },
+            Parameter { name: "loop_detection_window", default: "20", off: "", doc: "actions remembered" },
+            Parameter { name: "enable_planning", default: "true", off: "false", doc: "switches planning" },
+            Parameter {
+                name: "planning_exploration_limit",
+                default: "5",
+                off: "0",
+                doc: "requests without a plan before the nudge",
+            },
+            Parameter {
+                name: "planning_replan_on_stall",
+                default: "3",
+                off: "0",
+                doc: "failures in a row before a new plan is suggested",
+            },
+        ],
+        variants: &[],
+        tables: &["loop_detector", "page_stagnation", "max_failures", "max_steps", "planning", "combined"],
+        build,
+        case,
+    }
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
+    Ok(Settings { only: None, ..Settings::of_case(rule, input).devices(&["forced_step_fails"]) })
+}
+
+#[derive(Clone, Debug)]
+struct BrowserUse {
+    limits: Limits,
+    /// The recording shows the forced last step failing, rather than what followed without the rule.
+    forced_step_fails: bool,
+    actions: Window<String>,
+    page: Option<Value>,
+    same_pages: u32,
+    failures: i64,
+    has_plan: bool,
+    replies: i64,
+    done: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Limits {
+    max_steps: i64,
+    max_failures: i64,
+    final_response: bool,
+    detects_loops: bool,
+    plans: bool,
+    exploration: i64,
+    replan: i64,
+}
+
+fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+    let window = settings.int("loop_detection_window", 20)?;
+    let limits = Limits {
+        max_steps: settings.int("max_steps", 500)?,
+        max_failures: settings.int("max_failures", 5)?,
+        final_response: settings.flag("final_response_after_failure", true)?,
+        detects_loops: settings.flag("loop_detection_enabled", true)?,
+        plans: settings.flag("enable_planning", true)?,
+        exploration: settings.int("planning_exploration_limit", 5)?,
+        replan: settings.int("planning_replan_on_stall", 3)?,
+    };
+    let machine = BrowserUse {
+        limits,
+        forced_step_fails: settings.device("forced_step_fails") == Some(&Value::Bool(true)),
+        actions: Window::new(usize::try_from(window).unwrap_or(0)),
+        page: None,
+        same_pages: 0,
+        failures: 0,
+        has_plan: false,
+        replies: 0,
+        done: false,
+    };
+    Ok(Recipe::new(machine, &[STEPS, PLANNING, REPETITION, STAGNATION, FAILURES])
+        .needs(PLANNING, Need::Native("plan updates"))
+        .needs(STAGNATION, Need::Native("page state"))
+        .needs(FAILURES, Need::ErrorFlags))
+}
+
+impl BrowserUse {
+    /// The page as read for this request: what the last event says, else a page never seen before.
+    fn read_page(&mut self, last: Option<&Message>) {
+        let page = last.and_then(|message| field(message, "page")).filter(|page| !page.is_null());
+        if page.is_some() && page == self.page {
+            self.same_pages += 1;
+        } else {
+            self.same_pages = 0;
+        }
+        self.page = page;
+    }
+
+    fn request(&mut self, acts: &mut Acts<'_, '_>) {
+        let step = self.replies + 1;
+        let limits = self.limits.clone();
+        if step > limits.max_steps {
+            acts.act(Action::Stop, STEPS).code("Failed to complete task in maximum steps");
+            return;
+        }
+        if self.failures >= limits.max_failures.saturating_add(i64::from(limits.final_response)) {
+            let code = format!("Stopped due to {} consecutive failures", limits.max_failures);
+            let act = acts.act(Action::Stop, FAILURES).code(code);
+            act.evidence(self.failures as f64, limits.max_failures as f64);
+            return;
+        }
+        let is_last = step >= limits.max_steps;
+        if !is_last && step.saturating_mul(4) >= limits.max_steps.saturating_mul(3) {
+            acts.act(Action::Warn, STEPS).code("budget_warning").field("count", step);
+        }
+        self.plan(step, acts);
+        self.nudge(acts);
+        let is_forced = limits.final_response && self.failures >= limits.max_failures;
+        let forced = [(is_last, STEPS, "last_step_done_only"), (is_forced, FAILURES, "max_failures_done_only")];
+        for (_, rule, code) in forced.into_iter().filter(|(applies, ..)| *applies) {
+            let act = acts.act(Action::ForceFinal, rule).code(code);
+            if !self.forced_step_fails {
+                // The answer asked for is not in the recording; taken for a good one.
+                act.ends_run();
+                self.failures = 0;
+            }
+        }
+    }
+
+    fn plan(&self, step: i64, acts: &mut Acts<'_, '_>) {
+        let limits = &self.limits;
+        if !limits.plans {
+            return;
+        }
+        if self.has_plan && limits.replan > 0 && self.failures >= limits.replan {
+            let act = acts.act(Action::Warn, PLANNING).code("replan_suggested").field("count", self.failures);
+            act.evidence(self.failures as f64, limits.replan as f64);
+        }
+        if !self.has_plan && limits.exploration > 0 && step >= limits.exploration {
+            let act = acts.act(Action::Warn, PLANNING).code("planning_nudge").field("count", step);
+            act.evidence(step as f64, limits.exploration as f64);
+        }
+    }
+
+    fn nudge(&self, acts: &mut Acts<'_, '_>) {
+        if !self.limits.detects_loops {
+            return;
+        }
+        let items = self.actions.items();
+        let count = items.iter().map(|action| self.actions.count(action)).max().unwrap_or(0);
+        if let Some((level, code)) = LEVELS.into_iter().find(|(level, _)| count >= *level) {
+            let act = acts.act(Action::Warn, REPETITION).code(code).evidence(count as f64, level as f64);
+            act.field("count", count).field("window", items.len());
+        }
+        if self.same_pages >= SAME_PAGES {
+            let act = acts.act(Action::Warn, STAGNATION).code("page_stagnation").field("count", self.same_pages);
+            act.evidence(f64::from(self.same_pages), f64::from(SAME_PAGES));
+        }
+    }
+
+    fn reply(&mut self, reply: &Message) {
+        self.replies += 1;
+        self.has_plan |= field(reply, "plan_update").is_some_and(|plan| !plan.is_null());
+        if reply.tool_calls.is_empty() {
+            self.failures += 1;
+        }
+        for call in &reply.tool_calls {
+            if let Some(identity) = action::identity(call) {
+                self.actions.push(identity);
+            }
+        }
+    }
+
+    /// What the step came to: after an error the rest of its actions did not run.
+    fn step_is_over(&mut self, reply: &Message, results: &[&Message]) {
+        let Some(first) = results.first() else { return };
+        let failed = |result: &Message| result.is_error == Some(true);
+        let only_one = reply.tool_calls.len() == 1 || failed(first);
+        self.failures = if only_one && failed(first) { self.failures + 1 } else { 0 };
+        self.done = reply.tool_calls.first().is_some_and(|call| &*call.name == "done") && !failed(first);
+    }
+}
+
+/// A field of the recorded line that only this framework reads.
+fn field(message: &Message, name: &str) -> Option<Value> {
+    let extra: Map<String, Value> = serde_json::from_str(message.extra.as_ref()?.get()).ok()?;
+    extra.get(name).cloned()
+}
+
+impl Machine for BrowserUse {
+    fn event(&mut self, event: &Event, _: &mut Acts<'_, '_>) {
+        if let Some(reply) = event.message().filter(|message| message.is_step() && !self.done) {
+            self.reply(reply);
+        }
+    }
+
+    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+        if self.done {
+            return;
+        }
+        match view.moment() {
+            Moment::BeforeRequest => {
+                self.read_page(view.events().last().and_then(Event::message));
+                self.request(acts);
+            }
+            Moment::AfterTools => {
+                let results: Vec<&Message> = view.results().collect();
+                if let Some(reply) = view.reply().filter(|reply| !reply.tool_calls.is_empty()) {
+                    self.step_is_over(reply, &results);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn facts(&self) -> Facts {
+        vec![("model_calls", Value::from(self.replies)), ("consecutive_failures", Value::from(self.failures))]
+    }
+}
