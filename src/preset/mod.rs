@@ -118,6 +118,7 @@ presets! {
     google_adk,
     goose,
     hermes_agent,
+    langchain,
     letta,
     opencode,
     openhands,
