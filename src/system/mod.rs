@@ -4,6 +4,7 @@
 //! configuration, read verbatim, and becomes a [`Strategy`] like any stack. It knows no file and no
 //! recorded format: texts come in as [`ConfigText`], recordings as [`crate::transcript::Run`]s.
 
+pub mod adaptive;
 pub mod agentao;
 pub mod awaken;
 pub mod mira;
@@ -43,7 +44,7 @@ impl std::fmt::Debug for SystemInfo {
 }
 
 /// Every system, in manual order.
-pub static SYSTEMS: &[SystemInfo] = &[mira::MIRA, awaken::AWAKEN, agentao::AGENTAO];
+pub static SYSTEMS: &[SystemInfo] = &[mira::MIRA, adaptive::ADAPTIVE, awaken::AWAKEN, agentao::AGENTAO];
 
 /// The system of that name.
 pub fn find(id: &str) -> Option<&'static SystemInfo> {

@@ -2,7 +2,11 @@
 
 pub mod benchmark;
 pub mod closing_paragraph;
+pub mod completion_words;
+pub mod conclusion_tag;
+pub mod experiment_tag;
 pub mod failure;
+pub mod observation;
 pub mod phrases;
 pub mod provider_error;
 pub mod user_request;

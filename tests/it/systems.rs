@@ -51,3 +51,8 @@ fn agentao_agrees_with_every_golden_case() {
 fn mira_agrees_with_every_golden_case() {
     check_golden("mira");
 }
+
+#[test]
+fn adaptive_agrees_with_every_golden_case() {
+    check_golden("adaptive");
+}

@@ -1,0 +1,195 @@
+//! The adaptive iterations as a strategy over recorded runs. An iteration is one step: the reply is
+//! the cycle's text, its tools the experiment, their results the observation.
+
+use super::config;
+use super::iterations::{End, Iterations, Next, Profile};
+use super::review::Review;
+use crate::decision::{Action, Decision, Evidence, Need, Requirement, RuleName, Strategy, Watch};
+use crate::system::{ConfigError, Round, RoundClock, Settings};
+use crate::text::conclusion_tag::has_conclusion;
+use crate::text::experiment_tag::experiment_code;
+use crate::text::observation::observation;
+use crate::transcript::{Event, Header, JudgeReply, Message, Moment, PointView, Role};
+
+/// The profiles' names; the first is the default.
+pub(super) const PROFILES: &[&str] = &["documented", "published"];
+const OPTIONS: &[&str] = &["max_iterations", "round"];
+
+const CONCLUSION: RuleName = RuleName::fixed("adaptive.conclusion_tag");
+const COMPLETED: RuleName = RuleName::fixed("adaptive.task_completed");
+const REVIEW: RuleName = RuleName::fixed("adaptive.review");
+const NO_EXPERIMENT: RuleName = RuleName::fixed("adaptive.no_experiment");
+const MAX: RuleName = RuleName::fixed("adaptive.max_iterations");
+
+/// The workflow, configured.
+struct Adaptive {
+    name: String,
+    profile: Profile,
+    max: i64,
+    round: Round,
+}
+
+/// Builds the strategy from a config.yaml (or JSON, or TOML).
+pub(super) fn build(settings: &Settings) -> Result<Box<dyn Strategy>, ConfigError> {
+    settings.refuse_unknown(OPTIONS)?;
+    let profile = match settings.profile_of(PROFILES)? {
+        "published" => Profile::Published,
+        _ => Profile::Documented,
+    };
+    let round = if settings.set.contains_key("round") { settings.round()? } else { Round::Step };
+    Ok(Box::new(Adaptive { name: settings.name.clone(), profile, max: config::max_iterations(settings)?, round }))
+}
+
+impl Strategy for Adaptive {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn profile(&self) -> &'static str {
+        match self.profile {
+            Profile::Documented => PROFILES[0],
+            Profile::Published => PROFILES[1],
+        }
+    }
+
+    fn rules(&self) -> Vec<RuleName> {
+        match self.profile {
+            Profile::Documented => vec![CONCLUSION, NO_EXPERIMENT, COMPLETED, MAX],
+            Profile::Published => vec![NO_EXPERIMENT, REVIEW, MAX],
+        }
+    }
+
+    fn requirements(&self) -> Vec<Requirement> {
+        match self.profile {
+            Profile::Documented => Vec::new(),
+            Profile::Published => vec![Requirement { rule: REVIEW, need: Need::Judge }],
+        }
+    }
+
+    fn start<'s>(&'s self, _: &Header) -> Box<dyn Watch + 's> {
+        Box::new(Workflow {
+            adaptive: self,
+            clock: RoundClock::new(self.round),
+            iterations: Iterations::new(self.profile, self.max),
+            cycle: Cycle::default(),
+            final_call: None,
+        })
+    }
+}
+
+/// One iteration as it is recorded.
+#[derive(Default)]
+struct Cycle {
+    has_experiment: bool,
+    results: Vec<String>,
+    review: Option<JudgeReply>,
+}
+
+/// The workflow at work on one recording.
+struct Workflow<'s> {
+    adaptive: &'s Adaptive,
+    clock: RoundClock,
+    iterations: Iterations,
+    cycle: Cycle,
+    /// The rule that made the next call the last one.
+    final_call: Option<RuleName>,
+}
+
+impl Watch for Workflow<'_> {
+    fn at(&mut self, view: &PointView<'_>, trail: &mut Vec<Decision>) {
+        self.take_in(view);
+        let ends = self.clock.ends(view);
+        let by_step = self.adaptive.round == Round::Step;
+        if view.moment() == Moment::BeforeRequest {
+            trail.extend(self.force_final(view));
+        }
+        let is_reply = if by_step { view.moment() == Moment::AfterResponse } else { ends };
+        if is_reply {
+            let text = view.reply().map(Message::text).unwrap_or_default();
+            let has_experiment =
+                self.cycle.has_experiment || experiment_code(&text).is_some_and(|code| !code.is_empty());
+            if let Next::Stop(end) = self.iterations.reply(&text, has_experiment) {
+                trail.push(self.stop(view, end));
+                return;
+            }
+        }
+        if ends {
+            let cycle = std::mem::take(&mut self.cycle);
+            self.observe(view, &cycle, trail);
+        }
+    }
+}
+
+impl Workflow<'_> {
+    fn take_in(&mut self, view: &PointView<'_>) {
+        for event in view.news() {
+            match event {
+                Event::Message(message) if message.is_step() => {
+                    self.cycle.has_experiment |= !message.tool_calls.is_empty();
+                }
+                Event::Message(message) if message.is_result() => self.cycle.results.push(message.text().into_owned()),
+                Event::Judge(review) => self.cycle.review = Some(review.clone()),
+                _ => {}
+            }
+        }
+    }
+
+    /// The next call is asked for a conclusion instead of another cycle. A recording of the workflow
+    /// itself has that prompt already, and then nothing changes.
+    fn force_final(&mut self, view: &PointView<'_>) -> Option<Decision> {
+        let rule = self.final_call.take()?;
+        let prompt = view.messages().rev().find(|message| message.role == Role::User);
+        let asked = prompt.is_some_and(|prompt| has_conclusion(&prompt.text()));
+        (!asked).then(|| Decision::at(view, Action::ForceFinal, rule, self.progress()))
+    }
+
+    fn observe(&mut self, view: &PointView<'_>, cycle: &Cycle, trail: &mut Vec<Decision>) {
+        let seen = observation(&cycle.results.join("\n"));
+        let reply = cycle.review.as_ref().and_then(|review| review.reply.as_ref());
+        let review = reply.and_then(|reply| Review::read_reply(&reply.as_str()));
+        if self.adaptive.profile == Profile::Published && review.is_none() && !seen.is_empty() {
+            let why = match &cycle.review {
+                None => "no reviewer's verdict is recorded here",
+                Some(review) if review.reply.is_none() => "the reviewer failed here; the workflow goes on",
+                Some(_) => "the reviewer's verdict is not readable; the workflow goes on",
+            };
+            trail.push(Decision::at(view, Action::Observe, REVIEW, Evidence::NONE).code("no_verdict").detail(why));
+        }
+        let logged = self.iterations.log.len();
+        match self.iterations.observe(&seen, review.as_ref()) {
+            Next::Stop(end) => trail.push(self.stop(view, end)),
+            Next::FinalCall => {
+                let words = self.iterations.log.get(logged..).unwrap_or_default();
+                let rule = match words.first() {
+                    Some(word) if word.starts_with("Task completion") => COMPLETED,
+                    Some(word) if word.starts_with("Reviewer indicates") => REVIEW,
+                    _ => MAX,
+                };
+                self.final_call = Some(rule);
+            }
+            Next::Call | Next::Experiment => {}
+        }
+    }
+
+    /// Iterations so far against the cap.
+    fn progress(&self) -> Evidence {
+        Evidence::new(self.iterations.current as f64, self.adaptive.max as f64)
+    }
+
+    fn stop(&self, view: &PointView<'_>, end: End) -> Decision {
+        let (rule, evidence) = match end {
+            End::ConclusionTag => (CONCLUSION, Evidence::NONE),
+            End::TaskCompleted(_) => (COMPLETED, Evidence::NONE),
+            End::Reviewed => (REVIEW, Evidence::NONE),
+            End::NoExperiment => (NO_EXPERIMENT, Evidence::NONE),
+            End::MaxIterations => (MAX, self.progress()),
+        };
+        let log = self.iterations.log.iter().rev().find(|line| !line.ends_with("workflow completed"));
+        let decision = Decision::at(view, Action::Stop, rule, evidence);
+        match (end, log) {
+            (End::TaskCompleted(word), _) => decision.detail(format!("observation has `{word}` and no error word")),
+            (_, Some(log)) => decision.detail(log.clone()),
+            (_, None) => decision,
+        }
+    }
+}
