@@ -58,10 +58,10 @@ pub(super) fn preset() -> Preset {
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
-    let default_steps = if settings.flag("orchestrator_defaults", false)? { 100 } else { 200 };
+    let default_steps = if settings.flag("orchestrator_defaults", false)? { 100.0 } else { 200.0 };
     let machine = Orchestrator {
-        max_steps: settings.int(STEPS, default_steps)?,
-        max_errors: settings.int(ERRORS, 10)?,
+        max_steps: settings.number(STEPS, default_steps)?,
+        max_errors: settings.number(ERRORS, 10.0)?,
         validates: settings.flag(COMMUNICATION, false)?,
         begun: false,
         steps: 0,
@@ -78,13 +78,13 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
 
 #[derive(Clone, Debug)]
 struct Orchestrator {
-    max_steps: i64,
-    max_errors: i64,
+    max_steps: f64,
+    max_errors: f64,
     validates: bool,
     /// The first message has been seen.
     begun: bool,
-    steps: i64,
-    errors: i64,
+    steps: u32,
+    errors: u32,
     /// Calls of the last message that still wait for their results.
     waiting: usize,
     /// The last result taken in of a message whose results are not complete.
@@ -122,7 +122,7 @@ impl Orchestrator {
     }
 
     fn result(&mut self, message: &Message, acts: &mut Acts<'_, '_>) {
-        self.errors += i64::from(message.is_error == Some(true));
+        self.errors += u32::from(message.is_error == Some(true));
         self.results = acts.event();
         self.waiting = self.waiting.saturating_sub(1);
         if self.waiting == 0 {
@@ -138,26 +138,30 @@ impl Orchestrator {
         }
     }
 
-    fn at_limit(&self) -> bool {
-        self.steps >= self.max_steps || self.errors >= self.max_errors
+    fn out_of_steps(&self) -> bool {
+        f64::from(self.steps) >= self.max_steps
+    }
+
+    fn too_many_errors(&self) -> bool {
+        f64::from(self.errors) >= self.max_errors
     }
 
     /// The checks after a step: the later one names the reason.
     fn check(&mut self, reason: Reason, event: Option<usize>, acts: &mut Acts<'_, '_>) {
         let mut reason = reason;
         let mut evidence = None;
-        if self.steps >= self.max_steps {
+        if self.out_of_steps() {
             reason = Some((STEPS, "max_steps"));
             evidence = Some((self.steps, self.max_steps));
         }
-        if self.errors >= self.max_errors {
+        if self.too_many_errors() {
             reason = Some((ERRORS, "too_many_errors"));
             evidence = Some((self.errors, self.max_errors));
         }
         let Some((rule, code)) = reason else { return };
         let act = acts.act(Action::Stop, rule).code(code);
         if let Some((observed, limit)) = evidence {
-            act.evidence(observed as f64, limit as f64);
+            act.evidence(f64::from(observed), limit);
         }
         if let Some(event) = event {
             act.about_event(event);
@@ -179,7 +183,7 @@ impl Machine for Orchestrator {
         self.results_passed_on(acts);
         let greets = !self.begun && message.role == Role::Assistant && message.tool_calls.is_empty();
         self.begun = true;
-        if !greets && (before == self.steps || !self.at_limit()) {
+        if !greets && (before == self.steps || !(self.out_of_steps() || self.too_many_errors())) {
             self.message(message, acts);
         }
     }

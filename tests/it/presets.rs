@@ -1,8 +1,14 @@
 //! The presets: golden cases.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use whenstop::conformance::{self, ConformanceReport, TableFile};
+use whenstop::decision::Strategy;
+use whenstop::preset::{self, Settings};
+use whenstop::reader::{Corpus, ReadOptions};
+use whenstop::replay::replay;
+use whenstop::transcript::Run;
 
 /// Every `.jsonl` below `folder`, in path order.
 fn tables(folder: &Path) -> Vec<TableFile> {
@@ -45,4 +51,51 @@ fn presets_agree_with_the_frameworks_own_code() {
 fn presets_agree_with_our_own_cases() {
     let report = conformance::run(&tables(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/presets")));
     assert!(report.all_agreed() && report.not_applicable.is_empty(), "{}", show(&report));
+}
+
+/// The runs of a corpus; none, with a loud note, when it is not here.
+fn recordings(corpus: &str) -> Vec<Run> {
+    let Some(folder) = crate::shared::folder("corpora") else { return Vec::new() };
+    let options = ReadOptions { allow_unmatched_labels: true, ..ReadOptions::default() };
+    Corpus::open(&[folder.join(corpus)], options).unwrap().runs().unwrap().0
+}
+
+/// The benchmark's own rules, run over its own recordings, end every run where and why it ended; only
+/// its check of mixed messages (`agent_error`, 9 runs) is off by default.
+#[test]
+fn tau2_bench_ends_its_own_recordings_as_they_ended() {
+    let runs = recordings("tau2");
+    if runs.is_empty() {
+        return;
+    }
+    let strategy = preset::find("tau2-bench").unwrap().strategy("tau2-bench", &Settings::default()).unwrap();
+    let mut ends: BTreeMap<String, usize> = BTreeMap::new();
+    for run in &runs {
+        let replay = replay(run, &strategy);
+        assert_eq!(replay.stop, None, "{} was not stopped early by its own harness", run.header.run_id);
+        let code = replay.trail.last().and_then(|decision| decision.code.as_deref()).unwrap_or("none");
+        *ends.entry(code.to_owned()).or_default() += 1;
+    }
+    let recorded = [("agent_stop", 40), ("max_steps", 10), ("none", 9), ("too_many_errors", 3), ("user_stop", 432)];
+    assert_eq!(ends, recorded.map(|(code, n)| (code.to_owned(), n)).into());
+}
+
+#[test]
+fn presets_run_on_recordings_and_decide_in_order() {
+    let strategies = preset::all_strategies();
+    for run in ["tau-bench", "intercode"].into_iter().flat_map(recordings) {
+        for strategy in &strategies {
+            decides_in_order(&run, strategy.as_ref());
+        }
+    }
+}
+
+fn decides_in_order(run: &Run, strategy: &dyn Strategy) {
+    let trail = replay(run, strategy).trail;
+    let rules = strategy.rules();
+    for decision in &trail {
+        assert!(decision.event.is_none_or(|event| event < run.events().len()), "{}", strategy.name());
+        assert!(rules.contains(&decision.rule), "{}: {} is not among its rules", strategy.name(), decision.rule);
+    }
+    assert!(trail.is_sorted_by_key(|decision| decision.point), "{}: {trail:#?}", strategy.name());
 }

@@ -233,6 +233,8 @@ fn collect_paths(table: &Map<String, Value>, prefix: &str, parameters: &[Paramet
             Value::Object(inner) if parameters.iter().any(|parameter| parameter.name.starts_with(&below)) => {
                 collect_paths(inner, &path, parameters, paths);
             }
+            // A whole group left out by name.
+            Value::Null if parameters.iter().any(|parameter| parameter.name.starts_with(&below)) => {}
             _ => paths.push(path),
         }
     }
