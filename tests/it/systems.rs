@@ -3,6 +3,9 @@
 use std::path::Path;
 
 use whenstop::conformance::{self, ConformanceReport, TableFile};
+use whenstop::system::mira;
+use whenstop::system::mira::plan::MetricsScope;
+use whenstop::system::mira::rules::{Profile, Rules};
 
 use crate::shared;
 
@@ -55,4 +58,38 @@ fn mira_agrees_with_every_golden_case() {
 #[test]
 fn adaptive_agrees_with_every_golden_case() {
     check_golden("adaptive");
+}
+
+/// The cases of one mira table.
+fn mira_cases(table: &str) -> Vec<serde_json::Value> {
+    let Some(folder) = shared::folder("golden/mira") else { return Vec::new() };
+    let text = std::fs::read_to_string(folder.join(format!("{table}.jsonl"))).unwrap();
+    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+}
+
+#[test]
+fn mira_answers_for_its_other_releases_too() {
+    let tables = [
+        ("user_input_request", "match"),
+        ("failure_response", "match"),
+        ("provider_error", "match"),
+        ("replan", "replan"),
+    ];
+    let releases = [("v0_2", Profile::Published02), ("later", Profile::PublishedLater)];
+    for ((table, field), (key, profile)) in tables.into_iter().flat_map(|t| releases.map(|r| (t, r))) {
+        for case in mira_cases(table) {
+            let answer = mira::answer_of(Rules::of(profile), table, &case["input"]).unwrap();
+            assert_eq!(answer[field], case["also"][key], "{table} {} {key}", case["id"]);
+        }
+    }
+}
+
+#[test]
+fn mira_knows_the_reason_of_the_documented_order() {
+    let documented = Rules::of(Profile::Documented);
+    let rules = Rules { metrics: MetricsScope::Merged, ..documented };
+    for case in mira_cases("round_decision") {
+        let answer = mira::answer_of(rules, "round_decision", &case["input"]).unwrap();
+        assert_eq!(answer["stop_reason"], case["by_documented_order"]["stop_reason"], "{}", case["id"]);
+    }
 }

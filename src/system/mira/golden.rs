@@ -181,21 +181,15 @@ fn round(rules: Rules, input: &Value) -> Result<Value, Raised> {
 /// A plan reduced to status, current experiment, and id, status and conclusion of each experiment.
 fn reduced(project: &Project) -> Value {
     let Some(plan) = project.plan() else { return Value::Null };
-    let keep = |experiment: &Value| match python::dict(experiment) {
-        Some(experiment) => {
-            let field = |key: &str| Some((key.to_owned(), experiment.get(key)?.clone()));
-            Value::Object(["id", "status", "conclusion"].into_iter().filter_map(field).collect())
-        }
-        None => experiment.clone(),
+    let keep = |experiment: &Map<String, Value>| {
+        let field = |key: &str| Some((key.to_owned(), experiment.get(key)?.clone()));
+        Value::Object(["id", "status", "conclusion"].into_iter().filter_map(field).collect())
     };
-    let experiments = plan.get("experiments").map(|experiments| match experiments {
-        Value::Array(experiments) => experiments.iter().map(keep).collect(),
-        other => other.clone(),
-    });
+    let experiments = plan::experiments(Some(plan)).iter().filter_map(python::dict).map(keep);
     json!({
         "status": plan.get("status"),
         "current_experiment": plan.get("current_experiment"),
-        "experiments": experiments.unwrap_or(Value::Array(Vec::new())),
+        "experiments": experiments.collect::<Vec<_>>(),
     })
 }
 
