@@ -140,7 +140,12 @@ pub(super) fn content(raw: &RawValue) -> Option<Text> {
 /// The parser's message without its own idea of the place.
 pub(super) fn message(error: &serde_json::Error) -> String {
     let message = error.to_string();
-    message.split(" at line ").next().unwrap_or(&message).to_owned()
+    let message = message.split(" at line ").next().unwrap_or(&message);
+    // The name of our own type tells the reader of the message nothing.
+    match message.split_once("expected struct ") {
+        Some((found, _)) => format!("{found}expected an object"),
+        None => message.to_owned(),
+    }
 }
 
 /// True when the text holds half a surrogate pair as an escape, which is no Unicode.

@@ -63,13 +63,14 @@ impl Format for TauBench {
             }
             events.push(Event::Message(Box::new(message)));
         }
+        let (suite, model) = suite_and_model(&record.file.stem);
         out.run(Draft {
             header: Header {
                 run_id: format!("{}/{key}", record.file.stem),
                 task_id,
                 trial: number,
-                suite: Some("tau-bench".to_owned()),
-                model: Some(record.file.stem.clone()),
+                suite: Some(suite),
+                model,
                 ..Header::default()
             },
             events,
@@ -82,4 +83,14 @@ impl Format for TauBench {
             warnings: Vec::new(),
         });
     }
+}
+
+/// The domain and the model, which only the file's name tells: `gpt-4o-airline.json`.
+fn suite_and_model(stem: &str) -> (String, Option<String>) {
+    for domain in ["airline", "retail"] {
+        if let Some(model) = stem.strip_suffix(domain).and_then(|rest| rest.strip_suffix('-')) {
+            return (format!("tau-bench-{domain}"), Some(model.to_owned()));
+        }
+    }
+    ("tau-bench".to_owned(), None)
 }
