@@ -86,7 +86,9 @@ impl CapMachine {
 
     /// A request is due: the one whose point this is, or the one after what is known by now.
     fn request_due(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
-        self.counts.elapsed_ms = view.now().zip(view.started_at()).map(|(now, start)| now.since(start).0);
+        if self.plan.is_timed() {
+            self.counts.elapsed_ms = view.now().zip(view.started_at()).map(|(now, start)| now.since(start).0);
+        }
         let (counts, point) = (self.counts, next_request(view.point()));
         self.look(When::BeforeRequest, &counts, Place { point: Some(point), event: None }, acts);
     }

@@ -139,6 +139,11 @@ impl Plan {
             words: (run.ended.as_str(), run.open.as_str()),
         })
     }
+
+    /// Does any cap look at the clock?
+    pub(super) fn is_timed(&self) -> bool {
+        self.caps.iter().any(|cap| cap.counts == Count::WholeSeconds)
+    }
 }
 
 /// True when a parameter is set to something.
