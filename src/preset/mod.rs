@@ -124,6 +124,7 @@ presets! {
     openhands,
     roo_code,
     smolagents,
+    semantic_kernel,
     strands_agents,
     tau2_bench,
     vercel_ai,

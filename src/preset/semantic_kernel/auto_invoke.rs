@@ -1,0 +1,67 @@
+//! Functions called without asking, a number of times.
+
+use super::super::frame::{Action, Acts, Facts, Machine, Settings, SettingsError};
+use super::AUTO_INVOKE;
+use crate::transcript::{Event, Moment, PointView, Role};
+
+#[derive(Clone, Debug)]
+pub(super) struct AutoInvoke {
+    max: i64,
+    /// Rounds of calls of this request.
+    attempts: i64,
+    /// The functions have been taken away.
+    forced: bool,
+    calls: u64,
+    executed: u64,
+}
+
+impl AutoInvoke {
+    pub(super) fn new(settings: &Settings) -> Result<Self, SettingsError> {
+        let on = settings.flag("auto_invoke", true)?;
+        let default = match settings.text("function_choice_behavior")?.unwrap_or("Auto") {
+            "Required" if on => 1,
+            "Auto" if on => 5,
+            _ => 0,
+        };
+        let max = settings.int("maximum_auto_invoke_attempts", default)?;
+        Ok(Self { max, attempts: 0, forced: false, calls: 0, executed: 0 })
+    }
+}
+
+impl Machine for AutoInvoke {
+    fn event(&mut self, event: &Event, _acts: &mut Acts<'_, '_>) {
+        let Some(message) = event.message() else { return };
+        if message.role == Role::User {
+            self.attempts = 0;
+            self.forced = false;
+        } else if message.is_step() {
+            self.calls += 1;
+        } else if message.is_result() {
+            self.executed += 1;
+        }
+    }
+
+    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+        let has_calls = view.reply().is_some_and(|reply| !reply.tool_calls.is_empty());
+        let (seen, limit) = (self.attempts as f64, self.max as f64);
+        match view.moment() {
+            Moment::BeforeRequest if self.max > 0 && self.attempts >= self.max && !self.forced => {
+                self.forced = true;
+                acts.act(Action::ForceFinal, AUTO_INVOKE).code("maximum_auto_invoke_attempts").evidence(seen, limit);
+            }
+            Moment::AfterResponse if has_calls && (self.forced || self.max <= 0) => {
+                acts.act(Action::Stop, AUTO_INVOKE).code("calls returned unexecuted").evidence(seen, limit);
+            }
+            Moment::AfterTools if has_calls => self.attempts += 1,
+            Moment::AfterTools => {
+                self.attempts = 0;
+                self.forced = false;
+            }
+            _ => {}
+        }
+    }
+
+    fn facts(&self) -> Facts {
+        vec![("model_calls", self.calls.into()), ("tools_executed", self.executed.into())]
+    }
+}

@@ -1,0 +1,150 @@
+//! Agents that speak in turn: the group chat, its aggregated strategies, and the orchestration's rounds.
+
+use serde_json::Value;
+
+use super::super::frame::{Action, Acts, Facts, Machine, Settings, SettingsError, wrong_kind};
+use super::strategy::Strategy;
+use super::{AGGREGATOR, MAXIMUM, ROUNDS, STRATEGY};
+use crate::transcript::{Event, Message, Moment, PointView, Role};
+
+/// The agent's own words at the end of its turn.
+fn turn<'v>(view: &PointView<'v>) -> Option<&'v Message> {
+    view.reply().filter(|reply| reply.tool_calls.is_empty())
+}
+
+fn agent_of(message: &Message) -> &str {
+    message.name.as_deref().unwrap_or("assistant")
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct GroupChat {
+    strategy: Strategy,
+    /// Agent turns of this invocation; `None` before it is begun.
+    turns: Option<i64>,
+    messages: i64,
+    complete: bool,
+    calls: u64,
+}
+
+impl GroupChat {
+    pub(super) fn new(settings: &Settings) -> Result<Self, SettingsError> {
+        let strategy = Strategy::read(settings.get("termination_strategy"))?;
+        Ok(Self { strategy, turns: None, messages: 0, complete: false, calls: 0 })
+    }
+
+    fn begin(&mut self, acts: &mut Acts<'_, '_>) {
+        let max = self.strategy.maximum_iterations;
+        if self.complete && !self.strategy.automatic_reset {
+            acts.act(Action::Fail, STRATEGY).code("AgentChatException").detail("Chat is already complete");
+        } else if max <= 0 {
+            acts.act(Action::Stop, MAXIMUM).code(MAXIMUM).evidence(0.0, max as f64);
+        }
+        self.complete = false;
+        self.turns = Some(0);
+    }
+
+    fn spoken(&mut self, message: &Message, acts: &mut Acts<'_, '_>) {
+        let turns = self.turns.unwrap_or(0) + 1;
+        let max = self.strategy.maximum_iterations;
+        self.turns = Some(turns);
+        self.messages += 1;
+        self.complete = self.strategy.ends(agent_of(message), &message.text(), self.messages);
+        if self.complete {
+            acts.act(Action::Stop, STRATEGY).code(STRATEGY);
+        } else if turns >= max {
+            acts.act(Action::Stop, MAXIMUM).code(MAXIMUM).evidence(turns as f64, max as f64);
+        }
+    }
+}
+
+impl Machine for GroupChat {
+    fn event(&mut self, event: &Event, _acts: &mut Acts<'_, '_>) {
+        let Some(message) = event.message() else { return };
+        if message.role == Role::User {
+            self.turns = None;
+        } else if message.is_step() {
+            self.calls += 1;
+        }
+    }
+
+    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+        match (view.moment(), turn(view)) {
+            (Moment::BeforeRequest, _) if self.turns.is_none() => self.begin(acts),
+            (Moment::AfterTools, Some(message)) => self.spoken(message, acts),
+            _ => {}
+        }
+    }
+
+    fn facts(&self) -> Facts {
+        vec![("model_calls", self.calls.into())]
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Aggregator {
+    parts: Vec<Strategy>,
+    all: bool,
+    messages: i64,
+    answers: Vec<Value>,
+}
+
+impl Aggregator {
+    /// An aggregator has no default parts.
+    pub(super) fn new(settings: &Settings) -> Result<Self, SettingsError> {
+        let parts = settings.get("strategies").unwrap_or(&Value::Null);
+        let parts = parts.as_array().ok_or_else(|| wrong_kind("strategies", "a list of strategies", parts))?;
+        let all = match settings.text("condition")?.unwrap_or("All") {
+            "All" => true,
+            "Any" => false,
+            other => return Err(wrong_kind("condition", "All or Any", &Value::from(other))),
+        };
+        let parts = parts.iter().map(|part| Strategy::read(Some(part))).collect::<Result<_, _>>()?;
+        Ok(Self { parts, all, messages: 0, answers: Vec::new() })
+    }
+}
+
+impl Machine for Aggregator {
+    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+        let Some(message) = turn(view).filter(|_| view.moment() == Moment::AfterTools) else { return };
+        self.messages += 1;
+        let (agent, text) = (agent_of(message), message.text());
+        let mut answers = self.parts.iter().map(|part| part.ends(agent, &text, self.messages));
+        let ends = if self.all { answers.all(|yes| yes) } else { answers.any(|yes| yes) };
+        self.answers.push(Value::Bool(ends));
+        if ends {
+            acts.act(Action::Stop, AGGREGATOR).code(AGGREGATOR);
+        }
+    }
+
+    fn facts(&self) -> Facts {
+        vec![("per_message", Value::Array(self.answers.clone()))]
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Rounds {
+    max: Option<i64>,
+    spoken: i64,
+}
+
+impl Rounds {
+    pub(super) fn new(settings: &Settings) -> Result<Self, SettingsError> {
+        Ok(Self { max: settings.opt_int("max_rounds", None)?, spoken: 0 })
+    }
+}
+
+impl Machine for Rounds {
+    /// Before the first agent, and whenever one has spoken.
+    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+        self.spoken += i64::from(view.moment() == Moment::EndOfRound);
+        let asked = view.moment() == Moment::EndOfRound || (view.moment() == Moment::BeforeRequest && self.spoken == 0);
+        if let Some(max) = self.max.filter(|max| asked && self.spoken + 1 > *max) {
+            let act = acts.act(Action::Stop, ROUNDS).code("Maximum rounds reached.");
+            act.evidence((self.spoken + 1) as f64, max as f64);
+        }
+    }
+
+    fn facts(&self) -> Facts {
+        vec![("agent_turns", self.spoken.into())]
+    }
+}
