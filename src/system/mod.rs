@@ -7,6 +7,7 @@
 pub mod adaptive;
 pub mod agentao;
 pub mod awaken;
+pub mod benchmark;
 pub mod mira;
 pub mod pyjson;
 pub mod python;

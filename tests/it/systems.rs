@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use whenstop::conformance::{self, ConformanceReport, TableFile};
-use whenstop::system::mira;
 use whenstop::system::mira::plan::MetricsScope;
 use whenstop::system::mira::rules::{Profile, Rules};
+use whenstop::system::{benchmark, mira};
 
 use crate::shared;
 
@@ -91,5 +91,32 @@ fn mira_knows_the_reason_of_the_documented_order() {
     for case in mira_cases("round_decision") {
         let answer = mira::answer_of(rules, "round_decision", &case["input"]).unwrap();
         assert_eq!(answer["stop_reason"], case["by_documented_order"]["stop_reason"], "{}", case["id"]);
+    }
+}
+
+/// Precision and recall of each test on a labelled table, one line a test.
+fn scores(scores: &[benchmark::Score]) -> String {
+    let percent = |share: Option<f64>| share.map_or("-".to_owned(), |share| format!("{share:.2}"));
+    let line = |score: &benchmark::Score| {
+        let (counts, question) = (score.counts, score.question.label());
+        let shares = format!("precision {} recall {}", percent(counts.precision()), percent(counts.recall()));
+        format!("{question}: {}: n {} {shares}", score.test, counts.n())
+    };
+    scores.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn text_tests_score_on_the_bundled_texts() {
+    insta::assert_snapshot!(scores(&benchmark::score_bundled()));
+}
+
+#[test]
+fn text_tests_score_on_the_golden_texts() {
+    let Some(folder) = shared::folder("golden/mira") else { return };
+    for table in ["user_input_request", "failure_response"] {
+        let text = std::fs::read_to_string(folder.join(format!("{table}.jsonl"))).unwrap();
+        let found = benchmark::score(&text);
+        eprintln!("{}", scores(&found));
+        assert!(found.len() >= 4 && found.iter().all(|score| score.counts.n() > 60), "{table}");
     }
 }
