@@ -217,6 +217,10 @@ pub enum Need {
     Judge,
     /// A task plan snapshot.
     Plan,
+    /// Why each model call ended, in the provider's words.
+    FinishReasons,
+    /// A graded outcome (a simulated judge errs around it).
+    Outcome,
     /// Something only one framework records, by name.
     Native(&'static str),
 }
@@ -232,6 +236,8 @@ impl Need {
             Self::Metrics => "metrics",
             Self::Judge => "judge replies",
             Self::Plan => "task plan",
+            Self::FinishReasons => "finish reasons",
+            Self::Outcome => "graded outcome",
             Self::Native(name) => name,
         }
     }

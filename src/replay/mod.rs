@@ -1,7 +1,7 @@
 //! One run under one strategy: the trail of decisions, where it stopped, and how exact that is.
 
 use crate::decision::{Action, Decision, Evidence, Need, Requirement, RuleName, Strategy};
-use crate::transcript::{Event, Lane, Message, Point, PointView, Role, Run};
+use crate::transcript::{Event, Lane, Message, Point, PointView, Role, Run, Secured};
 
 /// How far the answer is what would have happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,7 +136,14 @@ pub fn has(run: &Run, need: Need) -> bool {
         Need::Plan => {
             run.events().iter().any(|event| matches!(event, Event::Metrics(metrics) if metrics.plan.is_some()))
         }
-        Need::Judge => run.events().iter().any(|event| matches!(event, Event::Judge(_))),
+        // agentica's log keeps the verdict of each turn in its goal rows, without the reply.
+        Need::Judge => run.events().iter().any(|event| match event {
+            Event::Judge(_) => true,
+            Event::Note(note) => &*note.kind == "agentica.goal",
+            _ => false,
+        }),
+        Need::FinishReasons => messages.any(|message| is_call(message) && message.finish_reason.is_some()),
+        Need::Outcome => run.secured() != Secured::Unknown,
         Need::Native(kind) => {
             run.events().iter().any(|event| matches!(event, Event::Note(note) if &*note.kind == kind))
         }

@@ -6,6 +6,7 @@
 
 pub mod adaptive;
 pub mod agentao;
+pub mod agentica;
 pub mod awaken;
 pub mod benchmark;
 pub mod mira;
@@ -45,7 +46,8 @@ impl std::fmt::Debug for SystemInfo {
 }
 
 /// Every system, in manual order.
-pub static SYSTEMS: &[SystemInfo] = &[mira::MIRA, adaptive::ADAPTIVE, awaken::AWAKEN, agentao::AGENTAO];
+pub static SYSTEMS: &[SystemInfo] =
+    &[mira::MIRA, adaptive::ADAPTIVE, awaken::AWAKEN, agentao::AGENTAO, agentica::AGENTICA];
 
 /// The system of that name.
 pub fn find(id: &str) -> Option<&'static SystemInfo> {

@@ -1,6 +1,6 @@
 //! What a rule may see: the past. Looking ahead is not forbidden, it is impossible.
 
-use super::{Event, Header, Instant, Message, Moment, Point, Role, Run, Step};
+use super::{Event, Header, Instant, Message, Moment, Point, Role, Run, Secured, Step};
 
 /// A run as it stood at one point.
 #[derive(Clone, Copy, Debug)]
@@ -109,6 +109,23 @@ impl<'r> PointView<'r> {
     /// The time at this point: the latest timed event that has happened.
     pub fn now(&self) -> Option<Instant> {
         self.events().iter().rev().find_map(Event::ts)
+    }
+
+    /// Would a stop here keep a success? For simulated judges only: their errors are drawn around the
+    /// truth, which no rule may read. The latest graded checkpoint tells, else what is known of the
+    /// whole run; `None` where nobody knows.
+    pub fn holds_success(&self) -> Option<bool> {
+        let graded = self.events().iter().rev().find_map(|event| match event {
+            Event::Checkpoint(checkpoint) => Some(checkpoint.success),
+            _ => None,
+        });
+        graded.or_else(|| match self.run.secured() {
+            Secured::At(point) => Some(self.point >= point),
+            Secured::Never => Some(false),
+            // The success is known to stand at the end, and nothing tells since when.
+            Secured::Unverified => self.run.last_point().filter(|end| self.point >= *end).map(|_| true),
+            Secured::Unknown => None,
+        })
     }
 
     /// When the run began, as far as is known by now.

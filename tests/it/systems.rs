@@ -41,6 +41,11 @@ fn check_golden(system: &str) {
 }
 
 #[test]
+fn agentica_agrees_with_every_golden_case() {
+    check_golden("agentica");
+}
+
+#[test]
 fn awaken_agrees_with_every_golden_case() {
     check_golden("awaken");
 }

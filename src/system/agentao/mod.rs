@@ -113,8 +113,7 @@ impl Strategy for Agentao {
     }
 
     fn requirements(&self) -> Vec<Requirement> {
-        let cut =
-            Requirement { rule: RuleName::fixed(Tripped::CutReplies.rule()), need: Need::Native("finish reasons") };
+        let cut = Requirement { rule: RuleName::fixed(Tripped::CutReplies.rule()), need: Need::FinishReasons };
         match self.profile {
             Profile::Documented => Vec::new(),
             Profile::Published05 => vec![cut],

@@ -67,9 +67,7 @@ impl Policy {
         match &self.condition {
             StopConditionSpec::Timeout { seconds: 1.. } => Some(Need::Times),
             StopConditionSpec::TokenBudget { max_total: 1.. } => Some(Need::Usage),
-            StopConditionSpec::ConsecutiveErrors { max } if low_32_bits(*max) > 0 => {
-                Some(Need::Native("failed model calls"))
-            }
+            StopConditionSpec::ConsecutiveErrors { max } if low_32_bits(*max) > 0 => Some(Need::FinishReasons),
             _ => None,
         }
     }

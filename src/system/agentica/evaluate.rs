@@ -1,0 +1,422 @@
+//! One evaluated turn: agentica's checks in their order.
+
+use serde::Serialize;
+
+use super::goal::{Goal, Status};
+use super::reply::Verdict;
+use super::{Rules, Version};
+
+/// Failures in a row that pause the goal: unreadable judge replies, or turns of failed tools.
+const LIMIT: u32 = 3;
+
+/// What a turn brought.
+#[derive(Clone, Debug, Default)]
+pub struct Turn {
+    /// Input and output tokens; fractions are cut, negative values ignored.
+    pub tokens: f64,
+    /// Seconds; negative values are ignored.
+    pub seconds: f64,
+    /// The tools used and whether each failed.
+    pub tools: Vec<(String, bool)>,
+}
+
+/// A verifier's answer (1.5).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verified {
+    /// Is the goal reached?
+    pub done: bool,
+    /// Why; empty gives a stock phrase.
+    pub reason: String,
+    /// A status it sets instead of going on.
+    pub status: Option<Status>,
+}
+
+/// Who is asked whether the goal is reached. They are asked only when agentica would ask.
+pub trait Referee {
+    /// The verifier's answer; `None` leaves it to the judge.
+    fn verify(&mut self) -> Option<Verified>;
+
+    /// The judge's answer; `None` when it is not known.
+    fn judge(&mut self, goal: &Goal, turn: &Turn) -> Option<Verdict>;
+}
+
+/// The prompt that keeps the loop going.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Prompt {
+    /// Go on toward the goal.
+    Continuation,
+    /// 1.5: a budget is used up; wrap up.
+    BudgetWrapup,
+}
+
+/// The rule a ruling is owed to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// There is no active goal.
+    NoGoal,
+    /// The token budget.
+    Tokens,
+    /// The wall-clock budget.
+    Seconds,
+    /// The turn budget.
+    Turns,
+    /// The model's own tool.
+    Tool,
+    /// Three turns of failed tools.
+    ToolStuck,
+    /// The verifier.
+    Verifier,
+    /// No judge, or three unreadable replies.
+    JudgeBroken,
+    /// The judge.
+    Judge,
+    /// The judge would have been asked, and its answer is not known.
+    Unknown,
+}
+
+/// What a turn's evaluation comes to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ruling {
+    /// The rule it is owed to.
+    pub cause: Cause,
+    /// The status told to the loop; 1.5's wrap-up says active whatever the goal's own status.
+    pub status: Status,
+    /// Another turn?
+    pub should_continue: bool,
+    /// Who decided, in agentica's word.
+    pub verdict: &'static str,
+    /// Why.
+    pub reason: String,
+    /// The prompt of the next turn.
+    pub prompt: Option<Prompt>,
+    /// What was announced.
+    pub event: Option<Event>,
+}
+
+/// An announcement.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Event {
+    /// Its name.
+    pub event: &'static str,
+    /// Why the goal waits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paused_reason: Option<String>,
+    /// Who decided.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<&'static str>,
+    /// Why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Which budget is used up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget_message: Option<String>,
+    /// The goal's status.
+    pub status: Status,
+    /// Turns evaluated.
+    pub turns_used: i64,
+}
+
+impl Event {
+    /// An event about `goal` as it stands.
+    pub fn about(goal: &Goal, event: &'static str) -> Self {
+        Self {
+            event,
+            paused_reason: None,
+            verdict: None,
+            reason: None,
+            budget_message: None,
+            status: goal.status,
+            turns_used: goal.turns_used,
+        }
+    }
+
+    /// The user, or an evaluation, pauses the goal.
+    pub fn paused(goal: &Goal) -> Self {
+        Self { paused_reason: goal.paused_reason.clone(), ..Self::about(goal, "goal.paused") }
+    }
+
+    fn said(goal: &Goal, event: &'static str, verdict: &'static str, reason: &str) -> Self {
+        Self { verdict: Some(verdict), reason: Some(reason.to_owned()), ..Self::about(goal, event) }
+    }
+}
+
+impl Ruling {
+    fn stop(cause: Cause, goal: &Goal, verdict: &'static str, reason: impl Into<String>) -> Self {
+        Self {
+            cause,
+            status: goal.status,
+            should_continue: false,
+            verdict,
+            reason: reason.into(),
+            prompt: None,
+            event: None,
+        }
+    }
+
+    fn go_on(cause: Cause, verdict: &'static str, reason: impl Into<String>) -> Self {
+        Self {
+            cause,
+            status: Status::Active,
+            should_continue: true,
+            verdict,
+            reason: reason.into(),
+            prompt: Some(Prompt::Continuation),
+            event: None,
+        }
+    }
+
+    fn announcing(mut self, event: Event) -> Self {
+        self.event = Some(event);
+        self
+    }
+
+    /// The ruling without a goal.
+    pub fn no_goal() -> Self {
+        Self {
+            status: Status::Cleared,
+            ..Self::stop(Cause::NoGoal, &Goal::new(super::Budgets::default()), "continue", "no active goal")
+        }
+    }
+}
+
+/// Evaluates a turn: charges it, then asks the checks in order.
+pub fn evaluate(rules: Rules, goal: &mut Goal, turn: &Turn, referee: &mut dyn Referee) -> Ruling {
+    charge(goal, turn);
+    if let Some(ruling) = blown_budget(rules, goal) {
+        return ruling;
+    }
+    if goal.status != Status::Active {
+        return after_tool(goal);
+    }
+    if goal.tool_failures >= LIMIT {
+        return tool_stuck(goal);
+    }
+    if let Some(verified) = referee.verify() {
+        return after_verifier(rules, goal, verified);
+    }
+    if !rules.auto_judge {
+        return without_judge(rules, goal);
+    }
+    if !rules.has_judge {
+        goal.status = Status::Paused;
+        goal.paused_reason = Some("judge-broken".to_owned());
+        let reason = match rules.version {
+            Version::V15 => "no judge model configured and verifier deferred",
+            Version::V14 | Version::Documented => "no judge model configured",
+        };
+        return Ruling::stop(Cause::JudgeBroken, goal, "parse_failed", reason);
+    }
+    match referee.judge(goal, turn) {
+        Some(verdict) => after_judge(rules, goal, verdict),
+        None => after_unknown(rules, goal),
+    }
+}
+
+/// The turn has been paid for, whatever comes of it; only a cleared goal is not charged.
+#[expect(clippy::cast_possible_truncation, reason = "Python's int() of the turn's tokens; a float cast saturates")]
+fn charge(goal: &mut Goal, turn: &Turn) {
+    if goal.status != Status::Cleared {
+        goal.turns_used += 1;
+        if turn.tokens > 0.0 {
+            goal.tokens_used = goal.tokens_used.saturating_add(turn.tokens.trunc() as i64);
+        }
+        if turn.seconds > 0.0 {
+            goal.seconds_used += turn.seconds;
+        }
+    }
+    if turn.tools.is_empty() {
+        return;
+    }
+    goal.tool_failures = if turn.tools.iter().all(|(_, failed)| *failed) { goal.tool_failures + 1 } else { 0 };
+}
+
+/// Token and wall-clock budgets, named in this order; the page puts the turn budget here too.
+fn exhausted(rules: Rules, goal: &Goal) -> Option<(Cause, String)> {
+    let number = |number: i64| match rules.version {
+        Version::V15 => with_thousands(number),
+        Version::V14 | Version::Documented => number.to_string(),
+    };
+    if let Some(limit) = goal.budgets.tokens.filter(|limit| goal.tokens_used >= *limit) {
+        let words = format!("token budget exhausted ({}/{})", number(goal.tokens_used), number(limit));
+        return Some((Cause::Tokens, words));
+    }
+    if let Some(limit) = goal.budgets.seconds.filter(|limit| goal.seconds_used >= *limit) {
+        let words = format!("wall-clock budget exhausted ({:.0}s/{limit:.0}s)", goal.seconds_used);
+        return Some((Cause::Seconds, words));
+    }
+    let turns_too = rules.version == Version::Documented && turns_exhausted(goal);
+    turns_too.then(|| (Cause::Turns, turn_words(goal)))
+}
+
+fn turns_exhausted(goal: &Goal) -> bool {
+    goal.budgets.turns.is_some_and(|limit| goal.turns_used >= limit)
+}
+
+fn turn_words(goal: &Goal) -> String {
+    format!("turn budget exhausted ({}/{})", goal.turns_used, goal.budgets.turns.unwrap_or_default())
+}
+
+/// `f"{number:,}"`.
+fn with_thousands(number: i64) -> String {
+    let digits = number.unsigned_abs().to_string();
+    let mut grouped = String::with_capacity(digits.len() * 2);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    format!("{}{grouped}", if number < 0 { "-" } else { "" })
+}
+
+fn blown_budget(rules: Rules, goal: &mut Goal) -> Option<Ruling> {
+    let (cause, words) = exhausted(rules, goal)?;
+    Some(match wrap_up(rules, goal, cause, &words) {
+        Some(ruling) => ruling,
+        None => limited(goal, cause, "continue", words.clone(), words),
+    })
+}
+
+/// 1.5's one turn of grace: the loop is told to go on, whatever the goal's own status.
+fn wrap_up(rules: Rules, goal: &mut Goal, cause: Cause, words: &str) -> Option<Ruling> {
+    if rules.version != Version::V15 || goal.wrapup_sent {
+        return None;
+    }
+    goal.wrapup_sent = true;
+    goal.last_verdict = Some("continue");
+    goal.last_reason = Some(words.to_owned());
+    let event =
+        Event { budget_message: Some(words.to_owned()), ..Event::said(goal, "goal.continuing", "continue", words) };
+    let ruling = Ruling::go_on(cause, "continue", words).announcing(event);
+    Some(Ruling { prompt: Some(Prompt::BudgetWrapup), ..ruling })
+}
+
+fn limited(goal: &mut Goal, cause: Cause, verdict: &'static str, reason: String, budget_message: String) -> Ruling {
+    goal.status = Status::BudgetLimited;
+    goal.paused_reason = Some("budget".to_owned());
+    let event = Event { budget_message: Some(budget_message), ..Event::paused(goal) };
+    Ruling::stop(cause, goal, verdict, reason).announcing(event)
+}
+
+/// A goal that is no longer active: the model's tool, or a user, has spoken.
+fn after_tool(goal: &Goal) -> Ruling {
+    let last = goal.last_reason.clone().filter(|reason| !reason.is_empty());
+    match goal.status {
+        Status::Complete => {
+            let reason = last.unwrap_or_else(|| "agent marked complete".to_owned());
+            let event = Event::said(goal, "goal.completed", "tool_signal", &reason);
+            Ruling::stop(Cause::Tool, goal, "tool_signal", reason).announcing(event)
+        }
+        Status::Paused => {
+            let reason = last.unwrap_or_else(|| "agent paused goal".to_owned());
+            Ruling::stop(Cause::Tool, goal, "tool_signal", reason).announcing(Event::paused(goal))
+        }
+        Status::Active | Status::Cleared | Status::BudgetLimited => {
+            Ruling::stop(Cause::NoGoal, goal, "continue", "no active goal")
+        }
+    }
+}
+
+fn tool_stuck(goal: &mut Goal) -> Ruling {
+    goal.status = Status::Paused;
+    goal.paused_reason = Some("tool-stuck".to_owned());
+    let reason = format!("every tool call failed for {} turns in a row", goal.tool_failures);
+    Ruling::stop(Cause::ToolStuck, goal, "continue", reason).announcing(Event::paused(goal))
+}
+
+fn after_verifier(rules: Rules, goal: &mut Goal, verified: Verified) -> Ruling {
+    let stock = if verified.done { "verifier=done" } else { "verifier=continue" };
+    let reason = if verified.reason.is_empty() { stock.to_owned() } else { verified.reason };
+    goal.last_verdict = Some("verifier");
+    goal.last_reason = Some(reason.clone());
+    if verified.done {
+        goal.status = Status::Complete;
+        let event = Event::said(goal, "goal.completed", "verifier", &reason);
+        return Ruling::stop(Cause::Verifier, goal, "verifier", reason).announcing(event);
+    }
+    if let Some(status @ (Status::Paused | Status::BudgetLimited)) = verified.status {
+        goal.status = status;
+        let why = if status == Status::Paused { "verifier" } else { "budget" };
+        goal.paused_reason = Some(why.to_owned());
+        let event = Event { verdict: Some("verifier"), ..Event::paused(goal) };
+        return Ruling::stop(Cause::Verifier, goal, "verifier", reason).announcing(event);
+    }
+    if turns_exhausted(goal) {
+        let words = turn_budget_message(rules, goal);
+        return limited(goal, Cause::Turns, "verifier", reason, words);
+    }
+    let event = Event::said(goal, "goal.continuing", "verifier", &reason);
+    Ruling::go_on(Cause::Verifier, "verifier", reason).announcing(event)
+}
+
+/// The words of the announcement; 1.4 leaves the numbers out.
+fn turn_budget_message(rules: Rules, goal: &Goal) -> String {
+    if rules.version == Version::V15 { turn_words(goal) } else { "turn budget exhausted".to_owned() }
+}
+
+/// 1.5 without a judge on every turn: on to the cap.
+fn without_judge(rules: Rules, goal: &mut Goal) -> Ruling {
+    if turns_exhausted(goal) {
+        let words = turn_words(goal);
+        if let Some(ruling) = wrap_up(rules, goal, Cause::Turns, &words) {
+            return ruling;
+        }
+        let reason = "turn budget exhausted; no completion signal from verify_completion".to_owned();
+        goal.last_verdict = Some("continue");
+        goal.last_reason = Some(reason.clone());
+        return limited(goal, Cause::Turns, "continue", reason, words);
+    }
+    let reason = "no completion signal yet; keep working (call verify_completion when done)";
+    goal.last_verdict = Some("continue");
+    goal.last_reason = Some(reason.to_owned());
+    let event = Event::said(goal, "goal.continuing", "continue", reason);
+    Ruling::go_on(Cause::Judge, "continue", reason).announcing(event)
+}
+
+fn after_judge(rules: Rules, goal: &mut Goal, verdict: Verdict) -> Ruling {
+    goal.last_reason = Some(verdict.reason().to_owned());
+    let reason = match verdict {
+        Verdict::Unreadable(reason) => {
+            goal.last_verdict = Some("parse_failed");
+            goal.parse_failures += 1;
+            if goal.parse_failures < LIMIT {
+                return Ruling::go_on(Cause::Judge, "parse_failed", reason);
+            }
+            goal.status = Status::Paused;
+            goal.paused_reason = Some("judge-broken".to_owned());
+            return Ruling::stop(Cause::JudgeBroken, goal, "parse_failed", reason);
+        }
+        Verdict::Done(reason) => {
+            goal.last_verdict = Some("done");
+            goal.parse_failures = 0;
+            goal.status = Status::Complete;
+            let event = Event::said(goal, "goal.completed", "done", &reason);
+            return Ruling::stop(Cause::Judge, goal, "done", reason).announcing(event);
+        }
+        Verdict::Continue(reason) | Verdict::Unavailable(reason) => reason,
+    };
+    goal.last_verdict = Some("continue");
+    goal.parse_failures = 0;
+    if turns_exhausted(goal) {
+        let words = turn_words(goal);
+        if let Some(ruling) = wrap_up(rules, goal, Cause::Turns, &words) {
+            return ruling;
+        }
+        let message = turn_budget_message(rules, goal);
+        return limited(goal, Cause::Turns, "continue", reason, message);
+    }
+    let event = Event::said(goal, "goal.continuing", "continue", &reason);
+    Ruling::go_on(Cause::Judge, "continue", reason).announcing(event)
+}
+
+/// The judge's answer is not known. At the turn cap the loop ends whether it said done or not; before
+/// it, nothing can be said.
+fn after_unknown(rules: Rules, goal: &mut Goal) -> Ruling {
+    if turns_exhausted(goal) {
+        let words = turn_words(goal);
+        return wrap_up(rules, goal, Cause::Turns, &words)
+            .unwrap_or_else(|| limited(goal, Cause::Turns, "continue", words.clone(), words));
+    }
+    Ruling::go_on(Cause::Unknown, "continue", "the judge's verdict is not recorded")
+}
