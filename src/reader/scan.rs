@@ -69,7 +69,9 @@ impl<R: Read> Scanner<R> {
     /// What is at hand; empty at the end of the stream only.
     pub(super) fn at_hand(&mut self) -> io::Result<&[u8]> {
         if self.at == self.end {
-            self.block.resize(BLOCK, 0);
+            if self.block.is_empty() {
+                self.block = vec![0; BLOCK];
+            }
             self.at = 0;
             self.end = read_some(&mut self.input, &mut self.block)?;
             if !self.begun && self.end > 0 {
