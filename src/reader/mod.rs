@@ -7,6 +7,7 @@
 
 mod corpus;
 mod format;
+mod google;
 mod grades;
 mod json;
 mod labels;
@@ -15,6 +16,7 @@ mod probe;
 mod reading;
 mod records;
 mod report;
+mod rows;
 mod scan;
 mod source;
 mod time;

@@ -11,6 +11,7 @@
 mod architecture;
 mod cli;
 mod corpora;
+mod formats2;
 mod presets;
 mod readers;
 mod shared;

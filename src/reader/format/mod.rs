@@ -74,6 +74,8 @@ formats! {
     tau_bench::TauBench,
     mini_swe_agent::MiniSweAgent,
     intercode::InterCode,
+    gemini_cli::GeminiCli,
+    adk::Adk,
     chat::Chat,
 }
 

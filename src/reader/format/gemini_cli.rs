@@ -1,0 +1,262 @@
+//! Gemini CLI chats: one document a session, or the newer log of records in which a later line with the
+//! same id replaces an earlier one (FORMATS 10).
+
+use std::collections::BTreeMap;
+
+use serde_json::value::RawValue;
+
+use super::{Format, Layout};
+use crate::reader::google::{self, Counts};
+use crate::reader::probe::{Probe, Sketch};
+use crate::reader::reading::{Reading, Record};
+use crate::reader::rows::{self, Object};
+use crate::reader::{json, openai};
+use crate::transcript::{Draft, Event, Grade, Header, Lane, Message, Note, Role, Text, ToolCall, Usage};
+
+/// Gemini CLI chats.
+pub(super) struct GeminiCli;
+
+impl Format for GeminiCli {
+    fn id(&self) -> &'static str {
+        "gemini-cli"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Gemini CLI chats: session-*.json, and the newer session-*.jsonl"
+    }
+
+    fn recognise(&self, probe: &Probe) -> Option<String> {
+        if probe.any_with(&["sessionId", "projectHash"]) {
+            return Some("`sessionId` with `projectHash`".to_owned());
+        }
+        let is_reply = |value: &Sketch| value.text_of("type").as_deref() == Some("gemini") && value.has(&["id"]);
+        let messages = |value: &Sketch| value.get("messages").is_some_and(|list| list.elements().iter().any(is_reply));
+        let found = probe.values.iter().any(|value| is_reply(value) || messages(value));
+        found.then(|| "messages of type `gemini`".to_owned())
+    }
+
+    fn layout(&self, _probe: &Probe) -> Layout {
+        Layout::Whole
+    }
+
+    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
+        let mut session = Session::default();
+        let found = out.findings.len();
+        for value in rows::values(record, out) {
+            session.take_in(value, out);
+        }
+        if session.messages.is_empty() && session.id.is_none() {
+            if out.findings.len() == found {
+                out.error_at(record.text, "no session and no messages", "it is left out");
+            }
+            return;
+        }
+        let draft = session.into_draft(record, out);
+        out.run(draft);
+    }
+}
+
+/// A session while its records are read.
+#[derive(Default)]
+struct Session<'r> {
+    id: Option<String>,
+    started: Option<&'r RawValue>,
+    updated: Option<&'r RawValue>,
+    is_subagent: bool,
+    /// Messages in the order their ids first came, each as its last record has it.
+    messages: Vec<Entry<'r>>,
+    /// Where the messages that were not taken back stand, by id.
+    known: BTreeMap<String, usize>,
+}
+
+/// One message of the session.
+struct Entry<'r> {
+    fields: Object<'r>,
+    raw: &'r RawValue,
+    /// Taken back by the user: paid for, but no part of the conversation.
+    rewound: bool,
+    /// Came with a rewritten history, not from the model.
+    rewritten: bool,
+}
+
+impl<'r> Session<'r> {
+    /// Takes one record in: the session's own fields, a change to them, a message, or a step back.
+    fn take_in(&mut self, value: &'r RawValue, out: &mut Reading<'_>) {
+        let Some(fields) = Object::of(value) else {
+            out.wrong(value, "record", "an object");
+            return;
+        };
+        if let Some(id) = fields.get(&["$rewindTo"]) {
+            self.rewind(&json::word(id).unwrap_or_default());
+        } else if let Some(change) = fields.get(&["$set"]) {
+            let change = Object::part(Some(change), "$set", out);
+            self.describe(&change);
+            self.messages_of(&change, !self.messages.is_empty(), out);
+        } else if fields.get(&["type", "id"]).is_some() && fields.get(&["messages"]).is_none() {
+            self.message(value, fields, false);
+        } else {
+            self.describe(&fields);
+            self.messages_of(&fields, false, out);
+        }
+    }
+
+    fn describe(&mut self, fields: &Object<'r>) {
+        self.id = fields.word(&["sessionId", "session_id"]).or(self.id.take());
+        self.started = self.started.or_else(|| fields.get(&["startTime", "start_time"]));
+        self.updated = fields.get(&["lastUpdated", "last_updated"]).or(self.updated);
+        self.is_subagent |= fields.word(&["kind"]).as_deref() == Some("subagent");
+    }
+
+    fn messages_of(&mut self, fields: &Object<'r>, rewritten: bool, out: &mut Reading<'_>) {
+        for raw in out.list(fields.get(&["messages"]), "messages") {
+            match Object::of(raw) {
+                Some(fields) => self.message(raw, fields, rewritten),
+                None => out.wrong(raw, "message", "an object"),
+            }
+        }
+    }
+
+    /// A message: new, or the later state of one that is known.
+    fn message(&mut self, raw: &'r RawValue, fields: Object<'r>, rewritten: bool) {
+        let id = fields.word(&["id"]);
+        let known = id.as_ref().and_then(|id| self.known.get(id)).and_then(|at| self.messages.get_mut(*at));
+        if let Some(known) = known {
+            (known.fields, known.raw) = (fields, raw);
+            return;
+        }
+        if let Some(id) = id {
+            self.known.insert(id, self.messages.len());
+        }
+        self.messages.push(Entry { fields, raw, rewound: false, rewritten });
+    }
+
+    /// The user went back to before a message; an id nobody knows takes everything back.
+    fn rewind(&mut self, id: &str) {
+        let from = self.known.get(id).copied().unwrap_or(0);
+        self.known.retain(|_, at| *at < from);
+        for entry in self.messages.iter_mut().skip(from) {
+            entry.rewound = true;
+        }
+    }
+
+    fn into_draft(self, record: &Record<'_>, out: &mut Reading<'_>) -> Draft {
+        let mut draft = Draft {
+            header: Header {
+                run_id: self.id.unwrap_or_else(|| record.file.stem.clone()),
+                agent: Some(if self.is_subagent { "gemini-cli subagent" } else { "gemini-cli" }.to_owned()),
+                started_at: out.instant(self.started, "startTime"),
+                ended_at: out.instant(self.updated, "lastUpdated"),
+                ..Header::default()
+            },
+            grade: Grade::default(),
+            ..Draft::default()
+        };
+        let mut taken_back = 0;
+        for entry in &self.messages {
+            taken_back += usize::from(entry.rewound);
+            push_message(entry, &mut draft, out);
+        }
+        if taken_back > 0 {
+            draft.warnings.push(format!("{taken_back} messages were taken back by the user: paid for, but no steps"));
+        }
+        draft
+    }
+}
+
+/// Appends one message, and the results that stand inside it.
+fn push_message(entry: &Entry<'_>, draft: &mut Draft, out: &mut Reading<'_>) {
+    let fields = &entry.fields;
+    let kind = out.string(fields.get(&["type"]), "type");
+    let role = match kind.as_deref() {
+        Some("user") => Role::User,
+        Some("gemini" | "model" | "assistant") => Role::Assistant,
+        Some(kind @ ("info" | "error" | "warning")) => {
+            let (kind, body) = (format!("gemini-cli.{kind}").into(), entry.raw.to_owned());
+            return draft.events.push(Event::Note(Note { kind, body }));
+        }
+        Some(other) => return out.unknown(other),
+        None if fields.get(&["type"]).is_some() => return,
+        None => return out.error_at(entry.raw.get(), "a message without a `type`", "the message is left out"),
+    };
+    if role == Role::User && entry.rewound {
+        return;
+    }
+    let mut message = Message::new(role);
+    let said = google::parts(fields.get(&["content"]), out);
+    message.content = said.text;
+    message.ts = out.instant(fields.get(&["timestamp"]), "timestamp");
+    if entry.rewound {
+        message.lane = Lane::Side("rewound".into());
+    }
+    let mut results = said.results;
+    if role == Role::Assistant {
+        message.model = out.string(fields.get(&["model"]), "model").map(Into::into);
+        message.usage = usage(fields, out);
+        message.reasoning = thoughts(fields, out).or(said.reasoning);
+        message.tool_calls = said.calls;
+        for raw in out.list(fields.get(&["toolCalls", "tool_calls"]), "toolCalls") {
+            push_call(raw, &mut message, &mut results, out);
+        }
+        if entry.rewritten && message.usage.is_none() {
+            message.lane = Lane::Canned;
+        }
+        draft.header.model = draft.header.model.take().or_else(|| message.model.as_deref().map(str::to_owned));
+    }
+    let lane = message.lane.clone();
+    draft.events.push(Event::Message(Box::new(message)));
+    for mut result in results {
+        result.lane = lane.clone();
+        draft.events.push(Event::Message(Box::new(result)));
+    }
+}
+
+/// Tokens of one call: `input` includes `cached`, `thoughts` and `tool` stand beside.
+fn usage(fields: &Object<'_>, out: &mut Reading<'_>) -> Option<Usage> {
+    let tokens = Object::part(Some(fields.get(&["tokens"])?), "tokens", out);
+    let mut count = |name: &str| out.count(tokens.get(&[name]), &format!("tokens.{name}"));
+    let (input, cached, output) = (count("input"), count("cached"), count("output"));
+    let (thoughts, tool, total) = (count("thoughts"), count("tool"), count("total"));
+    Counts { input, cached, output, thoughts, tool, total }.usage()
+}
+
+/// The model's thoughts, one a line.
+fn thoughts(fields: &Object<'_>, out: &mut Reading<'_>) -> Option<Text> {
+    let mut lines = Vec::new();
+    for raw in out.list(fields.get(&["thoughts"]), "thoughts") {
+        let thought = Object::of(raw).unwrap_or_default();
+        let words = [thought.word(&["subject"]), thought.word(&["description"])];
+        let line = words.into_iter().flatten().collect::<Vec<_>>().join(": ");
+        lines.push(if line.is_empty() { json::word(raw).unwrap_or_default() } else { line });
+    }
+    (!lines.is_empty()).then(|| Text::plain(lines.join("\n")))
+}
+
+/// Adds a call to the reply, and its result if it has ended.
+fn push_call(raw: &RawValue, reply: &mut Message, results: &mut Vec<Message>, out: &mut Reading<'_>) {
+    let Some(call) = Object::of(raw) else { return out.wrong(raw, "tool call", "an object") };
+    let Some(name) = call.word(&["name"]) else {
+        return out.error_at(raw.get(), "a tool call without a name", "the call is left out");
+    };
+    let id = call.word(&["id"]);
+    reply.tool_calls.push(ToolCall::new(id.as_deref(), &name, openai::arguments(call.get(&["args", "arguments"]))));
+    let status = call.word(&["status"]);
+    let said = google::parts(call.get(&["result"]), out);
+    let ended = matches!(status.as_deref(), Some("success" | "error" | "cancelled"));
+    let response = said.results.into_iter().next();
+    if !ended && response.is_none() && said.text.is_none() {
+        return;
+    }
+    let mut result = response.unwrap_or_else(|| Message::new(Role::Tool));
+    let shown = || call.get(&["resultDisplay", "result_display"]).and_then(json::text);
+    result.content = result.content.or(said.text).or_else(shown);
+    result.tool_call_id = id.map(Into::into).or(result.tool_call_id);
+    result.name = Some(name.into());
+    // A call the user cancelled neither worked nor failed.
+    result.is_error = match status.as_deref() {
+        Some("success") => Some(false),
+        Some("error") => Some(true),
+        _ => None,
+    };
+    result.ts = out.instant(call.get(&["timestamp"]), "timestamp");
+    results.push(result);
+}

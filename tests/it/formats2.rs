@@ -1,0 +1,201 @@
+//! Session, span and history formats: what a good file counts, what a broken one says, and that no
+//! damage to a file can do worse than that.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use whenstop::reader::{self, Corpus, CorpusReport, ReadOptions};
+use whenstop::transcript::{Event, Lane, Message, Run};
+
+/// The formats held here.
+const FORMATS: &[&str] = &["gemini-cli", "adk"];
+
+fn fixtures() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("fixtures/readers")
+}
+
+fn read(path: &Path, options: ReadOptions) -> (Vec<Run>, CorpusReport) {
+    Corpus::open(&[path.to_owned()], options).unwrap().runs().unwrap()
+}
+
+/// One run in one line.
+fn outline(run: &Run) -> String {
+    let messages = || run.events().iter().filter_map(Event::message);
+    let main = |message: &&Message| message.lane == Lane::Main;
+    let calls: usize = messages().filter(main).map(|message| message.tool_calls.len()).sum();
+    let results = messages().filter(|message| message.is_result()).count();
+    let flagged = messages().filter(|message| message.is_result() && message.is_error.is_some()).count();
+    let errors = messages().filter(|message| message.is_result() && message.is_error == Some(true)).count();
+    let side = messages().filter(|message| matches!(message.lane, Lane::Side(_))).count();
+    let mut line = format!(
+        "{}: {} steps, {calls} calls, {results} results ({flagged} flagged, {errors} errors)",
+        run.header.run_id,
+        run.steps().len(),
+    );
+    if side > 0 {
+        write!(line, ", {side} beside").unwrap();
+    }
+    let tokens = reader::tokens(run).map_or("no".to_owned(), |tokens| tokens.0.to_string());
+    write!(line, ", {tokens} tokens, {}, {}", run.grade.outcome, run.grade.end).unwrap();
+    line
+}
+
+/// Reads a fixture and holds its runs and findings, one a line, against what is expected of it. The
+/// outcome is looked for under `key` where the format has no place of its own for it.
+fn check_keyed(file: &str, key: Option<&str>, expected: &str) {
+    let format = file.split('/').next().unwrap();
+    let path = fixtures().join(file);
+    let options = ReadOptions { outcome_key: key.map(str::to_owned), ..ReadOptions::default() };
+    let (runs, report) = read(&path, options);
+    assert_eq!(report.files.first().map(|read| read.format.as_str()), Some(format), "{file}: {:?}", report.skipped);
+    let mut found: Vec<String> = runs.iter().map(outline).collect();
+    for finding in &report.findings {
+        let (at, what) = (&finding.diagnostic.at, &finding.diagnostic.what);
+        found.push(format!("{} {}:{}: {what}", finding.severity_name(), at.line, at.column));
+    }
+    found.extend(runs.iter().flat_map(|run| &run.warnings).map(|warning| format!("of the run: {warning}")));
+    found.extend(report.unknown_kinds.iter().map(|(kind, n)| format!("unknown {kind} x{n}")));
+    let expected: Vec<&str> = expected.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    assert_eq!(found, expected, "{file}:\n{}", found.join("\n"));
+}
+
+fn check(file: &str, expected: &str) {
+    check_keyed(file, None, expected);
+}
+
+#[test]
+fn gemini_cli() {
+    // Input includes what was cached, thoughts and tool prompts stand beside: 942 + 1058.
+    check(
+        "gemini-cli/good.json",
+        "5f2c0d1e-0000-4000-8000-00000000a001: 3 steps, 3 calls, 3 results (2 flagged, 1 errors), 2000 tokens, unknown, unknown",
+    );
+    // The reply that was taken back is paid for (426) and no step; the rewritten history is neither.
+    check(
+        "gemini-cli/good-log.jsonl",
+        "5f2c0d1e-0000-4000-8000-00000000a002: 2 steps, 1 calls, 1 results (1 flagged, 0 errors), 1 beside, 1273 tokens, unknown, unknown
+        of the run: 1 messages were taken back by the user: paid for, but no steps",
+    );
+    check("gemini-cli/bad-truncated.json", "error 1:90: cannot read this as JSON: EOF while parsing a string");
+    check(
+        "gemini-cli/bad-line.jsonl",
+        "s: 1 steps, 0 calls, 0 results (0 flagged, 0 errors), 5 tokens, unknown, unknown
+        error 2:42: this line is left out: cannot read this as JSON: EOF while parsing an object",
+    );
+    check(
+        "gemini-cli/bad-fields.jsonl",
+        "s: 2 steps, 0 calls, 0 results (0 flagged, 0 errors), 1 tokens, unknown, unknown
+        error 5:1: `record` should be an object, not `[1]`
+        error 1:48: `startTime` should be a time, as in `2026-01-05T10:00:00Z`, not `\"yesterday\"`
+        error 2:1: a message without a `type`
+        error 3:61: `tokens.input` should be a whole number, 0 or more, not `\"many\"`
+        error 3:93: a tool call without a name
+        error 3:105: `tool call` should be an object, not `7`
+        error 4:39: `parts` should be text or an object, not `3`
+        error 4:51: `tokens` should be an object, not `\"none\"`
+        error 4:69: `thoughts` should be an array, not `\"none\"`",
+    );
+    check(
+        "gemini-cli/bad-messages.json",
+        "s: 1 steps, 0 calls, 0 results (0 flagged, 0 errors), no tokens, unknown, unknown
+        error 1:48: `message` should be an object, not `\"hello\"`",
+    );
+}
+
+#[test]
+fn adk() {
+    check(
+        "adk/good.json",
+        "adk-session-1: 2 steps, 2 calls, 2 results (0 flagged, 0 errors), 1 beside, 755 tokens, unknown, unknown",
+    );
+    check(
+        "adk/good-camel.jsonl",
+        "good-camel: 2 steps, 1 calls, 1 results (0 flagged, 0 errors), 12 tokens, unknown, error",
+    );
+    check(
+        "adk/good-list.json",
+        "a: 1 steps, 0 calls, 0 results (0 flagged, 0 errors), no tokens, unknown, killed
+        b: 2 steps, 0 calls, 0 results (0 flagged, 0 errors), no tokens, unknown, unknown",
+    );
+    check("adk/bad-truncated.json", "error 1:100: cannot read this as JSON: EOF while parsing a string");
+    check(
+        "adk/bad-fields.json",
+        "s: 2 steps, 0 calls, 0 results (0 flagged, 0 errors), 3 tokens, unknown, unknown
+        error 6:3: an event without author and content
+        error 7:3: `event` should be an object, not `7`
+        error 2:64: `role` should be model or user, not `\"narrator\"`
+        error 3:55: `content` should be an object, not `\"hello\"`
+        error 3:77: `timestamp` should be a time, as in `2026-01-05T10:00:00Z`, not `\"soon\"`
+        error 4:83: `parts` should be text or an object, not `5`
+        error 4:129: `prompt_token_count` should be a whole number, 0 or more, not `\"lots\"`
+        error 5:62: `usage_metadata` should be an object, not `5`",
+    );
+    check(
+        "adk/bad-line.jsonl",
+        "bad-line: 1 steps, 0 calls, 0 results (0 flagged, 0 errors), no tokens, unknown, unknown
+        error 2:84: this line is left out: cannot read this as JSON: EOF while parsing a string
+        error 3:1: `session` should be an object, not `\"what\"`",
+    );
+}
+
+/// A small generator of damage: the same on every machine.
+struct Damage(u64);
+
+impl Damage {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 % bound.max(1) as u64).unwrap()
+    }
+
+    /// The text with one to four bytes flipped, a piece cut out, a piece twice, or its end lost.
+    fn apply(&mut self, text: &[u8]) -> Vec<u8> {
+        let mut damaged = text.to_vec();
+        for _ in 0..=self.below(4) {
+            let at = self.below(damaged.len());
+            let until = (at + 1 + self.below(40)).min(damaged.len());
+            match self.below(5) {
+                0 => damaged.truncate(at),
+                1 => drop(damaged.drain(at..until)),
+                2 => {
+                    let piece = damaged[at..until].to_vec();
+                    damaged.splice(at..at, piece);
+                }
+                3 => {
+                    let other = [b"null", b"-1e9", b"[{}]", b"\"x\"\""][self.below(4)];
+                    damaged.splice(at..at, other.iter().copied());
+                }
+                _ => {
+                    if let Some(byte) = damaged.get_mut(at) {
+                        *byte ^= 1 << self.below(7);
+                    }
+                }
+            }
+        }
+        damaged
+    }
+}
+
+#[test]
+fn no_damage_is_worse_than_a_message() {
+    let folder = tempfile::tempdir().unwrap();
+    for format in FORMATS {
+        for entry in std::fs::read_dir(fixtures().join(format)).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            if !name.starts_with("good") || path.extension().is_some_and(|ending| ending == "snap") {
+                continue;
+            }
+            let text = std::fs::read(&path).unwrap();
+            let mut damage = Damage(0x9E37_79B9_7F4A_7C15 ^ text.len() as u64);
+            let target = folder.path().join(&name);
+            for _ in 0..200 {
+                std::fs::write(&target, damage.apply(&text)).unwrap();
+                let forced = ReadOptions { format: Some((*format).to_owned()), ..ReadOptions::default() };
+                let (runs, _) = read(&target, forced);
+                assert!(runs.iter().all(|run| run.steps().len() <= run.events().len()));
+            }
+        }
+    }
+}
