@@ -1,6 +1,7 @@
 //! The difference of two ratios of sums over the same tasks, with an interval and a p-value.
 
 use super::bootstrap::Resamples;
+use super::cluster::degrees_of_freedom;
 use super::distribution::{t_quantile, t_two_sided};
 use super::estimate::{MIN_CLUSTERS_FOR_INTERVAL, MIN_CLUSTERS_WITHOUT_WARNING, Method, Warning};
 use super::interval::Interval;
@@ -52,11 +53,20 @@ impl RatioDifference {
         (self.clusters > 1 && squares > 0.0).then(|| (squares * clusters / (clusters - 1.0)).sqrt())
     }
 
+    /// The effective degrees of freedom of the standard error, see [`degrees_of_freedom`].
+    pub fn degrees_of_freedom(&self) -> f64 {
+        let (squares, fourth) = self.influence.iter().fold((0.0, 0.0), |(squares, fourth), e| {
+            let square = e * e;
+            (squares + square, fourth + square * square)
+        });
+        degrees_of_freedom(squares, fourth, self.clusters)
+    }
+
     /// The interval and p-value from the linearised standard error and t quantiles over tasks.
     /// Fewer than 8 tasks: neither; no spread: neither, unless nothing differs at all (p = 1).
     pub fn compare(&self, level: f64) -> Comparison {
         let few = self.clusters < MIN_CLUSTERS_FOR_INTERVAL;
-        let df = self.clusters as f64 - 1.0;
+        let df = self.degrees_of_freedom();
         let standard_error = self.standard_error().filter(|_| !few);
         let warning = match self.clusters {
             n if few => Some(Warning::TooFewClusters(n)),

@@ -4,12 +4,15 @@ use std::fmt;
 
 use super::cluster::{ClusterSums, Spread, spread};
 use super::distribution::{normal_quantile, t_quantile};
-use super::interval::{Interval, wilson_effective};
+use super::interval::{Interval, clopper_pearson, wilson_effective};
 
 /// Below this many tasks there is no interval: the estimate is printed alone.
 pub const MIN_CLUSTERS_FOR_INTERVAL: u64 = 8;
 /// Below this many tasks an interval carries a warning.
 pub const MIN_CLUSTERS_WITHOUT_WARNING: u64 = 20;
+
+/// With one run per task and fewer runs than this on either side, the exact interval replaces Wilson's.
+pub const MIN_HITS_FOR_WILSON: u64 = 5;
 
 /// How an interval was made. The name is what the `method` column says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,6 +23,8 @@ pub enum Method {
     EstimateOnly,
     /// Wilson's interval, one run per task.
     Wilson,
+    /// The exact interval, one run per task and few with (or few without) the property.
+    ClopperPearson,
     /// Wilson's interval on the effective number of runs, with t quantiles over tasks.
     WilsonClustered,
     /// Linearised cluster-robust standard error with t quantiles over tasks.
@@ -33,6 +38,7 @@ impl Method {
             Self::Undefined => "undefined",
             Self::EstimateOnly => "estimate-only",
             Self::Wilson => "wilson",
+            Self::ClopperPearson => "clopper-pearson",
             Self::WilsonClustered => "wilson-clustered",
             Self::LinearisedT => "linearised-t",
         }
@@ -115,11 +121,11 @@ impl Estimate {
 
 /// The ratio of sums over `clusters` (one per task) with an interval at `level`, by the method that holds:
 ///
-/// - a share of runs, one run per task: Wilson;
-/// - a share of runs, several runs per task: Wilson on the effective n, t quantiles with K - 1 degrees of freedom.
-///   The design effect is taken as at least 1; when every run agrees (0 % or 100 %) it cannot be estimated,
-///   and the effective n is the number of tasks, the worst case;
-/// - any other ratio: the linearised standard error with t quantiles, K - 1 degrees of freedom;
+/// - a share of runs, one run per task: Wilson; with fewer than 5 runs on either side, Clopper-Pearson;
+/// - a share of runs, several runs per task: Wilson on the effective n, t quantiles with the effective
+///   [`degrees of freedom`](super::cluster::degrees_of_freedom). The design effect is taken as at least 1; when every
+///   run agrees (0 % or 100 %) it cannot be estimated, and the effective n is the number of tasks, the worst case;
+/// - any other ratio: the linearised standard error with t quantiles, the same degrees of freedom;
 /// - fewer than 8 tasks: no interval; fewer than 20: a warning.
 ///
 /// No randomness; one pass to sum and one for the residuals.
@@ -153,7 +159,12 @@ pub fn ratio_estimate(clusters: &[ClusterSums], level: f64) -> Estimate {
 fn share_interval(spread: &Spread, level: f64) -> (Method, Option<Interval>) {
     let p = spread.ratio;
     let upper = 0.5 + 0.5 * level;
-    if spread.one_run_each {
+    if spread.one_run_each && spread.is_binary {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of n is a count up to n")]
+        let hits = (p * spread.n as f64).round() as u64;
+        if hits.min(spread.n.saturating_sub(hits)) < MIN_HITS_FOR_WILSON {
+            return (Method::ClopperPearson, clopper_pearson(hits, spread.n, level));
+        }
         return (Method::Wilson, wilson_effective(p, spread.n as f64, normal_quantile(upper)));
     }
     let independent = p * (1.0 - p) / spread.n as f64;
@@ -161,12 +172,12 @@ fn share_interval(spread: &Spread, level: f64) -> (Method, Option<Interval>) {
         Some(variance) if independent > 0.0 => p * (1.0 - p) / variance.max(independent),
         _ => spread.clusters as f64,
     };
-    let quantile = t_quantile(upper, (spread.clusters - 1) as f64);
+    let quantile = t_quantile(upper, spread.degrees_of_freedom);
     (Method::WilsonClustered, wilson_effective(p, n_effective, quantile))
 }
 
 fn linearised_interval(spread: &Spread, level: f64) -> (Method, Option<Interval>) {
-    let quantile = t_quantile(0.5 + 0.5 * level, spread.clusters as f64 - 1.0);
+    let quantile = t_quantile(0.5 + 0.5 * level, spread.degrees_of_freedom);
     let interval = spread
         .unbiased_variance()
         .filter(|variance| *variance > 0.0)

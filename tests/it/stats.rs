@@ -81,11 +81,14 @@ fn few_tasks_are_named_and_undefined_is_none() {
 }
 
 #[test]
-fn one_run_per_task_is_plain_wilson() {
-    let tasks: Vec<ClusterSums> = (0..100).map(|at| ClusterSums::of_counts(u64::from(at < 3), 1)).collect();
-    let estimate = ratio_estimate(&tasks, 0.95);
-    assert_eq!(estimate.method, Method::Wilson);
-    check_interval(estimate.interval, "0.010255", "0.084519");
+fn one_run_per_task_is_wilson_or_exact_when_few_are_hit() {
+    let estimate = |hits: u64, n: u64| {
+        ratio_estimate(&(0..n).map(|at| ClusterSums::of_counts(u64::from(at < hits), 1)).collect::<Vec<_>>(), 0.95)
+    };
+    assert_eq!(estimate(3, 100).method, Method::ClopperPearson);
+    check_interval(estimate(3, 100).interval, "0.006230", "0.085176");
+    assert_eq!(estimate(15, 20).method, Method::Wilson);
+    assert_eq!(estimate(15, 20).interval, wilson(15, 20, 0.95));
 }
 
 #[test]
