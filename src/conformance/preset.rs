@@ -8,8 +8,9 @@ use serde_json::{Map, Value};
 use super::{Nested, Oracle};
 use crate::preset::frame::{Act, Facts};
 use crate::preset::{self, Preset, SettingsError};
+use crate::reader::trace::{self, TraceText};
 use crate::system::CaseError;
-use crate::transcript::{Draft, Event, Header, JudgeReply, Message, Moment, Role, Run, Text, ToolCall, Usage, Usd};
+use crate::transcript::{Moment, Run};
 
 /// The oracle of the preset named like the folder.
 pub(super) fn oracle(folder: &str) -> Option<Box<dyn Oracle>> {
@@ -40,13 +41,7 @@ fn replay(preset: &Preset, rule: &str, input: &Map<String, Value>) -> Result<Val
     let mut got = Map::new();
     match preset.strategy(preset.id, &settings) {
         Ok(strategy) => {
-            let events = input.get("events").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-            let draft = Draft {
-                header: Header { run_id: "case".to_owned(), ..Header::default() },
-                events: events.iter().filter_map(event).collect(),
-                ..Draft::default()
-            };
-            let (acts, facts) = strategy.recipe().replay(&Run::new(draft));
+            let (acts, facts) = strategy.recipe().replay(&recording(input)?);
             report(&acts, strategy.recipe().halted_at(&acts), facts, &mut got);
         }
         Err(SettingsError::Refused { code, detail }) => {
@@ -99,92 +94,17 @@ fn action(act: &Act) -> Value {
     Value::Object(map)
 }
 
-/// One line of the own trace format as an event.
-fn event(line: &Value) -> Option<Event> {
-    let line = line.as_object()?;
-    match line.get("type").and_then(Value::as_str) {
-        Some("message") => message(line).map(|message| Event::Message(Box::new(message))),
-        Some("judge") => Some(Event::Judge(JudgeReply {
-            reply: text(line, "reply").map(Text::from),
-            error: text(line, "error").map(Into::into),
-            usage: line.get("usage").and_then(usage),
-        })),
-        _ => None,
+/// The case's events, read as the trace they are.
+fn recording(input: &Map<String, Value>) -> Result<Run, CaseError> {
+    let events = input.get("events").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let header = serde_json::json!({ "type": "run", "run_id": "case" });
+    let lines: Vec<String> = [&header].into_iter().chain(events).map(Value::to_string).collect();
+    let TraceText { mut runs, findings } = trace::read_text(&lines.join("\n"));
+    match (runs.pop(), findings.first()) {
+        (Some(run), None) => Ok(run),
+        (_, finding) => {
+            let why = finding.map_or_else(|| "no run".to_owned(), |finding| finding.diagnostic.what.clone());
+            Err(CaseError::BadCase(why))
+        }
     }
-}
-
-/// The fields of a message line that have a place of their own.
-const KNOWN: [&str; 14] = [
-    "type",
-    "role",
-    "content",
-    "reasoning",
-    "tool_calls",
-    "tool_call_id",
-    "name",
-    "is_error",
-    "usage",
-    "cost_usd",
-    "ts",
-    "model",
-    "finish_reason",
-    "extra",
-];
-
-fn message(line: &Map<String, Value>) -> Option<Message> {
-    let role = match text(line, "role")? {
-        "system" => Role::System,
-        "user" => Role::User,
-        "assistant" => Role::Assistant,
-        "tool" => Role::Tool,
-        _ => return None,
-    };
-    let mut message = Message::new(role);
-    message.content = text(line, "content").map(Text::from);
-    message.reasoning = text(line, "reasoning").map(Text::from);
-    message.tool_calls =
-        line.get("tool_calls").and_then(Value::as_array).into_iter().flatten().filter_map(call).collect();
-    message.tool_call_id = text(line, "tool_call_id").map(Into::into);
-    message.name = text(line, "name").map(Into::into);
-    message.is_error = line.get("is_error").and_then(Value::as_bool);
-    message.usage = line.get("usage").and_then(usage);
-    message.cost = line.get("cost_usd").and_then(Value::as_f64).map(Usd);
-    message.ts = text(line, "ts")
-        .and_then(|ts| ts.parse::<jiff::Timestamp>().ok())
-        .map(|ts| crate::transcript::Instant(ts.as_millisecond()));
-    message.model = text(line, "model").map(Into::into);
-    message.finish_reason = text(line, "finish_reason").map(Into::into);
-    let extra: Map<String, Value> =
-        line.iter().filter(|(key, _)| !KNOWN.contains(&key.as_str())).map(|(k, v)| (k.clone(), v.clone())).collect();
-    if !extra.is_empty() {
-        message.extra = serde_json::value::to_raw_value(&extra).ok();
-    }
-    Some(message)
-}
-
-fn text<'v>(line: &'v Map<String, Value>, key: &str) -> Option<&'v str> {
-    line.get(key).and_then(Value::as_str)
-}
-
-/// A call; arguments given as JSON are kept as JSON text, key order and all.
-fn call(value: &Value) -> Option<ToolCall> {
-    let line = value.as_object()?;
-    let arguments = match line.get("arguments") {
-        None => String::new(),
-        Some(Value::String(text)) => text.clone(),
-        Some(json) => json.to_string(),
-    };
-    Some(ToolCall::new(text(line, "id"), text(line, "name")?, arguments))
-}
-
-fn usage(value: &Value) -> Option<Usage> {
-    let line = value.as_object()?;
-    let tokens = |key| line.get(key).and_then(Value::as_u64);
-    Some(Usage {
-        input: tokens("input"),
-        cache_read: tokens("cache_read"),
-        cache_write: tokens("cache_write"),
-        output: tokens("output"),
-        reasoning: tokens("reasoning"),
-    })
 }
