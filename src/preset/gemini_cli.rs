@@ -7,9 +7,9 @@ use std::collections::VecDeque;
 use serde_json::{Map, Value};
 
 use self::chant::Chant;
-use super::Preset;
 use super::frame::identity::{Keys, arguments, js_text};
 use super::frame::{Action, Acts, Facts, Machine, Parameter, Recipe, Settings, SettingsError};
+use super::{Preset, Variant};
 use crate::decision::Need;
 use crate::transcript::{Event, Message, Moment, PointView, Role};
 
@@ -49,6 +49,9 @@ second ends the run.
 `turns`, at most 100, bounds only nested requests: \"Please continue.\" after a text reply, and the feedback.
 - Trap: it does **not** bound tool steps.
 
+Variant `documented` has these traps repaired as the documents read: cleared histories, hyphen lists and real rules only, \
+and `turns` for every request of a prompt.
+
 Off: `disableLoopDetection`.";
 
 pub(super) fn preset() -> Preset {
@@ -79,7 +82,13 @@ pub(super) fn preset() -> Preset {
                 doc: "false: a text reply may be continued without a user message",
             },
         ],
-        variants: &[],
+        variants: &[
+            Variant { name: "shipped", doc: "as the released code runs" },
+            Variant {
+                name: "documented",
+                doc: "histories cleared at the first strike, hyphen lists as lists, `turns` for every request",
+            },
+        ],
         tables: &[TOOLS, TEXT, JUDGE, TURNS],
         build,
         case,
@@ -100,6 +109,7 @@ struct Gemini {
     turns: i64,
     /// A text reply is continued without a user message.
     model_speaks_next: bool,
+    documented: bool,
     /// Text arrives in pieces of so many characters; 0 is one piece.
     piece: usize,
     judge: Option<Judge>,
@@ -143,6 +153,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         max_session_turns: settings.int("maxSessionTurns", -1)?,
         turns,
         model_speaks_next: !skip && device("nextSpeaker").is_some_and(|next| next == "model"),
+        documented: settings.is_variant("documented"),
         piece: usize::try_from(piece).unwrap_or(0),
         judge,
         session_turns: 0,
@@ -150,7 +161,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         nested: false,
         feedback_sent: false,
         calls: VecDeque::new(),
-        chant: Chant::default(),
+        chant: Chant::new(settings.is_variant("documented")),
         strikes: 0,
         prompt_turns: 0,
     };
@@ -208,7 +219,7 @@ impl Gemini {
 
     fn request(&mut self, acts: &mut Acts<'_, '_>) {
         if !std::mem::take(&mut self.nested) {
-            self.bound = self.turns;
+            self.bound = if self.documented { self.turns - i64::from(self.prompt_turns) } else { self.turns };
         }
         self.feedback_sent = false;
         loop {
@@ -218,7 +229,7 @@ impl Gemini {
                 act.evidence(self.session_turns as f64, self.max_session_turns as f64);
                 return;
             }
-            if self.bound == 0 {
+            if self.bound == 0 || (self.documented && self.bound < 0) {
                 acts.act(Action::Stop, TURNS).code("silent:no_turns_left");
                 return;
             }
@@ -278,6 +289,10 @@ impl Gemini {
         if !self.strike(rule, first, second, acts) {
             self.feedback_sent = true;
             self.nested = true;
+            if self.documented {
+                self.calls.clear();
+                self.chant.clear();
+            }
         }
     }
 }

@@ -8,7 +8,7 @@ use whenstop::decision::Strategy;
 use whenstop::preset::{self, Settings};
 use whenstop::reader::{Corpus, ReadOptions};
 use whenstop::replay::replay;
-use whenstop::transcript::Run;
+use whenstop::transcript::{Run, fingerprint};
 
 /// Every `.jsonl` below `folder`, in path order.
 fn tables(folder: &Path) -> Vec<TableFile> {
@@ -80,16 +80,6 @@ fn tau2_bench_ends_its_own_recordings_as_they_ended() {
     assert_eq!(ends, recorded.map(|(code, n)| (code.to_owned(), n)).into());
 }
 
-#[test]
-fn presets_run_on_recordings_and_decide_in_order() {
-    let strategies = preset::all_strategies();
-    for run in ["tau-bench", "intercode"].into_iter().flat_map(recordings) {
-        for strategy in &strategies {
-            decides_in_order(&run, strategy.as_ref());
-        }
-    }
-}
-
 fn decides_in_order(run: &Run, strategy: &dyn Strategy) {
     let trail = replay(run, strategy).trail;
     let rules = strategy.rules();
@@ -98,4 +88,51 @@ fn decides_in_order(run: &Run, strategy: &dyn Strategy) {
         assert!(rules.contains(&decision.rule), "{}: {} is not among its rules", strategy.name(), decision.rule);
     }
     assert!(trail.is_sorted_by_key(|decision| decision.point), "{}: {trail:#?}", strategy.name());
+}
+
+/// Settings a person may write: found, refused with the nearest name, or refused by the framework.
+#[test]
+fn settings_go_by_the_frameworks_names() {
+    let check = |preset: &str, set: &str, wanted: Result<(), &str>| {
+        let settings = Settings { set: serde_json::from_str(set).unwrap(), ..Settings::default() };
+        let built = preset::find(preset).unwrap().strategy("mine", &settings);
+        assert_eq!(built.map(|_| ()).map_err(|error| error.to_string()), wanted.map_err(str::to_owned), "{set}");
+    };
+    check("roo-code", r#"{"consecutiveMistakeLimit": 5}"#, Ok(()));
+    check("vercel-ai", r#"{"stopWhen": {"isStepCount": 5}}"#, Ok(()));
+    check("cline", r#"{"execution": {"loopDetection": {"hardThreshold": 9}}}"#, Ok(()));
+    check(
+        "roo-code",
+        r#"{"consecutiveMistakesLimit": 5}"#,
+        Err("unknown parameter `consecutiveMistakesLimit`, did you mean `consecutiveMistakeLimit`?"),
+    );
+    check(
+        "deerflow",
+        r#"{"hard_limit": 0}"#,
+        Err("the framework refuses this configuration: ValidationError: hard_limit must be greater than or equal to 1"),
+    );
+}
+
+/// Every preset, at its defaults and in every variant, has a manual and runs on whatever was recorded.
+#[test]
+fn every_preset_runs_on_real_recordings_and_decides_in_order() {
+    let strategies = preset::all_strategies();
+    assert!(strategies.len() >= preset::ALL.len());
+    for preset in preset::ALL.iter() {
+        assert!(preset.page().starts_with(&format!("# {}: ", preset.id)), "{}", preset.id);
+        assert!(preset.version.chars().any(|c| c.is_ascii_digit()) && !preset.source.is_empty(), "{}", preset.id);
+    }
+    let Some(corpora) = crate::shared::folder("corpora") else { return };
+    for folder in ["tau2", "mini-swe-agent", "intercode", "tau-bench"] {
+        let corpus = Corpus::open(&[corpora.join(folder)], ReadOptions::default()).unwrap();
+        // One run in ten: the whole corpora are for `compare`.
+        let checked = |run: Run| {
+            let is_sampled = fingerprint::of_text(&run.header.run_id).0.is_multiple_of(10);
+            strategies.iter().filter(|_| is_sampled).for_each(|strategy| decides_in_order(&run, strategy.as_ref()));
+            is_sampled
+        };
+        let mut n_runs = 0;
+        corpus.process(checked, |is_sampled| n_runs += usize::from(is_sampled)).unwrap();
+        assert!(n_runs > 0, "{folder}");
+    }
 }

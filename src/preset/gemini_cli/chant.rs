@@ -23,9 +23,16 @@ pub(super) struct Chant {
     seen: BTreeMap<Fingerprint, Vec<usize>>,
     next: usize,
     in_fence: bool,
+    /// Lists and rules as they were meant, not as the patterns came out.
+    as_meant: bool,
 }
 
 impl Chant {
+    /// With lists and rules as the patterns match them, or as they were meant.
+    pub(super) fn new(as_meant: bool) -> Self {
+        Self { as_meant, ..Self::default() }
+    }
+
     /// Forgets the text, but not that a fence is open.
     pub(super) fn clear(&mut self) {
         self.history.clear();
@@ -45,8 +52,8 @@ impl Chant {
 
     fn look(&mut self, piece: &str) -> bool {
         let fences = piece.matches("```").count();
-        let is_rule = is_rule(piece);
-        if fences > 0 || is_rule || has_markup(piece) {
+        let is_rule = is_rule(piece, self.as_meant);
+        if fences > 0 || is_rule || has_markup(piece, self.as_meant) {
             self.clear();
         }
         let was_in_fence = self.in_fence;
@@ -95,14 +102,16 @@ impl Chant {
 }
 
 /// Nothing but characters from `+` to `_`, `*` or box lines. Meant for rules, it also takes a piece of
-/// capitals and digits.
-fn is_rule(piece: &str) -> bool {
-    let drawn = |c: char| ('+'..='_').contains(&c) || c == '*' || ('\u{2500}'..='\u{257F}').contains(&c);
+/// capitals and digits; as meant, only `+`, `-`, `_`, `=`, `*` and box lines are rules.
+fn is_rule(piece: &str, as_meant: bool) -> bool {
+    let in_range = |c: char| if as_meant { "+-_=".contains(c) } else { ('+'..='_').contains(&c) };
+    let drawn = |c: char| in_range(c) || c == '*' || ('\u{2500}'..='\u{257F}').contains(&c);
     !piece.is_empty() && piece.chars().all(drawn)
 }
 
 /// A table row, a list row, a heading or a quote at the start of some line.
-fn has_markup(piece: &str) -> bool {
+fn has_markup(piece: &str, as_meant: bool) -> bool {
+    let bullets: &[char] = if as_meant { &['*', '+', '-'] } else { &['*', '+'] };
     let lines: Vec<&str> = piece.split('\n').collect();
     lines.iter().enumerate().any(|(index, line)| {
         // A line break is the white space after a marker that ends its line.
@@ -115,7 +124,7 @@ fn has_markup(piece: &str) -> bool {
         let row = line.trim_start();
         let number = row.trim_start_matches(|c: char| c.is_ascii_digit());
         is_table_row(row)
-            || row.strip_prefix(['*', '+']).is_some_and(space_follows)
+            || row.strip_prefix(bullets).is_some_and(space_follows)
             || (number.len() < row.len() && number.strip_prefix('.').is_some_and(space_follows))
             || after(line, |c| c == '#')
             || line.strip_prefix('>').is_some_and(space_follows)
@@ -134,12 +143,13 @@ mod tests {
     #[test]
     fn markup_is_seen_at_line_starts_only() {
         for text in ["* x", "a\n  + x", "12. x", "# x", "a\n> x", "| a | b", "a\n---", "*\nx"] {
-            assert!(has_markup(text), "{text}");
+            assert!(has_markup(text, false), "{text}");
         }
         for text in ["- x", "a * x", "1.x", "#x", " # x", " > x", "| a", "--", "*", ""] {
-            assert!(!has_markup(text), "{text}");
+            assert!(!has_markup(text, false), "{text}");
         }
-        assert!(is_rule("RETRY-42") && !is_rule("retry-42") && !is_rule(""));
+        assert!(has_markup("- x", true));
+        assert!(is_rule("RETRY-42", false) && !is_rule("RETRY-42", true) && !is_rule("retry-42", false) && !is_rule("", false));
     }
 
     #[test]
