@@ -181,7 +181,8 @@ fn read_record(file: &Arc<OpenFile>, cut: &Cut, options: &ReadOptions) -> Parsed
         ));
     }
     file.format.read(&record, &mut reading);
-    let Reading { drafts, findings, unknown, .. } = reading;
+    let Reading { drafts, mut findings, unknown, .. } = reading;
+    findings.sort_by_key(|finding| (finding.diagnostic.at.line, finding.diagnostic.at.column));
     let runs = drafts.into_iter().map(Run::new).collect();
     Parsed::Runs { file: file.clone(), runs, findings, unknown }
 }

@@ -5,6 +5,7 @@
 //! the runs in flight. What is wrong with a line, a run or a file is a [`Finding`] and costs that line,
 //! run or file; only [`ReadError`] ends the reading.
 
+mod claude;
 mod corpus;
 mod format;
 mod google;

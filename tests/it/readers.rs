@@ -317,7 +317,7 @@ fn a_broken_file_gives_a_clear_message_and_loses_nothing_else() {
             run("types").replace("\"x\"", "\"x\",\"usage\":7,\"tool_calls\":\"none\"").into_bytes(),
             1,
             1,
-            "`tool_calls` should be an array",
+            "`usage` should be an object, not `7`",
         ),
         (
             "nested",
@@ -422,4 +422,43 @@ fn a_second_run_of_one_name_is_renamed_and_named() {
     let ids: Vec<&str> = runs.iter().map(|run| run.header.run_id.as_str()).collect();
     assert_eq!(ids, ["r", "b/r", "c/r"]);
     assert_eq!((report.errors, report.warnings), (0, 2));
+}
+
+#[test]
+fn claude_sessions_agree_with_their_readme() {
+    let Some(corpora) = shared::folder("corpora") else { return };
+    // folder, format, runs, steps (min, median x 2, max), tokens (min, median x 2, max)
+    let cases = [
+        ("claude-code/regex-log/opus-raw.jsonl", "claude-code", 1, [3, 6, 3], [84_627, 169_254, 84_627]),
+        (
+            "claude-code/regex-log/haiku-testgen-v2.jsonl",
+            "claude-code",
+            1,
+            [32, 64, 32],
+            [2_232_795, 4_465_590, 2_232_795],
+        ),
+        ("claude-code/regex-log/subagents", "claude-code", 27, [0, 2, 5], [770, 2 * 898, 83_640]),
+        ("claude-code/fixtures", "claude-code", 3, [3, 8, 5], [663, 2 * 793, 923]),
+        ("claude-agent-sdk-log", "claude-agent-sdk", 50, [0, 16, 38], [96_219, 2 * 317_084, 2_513_434]),
+    ];
+    for (folder, format, n_runs, steps, tokens) in cases {
+        let (runs, report) = read(&[corpora.join(folder)]);
+        assert_eq!(report.format(format).map(|counts| counts.runs), Some(n_runs), "{folder}");
+        // Three lines of one fixture there are no objects, on purpose.
+        let broken = if folder == "claude-code/fixtures" { 3 } else { 0 };
+        assert_eq!(report.errors, broken, "{folder}: {:?}", report.findings);
+        assert_eq!(spread(runs.iter().map(|run| run.steps().len() as u64).collect()), steps, "{folder} steps");
+        assert_eq!(
+            spread(runs.iter().filter_map(|run| Some(reader::tokens(run)?.0)).collect()),
+            tokens,
+            "{folder} tokens"
+        );
+    }
+}
+
+/// Least, twice the median, greatest.
+fn spread(mut values: Vec<u64>) -> [u64; 3] {
+    values.sort_unstable();
+    let n = values.len();
+    [values[0], values[(n - 1) / 2] + values[n / 2], values[n - 1]]
 }

@@ -76,6 +76,8 @@ formats! {
     intercode::InterCode,
     gemini_cli::GeminiCli,
     adk::Adk,
+    claude_code::ClaudeCode,
+    claude_agent_sdk::ClaudeAgentSdk,
     chat::Chat,
 }
 
