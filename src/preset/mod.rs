@@ -133,6 +133,7 @@ macro_rules! caps {
 }
 
 presets! {
+    autogen,
     browser_use,
     cline,
     deerflow,
@@ -145,8 +146,8 @@ presets! {
     opencode,
     openhands,
     roo_code,
-    smolagents,
     semantic_kernel,
+    smolagents,
     strands_agents,
     tau2_bench,
     vercel_ai,

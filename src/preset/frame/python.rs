@@ -94,6 +94,35 @@ pub fn repr_text(text: &str) -> String {
     out
 }
 
+/// A value as `json.dumps` writes it: a space after commas and colons, ASCII only.
+pub fn json_dumps(value: &Value) -> String {
+    match value {
+        Value::Array(items) => format!("[{}]", items.iter().map(json_dumps).collect::<Vec<_>>().join(", ")),
+        Value::Object(map) => {
+            let field = |(key, value): (&String, &Value)| format!("{}: {}", json_text(key), json_dumps(value));
+            format!("{{{}}}", map.iter().map(field).collect::<Vec<_>>().join(", "))
+        }
+        Value::String(text) => json_text(text),
+        scalar => scalar.to_string(),
+    }
+}
+
+fn json_text(text: &str) -> String {
+    let quoted = Value::from(text).to_string();
+    let mut out = String::with_capacity(quoted.len());
+    for character in quoted.chars() {
+        if character.is_ascii() {
+            out.push(character);
+        } else {
+            let mut units = [0; 2];
+            for unit in character.encode_utf16(&mut units) {
+                let _ = write!(out, "\\u{unit:04x}");
+            }
+        }
+    }
+    out
+}
+
 /// What `int(value)` gives; `None` where it raises.
 pub fn int(value: &Value) -> Option<i64> {
     match value {
@@ -134,6 +163,12 @@ mod tests {
         differ("[1,2]", "[2,1]");
         differ(r#"{"x":1.5}"#, r#"{"x":1}"#);
         differ("null", "0");
+    }
+
+    #[test]
+    fn json_is_written_as_dumps_writes_it() {
+        let value: Value = serde_json::from_str(r#"{"a":[1,2.5,null],"b":"é\u2028😀\n"}"#).unwrap();
+        assert_eq!(json_dumps(&value), r#"{"a": [1, 2.5, null], "b": "\u00e9\u2028\ud83d\ude00\n"}"#);
     }
 
     #[test]

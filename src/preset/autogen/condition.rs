@@ -1,0 +1,355 @@
+//! Termination conditions: each keeps state and is called with what is new.
+
+use serde_json::{Map, Value};
+
+use super::super::frame::{SettingsError, wrong_kind};
+use super::message::Message;
+use crate::decision::Need;
+use crate::transcript::Instant;
+
+/// What a firing condition says.
+#[derive(Clone, Debug)]
+pub(super) struct Words {
+    pub(super) source: String,
+    pub(super) content: String,
+    /// Reading and limit, where it is about a number.
+    pub(super) evidence: Option<(f64, f64)>,
+}
+
+impl Words {
+    fn new(source: &str, content: String) -> Self {
+        Self { source: source.to_owned(), content, evidence: None }
+    }
+
+    fn evidence(self, observed: f64, limit: f64) -> Self {
+        Self { evidence: Some((observed, limit)), ..self }
+    }
+}
+
+/// What came of a call that did not simply go on.
+#[derive(Clone, Debug)]
+pub(super) enum Stopped {
+    Fired(Words),
+    Raised { class: &'static str, words: &'static str },
+}
+
+/// A condition, alone or made of others.
+#[derive(Clone, Debug)]
+pub(super) enum Condition {
+    Single(Single),
+    Or(Vec<Condition>),
+    /// With what the parts that have fired said, in that order.
+    And(Vec<Condition>, Vec<Words>),
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Single {
+    kind: Kind,
+    fired: bool,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    MaxMessage { max: i64, events_too: bool, count: i64 },
+    TextMention { text: String, sources: Option<Vec<String>> },
+    TokenUsage { total: Option<i64>, prompt: Option<i64>, completion: Option<i64>, used: (i64, i64) },
+    Timeout { seconds: f64, written: String, since: Option<Instant>, now: Option<Instant> },
+    Source { sources: Vec<String> },
+    TextMessage { source: Option<String> },
+    FunctionCall { name: String },
+    Handoff { target: String },
+    StopMessage,
+    External { set: bool },
+    Functional { function: String },
+}
+
+impl Condition {
+    /// A condition as configured.
+    pub(super) fn read(value: &Value) -> Result<Self, SettingsError> {
+        let table = value.as_object().ok_or_else(|| wrong_kind("condition", "a table", value))?;
+        let parts = |value: &Value| -> Result<Vec<Self>, SettingsError> {
+            let list = value.as_array().ok_or_else(|| wrong_kind("condition", "a list of conditions", value))?;
+            list.iter().map(Self::read).collect()
+        };
+        if let Some(list) = table.get("or") {
+            return Ok(Self::Or(parts(list)?));
+        }
+        if let Some(list) = table.get("and") {
+            return Ok(Self::And(parts(list)?, Vec::new()));
+        }
+        Ok(Self::Single(Single { kind: Kind::read(table)?, fired: false }))
+    }
+
+    /// What its parts need of a recording.
+    pub(super) fn needs(&self) -> Vec<Need> {
+        match self {
+            Self::Or(parts) | Self::And(parts, _) => parts.iter().flat_map(Self::needs).collect(),
+            Self::Single(single) => match single.kind {
+                Kind::TokenUsage { .. } => vec![Need::Usage],
+                Kind::Timeout { .. } => vec![Need::Times],
+                Kind::External { .. } => vec![Need::Native("an outside request")],
+                Kind::Functional { .. } => vec![Need::Native("a function of the user")],
+                _ => Vec::new(),
+            },
+        }
+    }
+
+    /// Has it fired, or was its limit reached from the start?
+    pub(super) fn is_terminated(&self) -> bool {
+        match self {
+            Self::Or(parts) => parts.iter().any(Self::is_terminated),
+            Self::And(parts, _) => parts.iter().all(Self::is_terminated),
+            Self::Single(single) => single.is_terminated(),
+        }
+    }
+
+    /// Calls it with a delta.
+    pub(super) fn call(&mut self, delta: &[Message]) -> Option<Stopped> {
+        if self.is_terminated() {
+            let (class, words) = match self {
+                Self::Or(_) => ("RuntimeError", "Termination condition has already been reached"),
+                Self::And(..) => ("TerminatedException", "Termination condition has already been reached."),
+                Self::Single(_) => ("TerminatedException", "Termination condition has already been reached"),
+            };
+            return Some(Stopped::Raised { class, words });
+        }
+        self.asked(delta).map(Stopped::Fired)
+    }
+
+    /// Asks it, and of `and` only the parts that have not fired.
+    fn asked(&mut self, delta: &[Message]) -> Option<Words> {
+        match self {
+            Self::Single(single) => single.asked(delta),
+            Self::Or(parts) => {
+                let said: Vec<Words> = parts.iter_mut().filter_map(|part| part.asked(delta)).collect();
+                (!said.is_empty()).then(|| join(&said))
+            }
+            Self::And(parts, said) => {
+                let mut all = true;
+                for part in parts.iter_mut().filter(|part| !part.is_terminated()) {
+                    match part.asked(delta) {
+                        Some(words) => said.push(words),
+                        None => all = false,
+                    }
+                }
+                all.then(|| join(said))
+            }
+        }
+    }
+
+    /// Clears counts and latches.
+    pub(super) fn reset(&mut self) {
+        match self {
+            Self::Or(parts) => parts.iter_mut().for_each(Self::reset),
+            Self::And(parts, said) => {
+                parts.iter_mut().for_each(Self::reset);
+                said.clear();
+            }
+            Self::Single(single) => single.reset(),
+        }
+    }
+
+    fn each(&mut self, change: &mut impl FnMut(&mut Kind)) {
+        match self {
+            Self::Or(parts) | Self::And(parts, _) => parts.iter_mut().for_each(|part| part.each(change)),
+            Self::Single(single) => change(&mut single.kind),
+        }
+    }
+
+    /// The conditions are made at this time.
+    pub(super) fn start(&mut self, at: Option<Instant>) {
+        self.each(&mut |kind| {
+            if let Kind::Timeout { since, now, .. } = kind {
+                (*since, *now) = (at, at);
+            }
+        });
+    }
+
+    /// The clock shows this time.
+    pub(super) fn tick(&mut self, at: Option<Instant>) {
+        self.each(&mut |kind| {
+            if let Kind::Timeout { now, .. } = kind {
+                *now = at;
+            }
+        });
+    }
+
+    /// Somebody outside asks for an end.
+    pub(super) fn set_external(&mut self) {
+        self.each(&mut |kind| {
+            if let Kind::External { set } = kind {
+                *set = true;
+            }
+        });
+    }
+}
+
+/// Several stops as one: names and words joined, the first figures.
+fn join(said: &[Words]) -> Words {
+    let joined = |part: fn(&Words) -> &str| said.iter().map(part).collect::<Vec<_>>().join(", ");
+    Words {
+        source: joined(|words| &words.source),
+        content: joined(|words| &words.content),
+        evidence: said.iter().find_map(|words| words.evidence),
+    }
+}
+
+impl Single {
+    fn is_terminated(&self) -> bool {
+        match &self.kind {
+            Kind::MaxMessage { max, count, .. } => count >= max,
+            Kind::TokenUsage { .. } => self.kind.tokens_over().is_some(),
+            _ => self.fired,
+        }
+    }
+
+    fn asked(&mut self, delta: &[Message]) -> Option<Words> {
+        let words = self.kind.asked(delta);
+        self.fired |= words.is_some();
+        words
+    }
+
+    fn reset(&mut self) {
+        self.fired = false;
+        match &mut self.kind {
+            Kind::MaxMessage { count, .. } => *count = 0,
+            Kind::TokenUsage { used, .. } => *used = (0, 0),
+            Kind::Timeout { since, now, .. } => *since = *now,
+            Kind::External { set } => *set = false,
+            _ => {}
+        }
+    }
+}
+
+impl Kind {
+    fn read(table: &Map<String, Value>) -> Result<Self, SettingsError> {
+        let given = |name: &str| table.get(name).filter(|value| !value.is_null());
+        let int = |name: &str| {
+            given(name).map(|v| v.as_i64().ok_or_else(|| wrong_kind(name, "a whole number", v))).transpose()
+        };
+        let text = |name: &str| {
+            let value = table.get(name).unwrap_or(&Value::Null);
+            value.as_str().map(str::to_owned).ok_or_else(|| wrong_kind(name, "a text", value))
+        };
+        let texts = |name: &str| -> Option<Vec<String>> {
+            let list = given(name)?.as_array()?;
+            Some(list.iter().filter_map(Value::as_str).map(str::to_owned).collect())
+        };
+        let flag = |name: &str| given(name).and_then(Value::as_bool).unwrap_or(false);
+        Ok(match table.get("type").and_then(Value::as_str).unwrap_or_default() {
+            "MaxMessageTermination" => {
+                let max = int("max_messages")?;
+                let max = max.ok_or_else(|| wrong_kind("max_messages", "a whole number", &Value::Null))?;
+                Self::MaxMessage { max, events_too: flag("include_agent_event"), count: 0 }
+            }
+            "TextMentionTermination" => Self::TextMention { text: text("text")?, sources: texts("sources") },
+            "TokenUsageTermination" => {
+                let (total, prompt) = (int("max_total_token")?, int("max_prompt_token")?);
+                let completion = int("max_completion_token")?;
+                if total.or(prompt).or(completion).is_none() {
+                    let words = "At least one of max_total_token, max_prompt_token, or max_completion_token must be \
+                                 provided";
+                    return Err(SettingsError::refused("ValueError", words));
+                }
+                Self::TokenUsage { total, prompt, completion, used: (0, 0) }
+            }
+            "TimeoutTermination" => {
+                let value = table.get("timeout_seconds").unwrap_or(&Value::Null);
+                let seconds = value.as_f64().ok_or_else(|| wrong_kind("timeout_seconds", "a number", value))?;
+                Self::Timeout { seconds, written: value.to_string(), since: None, now: None }
+            }
+            "SourceMatchTermination" => Self::Source { sources: texts("sources").unwrap_or_default() },
+            "TextMessageTermination" => {
+                Self::TextMessage { source: given("source").and_then(Value::as_str).map(str::to_owned) }
+            }
+            "FunctionCallTermination" => Self::FunctionCall { name: text("function_name")? },
+            "HandoffTermination" => Self::Handoff { target: text("target")? },
+            "StopMessageTermination" => Self::StopMessage,
+            "ExternalTermination" => Self::External { set: false },
+            "FunctionalTermination" => Self::Functional { function: text("func")? },
+            other => return Err(wrong_kind("condition.type", "a known condition", &Value::from(other))),
+        })
+    }
+
+    /// The token limit that is reached: reading and limit.
+    fn tokens_over(&self) -> Option<(f64, f64)> {
+        let Self::TokenUsage { total, prompt, completion, used } = self else { return None };
+        let readings = [(used.0.saturating_add(used.1), total), (used.0, prompt), (used.1, completion)];
+        let over =
+            readings.into_iter().find_map(|(seen, limit)| limit.filter(|limit| seen >= *limit).map(|l| (seen, l)));
+        over.map(|(seen, limit)| (seen as f64, limit as f64))
+    }
+
+    fn asked(&mut self, delta: &[Message]) -> Option<Words> {
+        match self {
+            Self::MaxMessage { max, events_too, count } => {
+                let more = delta.iter().filter(|message| *events_too || message.is_chat()).count();
+                *count = count.saturating_add(i64::try_from(more).unwrap_or(i64::MAX));
+                let words = format!("Maximum number of messages {max} reached, current message count: {count}");
+                let words = Words::new("MaxMessageTermination", words).evidence(*count as f64, *max as f64);
+                (*count >= *max).then_some(words)
+            }
+            Self::TokenUsage { used, .. } => {
+                for (prompt, completion) in delta.iter().filter_map(|message| message.usage) {
+                    used.0 = used.0.saturating_add(i64::try_from(prompt).unwrap_or(i64::MAX));
+                    used.1 = used.1.saturating_add(i64::try_from(completion).unwrap_or(i64::MAX));
+                }
+                let (prompt, completion) = *used;
+                let words = format!(
+                    "Token usage limit reached, total token count: {}, prompt token count: {prompt}, completion token \
+                     count: {completion}.",
+                    prompt.saturating_add(completion)
+                );
+                let (seen, limit) = self.tokens_over()?;
+                Some(Words::new("TokenUsageTermination", words).evidence(seen, limit))
+            }
+            Self::Timeout { seconds, written, since, now } => {
+                let elapsed = now.zip(*since).map_or(0.0, |(now, since)| now.since(since).0 as f64 / 1000.0);
+                let words = Words::new("TimeoutTermination", format!("Timeout of {written} seconds reached"));
+                (elapsed >= *seconds).then_some(words.evidence(elapsed, *seconds))
+            }
+            Self::External { set } => {
+                set.then(|| Words::new("ExternalTermination", "External termination requested".to_owned()))
+            }
+            Self::Functional { function } => {
+                let met = match function.as_str() {
+                    "delta_len_at_least_2" => delta.len() >= 2,
+                    "last_is_stop_message" => delta.last().is_some_and(|message| message.is("StopMessage")),
+                    _ => false,
+                };
+                met.then(|| Words::new("FunctionalTermination", "Functional termination condition met".to_owned()))
+            }
+            _ => delta.iter().find_map(|message| self.fires_on(message)),
+        }
+    }
+
+    /// The conditions that look at one message at a time.
+    fn fires_on(&self, message: &Message) -> Option<Words> {
+        let source = &message.source;
+        let among = |list: &Vec<String>| list.contains(source);
+        let (name, content) = match self {
+            Self::TextMention { text, sources }
+                if sources.as_ref().is_none_or(among) && message.text.contains(text.as_str()) =>
+            {
+                ("TextMentionTermination", format!("Text '{text}' mentioned"))
+            }
+            Self::Source { sources } if among(sources) => ("SourceMatchTermination", format!("'{source}' answered")),
+            Self::TextMessage { source: wanted }
+                if message.is("TextMessage") && wanted.as_ref().is_none_or(|wanted| wanted == source) =>
+            {
+                ("TextMessageTermination", format!("Text message received from '{source}'"))
+            }
+            Self::FunctionCall { name } if message.executed.contains(name) => {
+                ("FunctionCallTermination", format!("Function '{name}' was executed."))
+            }
+            Self::Handoff { target } if message.is("HandoffMessage") && message.target.as_ref() == Some(target) => {
+                ("HandoffTermination", format!("Handoff to {target} from {source} detected."))
+            }
+            Self::StopMessage if message.is("StopMessage") => {
+                ("StopMessageTermination", "Stop message received".to_owned())
+            }
+            _ => return None,
+        };
+        Some(Words::new(name, content))
+    }
+}

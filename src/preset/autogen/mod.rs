@@ -1,0 +1,344 @@
+//! AutoGen AgentChat: termination conditions, alone or joined, and the turns of a team.
+
+mod condition;
+mod message;
+
+use serde_json::{Map, Value};
+
+use super::Preset;
+use super::frame::{Action, Acts, Facts, Machine, Parameter, Recipe, Settings, SettingsError};
+use crate::decision::Need;
+use crate::transcript::{Event, Instant, Moment, PointView, Role};
+
+use condition::{Condition, Stopped};
+use message::{Message, Turn};
+
+const CONDITION: &str = "termination_condition";
+const MAX_TURNS: &str = "max_turns";
+
+const PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "condition",
+        default: "null",
+        off: "null",
+        doc: "a table with `type` and the arguments of that condition, or { or = [..] }, { and = [..] }",
+    },
+    Parameter { name: "max_turns", default: "null", off: "null", doc: "agent responses of a team; at least 1" },
+    Parameter {
+        name: "started_at",
+        default: "null",
+        off: "",
+        doc: "when the conditions were made, for TimeoutTermination; by default when the run began",
+    },
+];
+
+const MANUAL: &str = "\
+## Rules
+`termination_condition`: called once for each delta (new messages only), keeps state. In a team a delta is the task, then \
+each turn: thought (text beside calls), tool request, tool execution, one summary message.
+- MaxMessageTermination: chat messages so far (user and empty ones too; tool events, thoughts and chunks only with include_agent_event).
+- TextMentionTermination: case-sensitive substring in **every** message: the task, requests and results too, those in \
+their printed list form (names, arguments and field names match; quotes and newlines are escaped).
+- TokenUsageTermination: sums of usage; any given limit. TimeoutTermination: seconds since the condition was made.
+- SourceMatchTermination: any message or event of a source. TextMessageTermination: a plain text message.
+- FunctionCallTermination: a result of exactly that tool, failed or not; the request alone does not count.
+- HandoffTermination: a hand-off message with that target. StopMessageTermination. ExternalTermination. \
+FunctionalTermination: must return True itself.
+- or: every part is called, any fires. and: **latched**; a part that has fired is not called again.
+`max_turns` (team): agent responses, asked after the condition.
+## Comparator
+`>=` for counts, tokens, seconds and turns.
+## Window
+Whole run; texts are not matched across messages.
+## Reset
+`reset` clears counts and latches; a team resets when it stops.
+## Off value
+None but leaving the condition out; `sources` [] matches nobody and is not off; max_turns null is off, below 1 is refused.
+## Traps
+- There is no default: without a condition and max_turns nothing stops a team.
+- A limit of 0 or below does not stop but **raises** (a team stops before the task is read). Called again after firing, a \
+condition raises TerminatedException, an `or` RuntimeError.
+- A delta of several messages jumps over a limit. Text in the task itself fires TextMention.
+- `sources` of TextMention is lost when a condition is saved to a configuration and loaded again.
+";
+
+/// The preset.
+pub(super) fn preset() -> Preset {
+    Preset {
+        id: "autogen",
+        version: "autogen-agentchat 0.7.5",
+        source: "autogen_agentchat/conditions/_terminations.py, base/_termination.py, teams/_group_chat",
+        summary: "conditions composed by the user; no default",
+        manual: MANUAL,
+        parameters: PARAMETERS,
+        variants: &[],
+        tables: &[
+            "MaxMessageTermination",
+            "TextMentionTermination",
+            "TokenUsageTermination",
+            "TimeoutTermination",
+            "StopMessageTermination",
+            "HandoffTermination",
+            "SourceMatchTermination",
+            "TextMessageTermination",
+            "FunctionCallTermination",
+            "ExternalTermination",
+            "FunctionalTermination",
+            "composition",
+            "team",
+        ],
+        build,
+        case,
+    }
+}
+
+fn case(_rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
+    let settings = Settings { only: None, ..Settings::of_case("", input) };
+    match settings.get("condition").and_then(unknown_function) {
+        Some(function) => Err(format!("the driver's own function `{function}` is not in the case")),
+        None => Ok(settings),
+    }
+}
+
+/// A function of the driver that is not known here by its name.
+fn unknown_function(condition: &Value) -> Option<String> {
+    const KNOWN: [&str; 3] = ["delta_len_at_least_2", "last_is_stop_message", "returns_truthy_not_true"];
+    let own = condition.get("func").and_then(Value::as_str).filter(|function| !KNOWN.contains(function));
+    let mut parts = ["or", "and"].iter().filter_map(|key| condition.get(key)?.as_array()).flatten();
+    own.map(str::to_owned).or_else(|| parts.find_map(unknown_function))
+}
+
+fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+    let max_turns = settings.opt_int("max_turns", None)?;
+    if max_turns.is_some_and(|max| max <= 0) {
+        return Err(SettingsError::refused("ValueError", "The maximum number of turns must be greater than 0."));
+    }
+    let condition = match settings.get("condition") {
+        None | Some(Value::Null) => None,
+        Some(value) => Some(Condition::read(value)?),
+    };
+    let needs = condition.as_ref().map(Condition::needs).unwrap_or_default();
+    let started_at = settings.text("started_at")?.and_then(|text| text.parse::<jiff::Timestamp>().ok());
+    let started_at = started_at.map(|at| Instant(at.as_millisecond()));
+    let mut rules = Vec::new();
+    rules.extend(condition.is_some().then_some(CONDITION));
+    rules.extend(max_turns.is_some().then_some(MAX_TURNS));
+    let recipe = match condition {
+        Some(condition) if settings.device("drive").and_then(Value::as_str) == Some("condition") => {
+            Recipe::new(Alone::new(condition, started_at, settings), &rules)
+        }
+        condition => Recipe::new(Team::new(condition, max_turns, started_at), &rules),
+    };
+    let recipe = recipe.keeps_own_state().asks_after_end();
+    Ok(needs.into_iter().fold(recipe, |recipe: Recipe, need: Need| recipe.needs(CONDITION, need)))
+}
+
+/// What one call of a condition did, as an act.
+fn report(stopped: Stopped, code: Option<&'static str>, at: Option<usize>, acts: &mut Acts<'_, '_>) {
+    let (action, own_code, detail, evidence) = match stopped {
+        Stopped::Fired(words) => (Action::Stop, words.source, words.content, words.evidence),
+        Stopped::Raised { class, words } => (Action::Fail, class.to_owned(), words.to_owned(), None),
+    };
+    let act = acts.act(action, CONDITION).detail(detail);
+    match code {
+        Some(code) => act.code(code),
+        None => act.code(own_code),
+    };
+    if let Some((observed, limit)) = evidence {
+        act.evidence(observed, limit);
+    }
+    if let Some(at) = at {
+        act.about_event(at);
+    }
+}
+
+/// A condition called by a test driver: by default with each event as a delta of its own.
+#[derive(Clone, Debug)]
+struct Alone {
+    condition: Condition,
+    started: bool,
+    deltas: Option<Vec<Vec<usize>>>,
+    next_delta: usize,
+    pending: Vec<Message>,
+    reset_before: Vec<usize>,
+    external_before: Option<usize>,
+    goes_on: bool,
+    over: bool,
+}
+
+impl Alone {
+    fn new(mut condition: Condition, started_at: Option<Instant>, settings: &Settings) -> Self {
+        let indices = |value: &Value| -> Vec<usize> {
+            let list = value.as_array().into_iter().flatten();
+            list.filter_map(Value::as_u64).filter_map(|index| usize::try_from(index).ok()).collect()
+        };
+        let deltas = settings.device("deltas").and_then(Value::as_array);
+        if let Some(at) = started_at {
+            condition.start(Some(at));
+        }
+        Self {
+            condition,
+            started: started_at.is_some(),
+            deltas: deltas.map(|deltas| deltas.iter().map(indices).collect()),
+            next_delta: 0,
+            pending: Vec::new(),
+            reset_before: settings.device("reset_before").map(indices).unwrap_or_default(),
+            external_before: settings
+                .device("external_set_before")
+                .and_then(Value::as_u64)
+                .and_then(|index| usize::try_from(index).ok()),
+            goes_on: settings.device("continue_after_halt").and_then(Value::as_bool).unwrap_or(false),
+            over: false,
+        }
+    }
+
+    fn call(&mut self, at: Option<usize>, acts: &mut Acts<'_, '_>) {
+        if self.over {
+            return;
+        }
+        let delta = std::mem::take(&mut self.pending);
+        if let Some(stopped) = self.condition.call(&delta) {
+            report(stopped, None, at, acts);
+            self.over = !self.goes_on;
+        }
+    }
+
+    /// Deltas without events are calls too.
+    fn call_empty_deltas(&mut self, at: Option<usize>, acts: &mut Acts<'_, '_>) {
+        while self.deltas.as_ref().and_then(|deltas| deltas.get(self.next_delta)).is_some_and(Vec::is_empty) {
+            self.next_delta += 1;
+            self.call(at, acts);
+        }
+    }
+}
+
+impl Machine for Alone {
+    fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
+        let (Some(message), Some(index)) = (event.message(), acts.event()) else { return };
+        if !self.started {
+            self.started = true;
+            self.condition.start(message.ts);
+        }
+        if message.ts.is_some() {
+            self.condition.tick(message.ts);
+        }
+        if self.reset_before.contains(&index) {
+            self.condition.reset();
+        }
+        if self.external_before == Some(index) {
+            self.condition.set_external();
+        }
+        self.call_empty_deltas(index.checked_sub(1), acts);
+        let Some(deltas) = &self.deltas else {
+            self.pending = vec![Message::of(message)];
+            return self.call(Some(index), acts);
+        };
+        let Some(delta) = deltas.get(self.next_delta).filter(|delta| delta.contains(&index)) else { return };
+        let is_last = delta.last() == Some(&index);
+        self.pending.push(Message::of(message));
+        if is_last {
+            self.next_delta += 1;
+            self.call(Some(index), acts);
+            self.call_empty_deltas(Some(index), acts);
+        }
+    }
+}
+
+/// A team of agents that speak in turn.
+#[derive(Clone, Debug)]
+struct Team {
+    condition: Option<Condition>,
+    max_turns: Option<i64>,
+    turns: i64,
+    started: bool,
+    task: Vec<Message>,
+    turn: Turn,
+    /// Type names of all messages, in order.
+    messages: Vec<Value>,
+    over: bool,
+}
+
+impl Team {
+    fn new(mut condition: Option<Condition>, max_turns: Option<i64>, started_at: Option<Instant>) -> Self {
+        if let (Some(condition), Some(at)) = (&mut condition, started_at) {
+            condition.start(Some(at));
+        }
+        Self {
+            condition,
+            max_turns,
+            turns: 0,
+            started: started_at.is_some(),
+            task: Vec::new(),
+            turn: Turn::default(),
+            messages: Vec::new(),
+            over: false,
+        }
+    }
+
+    fn start(&mut self, acts: &mut Acts<'_, '_>) {
+        if self.condition.as_ref().is_some_and(Condition::is_terminated) {
+            let words = "The group chat has already terminated.";
+            acts.act(Action::Stop, CONDITION).code("GroupChatTermination").detail(words);
+            self.over = true;
+            return;
+        }
+        let task = std::mem::take(&mut self.task);
+        self.take(&task, acts);
+    }
+
+    fn take(&mut self, delta: &[Message], acts: &mut Acts<'_, '_>) {
+        self.messages.extend(delta.iter().map(|message| Value::from(message.kind())));
+        if let Some(stopped) = self.condition.as_mut().and_then(|condition| condition.call(delta)) {
+            report(stopped, Some("GroupChatTermination"), None, acts);
+            self.over = true;
+        }
+    }
+
+    fn after_turn(&mut self, acts: &mut Acts<'_, '_>) {
+        let delta = std::mem::take(&mut self.turn).into_delta();
+        if delta.is_empty() {
+            return;
+        }
+        self.take(&delta, acts);
+        self.turns += 1;
+        if let Some(max) = self.max_turns.filter(|max| !self.over && self.turns >= *max) {
+            let words = format!("Maximum number of turns {max} reached.");
+            let act = acts.act(Action::Stop, MAX_TURNS).code("GroupChatTermination").detail(words);
+            act.evidence(self.turns as f64, max as f64);
+            self.over = true;
+        }
+    }
+}
+
+impl Machine for Team {
+    fn event(&mut self, event: &Event, _acts: &mut Acts<'_, '_>) {
+        let Some(message) = event.message().filter(|_| !self.over) else { return };
+        if let Some(condition) = &mut self.condition {
+            if !self.started {
+                condition.start(message.ts);
+            }
+            if message.ts.is_some() {
+                condition.tick(message.ts);
+            }
+        }
+        self.started = true;
+        if message.role == Role::User {
+            self.task.push(Message::of(message));
+        } else if message.is_step() || message.is_result() {
+            self.turn.push(message);
+        }
+    }
+
+    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+        match view.moment() {
+            _ if self.over => {}
+            Moment::BeforeRequest if !self.task.is_empty() => self.start(acts),
+            Moment::AfterTools => self.after_turn(acts),
+            _ => {}
+        }
+    }
+
+    fn facts(&self) -> Facts {
+        vec![("messages", Value::Array(self.messages.clone()))]
+    }
+}
