@@ -14,6 +14,8 @@ pub mod pyjson;
 pub mod python;
 mod round;
 mod settings;
+#[cfg(test)]
+mod testing;
 
 use serde_json::Value;
 

@@ -37,7 +37,8 @@ fn whole(value: &Value) -> Option<i64> {
 /// The one path, read from the block style of YAML. What cannot be read for certain is refused:
 /// flow style, anchors, tags and tabs on the way to the number.
 fn yaml(config: &ConfigText) -> Result<Option<Value>, ConfigError> {
-    let mut open: Vec<usize> = Vec::new();
+    // The mappings of the path that are open, by their column, and the column of each one's children.
+    let (mut open, mut children): (Vec<usize>, Vec<Option<usize>>) = (Vec::new(), vec![None]);
     let mut offset = 0;
     for line in config.text.split_inclusive('\n') {
         let at = Location::in_text(&config.path, &config.text, offset);
@@ -54,9 +55,10 @@ fn yaml(config: &ConfigText) -> Result<Option<Value>, ConfigError> {
         }
         while open.last().is_some_and(|column| *column >= indent) {
             open.pop();
+            children.pop();
         }
-        let on_path = open.len() < PATH.len() && (indent == 0) == open.is_empty();
-        let Some((key, value)) = body.split_once(':').filter(|_| on_path) else { continue };
+        let is_child = children.last_mut().is_some_and(|column| *column.get_or_insert(indent) == indent);
+        let Some((key, value)) = body.split_once(':').filter(|_| is_child) else { continue };
         let key = key.trim().trim_matches(['"', '\'']);
         let value = value.trim();
         if PATH.get(open.len()) != Some(&key) {
@@ -69,6 +71,7 @@ fn yaml(config: &ConfigText) -> Result<Option<Value>, ConfigError> {
             return refuse("flow style, anchors and tags are not read here");
         }
         open.push(indent);
+        children.push(None);
     }
     Ok(None)
 }

@@ -6,6 +6,8 @@ mod golden;
 pub mod iterations;
 mod replay;
 pub mod review;
+#[cfg(test)]
+mod tests;
 
 use super::SystemInfo;
 

@@ -27,6 +27,8 @@ pub struct Situation<'s> {
     pub auto_round: u32,
     /// Tokens counted against `maxTokens`.
     pub tokens: i128,
+    /// Is there no telling what is queued? Then the queue never counts as exhausted.
+    pub queue_is_unknown: bool,
 }
 
 /// The answer of the continuation decision.
@@ -90,7 +92,7 @@ impl Situation<'_> {
         if let Some(reason) = if documented { self.stop_policy(project)? } else { None } {
             return stop(reason);
         }
-        if plan::has_pending_work(project.plan())? || self.replans(project)? {
+        if self.queue_is_unknown || plan::has_pending_work(project.plan())? || self.replans(project)? {
             return Ok(Continuation::Go);
         }
         stop(Reason::QueueExhausted)

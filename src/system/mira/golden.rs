@@ -102,6 +102,7 @@ fn situation_of<'s>(rules: Rules, policy: Option<&'s Policy>, input: &'s Value) 
         text: input["final_content"].as_str().unwrap_or_default(),
         auto_round: input["auto_round"].as_u64().and_then(|round| u32::try_from(round).ok()).unwrap_or(0),
         tokens: tokens(input),
+        queue_is_unknown: false,
     }
 }
 

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::decide::{Continuation, Situation};
 use super::export;
-use super::guardrail::{AgentProfile, Contract, Guard, Project, guard};
+use super::guardrail::{AgentProfile, Contract, Guard, PlanFile, Project, guard};
 use super::plan;
 use super::policy::Policy;
 use super::rules::{Order, Rules, TokenScope};
@@ -74,6 +74,8 @@ pub struct Message {
     pub project: Option<Project>,
     /// Follow-up runs so far.
     pub auto_round: u32,
+    /// Does a missing plan mean that the recording lacks it, rather than the project?
+    pub plan_may_be_unrecorded: bool,
     /// Tokens of the runs so far.
     pub tokens: i128,
     /// Tokens of the session's messages before this one.
@@ -97,6 +99,7 @@ impl Message {
             guards_export: false,
             project,
             auto_round: 0,
+            plan_may_be_unrecorded: false,
             tokens: 0,
             tokens_before: 0,
             before,
@@ -231,6 +234,7 @@ impl Message {
             text,
             auto_round: self.auto_round,
             tokens: self.counted_tokens(),
+            queue_is_unknown: self.plan_may_be_unrecorded && project.plan == PlanFile::Absent,
         };
         let policy_first = self.is_auto && self.rules.order == Order::Code;
         if let Some(reason) = if policy_first { situation.stop_policy(project)? } else { None } {

@@ -13,6 +13,8 @@ pub mod policy;
 mod replay;
 pub mod rules;
 pub mod stop;
+#[cfg(test)]
+mod tests;
 
 pub use golden::answer_of;
 

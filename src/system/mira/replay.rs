@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::guardrail::{AgentProfile, PlanFile, Project};
+use super::guardrail::{AgentProfile, PlanFile, Project, experiment_number};
 use super::message::{Message, Next, RunKind};
 use super::plan::MetricsScope;
 use super::policy::Policy;
@@ -177,6 +177,7 @@ impl Strategy for Mira {
         let mut message = Message::new(self.rules, self.policy.clone(), self.is_auto, Some(project));
         message.agent_profile = self.agent_profile;
         message.guards_export = self.guards_export;
+        message.plan_may_be_unrecorded = true;
         Box::new(AutoRun { mira: self, message, clock: RoundClock::new(self.round), tokens: 0 })
     }
 }
@@ -246,13 +247,20 @@ impl AutoRun<'_> {
         // Without a plan there is no conclusion to check: the record itself stands for it.
         let record = json!({"id": id, "status": status, "results": {"metrics": values}, "conclusion": "recorded"});
         if let Some(experiments) = experiments.as_array_mut() {
-            match experiments.iter_mut().find(|experiment| experiment["id"] == id) {
+            match experiments.iter_mut().find(|known| same_experiment(&known["id"], id)) {
                 Some(known) => *known = record,
                 None => experiments.push(record),
             }
         }
         project.plan = PlanFile::Parsed(Value::Object(plan));
     }
+}
+
+/// The guardrail may have normalised the id it was recorded under.
+fn same_experiment(known: &Value, id: &str) -> bool {
+    known.as_str().is_some_and(|known| {
+        known == id || experiment_number(known).is_some_and(|number| experiment_number(id) == Some(number))
+    })
 }
 
 /// What the loop's answer means for the recording.

@@ -38,7 +38,7 @@ impl Recovered {
 }
 
 /// The number in an experiment id: `Exp7`, `exp-007`, `EXP 7`.
-pub(super) fn experiment_number(id: &str) -> Option<u32> {
+pub fn experiment_number(id: &str) -> Option<u32> {
     let mut chars = id.chars();
     let prefix: String = chars.by_ref().take(3).collect();
     let rest = chars.as_str();

@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::system::python::Raised;
 
 pub use contract::{AgentProfile, Contract};
+pub use evidence::experiment_number;
 pub use project::{PlanFile, Project};
 pub use reconcile::has_final_result;
 

@@ -1,0 +1,99 @@
+//! Small recordings for the systems' own tests, and what a system does on them in one line.
+
+use serde_json::{Map, Value};
+
+use super::{ConfigText, Settings, SystemInfo};
+use crate::decision::{Action, Decision};
+use crate::transcript::{Draft, Event, JudgeReply, Message, Metrics, PointView, Role, Run, ToolCall, Usage};
+
+/// A recording under construction.
+#[derive(Default)]
+pub(super) struct Recording(Vec<Event>);
+
+impl Recording {
+    fn push(mut self, message: Message) -> Self {
+        self.0.push(Event::Message(Box::new(message)));
+        self
+    }
+
+    /// The user says something.
+    pub(super) fn user(self, text: &str) -> Self {
+        self.push(Message::saying(Role::User, text))
+    }
+
+    /// A step: the reply asks for one tool, which answers. 10 tokens.
+    pub(super) fn step(self, text: &str, result: &str) -> Self {
+        let mut reply = Message::saying(Role::Assistant, text);
+        reply.tool_calls.push(ToolCall::new(Some("c"), "run", "{}"));
+        reply.usage = Some(Usage::new(8, 2));
+        self.push(reply).push(Message::saying(Role::Tool, result))
+    }
+
+    /// A reply that asks for no tool. 100 tokens.
+    pub(super) fn reply(self, text: &str) -> Self {
+        let mut reply = Message::saying(Role::Assistant, text);
+        reply.usage = Some(Usage::new(80, 20));
+        self.push(reply)
+    }
+
+    /// A task plan snapshot.
+    pub(super) fn plan(mut self, plan: &Value) -> Self {
+        let plan = serde_json::value::to_raw_value(plan).ok();
+        self.0.push(Event::Metrics(Metrics { experiment: None, status: None, values: Vec::new(), plan }));
+        self
+    }
+
+    /// A metrics report.
+    pub(super) fn metrics(mut self, experiment: &str, status: &str, name: &str, value: f64) -> Self {
+        let values = vec![(name.into(), value)];
+        let (experiment, status) = (Some(experiment.into()), Some(status.into()));
+        self.0.push(Event::Metrics(Metrics { experiment, status, values, plan: None }));
+        self
+    }
+
+    /// A judge's reply.
+    pub(super) fn judge(mut self, reply: &str) -> Self {
+        self.0.push(Event::Judge(JudgeReply { reply: Some(reply.into()), error: None, usage: None }));
+        self
+    }
+
+    fn run(self) -> Run {
+        Run::new(Draft { events: self.0, ..Draft::default() })
+    }
+}
+
+/// Settings with a profile and options, written as JSON.
+pub(super) fn settings(profile: &str, set: &Value) -> Settings {
+    let set: Map<String, Value> = set.as_object().cloned().unwrap_or_default();
+    Settings { profile: Some(profile.to_owned()), set, ..Settings::named("test") }
+}
+
+/// Settings with a native configuration.
+pub(super) fn configured(path: &str, text: &str) -> Settings {
+    let config = Some(ConfigText { path: path.to_owned(), text: text.to_owned() });
+    Settings { config, ..Settings::named("test") }
+}
+
+/// What the system says of the recording, decision by decision, up to the first that ends it.
+pub(super) fn decisions(system: &SystemInfo, settings: &Settings, recording: Recording) -> String {
+    let strategy = (system.build)(settings).unwrap();
+    let run = recording.run();
+    let mut watch = strategy.start(&run.header);
+    let mut trail: Vec<Decision> = Vec::new();
+    for view in PointView::all(&run) {
+        watch.at(&view, &mut trail);
+        if trail.last().is_some_and(|last| last.action.is_terminal() || last.action == Action::ForceFinal) {
+            break;
+        }
+    }
+    if trail.is_empty() {
+        return "ran to the end".to_owned();
+    }
+    let show = |decision: &Decision| format!("{} {} at {}", decision.action, decision.rule, decision.point);
+    trail.iter().map(show).collect::<Vec<_>>().join("; ")
+}
+
+/// The message with which the settings are refused.
+pub(super) fn refusal(system: &SystemInfo, settings: &Settings) -> String {
+    (system.build)(settings).err().unwrap().0.render(crate::diagnostic::Severity::Error)
+}
