@@ -1,6 +1,5 @@
 //! Reading a judge's reply as agentica does: tolerant of fences, prose around it and weak models.
 
-use regex::Regex;
 use serde_json::Value;
 
 use crate::system::pyjson::{Strictness, loads};
@@ -67,8 +66,16 @@ fn unfenced(text: &str) -> &str {
 
 /// The first `{…}` without a brace inside.
 fn first_flat_object(text: &str) -> Option<Value> {
-    let flat = Regex::new(r"\{[^{}]*\}").expect("the pattern is a constant");
-    loads(flat.find(text)?.as_str(), Strictness::Strict)
+    let mut rest = text;
+    loop {
+        let (_, from) = rest.split_at(rest.find('{')?);
+        let inner = from.get(1..)?;
+        let length = inner.find(['{', '}'])?;
+        if inner.as_bytes().get(length) == Some(&b'}') {
+            return loads(from.get(..length + 2)?, Strictness::Strict);
+        }
+        rest = inner;
+    }
 }
 
 /// Yes, in the words weak judges use; any other text is no.
