@@ -5,7 +5,7 @@ use std::path::Path;
 use whenstop::conformance::{self, ConformanceReport, TableFile};
 use whenstop::system::mira::plan::MetricsScope;
 use whenstop::system::mira::rules::{Profile, Rules};
-use whenstop::system::{benchmark, mira};
+use whenstop::system::{self, ConfigText, Settings, benchmark, mira};
 
 use crate::shared;
 
@@ -53,6 +53,46 @@ fn awaken_agrees_with_every_golden_case() {
 #[test]
 fn agentao_agrees_with_every_golden_case() {
     check_golden("agentao");
+}
+
+/// The folder of bundled cases and native configurations of a system.
+fn bundled(system: &str) -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/systems").join(system)
+}
+
+#[test]
+fn bundled_cases_agree() {
+    for system in ["agentica", "awaken", "agentao"] {
+        let report = conformance::run(&tables(&bundled(system)));
+        assert!(report.all_agreed(), "{}", show(&report));
+    }
+}
+
+#[test]
+fn native_configurations_are_read_in_every_profile() {
+    let files = [
+        ("awaken", "stop-conditions.json", 8),
+        ("agentao", "cap.toml", 1),
+        ("agentao", "cap.json", 1),
+        ("agentica", "goal.toml", 6),
+        ("agentica", "goal.json", 3),
+    ];
+    for (id, file, fewest_rules) in files {
+        let text = std::fs::read_to_string(bundled(id).join(file)).unwrap();
+        let info = system::find(id).unwrap();
+        for profile in info.profiles {
+            let settings = Settings {
+                profile: Some((*profile).to_owned()),
+                config: Some(ConfigText { path: file.to_owned(), text: text.clone() }),
+                ..Settings::named(id)
+            };
+            let strategy = (info.build)(&settings).unwrap();
+            assert_eq!((strategy.name(), strategy.profile()), (id, *profile));
+            assert!(strategy.rules().len() >= fewest_rules, "{id} {profile} {file}: {:?}", strategy.rules());
+            let known: Vec<_> = strategy.rules();
+            assert!(strategy.requirements().iter().all(|need| known.contains(&need.rule)), "{id} {profile}");
+        }
+    }
 }
 
 #[test]

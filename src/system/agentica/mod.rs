@@ -155,14 +155,15 @@ impl Agentica {
         match cause {
             Cause::Tokens => Some(Need::Usage),
             Cause::Seconds => Some(Need::Times),
-            Cause::Tool | Cause::Verifier => Some(Need::Native("agentica.goal")),
+            Cause::Tool => Some(Need::Native("agentica.goal")),
             Cause::ToolStuck => Some(Need::ErrorFlags),
             Cause::Judge | Cause::JudgeBroken | Cause::Unknown => match self.judge {
                 Judge::Recorded => Some(Need::Judge),
                 Judge::Simulated(_) => Some(Need::Outcome),
                 Judge::Absent => None,
             },
-            Cause::Turns | Cause::NoGoal => None,
+            // A verifier is the user's own code: none is assumed.
+            Cause::Turns | Cause::NoGoal | Cause::Verifier => None,
         }
     }
 
