@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::counts::Counts;
 use super::plan::{Cap, End, Plan, When};
-use crate::preset::frame::{Action, Acts, Facts, Machine, arguments, next_request, starts_run};
-use crate::transcript::{Event, Message, Moment, Point, PointView, ToolCall};
+use crate::preset::frame::{Action, Acts, Facts, Machine, arguments, native, next_request, starts_run};
+use crate::transcript::{Event, Message, Moment, Point, PointView, ToolCall, Usage};
 
 /// Caps at work on one run.
 #[derive(Clone, Debug)]
@@ -94,14 +94,12 @@ impl CapMachine {
     }
 
     fn replied(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut Acts<'_, '_>) {
-        if let Some(usage) = reply.usage {
-            let mut ahead = self.counts;
-            ahead.tokens(crate::transcript::Usage { output: None, ..usage });
-            let point = Point { moment: Moment::BeforeRequest, ..view.point() };
-            let event = view.reply_index().and_then(|index| index.checked_sub(1));
-            if self.look(When::CountedAhead, &ahead, Place { point: Some(point), event }, acts).is_some() {
-                return;
-            }
+        let mut ahead = self.counts;
+        ahead.tokens(Usage { output: None, ..reply.usage.unwrap_or_default() });
+        let point = Point { moment: Moment::BeforeRequest, ..view.point() };
+        let event = view.reply_index().and_then(|index| index.checked_sub(1));
+        if self.look(When::CountedAhead, &ahead, Place { point: Some(point), event }, acts).is_some() {
+            return;
         }
         self.counts.reply(reply);
         self.requests += 1;
@@ -137,7 +135,7 @@ impl CapMachine {
             return;
         }
         if self.plan.ends.iter().any(|end| ends_with_tools(end, reply, &results)) {
-            self.end(acts);
+            self.end(view, acts);
         } else {
             self.request_due(view, acts);
         }
@@ -200,16 +198,17 @@ impl CapMachine {
     fn said(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut Acts<'_, '_>) {
         let blank = reply.content.as_ref().is_none_or(crate::transcript::Text::is_empty);
         if self.plan.ends.iter().any(|end| matches!(end, End::Reply { said } if !(*said && blank))) {
-            self.end(acts);
+            self.end(view, acts);
         } else {
             self.request_due(view, acts);
         }
     }
 
-    fn end(&mut self, acts: &mut Acts<'_, '_>) {
+    /// The run has ended by itself, with the reply at hand.
+    fn end(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
         self.over = true;
         let counts = self.counts;
-        self.look(When::EndOfRun, &counts, Place::default(), acts);
+        self.look(When::EndOfRun, &counts, Place { point: None, event: view.reply_index() }, acts);
     }
 
     fn is_end_tool(&self, name: &str) -> bool {
@@ -282,10 +281,11 @@ fn call_of<'m>(reply: &'m Message, result: &Message) -> Option<&'m ToolCall> {
 }
 
 fn ends_with_tools(end: &End, reply: &Message, results: &[&Message]) -> bool {
-    let failed = |call: &ToolCall| results.iter().any(|r| answers(r, call) && r.is_error == Some(true));
+    let asks_again =
+        results.iter().any(|result| result.is_error == Some(true) && !native::flag(result, "invalid_call"));
     match end {
         End::Reply { .. } => false,
-        End::Tool(tool) => reply.tool_calls.iter().any(|call| *call.name == **tool && !failed(call)),
+        End::Tool(tool) => !asks_again && reply.tool_calls.iter().any(|call| *call.name == **tool),
         End::Command(command) => {
             let marker = command.rsplit(' ').next().unwrap_or(command);
             results.iter().any(|result| result.text().trim_start().starts_with(marker))

@@ -90,7 +90,8 @@ pub(super) struct ToolStop {
 pub(super) enum End {
     /// A reply without calls; `said`: only one with text.
     Reply { said: bool },
-    /// A call of this tool that did not fail.
+    /// A call of this tool, unless it or another call of the reply failed: then the model is asked
+    /// again. A call of a tool that does not exist is no reason to.
     Tool(&'static str),
     /// A command that begins with this, or a result that does.
     Command(&'static str),
