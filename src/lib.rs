@@ -9,7 +9,9 @@
 
 pub mod aggregate;
 pub mod bailout;
+pub mod catalog;
 pub mod cli;
+pub mod compare;
 pub mod conformance;
 pub mod decision;
 pub mod diagnostic;

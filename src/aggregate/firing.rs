@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Label, RunRows};
-use crate::decision::{Evidence, RuleName};
+use crate::decision::Evidence;
 use crate::replay::Replay;
 use crate::transcript::Point;
 use crate::verdict::Verdict;
@@ -32,7 +32,7 @@ pub struct Firing {
 }
 
 /// The firings of a stack's rules on one run. Empty for strategies whose rules are entangled.
-pub fn firings(rows: &RunRows, stack: &Label, run_id: &Label, rules: &[RuleName], replay: &Replay) -> Vec<Firing> {
+pub fn firings(rows: &RunRows, stack: &Label, run_id: &Label, rules: &[Label], replay: &Replay) -> Vec<Firing> {
     let Some(points) = &replay.first_firings else { return Vec::new() };
     let whole = rows.ledger().whole().steps;
     let end = rows.ledger().end();
@@ -46,10 +46,10 @@ pub fn firings(rows: &RunRows, stack: &Label, run_id: &Label, rules: &[RuleName]
         firings.push(Firing {
             run_id: run_id.clone(),
             stack: stack.clone(),
-            rule: rule.as_str().into(),
+            rule: rule.clone(),
             point,
             observed,
-            first: stop.is_some_and(|stop| stop.rule == *rule),
+            first: stop.is_some_and(|stop| stop.rule.as_str() == &**rule),
             verdict_alone: rows.course().verdict(Some(point).filter(|&point| early(point))),
             verdict_without: rows.course().verdict(without),
             steps_without: without.map_or(whole, |point| rows.ledger().until(point).steps),

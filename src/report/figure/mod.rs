@@ -1,1 +1,12 @@
-//! Figures.
+//! Figures, each as SVG and PNG from the same drawing.
+
+mod canvas;
+mod frontier;
+mod spending;
+mod stops;
+pub mod style;
+
+pub use canvas::{Drawing, FigureError, Picture, save};
+pub use frontier::FrontierFigure;
+pub use spending::SpendingFigure;
+pub use stops::StopsFigure;

@@ -1,0 +1,62 @@
+//! The main job: a corpus under several strategies, into rows and firings.
+
+use crate::aggregate::{Firing, Label, Row, RunRows, firings};
+use crate::decision::Strategy;
+use crate::replay::replay;
+use crate::transcript::Run;
+use crate::verdict::Assumptions;
+
+/// A strategy by name, with the rules it consults in order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StackInfo {
+    /// The name.
+    pub name: Label,
+    /// The profile.
+    pub profile: Label,
+    /// Its rules.
+    pub rules: Vec<Label>,
+}
+
+impl StackInfo {
+    /// Reads it off a strategy.
+    pub fn of(strategy: &dyn Strategy) -> Self {
+        Self {
+            name: strategy.name().into(),
+            profile: strategy.profile().into(),
+            rules: strategy.rules().iter().map(|rule| rule.as_str().into()).collect(),
+        }
+    }
+}
+
+/// Several strategies, ready to be replayed on any number of runs, from any thread.
+pub struct Comparison<'s> {
+    strategies: &'s [Box<dyn Strategy>],
+    infos: Vec<StackInfo>,
+    assumptions: Assumptions,
+}
+
+impl<'s> Comparison<'s> {
+    /// Sets the strategies up.
+    pub fn new(strategies: &'s [Box<dyn Strategy>], assumptions: Assumptions) -> Self {
+        let infos = strategies.iter().map(|strategy| StackInfo::of(&**strategy)).collect();
+        Self { strategies, infos, assumptions }
+    }
+
+    /// The strategies by name.
+    pub fn infos(&self) -> &[StackInfo] {
+        &self.infos
+    }
+
+    /// Replays one run under every strategy: rows and firings, in strategy order.
+    pub fn rows_of(&self, run: &Run) -> (Vec<Row>, Vec<Firing>) {
+        let shared = RunRows::of(run, self.assumptions);
+        let (mut rows, mut fired) = (Vec::with_capacity(self.strategies.len()), Vec::new());
+        for (strategy, info) in self.strategies.iter().zip(&self.infos) {
+            let replay = replay(run, &**strategy);
+            let row = shared.row(&info.name, &info.profile, &replay);
+            fired.extend(firings(&shared, &info.name, &row.run_id, &info.rules, &replay));
+            rows.push(row);
+        }
+        (rows, fired)
+    }
+}

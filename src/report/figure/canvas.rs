@@ -1,0 +1,82 @@
+//! From a drawing to files.
+
+use std::path::Path;
+
+use plotters::coord::Shift;
+use plotters::prelude::{BitMapBackend, DrawingArea, DrawingBackend, IntoDrawingArea, SVGBackend, WHITE};
+
+use super::style::register_fonts;
+use crate::diagnostic::{Diagnostic, Location};
+use crate::report::write_atomically;
+
+/// Where a picture is drawn: a backend, and pixel coordinates.
+pub type Drawing<B> = DrawingArea<B, Shift>;
+
+/// Why a picture could not be drawn.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("cannot draw the figure: {0}")]
+pub struct FigureError(pub String);
+
+impl FigureError {
+    /// From an error of the drawing library.
+    pub fn of(error: &dyn std::fmt::Display) -> Self {
+        Self(error.to_string())
+    }
+}
+
+/// Something that can be drawn, on any backend.
+pub trait Picture {
+    /// Width and height in pixels.
+    fn size(&self) -> (u32, u32);
+
+    /// Draws it; the background is white already.
+    fn draw<B: DrawingBackend>(&self, area: &Drawing<B>) -> Result<(), FigureError>;
+}
+
+/// Writes `<folder>/<name>.svg` and `<folder>/<name>.png`.
+pub fn save<P: Picture>(picture: &P, folder: &Path, name: &str) -> Result<(), Diagnostic> {
+    let failed = |error: FigureError| {
+        Diagnostic::new(
+            Location::file(folder.join(name).display().to_string()),
+            error.to_string(),
+            "report it with the rows that caused it",
+        )
+    };
+    let svg = svg(picture).map_err(failed)?;
+    let png = png(picture).map_err(failed)?;
+    write_atomically(&folder.join(format!("{name}.svg")), |out| out.write_all(svg.as_bytes()))?;
+    write_atomically(&folder.join(format!("{name}.png")), |out| out.write_all(&png))
+}
+
+fn svg<P: Picture>(picture: &P) -> Result<String, FigureError> {
+    register_fonts().map_err(FigureError)?;
+    let mut text = String::new();
+    {
+        let area = SVGBackend::with_string(&mut text, picture.size()).into_drawing_area();
+        area.fill(&WHITE).map_err(|error| FigureError::of(&error))?;
+        picture.draw(&area)?;
+        area.present().map_err(|error| FigureError::of(&error))?;
+    }
+    Ok(text)
+}
+
+fn png<P: Picture>(picture: &P) -> Result<Vec<u8>, FigureError> {
+    register_fonts().map_err(FigureError)?;
+    let (width, height) = picture.size();
+    let mut pixels = vec![0; width as usize * height as usize * 3];
+    {
+        let area = BitMapBackend::with_buffer(&mut pixels, (width, height)).into_drawing_area();
+        area.fill(&WHITE).map_err(|error| FigureError::of(&error))?;
+        picture.draw(&area)?;
+        area.present().map_err(|error| FigureError::of(&error))?;
+    }
+    let mut file = Vec::new();
+    let mut encoder = png::Encoder::new(&mut file, width, height);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.set_depth(png::BitDepth::Eight);
+    encoder.set_filter(png::Filter::Adaptive);
+    let mut writer = encoder.write_header().map_err(|error| FigureError::of(&error))?;
+    writer.write_image_data(&pixels).map_err(|error| FigureError::of(&error))?;
+    writer.finish().map_err(|error| FigureError::of(&error))?;
+    Ok(file)
+}
