@@ -15,6 +15,7 @@ pub mod compare;
 pub mod conformance;
 pub mod decision;
 pub mod diagnostic;
+pub mod explain;
 pub mod judge;
 pub mod preset;
 pub mod reader;

@@ -1,3 +1,10 @@
 //! The `whenstop` binary: parses arguments, calls the library, returns its exit code.
 
-fn main() {}
+use std::process::ExitCode;
+
+use clap::Parser;
+use whenstop::cli;
+
+fn main() -> ExitCode {
+    cli::run(cli::Cli::parse()).into()
+}

@@ -1,1 +1,96 @@
 //! The command line: arguments, messages, exit codes; the only writes to stdout and stderr.
+//!
+//! stdout is data, stderr is progress and messages.
+
+mod compare;
+mod conformance;
+mod corpus;
+mod exit;
+mod explain;
+mod failure;
+mod inputs;
+mod lint;
+mod output;
+mod rules;
+mod schema;
+mod snapshot;
+
+use clap::{Parser, Subcommand};
+
+pub use exit::Exit;
+use failure::Failure;
+use output::Output;
+
+/// When should the agent have stopped?
+///
+/// whenstop loads recorded agent runs, replays them through stop strategies that never ran on them, and says
+/// where each would have stopped, what that would have saved, and which successes it would have killed.
+///
+/// Without a command it compares the bundled example stacks on the bundled recordings.
+#[derive(Debug, Parser)]
+#[command(name = "whenstop", version, after_help = Exit::LIST, max_term_width = 100)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    /// Threads to use; the result is the same for any number.
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+    /// Say nothing on stderr but errors.
+    #[arg(long, global = true)]
+    quiet: bool,
+    #[command(flatten)]
+    example: compare::ExampleArgs,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Replay recordings under several stop strategies and compare them (the main job).
+    Compare(compare::Args),
+    /// Redraw tables and figures from the rows of a comparison.
+    Report(compare::ReportArgs),
+    /// What is in these files: formats, runs, outcomes, tokens, and what looks wrong.
+    Corpus(corpus::Args),
+    /// One run step by step: signals, decisions, and where each stack stops it.
+    Explain(explain::Args),
+    /// Signals, systems, presets and bailouts: list them, or explain one.
+    Rules(rules::Args),
+    /// Find dead and unreachable rules and unit traps in a stack file.
+    Lint(lint::Args),
+    /// Write the stop points of a comparison as a snapshot to be reviewed and committed.
+    Accept(snapshot::AcceptArgs),
+    /// Compare stop points with a snapshot and hold gates; exits 100 when either fails.
+    Check(snapshot::CheckArgs),
+    /// Show how stop points differ from a snapshot, without judging.
+    Diff(snapshot::DiffArgs),
+    /// Golden tables of decisions against the systems and presets that should reproduce them.
+    Conformance(conformance::Args),
+    /// Print the JSON Schema of an own format.
+    Schema(schema::Args),
+}
+
+/// Runs the program and returns its exit code.
+pub fn run(cli: Cli) -> Exit {
+    let output = Output::new(cli.quiet);
+    if let Some(threads) = cli.threads {
+        // Fails only if the pool exists already, which it does not at this point of the program.
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads)).build_global();
+    }
+    let result = match cli.command {
+        None => compare::run_example(&cli.example, &output),
+        Some(Command::Compare(args)) => compare::run(&args, &output),
+        Some(Command::Report(args)) => compare::run_report(&args, &output),
+        Some(Command::Corpus(args)) => corpus::run(&args, &output),
+        Some(Command::Explain(args)) => explain::run(&args, &output),
+        Some(Command::Rules(args)) => rules::run(&args, &output),
+        Some(Command::Lint(args)) => lint::run(&args, &output),
+        Some(Command::Accept(args)) => snapshot::accept(&args, &output),
+        Some(Command::Check(args)) => snapshot::check(&args, &output),
+        Some(Command::Diff(args)) => snapshot::diff(&args, &output),
+        Some(Command::Conformance(args)) => conformance::run(&args, &output),
+        Some(Command::Schema(args)) => schema::run(&args, &output),
+    };
+    result.unwrap_or_else(|failure: Failure| {
+        output.error(&failure.diagnostic);
+        failure.exit
+    })
+}

@@ -272,6 +272,12 @@ pub trait Strategy: Send + Sync {
     /// A fresh state machine for one run.
     fn start<'s>(&'s self, header: &crate::transcript::Header) -> Box<dyn Watch + 's>;
 
+    /// Something that tells the readings of its rules as they stand, for people. `None` where rules are
+    /// not readings.
+    fn probe(&self) -> Option<Box<dyn Probe + '_>> {
+        None
+    }
+
     /// For a strategy whose rules stand alone (a plain `any` stack): where each rule, by itself,
     /// would first act, in the order of [`Self::rules`]. `None` when they are entangled.
     fn first_firings(&self, _run: &Run) -> Option<Vec<Option<(Point, Evidence)>>> {
@@ -284,4 +290,25 @@ pub trait Watch {
     /// Says what it does at this point, if anything. The replay ends after a point at which a
     /// terminal decision was made.
     fn at(&mut self, view: &PointView<'_>, trail: &mut Vec<Decision>);
+}
+
+/// Tells what a strategy's rules read.
+pub trait Probe {
+    /// Takes a point in; the readings as they stand, one for each rule that has one.
+    fn read(&mut self, view: &PointView<'_>) -> Vec<RuleReading>;
+}
+
+/// What one rule reads.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RuleReading {
+    /// The clause it belongs to.
+    pub clause: RuleName,
+    /// The signal.
+    pub signal: &'static str,
+    /// The reading; `None` when there is nothing to read yet.
+    pub reading: Option<f64>,
+    /// The limit it is held against.
+    pub limit: f64,
+    /// Does it pass?
+    pub passes: bool,
 }

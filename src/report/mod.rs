@@ -2,6 +2,8 @@
 
 pub mod figure;
 mod files;
+mod publication;
 pub mod table;
 
 pub use files::{read_rows, write_atomically, write_rows};
+pub use publication::{Manifest, ManifestStack, Publication, Tables, read_manifest};

@@ -2,13 +2,18 @@
 //! decides which one gets the credit.
 
 mod file;
+mod lint;
+mod probe;
 #[cfg(test)]
 mod tests;
 mod watch;
 
-use crate::decision::{Action, Evidence, Requirement, RuleName, Strategy, Watch};
+use crate::decision::{Action, Evidence, Probe, Requirement, RuleName, Strategy, Watch};
 use crate::rule::{Condition, Watching};
 use crate::transcript::{Header, Moment, Point, PointView, Run};
+
+pub use lint::lint;
+use probe::StackProbe;
 
 pub use file::{Entry, StackFile, Use};
 
@@ -93,6 +98,10 @@ impl Strategy for Stack {
 
     fn start<'s>(&'s self, _: &Header) -> Box<dyn Watch + 's> {
         Box::new(watch::WatchedStack::start(self))
+    }
+
+    fn probe(&self) -> Option<Box<dyn Probe + '_>> {
+        Some(Box::new(StackProbe::start(self)))
     }
 
     fn first_firings(&self, run: &Run) -> Option<Vec<Option<(Point, Evidence)>>> {

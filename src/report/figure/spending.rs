@@ -46,7 +46,7 @@ impl Picture for SpendingFigure<'_> {
         area.draw(&Text::new(title, (20, 14), ("sans-serif", TITLE).into_font().color(&INK))).map_err(error)?;
         area.draw(&Text::new(self.subtitle.clone(), (20, 42), ("sans-serif", SMALL).into_font().color(&GREY)))
             .map_err(error)?;
-        self.draw_legend(area)?;
+        draw_legend(area)?;
         let recorded = self.groups.first().map(|group| parts(group, self.unit, true));
         let bars = recorded.map(|parts| ("as recorded".to_owned(), parts)).into_iter();
         let bars =
@@ -58,16 +58,14 @@ impl Picture for SpendingFigure<'_> {
     }
 }
 
-impl SpendingFigure<'_> {
-    fn draw_legend<B: DrawingBackend>(&self, area: &Drawing<B>) -> Result<(), FigureError> {
-        let error = |error: DrawingAreaErrorKind<B::ErrorType>| FigureError::of(&error);
-        for (index, (name, colour)) in (0_i32..).zip(PARTS) {
-            let (x, y) = (20 + (index % 4) * 270, 66 + (index / 4) * 22);
-            area.draw(&Rectangle::new([(x, y), (x + 14, y + 14)], colour.filled())).map_err(error)?;
-            area.draw(&Text::new(name, (x + 20, y), ("sans-serif", SMALL).into_font().color(&INK))).map_err(error)?;
-        }
-        Ok(())
+fn draw_legend<B: DrawingBackend>(area: &Drawing<B>) -> Result<(), FigureError> {
+    let error = |error: DrawingAreaErrorKind<B::ErrorType>| FigureError::of(&error);
+    for (index, (name, colour)) in (0_i32..).zip(PARTS) {
+        let (x, y) = (20 + (index % 4) * 270, 66 + (index / 4) * 22);
+        area.draw(&Rectangle::new([(x, y), (x + 14, y + 14)], colour.filled())).map_err(error)?;
+        area.draw(&Text::new(name, (x + 20, y), ("sans-serif", SMALL).into_font().color(&INK))).map_err(error)?;
     }
+    Ok(())
 }
 
 fn draw_bar<B: DrawingBackend>(area: &Drawing<B>, y: i32, name: &str, parts: &[f64; 9]) -> Result<(), FigureError> {

@@ -18,7 +18,7 @@ impl Cell {
     fn is_numeric(&self) -> bool {
         match self {
             Self::Count(_) | Self::Number(_) | Self::Missing => true,
-            Self::Text(text) => text.starts_with(|c: char| c.is_ascii_digit()) || text == "-",
+            Self::Text(text) => text.trim_start_matches('-').starts_with(|c: char| c.is_ascii_digit()),
         }
     }
 }

@@ -1,0 +1,88 @@
+//! `whenstop corpus`: what is in these files, and what looks wrong.
+
+use super::Exit;
+use super::failure::Failure;
+use super::inputs::ReadingArgs;
+use super::output::{Format, Output};
+use crate::reader::{Corpus, CorpusReport};
+use crate::report::table::{Cell, Table};
+
+/// Arguments of `corpus`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Files and folders.
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<std::path::PathBuf>,
+    #[command(flatten)]
+    reading: ReadingArgs,
+    /// Say for each file what it was taken for, and why.
+    #[arg(long)]
+    why: bool,
+    /// How the counts are printed.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+/// `whenstop corpus`.
+pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+    let corpus = Corpus::open(&args.paths, args.reading.options())?;
+    let bar = output.progress(corpus.bytes());
+    let report = corpus.process(|_| (), |()| bar.set_position(corpus.bytes_read()))?;
+    bar.finish_and_clear();
+    match args.format {
+        Format::Json => output.json(&serde_json::to_value(&report).map_err(|error| Failure::internal(&error))?),
+        format => output.table(&counts(&report), format)?,
+    }
+    if args.format == Format::Table {
+        output.data(&details(&report, args.why));
+    }
+    if report.runs() == 0 {
+        return Err(Failure::nothing("no recorded run in these files", "`--why` says what each file was taken for"));
+    }
+    Ok(Exit::Done)
+}
+
+fn counts(report: &CorpusReport) -> Table {
+    let columns = ["format", "files", "runs", "steps", "successes", "failures", "unknown", "with usage", "tokens"];
+    let rows = report.formats.iter().map(|f| {
+        let tokens = if f.with_usage > 0 { Cell::Count(f.tokens) } else { Cell::Missing };
+        vec![
+            Cell::Text(f.format.clone()),
+            Cell::Count(f.files),
+            Cell::Count(f.runs),
+            Cell::Count(f.steps),
+            Cell::Count(f.successes),
+            Cell::Count(f.failures),
+            Cell::Count(f.unknown),
+            Cell::Count(f.with_usage),
+            tokens,
+        ]
+    });
+    Table { columns: columns.map(str::to_owned).to_vec(), rows: rows.collect() }
+}
+
+/// Sources of outcomes, findings, and files left out.
+fn details(report: &CorpusReport, why: bool) -> String {
+    let mut lines = Vec::new();
+    for format in &report.formats {
+        for (source, runs) in &format.outcome_sources {
+            lines.push(format!("outcome of {runs} {} runs: {source}", format.format));
+        }
+    }
+    if why {
+        lines.extend(report.files.iter().map(|f| format!("{}: {} ({}), {} runs", f.path, f.format, f.why, f.runs)));
+        lines.extend(report.skipped.iter().map(|skipped| format!("{}: left out: {}", skipped.path, skipped.reason)));
+    } else if !report.skipped.is_empty() {
+        lines.push(format!("{} files are not recordings; `--why` lists them", report.skipped.len()));
+    }
+    for (kind, count) in &report.unknown_kinds {
+        lines.push(format!("{count} lines of an unknown kind: {kind}"));
+    }
+    for finding in &report.findings {
+        lines.push(finding.diagnostic.render(finding.severity));
+    }
+    if report.findings_not_listed > 0 {
+        lines.push(format!("… and {} more findings", report.findings_not_listed));
+    }
+    if lines.is_empty() { String::new() } else { format!("\n{}\n", lines.join("\n")) }
+}

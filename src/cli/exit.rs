@@ -1,0 +1,32 @@
+//! Every exit code, each with one sentence. The code derives from what was printed.
+
+use std::process::ExitCode;
+
+/// How the program ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// It did what it was asked to.
+    Done = 0,
+    /// A defect of whenstop itself.
+    Internal = 1,
+    /// The arguments or a stack file are wrong.
+    Usage = 2,
+    /// The recordings, labels or rows given cannot be read.
+    BadInput = 3,
+    /// Nothing matched: no recording, no run, no stack.
+    NothingMatched = 4,
+    /// A gate failed, stop points changed, or cases disagreed.
+    GateFailed = 100,
+}
+
+impl Exit {
+    /// The list shown by `--help`.
+    pub const LIST: &'static str = "Exit codes: 0 done; 1 a defect of whenstop; 2 wrong arguments or stack file; \
+        3 unreadable recordings, labels or rows; 4 nothing matched; 100 a gate failed, stop points changed, or cases disagreed.";
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}

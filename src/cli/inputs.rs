@@ -1,0 +1,207 @@
+//! Arguments several commands share: which recordings, and which stacks.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::failure::Failure;
+use super::output::Output;
+use crate::catalog::{self, Strategies};
+use crate::diagnostic::{Diagnostic, Location, Severity};
+use crate::preset;
+use crate::reader::{Corpus, CorpusReport, ReadOptions};
+use crate::stack::{StackFile, Use};
+use crate::system::ConfigText;
+use crate::transcript::Run;
+use crate::verdict::Assumptions;
+
+/// Which recordings.
+#[derive(Clone, Debug, Args)]
+pub(super) struct CorpusArgs {
+    /// Files and folders of recordings, in whatever format they have.
+    #[arg(required = true, value_name = "PATH")]
+    pub(super) paths: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(super) reading: ReadingArgs,
+}
+
+/// How to read them.
+#[derive(Clone, Debug, Default, Args)]
+pub(super) struct ReadingArgs {
+    /// Read every file as this format instead of looking at its content.
+    #[arg(long = "as", value_name = "FORMAT")]
+    pub(super) as_format: Option<String>,
+    /// A CSV file of outcomes (run_id, and any of task_id, success, score, end, secured_step). Repeatable.
+    #[arg(long, value_name = "FILE")]
+    pub(super) labels: Vec<PathBuf>,
+    /// Accept labels that match no run.
+    #[arg(long)]
+    pub(super) allow_unmatched_labels: bool,
+    /// Count a graded run as a success from this score on.
+    #[arg(long, value_name = "SCORE")]
+    pub(super) success_at: Option<f64>,
+    /// Where a format has no fixed place for the outcome: the field that holds it.
+    #[arg(long, value_name = "FIELD")]
+    pub(super) outcome: Option<String>,
+    /// End at the first line, run or file that cannot be read.
+    #[arg(long)]
+    pub(super) strict: bool,
+}
+
+impl ReadingArgs {
+    /// As the reader takes them.
+    pub(super) fn options(&self) -> ReadOptions {
+        ReadOptions {
+            format: self.as_format.clone(),
+            strict: self.strict,
+            labels: self.labels.clone(),
+            allow_unmatched_labels: self.allow_unmatched_labels,
+            success_at: self.success_at,
+            outcome_key: self.outcome.clone(),
+            ..ReadOptions::default()
+        }
+    }
+}
+
+impl CorpusArgs {
+    /// Reads everything: `work` in parallel, `sink` here and in order. Tells what was lost; a corpus
+    /// without a single run is an error.
+    pub(super) fn process<T: Send>(
+        &self,
+        output: &Output,
+        work: impl Fn(Run) -> T + Sync,
+        mut sink: impl FnMut(T),
+    ) -> Result<CorpusReport, Failure> {
+        let corpus = Corpus::open(&self.paths, self.reading.options())?;
+        let bar = output.progress(corpus.bytes());
+        let mut runs = 0_u64;
+        let report = corpus.process(work, |item| {
+            sink(item);
+            runs += 1;
+            if runs.is_multiple_of(64) {
+                bar.set_position(corpus.bytes_read());
+                bar.set_message(format!("{runs} runs"));
+            }
+        })?;
+        bar.finish_and_clear();
+        tell_findings(&report, output);
+        if report.runs() == 0 {
+            let tried = corpus.n_files();
+            return Err(Failure::nothing(
+                format!("no recorded run in {tried} files"),
+                "`whenstop corpus PATH --why` says what each file was taken for; `--as FORMAT` forces a format",
+            ));
+        }
+        Ok(report)
+    }
+}
+
+/// Tells the first few findings and how many more there are.
+fn tell_findings(report: &CorpusReport, output: &Output) {
+    const SHOWN: usize = 5;
+    let errors = report.findings.iter().filter(|finding| finding.severity == Severity::Error);
+    for finding in errors.take(SHOWN) {
+        output.error(&finding.diagnostic);
+    }
+    let hidden = report.errors.saturating_sub(SHOWN as u64);
+    if hidden > 0 {
+        output.note(&format!("… and {hidden} more that could not be read; `whenstop corpus` lists them"));
+    }
+    if report.warnings > 0 {
+        output.note(&format!("{} warnings about the recordings; `whenstop corpus` lists them", report.warnings));
+    }
+}
+
+/// Which stacks.
+#[derive(Clone, Debug, Args)]
+pub(super) struct StackArgs {
+    /// A stack file, or `preset:NAME`, `preset:all`, `system:NAME`, `system:all`. Repeatable.
+    #[arg(long, required = true, value_name = "FILE|preset:NAME|system:NAME")]
+    pub(super) stacks: Vec<String>,
+}
+
+impl StackArgs {
+    /// The strategies, in the order named.
+    pub(super) fn load(&self) -> Result<Strategies, Failure> {
+        let mut all = Strategies::new();
+        for named in &self.stacks {
+            all.extend(load_one(named).map_err(Failure::usage)?);
+        }
+        for (index, strategy) in all.iter().enumerate() {
+            if all[..index].iter().any(|other| other.name() == strategy.name()) {
+                let what = format!("two stacks are named `{}`", strategy.name());
+                return Err(Failure::usage(Diagnostic::new(Location::default(), what, "rename one of them")));
+            }
+        }
+        Ok(all)
+    }
+}
+
+fn load_one(named: &str) -> Result<Strategies, Diagnostic> {
+    match named.split_once(':') {
+        Some(("preset", "all")) => Ok(preset::all_strategies()),
+        Some(("system", "all")) => catalog::all_systems(),
+        Some(("preset" | "system", name)) => {
+            let used = Use {
+                name: name.to_owned(),
+                system: name.to_owned(),
+                profile: None,
+                config: None,
+                set: serde_json::Map::new(),
+                at: Location::default(),
+            };
+            Ok(vec![catalog::by_name(used)?])
+        }
+        _ => load_file(Path::new(named)),
+    }
+}
+
+fn load_file(path: &Path) -> Result<Strategies, Diagnostic> {
+    let name = path.display().to_string();
+    let text = read_text(path, "give a stack file, `preset:NAME` or `system:NAME`")?;
+    let file = StackFile::parse(&name, &text)?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    catalog::strategies(file, &|config| {
+        let config = folder.join(config);
+        let text = read_text(&config, "the path is relative to the stack file")?;
+        Ok(ConfigText { path: config.display().to_string(), text })
+    })
+}
+
+/// A text file, or what is wrong with it.
+pub(super) fn read_text(path: &Path, help: &str) -> Result<String, Diagnostic> {
+    std::fs::read_to_string(path).map_err(|error| {
+        Diagnostic::new(Location::file(path.display().to_string()), format!("cannot read: {error}"), help)
+    })
+}
+
+/// Assumptions that narrow the bounds beyond the recording. None is on by default.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Assumption {
+    /// A run that failed in the end held no success earlier.
+    M1,
+    /// Continuing does not destroy a success.
+    M2,
+    /// The framework throws the work of a stopped run away.
+    #[default]
+    StopDiscardsWork,
+}
+
+/// Which assumptions are made.
+#[derive(Clone, Debug, Default, Args)]
+pub(super) struct AssumptionArgs {
+    /// Assume something that narrows the bounds; reports say so. Repeatable.
+    #[arg(long, value_name = "ASSUMPTION")]
+    pub(super) assume: Vec<Assumption>,
+}
+
+impl AssumptionArgs {
+    /// As the verdict takes them.
+    pub(super) fn assumptions(&self) -> Assumptions {
+        Assumptions {
+            final_failure_had_no_success: self.assume.contains(&Assumption::M1),
+            continuing_keeps_success: self.assume.contains(&Assumption::M2),
+            stop_discards_work: self.assume.contains(&Assumption::StopDiscardsWork),
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! `whenstop rules`: signals, systems, presets and bailouts.
+
+use clap::Subcommand;
+
+use super::Exit;
+use super::failure::Failure;
+use super::output::{Format, Output};
+use crate::diagnostic::{Diagnostic, Location, nearest};
+use crate::report::table::{Cell, Table};
+use crate::{bailout, preset, signal, system};
+
+/// Arguments of `rules`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "A stack file:\n\n  [[stack]]\n  name = \"candidate\"\n  any = [\n    \
+    { signal = \"tokens.total\", at_least = 200_000 },\n    \
+    { signal = \"call_result.streak\", at_least = 3, exempt_tools = [\"wait\"] },\n    \
+    { all = [{ signal = \"errors.streak\", at_least = 3 }, { signal = \"steps\", at_least = 10 }], latched = true },\n  ]\n  \
+    cap = { steps = 50 }\n\n  [[stack]]\n  use = \"roo-code\"\n  set = { consecutiveMistakeLimit = 5 }")]
+pub(super) struct Args {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// List everything a stack file can name.
+    List(ListArgs),
+    /// Print the manual of a signal, system, preset or bailout.
+    Explain {
+        /// Its name, for example `errors.streak` or `mira`.
+        name: String,
+    },
+}
+
+#[derive(Debug, Default, clap::Args)]
+struct ListArgs {
+    /// How the list is printed.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+/// `whenstop rules`.
+pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+    match &args.command {
+        None => output.table(&list(), Format::Table)?,
+        Some(Command::List(args)) => output.table(&list(), args.format)?,
+        Some(Command::Explain { name }) => output.data(&explain(name)?),
+    }
+    Ok(Exit::Done)
+}
+
+fn list() -> Table {
+    let mut rows: Vec<[String; 3]> = Vec::new();
+    let mut push = |kind: &str, name: &str, what: String| rows.push([kind.to_owned(), name.to_owned(), what]);
+    for signal in signal::REGISTRY {
+        push("signal", signal.id, format!("{} ({})", signal.summary, signal.unit));
+    }
+    for info in system::SYSTEMS {
+        push("system", info.id, format!("profiles {}", info.profiles.join(", ")));
+    }
+    for preset in preset::ALL.iter() {
+        push("preset", preset.id, format!("{}; {}", preset.version, preset.summary));
+    }
+    for info in bailout::REGISTRY {
+        push("bailout", info.id, info.summary.to_owned());
+    }
+    Table {
+        columns: ["kind", "name", "what"].map(str::to_owned).to_vec(),
+        rows: rows.into_iter().map(|row| row.map(Cell::Text).to_vec()).collect(),
+    }
+}
+
+fn explain(name: &str) -> Result<String, Failure> {
+    if let Some(info) = signal::find(name) {
+        let options = if info.options.is_empty() { "none".to_owned() } else { info.options.join(", ") };
+        let head = format!(
+            "{}: {}\n\nunit: {}\noptions: {options}\nsource: {}",
+            info.id, info.summary, info.unit, info.source
+        );
+        return Ok(format!("{head}\n\n{}\n", info.manual()));
+    }
+    if let Some(info) = system::find(name) {
+        return Ok(format!("{}\n", info.manual.trim_end()));
+    }
+    if let Some(preset) = preset::find(name) {
+        return Ok(explain_preset(preset));
+    }
+    if let Some(info) = bailout::find(name) {
+        let params = if info.params.is_empty() { "none".to_owned() } else { info.params.join(", ") };
+        return Ok(format!("{}: {}\n\nparameters: {params}\nsource: {}\n", info.id, info.summary, info.source));
+    }
+    let known = signal::REGISTRY
+        .iter()
+        .map(|info| info.id)
+        .chain(system::SYSTEMS.iter().map(|info| info.id))
+        .chain(preset::ALL.iter().map(|preset| preset.id))
+        .chain(bailout::REGISTRY.iter().map(|info| info.id));
+    let help = nearest(name, known)
+        .map_or_else(|| "`whenstop rules list` names them all".to_owned(), |near| format!("did you mean `{near}`?"));
+    Err(Failure::usage(Diagnostic::new(Location::default(), format!("nothing is called `{name}`"), help)))
+}
+
+fn explain_preset(preset: &preset::Preset) -> String {
+    let mut lines = vec![
+        format!("{}: {}", preset.id, preset.summary),
+        String::new(),
+        format!("version: {}", preset.version),
+        format!("source: {}", preset.source),
+    ];
+    for variant in preset.variants {
+        lines.push(format!("variant {}: {}", variant.name, variant.doc));
+    }
+    if !preset.parameters.is_empty() {
+        lines.push(String::new());
+        lines.push("parameters (give them with `set = { name = value }`):".to_owned());
+    }
+    for parameter in preset.parameters {
+        let off = if parameter.off.is_empty() { String::new() } else { format!("; off: {}", parameter.off) };
+        lines.push(format!("  {} = {}: {}{off}", parameter.name, parameter.default, parameter.doc));
+    }
+    format!("{}\n\n{}\n", lines.join("\n"), preset.manual.trim_end())
+}

@@ -1,0 +1,32 @@
+//! `whenstop schema`: the JSON Schema of an own format.
+
+use clap::ValueEnum;
+
+use super::Exit;
+use super::failure::Failure;
+use super::output::Output;
+use crate::reader;
+
+/// Arguments of `schema`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Which format.
+    #[arg(value_enum)]
+    what: What,
+}
+
+/// Formats with a schema.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum What {
+    /// One line of a `whenstop trace v1` file.
+    Trace,
+}
+
+/// `whenstop schema`.
+#[expect(clippy::unnecessary_wraps, reason = "the shape of every command")]
+pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+    match args.what {
+        What::Trace => output.data(reader::trace_schema()),
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,117 @@
+//! `whenstop accept`, `check` and `diff`: the regression gate.
+
+use std::path::PathBuf;
+
+use super::Exit;
+use super::compare::compare;
+use super::failure::Failure;
+use super::inputs::{AssumptionArgs, CorpusArgs, StackArgs, read_text};
+use super::output::Output;
+use crate::aggregate::{Row, by_stack, summarise};
+use crate::diagnostic::{Diagnostic, Location};
+use crate::report::{table, write_atomically};
+use crate::snapshot::{Change, Gate, Snapshot};
+
+/// Arguments of `accept`.
+#[derive(Debug, clap::Args)]
+pub(super) struct AcceptArgs {
+    #[command(flatten)]
+    corpus: CorpusArgs,
+    #[command(flatten)]
+    stacks: StackArgs,
+    /// The snapshot file.
+    #[arg(long, value_name = "FILE")]
+    snapshot: PathBuf,
+}
+
+/// Arguments of `check`.
+#[derive(Debug, clap::Args)]
+pub(super) struct CheckArgs {
+    #[command(flatten)]
+    corpus: CorpusArgs,
+    #[command(flatten)]
+    stacks: StackArgs,
+    /// The snapshot file; without it only the gates are held.
+    #[arg(long, value_name = "FILE", required_unless_present = "fail_on")]
+    snapshot: Option<PathBuf>,
+    /// Fail when a metric of the summary passes a number, for example `fes_rate>0.02` or `ours:fes_rate_high>0.05`.
+    /// A metric that is undefined fails. Repeatable.
+    #[arg(long, value_name = "GATE")]
+    fail_on: Vec<String>,
+}
+
+/// Arguments of `diff`.
+#[derive(Debug, clap::Args)]
+pub(super) struct DiffArgs {
+    #[command(flatten)]
+    corpus: CorpusArgs,
+    #[command(flatten)]
+    stacks: StackArgs,
+    /// The snapshot file.
+    #[arg(long, value_name = "FILE")]
+    snapshot: PathBuf,
+}
+
+fn rows_of(corpus: &CorpusArgs, stacks: &StackArgs, output: &Output) -> Result<Vec<Row>, Failure> {
+    Ok(compare(corpus, stacks, &AssumptionArgs::default(), output)?.rows)
+}
+
+/// `whenstop accept`.
+pub(super) fn accept(args: &AcceptArgs, output: &Output) -> Result<Exit, Failure> {
+    let path = args.snapshot.display().to_string();
+    if std::env::var_os("CI").is_some_and(|value| !value.is_empty() && value != "false") {
+        let help = "accept on your own machine, review the file, and commit it; in CI use `check`";
+        return Err(Failure::usage(Diagnostic::new(Location::file(path), "snapshots are not written under CI", help)));
+    }
+    let snapshot = Snapshot::of(&rows_of(&args.corpus, &args.stacks, output)?);
+    write_atomically(&args.snapshot, |out| out.write_all(snapshot.to_text().as_bytes())).map_err(Failure::input)?;
+    output.note(&format!("{} stop points written to {path}", snapshot.len()));
+    Ok(Exit::Done)
+}
+
+/// `whenstop check`.
+pub(super) fn check(args: &CheckArgs, output: &Output) -> Result<Exit, Failure> {
+    let rows = rows_of(&args.corpus, &args.stacks, output)?;
+    let mut failed = false;
+    if let Some(path) = &args.snapshot {
+        let changes = changes(path, &rows)?;
+        tell(&changes, output);
+        failed |= !changes.is_empty();
+    }
+    let summary = table::summary(&summarise(&by_stack(&rows)).map_err(|error| Failure::internal(&error))?);
+    for text in &args.fail_on {
+        let gate = Gate::parse(text, &summary.columns).map_err(Failure::usage)?;
+        for result in gate.hold(&summary) {
+            let value = result.value.map_or_else(|| "undefined".to_owned(), |value| format!("{value:.6}"));
+            let word = if result.failed { "FAILED" } else { "held" };
+            output.data(&format!("gate {}: {word}: {} is {value}\n", result.gate, result.stack));
+            failed |= result.failed;
+        }
+    }
+    Ok(if failed { Exit::GateFailed } else { Exit::Done })
+}
+
+/// `whenstop diff`.
+pub(super) fn diff(args: &DiffArgs, output: &Output) -> Result<Exit, Failure> {
+    let rows = rows_of(&args.corpus, &args.stacks, output)?;
+    tell(&changes(&args.snapshot, &rows)?, output);
+    Ok(Exit::Done)
+}
+
+fn changes(path: &std::path::Path, rows: &[Row]) -> Result<Vec<Change>, Failure> {
+    let text = read_text(path, "write it first with `whenstop accept`").map_err(Failure::input)?;
+    let before = Snapshot::parse(&path.display().to_string(), &text).map_err(Failure::input)?;
+    Ok(before.changes(&Snapshot::of(rows)))
+}
+
+fn tell(changes: &[Change], output: &Output) {
+    for change in changes {
+        output.data(&format!("{}\n", change.to_line()));
+    }
+    let word = if changes.is_empty() {
+        "no stop point changed".to_owned()
+    } else {
+        format!("{} stop points changed", changes.len())
+    };
+    output.data(&format!("{word}\n"));
+}

@@ -1,0 +1,152 @@
+//! One run told step by step: what the agent did, what each stack's signals read, and who stopped it.
+
+use std::fmt;
+
+use crate::decision::{Decision, RuleReading, Strategy};
+use crate::replay::{Replay, replay};
+use crate::transcript::{Event, Message, Moment, PointView, Role, Run};
+use crate::verdict::Course;
+
+/// The story of one run.
+#[derive(Clone, Debug)]
+pub struct Explanation {
+    title: Vec<String>,
+    steps: Vec<Vec<String>>,
+    ends: Vec<String>,
+}
+
+impl Explanation {
+    /// Tells `run` under `strategies`, with at most `width` characters of each text.
+    pub fn of(run: &Run, strategies: &[Box<dyn Strategy>], width: usize) -> Self {
+        let replays: Vec<Replay> = strategies.iter().map(|strategy| replay(run, &**strategy)).collect();
+        let pairs = strategies.iter().zip(&replays);
+        let readings: Vec<_> = pairs.map(|(strategy, replay)| readings(&**strategy, run, replay)).collect();
+        let steps = (0..run.steps().len())
+            .map(|index| {
+                let mut lines = told_step(run, index, width);
+                for ((strategy, replay), readings) in strategies.iter().zip(&replays).zip(&readings) {
+                    lines.extend(readings[index].clone());
+                    let here = replay.trail.iter().filter(|decision| decision.point.step as usize == index);
+                    lines.extend(here.map(|decision| told_decision(strategy.name(), decision)));
+                }
+                lines
+            })
+            .collect();
+        let course = Course::of(run);
+        let ends =
+            strategies.iter().zip(&replays).map(|(strategy, replay)| told_end(strategy.name(), replay, &course, run));
+        Self { title: title(run), steps, ends: ends.collect() }
+    }
+}
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for line in &self.title {
+            writeln!(f, "{line}")?;
+        }
+        for (index, lines) in self.steps.iter().enumerate() {
+            for (nth, line) in lines.iter().enumerate() {
+                let margin = if nth == 0 { format!("{index:>4}") } else { "    ".to_owned() };
+                writeln!(f, "{margin}  {line}")?;
+            }
+        }
+        for line in &self.ends {
+            writeln!(f, "{line}")?;
+        }
+        Ok(())
+    }
+}
+
+fn title(run: &Run) -> Vec<String> {
+    let header = &run.header;
+    let known = [("task", &header.task_id), ("suite", &header.suite), ("model", &header.model)];
+    let known: Vec<String> =
+        known.iter().filter_map(|(name, value)| value.as_ref().map(|value| format!("{name} {value}"))).collect();
+    let secured =
+        crate::verdict::secured_step(run.secured()).map_or_else(String::new, |s| format!(", secured at step {s}"));
+    vec![
+        format!("run {} ({})", header.run_id, known.join(", ")),
+        format!("{} steps, outcome {}, ended by {}{secured}", run.steps().len(), run.grade.outcome, run.grade.end),
+    ]
+}
+
+/// What the agent said, asked for and got.
+fn told_step(run: &Run, index: usize, width: usize) -> Vec<String> {
+    let step = run.steps()[index];
+    let mut lines = Vec::new();
+    if let Some(reply) = run.reply(index) {
+        let tokens = reply
+            .usage
+            .and_then(|usage| usage.total())
+            .map_or_else(String::new, |tokens| format!(" [{tokens} tokens]"));
+        let text = one_line(&reply.text(), width);
+        lines.push(format!("{}{tokens}", if text.is_empty() { "(no text)" } else { &text }));
+        for call in &reply.tool_calls {
+            lines.push(format!("-> {} {}", call.name, one_line(&call.arguments.as_str(), width)));
+        }
+    }
+    let results = run.events()[step.reply..step.end].iter().filter_map(Event::message).filter(|m| m.role == Role::Tool);
+    lines.extend(results.filter(|result| result.is_result()).map(|result| told_result(result, width)));
+    lines
+}
+
+fn told_result(result: &Message, width: usize) -> String {
+    let flag = match result.is_error {
+        Some(true) => "<- error: ",
+        _ => "<- ",
+    };
+    format!("{flag}{}", one_line(&result.text(), width))
+}
+
+/// What the stack's plain rules read after each step, up to the stop: reading against limit.
+fn readings(strategy: &dyn Strategy, run: &Run, replay: &Replay) -> Vec<Option<String>> {
+    let mut told = vec![None; run.steps().len()];
+    let Some(mut probe) = strategy.probe() else { return told };
+    let stop = replay.stop.as_ref().map(|stop| stop.point);
+    for view in PointView::all(run).take_while(|view| stop.is_none_or(|stop| view.point() <= stop)) {
+        let rules = probe.read(&view);
+        if view.moment() == Moment::AfterTools && !rules.is_empty() {
+            let readings: Vec<String> = rules.iter().map(told_reading).collect();
+            told[view.point().step as usize] = Some(format!("   {}: {}", strategy.name(), readings.join("; ")));
+        }
+    }
+    told
+}
+
+fn told_reading(rule: &RuleReading) -> String {
+    let reading =
+        rule.reading.map_or_else(|| "-".to_owned(), |reading| format!("{}", (reading * 1000.0).round() / 1000.0));
+    let mark = if rule.passes { " !" } else { "" };
+    format!("{} {reading}/{}{mark}", rule.signal, rule.limit)
+}
+
+fn told_decision(name: &str, decision: &Decision) -> String {
+    let evidence = match (decision.evidence.observed, decision.evidence.limit) {
+        (Some(observed), Some(limit)) => format!(": observed {observed}, limit {limit}"),
+        (Some(observed), None) => format!(": observed {observed}"),
+        _ => String::new(),
+    };
+    let detail = decision.detail.as_ref().map_or_else(String::new, |detail| format!(" ({})", one_line(detail, 100)));
+    format!("## {name}: {} {} by {}{evidence}{detail}", decision.action, decision.point.moment, decision.rule)
+}
+
+fn told_end(name: &str, replay: &Replay, course: &Course, run: &Run) -> String {
+    let verdict = course.verdict(replay.stop.as_ref().map(|stop| stop.point));
+    let stop = replay.stop.as_ref().map_or_else(
+        || "ran to the end".to_owned(),
+        |stop| format!("stopped at {} of {} steps by {}", stop.point.steps_paid(), run.steps().len(), stop.rule),
+    );
+    let missing: Vec<&str> = replay.not_evaluable.iter().map(|missing| missing.need.name()).collect();
+    let missing = if missing.is_empty() { String::new() } else { format!("; not recorded: {}", missing.join(", ")) };
+    format!("=> {name}: {stop}: {verdict} ({}){missing}", replay.exactness.name())
+}
+
+/// The text on one line, cut to `width` characters.
+fn one_line(text: &str, width: usize) -> String {
+    let flat: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if flat.chars().count() <= width {
+        return flat;
+    }
+    let kept: String = flat.chars().take(width.saturating_sub(1)).collect();
+    format!("{kept}…")
+}

@@ -1,0 +1,193 @@
+//! A comparison as a folder: rows, tables, figures, and a manifest that says what they are.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::figure::{FrontierFigure, SpendingFigure, StopsFigure, save};
+use super::table::{self, Table};
+use super::{write_atomically, write_rows};
+use crate::aggregate::{
+    Firing, FrontierPoint, Group, Label, Row, Summary, Unit, by_stack, by_stratum, frontier, rule_shares, summarise,
+    unit_of,
+};
+use crate::compare::StackInfo;
+use crate::diagnostic::{Diagnostic, Location};
+use crate::transcript::Outcome;
+
+/// Version of the columns of `rows.csv` and `firings.csv`.
+const ROWS_VERSION: u32 = 1;
+
+/// What a folder of results is: enough to redraw it without the recordings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// The version of whenstop that replayed.
+    pub whenstop: String,
+    /// Version of the row columns.
+    pub rows_version: u32,
+    /// Stacks in order, each with its rules in order.
+    pub stacks: Vec<ManifestStack>,
+    /// Assumptions that narrow bounds.
+    pub assumptions: Vec<String>,
+}
+
+/// One stack of a manifest.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ManifestStack {
+    /// Its name.
+    pub name: Label,
+    /// Its profile.
+    pub profile: Label,
+    /// Its rules.
+    pub rules: Vec<Label>,
+}
+
+/// The tables of a comparison.
+pub struct Tables {
+    /// For the terminal.
+    pub overview: Table,
+    /// `summary.csv`.
+    pub summary: Table,
+    rules: Table,
+    strata: Table,
+    frontier: Table,
+    summaries: Vec<Summary>,
+    points: Vec<FrontierPoint>,
+}
+
+/// A comparison, ready to be shown and written.
+pub struct Publication {
+    rows: Vec<Row>,
+    firings: Vec<Firing>,
+    manifest: Manifest,
+    unit: Unit,
+}
+
+impl Publication {
+    /// From a comparison just made.
+    pub fn new(rows: Vec<Row>, firings: Vec<Firing>, stacks: Vec<StackInfo>, assumptions: &[&str]) -> Self {
+        let stacks = stacks.into_iter();
+        let manifest = Manifest {
+            whenstop: env!("CARGO_PKG_VERSION").to_owned(),
+            rows_version: ROWS_VERSION,
+            stacks: stacks.map(|StackInfo { name, profile, rules }| ManifestStack { name, profile, rules }).collect(),
+            assumptions: assumptions.iter().map(ToString::to_string).collect(),
+        };
+        Self::from_rows(rows, firings, manifest)
+    }
+
+    /// From saved rows.
+    pub fn from_rows(rows: Vec<Row>, firings: Vec<Firing>, manifest: Manifest) -> Self {
+        Self { unit: unit_of(&rows), rows, firings, manifest }
+    }
+
+    /// What was compared, in one line.
+    pub fn headline(&self) -> String {
+        let Some(group) = by_stack(&self.rows).into_iter().next() else { return "nothing".to_owned() };
+        let tasks: std::collections::BTreeSet<_> = group.rows.iter().map(|row| row.cluster()).collect();
+        let graded = |outcome| group.rows.iter().filter(|row| row.outcome == outcome).count();
+        let mut text = format!(
+            "{} runs of {} tasks: {} successes, {} failures",
+            group.rows.len(),
+            tasks.len(),
+            graded(Outcome::Success),
+            graded(Outcome::Failure)
+        );
+        if graded(Outcome::Unknown) > 0 {
+            let _ = write!(text, ", {} without an outcome", graded(Outcome::Unknown));
+        }
+        let with_tokens = group.rows.iter().filter(|row| row.tokens_recorded.is_some()).count();
+        if with_tokens < group.rows.len() {
+            let _ = write!(text, "; {with_tokens} with token counts");
+        }
+        text
+    }
+
+    /// Computes every table.
+    pub fn tables(&self) -> Result<Tables, polars::error::PolarsError> {
+        let summaries = summarise(&by_stack(&self.rows))?;
+        let stacks: Vec<(Label, Vec<Label>)> =
+            self.manifest.stacks.iter().map(|stack| (stack.name.clone(), stack.rules.clone())).collect();
+        let points = frontier(&summaries, self.unit);
+        Ok(Tables {
+            overview: table::overview(&summaries, self.unit),
+            summary: table::summary(&summaries),
+            rules: table::rules(&rule_shares(&stacks, &self.rows, &self.firings)),
+            strata: table::strata(&summarise(&by_stratum(&self.rows))?),
+            frontier: table::frontier(&points),
+            summaries,
+            points,
+        })
+    }
+
+    /// Writes the folder; each file appears whole or not at all.
+    pub fn write(&self, tables: &Tables, out: &Path) -> Result<(), Diagnostic> {
+        write_rows(&out.join("rows.csv"), &self.rows)?;
+        write_rows(&out.join("firings.csv"), &self.firings)?;
+        let named = [
+            ("summary", &tables.summary),
+            ("rules", &tables.rules),
+            ("strata", &tables.strata),
+            ("frontier", &tables.frontier),
+        ];
+        for (name, table) in named {
+            write_atomically(&out.join(format!("{name}.csv")), |file| table.write_csv(file))?;
+        }
+        self.write_figures(tables, out)?;
+        let summary = self.summary_md(tables);
+        write_atomically(&out.join("summary.md"), |file| file.write_all(summary.as_bytes()))?;
+        let manifest = serde_json::to_string_pretty(&self.manifest).unwrap_or_default() + "\n";
+        write_atomically(&out.join("manifest.json"), |file| file.write_all(manifest.as_bytes()))
+    }
+
+    fn write_figures(&self, tables: &Tables, out: &Path) -> Result<(), Diagnostic> {
+        let groups: Vec<Group<'_>> = by_stack(&self.rows);
+        let subtitle = self.headline();
+        let frontier =
+            FrontierFigure { points: &tables.points, summaries: &tables.summaries, subtitle: subtitle.clone() };
+        save(&frontier, out, "frontier")?;
+        save(&StopsFigure { groups: &groups, subtitle: subtitle.clone() }, out, "stop-steps")?;
+        save(&SpendingFigure { groups: &groups, unit: self.unit, subtitle }, out, "spending")
+    }
+
+    fn summary_md(&self, tables: &Tables) -> String {
+        let best: Vec<String> =
+            tables.points.iter().filter(|point| point.on_frontier).map(|point| format!("`{}`", point.stack)).collect();
+        let assumptions =
+            if self.manifest.assumptions.is_empty() { "none".to_owned() } else { self.manifest.assumptions.join(", ") };
+        format!(
+            "# When should it have stopped?\n\n{headline}.\n\n{overview}\n\
+            On the frontier (no other stack kills fewer successes and saves more): {best}.\n\n\
+            - **killed**: false early stops, successes stopped before they were secured; a success of which nothing \
+            tells when it was secured counts as killed by any earlier stop.\n\
+            - **killed/successes**: with its 95 % interval, clustered by task.\n\
+            - **{unit} saved**: on failed runs and after success, over all {unit} recorded. What killed successes \
+            would still have spent is forfeited, not saved.\n\
+            - **after rework**: all {unit} not spent, less what it costs to run the killed successes again.\n\
+            - Assumptions beyond the recordings: {assumptions}.\n\n\
+            ![Cost saved against successes killed](frontier.svg)\n\n\
+            ![When each stack stops](stop-steps.svg)\n\n![Where the cost went](spending.svg)\n",
+            headline = self.headline(),
+            overview = tables.overview.to_markdown(),
+            best = if best.is_empty() { "none can be placed".to_owned() } else { best.join(", ") },
+            unit = self.unit.name(),
+        )
+    }
+}
+
+/// Reads the manifest of a folder `compare --out` wrote.
+pub fn read_manifest(folder: &Path) -> Result<Manifest, Diagnostic> {
+    let path = folder.join("manifest.json");
+    let at = Location::file(path.display().to_string());
+    let help = "give the folder `compare --out` wrote";
+    let text = std::fs::read_to_string(&path)
+        .map_err(|error| Diagnostic::new(at.clone(), format!("cannot read: {error}"), help))?;
+    let manifest: Manifest = serde_json::from_str(&text)
+        .map_err(|error| Diagnostic::new(at.clone(), format!("not a manifest: {error}"), help))?;
+    if manifest.rows_version != ROWS_VERSION {
+        let what = format!("rows of version {}, this is version {ROWS_VERSION}", manifest.rows_version);
+        return Err(Diagnostic::new(at, what, "write the rows again with `compare --out`"));
+    }
+    Ok(manifest)
+}
