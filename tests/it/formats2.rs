@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 use whenstop::reader::{self, Corpus, CorpusReport, ReadOptions};
 use whenstop::transcript::{Event, Lane, Message, Run};
 
+use crate::shared;
+
 /// The formats held here.
-const FORMATS: &[&str] = &["gemini-cli", "adk"];
+const FORMATS: &[&str] = &["gemini-cli", "adk", "agentica", "agentao", "awaken"];
 
 fn fixtures() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("fixtures/readers")
@@ -44,9 +46,20 @@ fn outline(run: &Run) -> String {
 /// outcome is looked for under `key` where the format has no place of its own for it.
 fn check_keyed(file: &str, key: Option<&str>, expected: &str) {
     let format = file.split('/').next().unwrap();
-    let path = fixtures().join(file);
+    check_path(&fixtures().join(file), file, format, key, expected);
+}
+
+/// The same for a file of the shared material, which may be absent.
+fn check_shared(file: &str, expected: &str) {
+    let (folder, name) = file.split_once('/').unwrap();
+    let Some(folder) = shared::folder(folder) else { return };
+    let format = name.split('/').next().unwrap();
+    check_path(&folder.join(name), file, format, None, expected);
+}
+
+fn check_path(path: &Path, file: &str, format: &str, key: Option<&str>, expected: &str) {
     let options = ReadOptions { outcome_key: key.map(str::to_owned), ..ReadOptions::default() };
-    let (runs, report) = read(&path, options);
+    let (runs, report) = read(path, options);
     assert_eq!(report.files.first().map(|read| read.format.as_str()), Some(format), "{file}: {:?}", report.skipped);
     let mut found: Vec<String> = runs.iter().map(outline).collect();
     for finding in &report.findings {
@@ -135,6 +148,133 @@ fn adk() {
         "bad-line: 1 steps, 0 calls, 0 results (0 flagged, 0 errors), no tokens, unknown, unknown
         error 2:84: this line is left out: cannot read this as JSON: EOF while parsing a string
         error 3:1: `session` should be an object, not `\"what\"`",
+    );
+}
+
+#[test]
+fn agentica() {
+    check(
+        "agentica/good-1.4.jsonl", 
+        "lib-tidy: 4 steps, 3 calls, 3 results (3 flagged, 1 errors), 1070 tokens, unknown, cap
+        of the run: 2 replies that asked for tools are not recorded: one model call is assumed for results that stand together, and its tokens are in the round's last reply",
+    );
+    check(
+        "agentica/good-1.5.jsonl", 
+        "lib-tidy-2: 4 steps, 4 calls, 3 results (3 flagged, 1 errors), 750 tokens, unknown, self_finish
+        of the run: 1 replies that asked for tools are not recorded: one model call is assumed for results that stand together, and its tokens are in the round's last reply",
+    );
+    check(
+        "agentica/bad-rows.jsonl", 
+        "lib-tidy: 2 steps, 1 calls, 1 results (0 flagged, 0 errors), no tokens, unknown, unknown
+        error 2:1: `row` should be an object, not `7`
+        error 3:1: a row without a `type`
+        error 4:242: `is_error` should be true or false, not `\"maybe\"`
+        error 5:205: `usage` should be an object, not `\"much\"`
+        error 5:228: a tool call without a name
+        error 5:241: `tool call` should be an object, not `3`
+        error 6:183: `goal` should be an object, not `\"win\"`
+        error 8:10: `type` should be a string, not `3`
+        error 9:107: `timestamp` should be a time, as in `2026-01-05T10:00:00Z`, not `\"noon\"`
+        of the run: 1 replies that asked for tools are not recorded: one model call is assumed for results that stand together, and its tokens are in the round's last reply
+        unknown agentica hologram x1",
+    );
+    check(
+        "agentica/bad-line.jsonl",
+        "lib-tidy: 0 steps, 0 calls, 0 results (0 flagged, 0 errors), no tokens, unknown, unknown
+        error 2:60: this line is left out: cannot read this as JSON: EOF while parsing a string",
+    );
+}
+
+#[test]
+fn agentao() {
+    check(
+        "agentao/good-default.jsonl",
+        "tidy.i1: 3 steps, 3 calls, 3 results (2 flagged, 1 errors), 1 beside, 354 tokens, unknown, cap
+        error 36:17: this line is left out: cannot read this as JSON: EOF while parsing a string
+        of the run: 1 calls of a turn that ended in max_iterations are not recorded",
+    );
+    check(
+        "agentao/good-tool-events.jsonl",
+        "tidy.i2: 3 steps, 1 calls, 1 results (1 flagged, 0 errors), 229 tokens, unknown, self_finish",
+    );
+    check(
+        "agentao/bad-rows.jsonl",
+        "tidy.i3: 1 steps, 0 calls, 0 results (0 flagged, 0 errors), no tokens, unknown, unknown
+        warning 2:203: `content` is neither a string nor an array of parts
+        warning 3:1: event 4 follows event 2
+        error 3:231: `prompt_tokens` should be a whole number, 0 or more, not `\"few\"`
+        error 4:1: `event` should be an object, not `3`
+        error 5:1: a line without a `kind`
+        warning 6:1: event 6 follows event 4
+        error 7:83: `payload` should be an object, not `\"none\"`
+        error 8:37: `kind` should be a string, not `4`
+        error 9:213: `ghost` is no role
+        error 9:232: a message without a `role`
+        unknown agentao telepathy x1",
+    );
+    check(
+        "agentao/bad-line.jsonl",
+        "tidy.i4: 0 steps, 0 calls, 0 results (0 flagged, 0 errors), no tokens, unknown, unknown
+        error 2:50: this line is left out: cannot read this as JSON: EOF while parsing a string",
+    );
+}
+
+#[test]
+fn awaken() {
+    check(
+        "awaken/good.ndjson",
+        "run-1: 4 steps, 3 calls, 3 results (3 flagged, 1 errors), 1 beside, 2135 tokens, unknown, unknown",
+    );
+    check_keyed(
+        "awaken/good.ndjson",
+        Some("task_success"),
+        "run-1: 4 steps, 3 calls, 3 results (3 flagged, 1 errors), 1 beside, 2135 tokens, failure, unknown",
+    );
+    check(
+        "awaken/good-nested.ndjson",
+        "run-7: 2 steps, 1 calls, 1 results (1 flagged, 0 errors), 29 tokens, unknown, unknown
+        run-8: 1 steps, 0 calls, 0 results (0 flagged, 0 errors), 6 tokens, unknown, unknown",
+    );
+    check(
+        "awaken/bad-rows.ndjson",
+        "run-1: 2 steps, 0 calls, 0 results (0 flagged, 0 errors), 14 tokens, unknown, unknown
+        error 4:1: `event` should be an object, not `[]`
+        error 1:1: a tool before any model call
+        error 2:284: `input_tokens` should be a whole number, 0 or more, not `\"ten\"`
+        error 2:219: `finish_reasons` should be an array, not `\"stop\"`
+        error 3:1: a tool without a name
+        error 5:1: an event without a `type`
+        error 6:10: `type` should be a string, not `1`
+        error 8:444: `ended_at_ms` should be a time, as in `2026-01-05T10:00:00Z`, not `\"late\"`
+        unknown awaken dream x1",
+    );
+    check(
+        "awaken/bad-line.ndjson",
+        "run-1: 1 steps, 0 calls, 0 results (0 flagged, 0 errors), 12 tokens, unknown, unknown
+        error 2:80: this line is left out: cannot read this as JSON: EOF while parsing an object",
+    );
+}
+
+#[test]
+fn logs_of_the_seed_systems_themselves() {
+    check_shared(
+        "golden/agentica/session_log_1.4.6.jsonl", 
+        "demo-session: 6 steps, 4 calls, 4 results (4 flagged, 1 errors), 3600 tokens, unknown, self_finish
+        of the run: 3 replies that asked for tools are not recorded: one model call is assumed for results that stand together, and its tokens are in the round's last reply",
+    );
+    check_shared(
+        "golden/agentica/session_log_1.5.0.jsonl",
+        "demo-session: 6 steps, 4 calls, 4 results (4 flagged, 1 errors), 3600 tokens, unknown, self_finish",
+    );
+    check_shared(
+        "golden/agentao/replay_sample_default.jsonl", 
+        "00000001-0000-4000-8000-000000000000.af6f9671554a: 10 steps, 9 calls, 9 results (9 flagged, 5 errors), 120 tokens, unknown, cap
+        of the run: 1 calls of a turn that ended in doom_loop are not recorded",
+    );
+    check_shared(
+        "golden/agentao/replay_sample_tool_events.jsonl", 
+        "00000001-0000-4000-8000-000000000000.f34d1ced310e: 10 steps, 9 calls, 9 results (9 flagged, 5 errors), 120 tokens, unknown, cap
+        of the run: 1 calls of a turn that ended in doom_loop are not recorded",
     );
 }
 

@@ -1,0 +1,192 @@
+//! agentica's SessionLog, one row a line, of both releases: 1.4 keeps no reply that asks for tools, 1.5
+//! keeps every reply.
+//!
+//! Goal rows are kept verbatim, for the standing goal's own rules. Rows of type `event` repeat what the
+//! other rows say and are passed over.
+
+use std::collections::BTreeMap;
+
+use super::{Format, Layout};
+use crate::reader::openai;
+use crate::reader::probe::{Probe, Sketch};
+use crate::reader::reading::{Reading, Record};
+use crate::reader::rows::{self, Object};
+use crate::transcript::{Draft, EndCause, Event, Header, Message, Note, Role, ToolCall};
+
+/// agentica session logs.
+pub(super) struct Agentica;
+
+impl Format for Agentica {
+    fn id(&self) -> &'static str {
+        "agentica"
+    }
+
+    fn summary(&self) -> &'static str {
+        "agentica SessionLog rows (1.4 and 1.5), with the standing goal's rows"
+    }
+
+    fn recognise(&self, probe: &Probe) -> Option<String> {
+        let is_row = |value: &Sketch| value.has(&["type", "uuid", "parent_uuid", "session_id"]);
+        let is_goal = |value: &Sketch| {
+            value.text_of("type").as_deref() == Some("goal") && value.get("goal").is_some_and(Sketch::is_object)
+        };
+        if probe.values.iter().any(is_row) {
+            return Some("rows with `uuid`, `parent_uuid` and `session_id`".to_owned());
+        }
+        probe.values.iter().any(is_goal).then(|| "rows of type `goal`".to_owned())
+    }
+
+    fn layout(&self, _probe: &Probe) -> Layout {
+        Layout::Whole
+    }
+
+    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
+        let mut sessions: Vec<Session> = Vec::new();
+        let mut places: BTreeMap<String, usize> = BTreeMap::new();
+        for value in rows::values(record, out) {
+            let Some(row) = Object::of(value) else {
+                out.wrong(value, "row", "an object");
+                continue;
+            };
+            let id = row.word(&["session_id"]).unwrap_or_else(|| record.file.stem.clone());
+            let at = *places.entry(id.clone()).or_insert_with(|| {
+                sessions.push(Session::named(id));
+                sessions.len() - 1
+            });
+            if let Some(session) = sessions.get_mut(at) {
+                session.take_in(value, &row, out);
+            }
+        }
+        for session in sessions {
+            out.run(session.into_draft());
+        }
+    }
+}
+
+/// A session while its rows are read.
+struct Session {
+    draft: Draft,
+    /// Where the reply stands whose calls may still be answered, and the ids of those calls.
+    open: Option<(usize, Vec<Box<str>>)>,
+    /// Where the reply stands that was assumed for results without one.
+    assumed: Option<usize>,
+    n_assumed: usize,
+}
+
+impl Session {
+    fn named(id: String) -> Self {
+        let header = Header { run_id: id, ..Header::default() };
+        Self { draft: Draft { header, ..Draft::default() }, open: None, assumed: None, n_assumed: 0 }
+    }
+
+    fn take_in(&mut self, raw: &serde_json::value::RawValue, row: &Object<'_>, out: &mut Reading<'_>) {
+        let Some(kind) = out.string(row.get(&["type"]), "type") else {
+            if row.get(&["type"]).is_none() {
+                out.error_at(raw.get(), "a row without a `type`", "the row is left out");
+            }
+            return;
+        };
+        if self.draft.header.agent.is_none()
+            && let Some(version) = row.word(&["version"])
+        {
+            self.draft.header.agent = Some(format!("agentica {version}"));
+        }
+        match &*kind {
+            "user" | "system" | "assistant" | "tool" => self.message(&kind, row, out),
+            "goal" => {
+                self.note("agentica.goal", raw);
+                let goal = Object::part(row.get(&["goal"]), "goal", out);
+                self.draft.grade.end = end_cause(&goal);
+            }
+            "compact_boundary" | "tool_audit" => self.note(&format!("agentica.{kind}"), raw),
+            "event" | "provider_checkpoint" => {}
+            other => out.unknown(other),
+        }
+    }
+
+    fn note(&mut self, kind: &str, raw: &serde_json::value::RawValue) {
+        self.draft.events.push(Event::Note(Note { kind: kind.into(), body: raw.to_owned() }));
+    }
+
+    fn message(&mut self, kind: &str, row: &Object<'_>, out: &mut Reading<'_>) {
+        let Some(role) = openai::role(kind) else { return };
+        let mut message = Message::new(role);
+        message.content = out.content(row.get(&["content"]), "content");
+        message.ts = out.instant(row.get(&["timestamp"]), "timestamp");
+        if role == Role::Tool {
+            message.tool_call_id = row.word(&["tool_call_id"]).map(Into::into);
+            message.name = row.word(&["tool_name", "name"]).map(Into::into);
+            message.is_error = out.flag(row.get(&["is_error"]), "is_error");
+            self.settle(&message, row);
+        } else {
+            self.assumed = None;
+        }
+        if role == Role::Assistant {
+            message.reasoning = out.content(row.get(&["reasoning_content"]), "reasoning_content");
+            message.model = row.word(&["model"]).map(Into::into);
+            message.finish_reason = row.word(&["finish_reason"]).map(Into::into);
+            message.usage = openai::usage(row.get(&["usage"]), out);
+            for call in out.list(row.get(&["tool_calls"]), "tool_calls") {
+                message.tool_calls.extend(openai::tool_call(call, out));
+            }
+            let ids = message.tool_calls.iter().filter_map(|call| call.id.clone()).collect();
+            self.open = Some((self.draft.events.len(), ids));
+            let model = &mut self.draft.header.model;
+            *model = model.take().or_else(|| message.model.as_deref().map(str::to_owned));
+        }
+        self.draft.events.push(Event::Message(Box::new(message)));
+    }
+
+    /// Finds the call that a result answers. Where no reply asked for it (1.4), one reply is assumed for
+    /// results that stand together.
+    fn settle(&mut self, result: &Message, row: &Object<'_>) {
+        if let Some((at, ids)) = &mut self.open {
+            let known = ids.iter().position(|id| Some(&**id) == result.tool_call_id.as_deref());
+            if let Some(known) = known {
+                ids.remove(known);
+                return;
+            }
+            let asked = self.draft.events.get(*at).and_then(Event::message).map_or(0, |reply| reply.tool_calls.len());
+            if result.tool_call_id.is_none() && asked > 0 {
+                return;
+            }
+        }
+        let at = self.assumed.unwrap_or_else(|| {
+            self.n_assumed += 1;
+            self.draft.events.push(Event::Message(Box::new(Message::new(Role::Assistant))));
+            self.draft.events.len() - 1
+        });
+        (self.assumed, self.open) = (Some(at), None);
+        let name = result.name.as_deref().unwrap_or_default();
+        let arguments = openai::arguments(row.get(&["tool_args"]));
+        let call = ToolCall::new(result.tool_call_id.as_deref(), name, arguments);
+        if let Some(Event::Message(reply)) = self.draft.events.get_mut(at) {
+            reply.ts = reply.ts.or(result.ts);
+            reply.tool_calls.push(call);
+        }
+    }
+
+    fn into_draft(mut self) -> Draft {
+        if self.n_assumed > 0 {
+            self.draft.warnings.push(format!(
+                "{} replies that asked for tools are not recorded: one model call is assumed for results that stand \
+                 together, and its tokens are in the round's last reply",
+                self.n_assumed
+            ));
+        }
+        self.draft
+    }
+}
+
+/// Why the session ends, by its last goal row.
+fn end_cause(goal: &Object<'_>) -> EndCause {
+    match (goal.word(&["status"]).as_deref(), goal.word(&["paused_reason"]).as_deref()) {
+        (Some("complete"), _) | (Some("paused"), Some("agent-tool")) => EndCause::SelfFinish,
+        (Some("budget_limited"), _) | (Some("paused"), Some("budget" | "tool-stuck" | "judge-broken" | "verifier")) => {
+            EndCause::Cap
+        }
+        (Some("paused"), Some("resume-safety") | None) => EndCause::Unknown,
+        (Some("paused"), Some(_)) => EndCause::Killed,
+        _ => EndCause::Unknown,
+    }
+}
