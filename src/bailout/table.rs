@@ -10,26 +10,26 @@ pub trait Condition: Send {
 }
 
 /// One line of the table.
-pub struct Row {
+pub struct Row<'s> {
     /// When it applies; `None` always does.
-    pub when: Option<Box<dyn Condition>>,
+    pub when: Option<Box<dyn Condition + 's>>,
     /// What happens then.
     pub then: Reply,
 }
 
 /// A bailout made of rows: the first whose condition holds replies; without one, the run stops.
-pub struct Table {
-    rows: Vec<(Row, bool)>,
+pub struct Table<'s> {
+    rows: Vec<(Row<'s>, bool)>,
 }
 
-impl Table {
+impl<'s> Table<'s> {
     /// A table of rows, in the order they are asked.
-    pub fn new(rows: Vec<Row>) -> Self {
+    pub fn new(rows: Vec<Row<'s>>) -> Self {
         Self { rows: rows.into_iter().map(|row| (row, false)).collect() }
     }
 }
 
-impl Bailout for Table {
+impl Bailout for Table<'_> {
     fn observe(&mut self, view: &PointView<'_>) {
         for (row, holds) in &mut self.rows {
             *holds = row.when.as_mut().is_none_or(|condition| condition.holds(view));

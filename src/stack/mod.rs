@@ -1,6 +1,7 @@
 //! A stack: an ordered list of clauses and a cap. The first clause that stops wins, and the order
 //! decides which one gets the credit.
 
+mod cap;
 mod file;
 mod lint;
 mod probe;
@@ -12,6 +13,7 @@ use crate::decision::{Action, Evidence, Probe, Requirement, RuleName, Strategy, 
 use crate::rule::{Condition, Watching};
 use crate::transcript::{Header, Moment, Point, PointView, Run};
 
+pub use cap::{Cap, CapRow, OnHit};
 pub use lint::lint;
 use probe::StackProbe;
 
@@ -49,13 +51,6 @@ impl Clause {
     }
 }
 
-/// A cap on the number of steps.
-#[derive(Clone, Debug)]
-pub struct Cap {
-    /// Steps allowed before the cap is hit; looked at before each request.
-    pub steps: u32,
-}
-
 /// An ordered list of clauses, any of which stops, and a cap.
 #[derive(Clone, Debug)]
 pub struct Stack {
@@ -67,19 +62,13 @@ pub struct Stack {
     pub cap: Option<Cap>,
 }
 
-impl Stack {
-    fn cap_name(cap: &Cap) -> RuleName {
-        RuleName::new(format!("cap {} steps", cap.steps))
-    }
-}
-
 impl Strategy for Stack {
     fn name(&self) -> &str {
         &self.name
     }
 
     fn rules(&self) -> Vec<RuleName> {
-        self.clauses.iter().map(|clause| clause.name.clone()).chain(self.cap.iter().map(Self::cap_name)).collect()
+        self.clauses.iter().map(|clause| clause.name.clone()).chain(self.cap.iter().map(Cap::name)).collect()
     }
 
     fn requirements(&self) -> Vec<Requirement> {
@@ -96,8 +85,8 @@ impl Strategy for Stack {
         requirements
     }
 
-    fn start<'s>(&'s self, _: &Header) -> Box<dyn Watch + 's> {
-        Box::new(watch::WatchedStack::start(self))
+    fn start<'s>(&'s self, header: &Header) -> Box<dyn Watch + 's> {
+        Box::new(watch::WatchedStack::start(self, header))
     }
 
     fn probe(&self) -> Option<Box<dyn Probe + '_>> {
@@ -105,7 +94,8 @@ impl Strategy for Stack {
     }
 
     fn first_firings(&self, run: &Run) -> Option<Vec<Option<(Point, Evidence)>>> {
-        let standing_alone = self.clauses.iter().all(|clause| clause.then.is_terminal());
+        let caps = self.cap.iter().all(|cap| matches!(cap.on_hit, OnHit::Stop));
+        let standing_alone = caps && self.clauses.iter().all(|clause| clause.then.is_terminal());
         standing_alone.then(|| {
             let clauses = self.clauses.iter().map(|clause| clause.first_firing(run));
             let cap = self.cap.iter().map(|cap| {

@@ -174,3 +174,38 @@ fn errors_say_what_where_and_how_to_fix() {
         assert_eq!(error.at.to_string(), format!("s.toml:{place}"), "{text}");
     }
 }
+
+/// The actions of a capped stack on seven steps, as `step:action`.
+fn capped(cap: &str) -> Vec<String> {
+    let file = StackFile::parse("t", &format!("[[stack]]\nname = \"s\"\ncap = {cap}")).unwrap();
+    let [Entry::Own(stack)] = &file.entries[..] else { panic!() };
+    let replay = replay(&sketch::run("a=x b=x c=x a! a! a! a!"), stack);
+    replay.trail.iter().map(|decision| format!("{}:{}", decision.point.step, decision.action)).collect()
+}
+
+#[test]
+fn at_the_cap_a_bailout_is_asked() {
+    assert_eq!(capped("{ steps = 2, on_hit = { bailout = \"stop\" } }"), ["2:stop"]);
+    let answers = "{ steps = 2, on_hit = { bailout = \"ask_user\", answers = [\"c\", \"s\"] } }";
+    assert_eq!(capped(answers), ["2:extend", "4:stop"], "a grant is a full cap again");
+    let own = "{ steps = 2, on_hit = [{ when = { signal = \"errors.streak\", at_least = 1 }, then = \"stop\" }, \
+               { then = \"continue\" }] }";
+    assert_eq!(capped(own), ["2:extend", "4:stop"]);
+    let told = "{ steps = 3, on_hit = [{ then = \"new_instruction\", text = \"wrap up\" }] }";
+    assert_eq!(capped(told), ["3:inject", "6:inject"], "the recorded path is followed on");
+}
+
+#[test]
+fn a_bailout_that_is_not_there_is_named() {
+    let error = |on_hit: &str| {
+        let text = format!("[[stack]]\nname = \"s\"\ncap = {{ steps = 2, on_hit = {on_hit} }}");
+        let error = StackFile::parse("t", &text).unwrap_err();
+        format!("{}: {}", error.what, error.help)
+    };
+    assert_eq!(error("{ bailout = \"smrt\" }"), "unknown bailout `smrt`: did you mean `smart`?");
+    assert_eq!(
+        error("{ bailout = \"stop\", budget = 1 }"),
+        "bailout `stop` takes no parameter `budget`: it takes none"
+    );
+    assert!(error("[{ then = \"go\" }]").starts_with("a row of `on_hit` that says nothing"));
+}

@@ -1,8 +1,9 @@
 //! A stack at work on one run.
 
+use super::cap::WatchedCap;
 use super::{Clause, Stack, Watching};
-use crate::decision::{Action, Decision, Evidence, Watch};
-use crate::transcript::{Moment, PointView};
+use crate::decision::{Decision, Evidence, Watch};
+use crate::transcript::{Header, PointView};
 
 /// A clause at work on one run.
 pub(super) struct WatchedClause<'s> {
@@ -39,13 +40,16 @@ impl<'s> WatchedClause<'s> {
 
 /// A stack at work on one run.
 pub(super) struct WatchedStack<'s> {
-    stack: &'s Stack,
     clauses: Vec<WatchedClause<'s>>,
+    cap: Option<WatchedCap<'s>>,
 }
 
 impl<'s> WatchedStack<'s> {
-    pub(super) fn start(stack: &'s Stack) -> Self {
-        Self { stack, clauses: stack.clauses.iter().map(WatchedClause::start).collect() }
+    pub(super) fn start(stack: &'s Stack, header: &Header) -> Self {
+        Self {
+            clauses: stack.clauses.iter().map(WatchedClause::start).collect(),
+            cap: stack.cap.as_ref().map(|cap| WatchedCap::start(cap, header)),
+        }
     }
 }
 
@@ -61,13 +65,7 @@ impl Watch for WatchedStack<'_> {
                 stopped = clause.then.is_terminal();
             }
         }
-        if let Some(cap) = &self.stack.cap
-            && !stopped
-            && view.moment() == Moment::BeforeRequest
-            && view.point().step == cap.steps
-        {
-            let evidence = Evidence::new(f64::from(view.point().step), f64::from(cap.steps));
-            trail.push(Decision::at(view, Action::Stop, Stack::cap_name(cap), evidence));
-        }
+        let hit = self.cap.as_mut().and_then(|cap| cap.at(view));
+        trail.extend(hit.filter(|_| !stopped));
     }
 }

@@ -34,7 +34,8 @@ pub(super) fn read(fields: &Fields<'_>) -> Result<Clause, Diagnostic> {
     })
 }
 
-fn read_condition(fields: &Fields<'_>) -> Result<Condition, Diagnostic> {
+/// Reads a condition; unknown keys are the caller's to refuse.
+pub(super) fn read_condition(fields: &Fields<'_>) -> Result<Condition, Diagnostic> {
     let kinds: Vec<&str> = ["signal", "all", "any", "not"].into_iter().filter(|kind| fields.has(kind)).collect();
     match kinds[..] {
         ["signal"] => Ok(Condition::Rule(Box::new(read_rule(fields)?))),

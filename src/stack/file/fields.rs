@@ -84,6 +84,11 @@ impl<'t> Fields<'t> {
         }
     }
 
+    /// Every key with its value.
+    pub(super) fn entries(&self) -> impl Iterator<Item = (&'t str, &'t DeValue<'t>)> {
+        self.table.iter().map(|(key, value)| (key.get_ref().as_ref(), value.get_ref()))
+    }
+
     /// True when `key` holds a table.
     pub(super) fn is_table(&self, key: &'static str) -> bool {
         matches!(self.value(key), Some((DeValue::Table(_), _)))

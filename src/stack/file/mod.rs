@@ -1,11 +1,12 @@
 //! Stack files: TOML into stacks, with errors that name line, column and the nearest known key.
 
+mod cap;
 mod clause;
 mod fields;
 
 use toml::de::DeTable;
 
-use super::{Cap, Stack};
+use super::Stack;
 use crate::diagnostic::{Diagnostic, Location};
 use fields::{Fields, Source};
 
@@ -90,7 +91,7 @@ fn read_entry(fields: &Fields<'_>) -> Result<Entry, Diagnostic> {
     for (value, offset) in fields.list("any")?.unwrap_or_default() {
         clauses.push(clause::read(&fields.nested(value, offset, "a clause")?)?);
     }
-    let cap = if fields.has("cap") { Some(read_cap(&fields.table("cap")?)?) } else { None };
+    let cap = if fields.has("cap") { Some(cap::read(&fields.table("cap")?)?) } else { None };
     if clauses.is_empty() && cap.is_none() {
         return Err(fields.error_here(
             format!("stack `{name}` has no rule"),
@@ -118,13 +119,4 @@ fn read_use(fields: &Fields<'_>, name: Option<String>, system: String) -> Result
         None => system.clone(),
     });
     Ok(Entry::Use(Use { name, system, profile, config, set, at }))
-}
-
-fn read_cap(fields: &Fields<'_>) -> Result<Cap, Diagnostic> {
-    let steps = fields.count("steps")?;
-    let Some(steps) = steps else {
-        return Err(fields.error_here("a cap without `steps`", "write `cap = { steps = 50 }`"));
-    };
-    fields.finish()?;
-    Ok(Cap { steps })
 }

@@ -1,0 +1,137 @@
+//! A stack's cap on steps, and who is asked when it is hit.
+
+use std::fmt;
+
+use crate::bailout::{self, AtCap, Bailout, Reply, RunHistory, Verdict, rough_tokens};
+use crate::decision::{Action, Decision, Evidence, RuleName};
+use crate::rule::{Condition, Watching};
+use crate::transcript::{Header, Moment, PointView};
+
+/// A cap on the number of steps, looked at before each request.
+#[derive(Clone, Debug)]
+pub struct Cap {
+    /// Steps allowed before the cap is hit; a grant allows as many again.
+    pub steps: u32,
+    /// Who is asked.
+    pub on_hit: OnHit,
+}
+
+/// Who is asked when the cap is hit.
+#[derive(Clone)]
+pub enum OnHit {
+    /// Nobody: the run stops.
+    Stop,
+    /// A bailout by name.
+    Bailout {
+        /// Its name.
+        name: String,
+        /// How to start it.
+        recipe: bailout::Recipe,
+    },
+    /// A table of one's own: the first row whose condition holds replies; without one, the run stops.
+    Table(Vec<CapRow>),
+}
+
+/// One row of a table of one's own.
+#[derive(Clone, Debug)]
+pub struct CapRow {
+    /// When it applies; `None` always does.
+    pub when: Option<Condition>,
+    /// What it replies.
+    pub then: Reply,
+}
+
+impl fmt::Debug for OnHit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stop => f.write_str("Stop"),
+            Self::Bailout { name, .. } => write!(f, "Bailout({name})"),
+            Self::Table(rows) => f.debug_tuple("Table").field(rows).finish(),
+        }
+    }
+}
+
+impl Cap {
+    /// The cap's name in tables.
+    pub(super) fn name(&self) -> RuleName {
+        RuleName::new(match &self.on_hit {
+            OnHit::Stop => format!("cap {} steps", self.steps),
+            OnHit::Bailout { name, .. } => format!("cap {} steps ({name})", self.steps),
+            OnHit::Table(_) => format!("cap {} steps (table)", self.steps),
+        })
+    }
+}
+
+/// A condition as a bailout's table takes it.
+struct WatchedCondition<'s>(Watching<'s>);
+
+impl bailout::Condition for WatchedCondition<'_> {
+    fn holds(&mut self, view: &PointView<'_>) -> bool {
+        self.0.observe(view);
+        self.0.read().holds == Some(true)
+    }
+}
+
+/// A cap at work on one run.
+pub(super) struct WatchedCap<'s> {
+    cap: &'s Cap,
+    bailout: Option<Box<dyn Bailout + 's>>,
+    session: String,
+    granted_at: u32,
+    hits: u32,
+}
+
+impl<'s> WatchedCap<'s> {
+    pub(super) fn start(cap: &'s Cap, header: &Header) -> Self {
+        let bailout: Option<Box<dyn Bailout + 's>> = match &cap.on_hit {
+            OnHit::Stop => None,
+            OnHit::Bailout { recipe, .. } => Some(recipe()),
+            OnHit::Table(rows) => Some(Box::new(table(rows))),
+        };
+        Self { cap, bailout, session: header.run_id.clone(), granted_at: 0, hits: 0 }
+    }
+
+    /// Takes a point in; the decision when the cap is hit there.
+    pub(super) fn at(&mut self, view: &PointView<'_>) -> Option<Decision> {
+        if let Some(bailout) = &mut self.bailout {
+            bailout.observe(view);
+        }
+        let steps = view.point().step.checked_sub(self.granted_at)?;
+        if view.moment() != Moment::BeforeRequest || steps < self.cap.steps {
+            return None;
+        }
+        self.hits += 1;
+        self.granted_at = view.point().step;
+        let reply = self.bailout.as_mut().map_or(Reply::STOP, |bailout| {
+            bailout.on_cap(&AtCap {
+                history: &RunHistory::at(view),
+                hit: self.hits,
+                cap: i64::from(self.cap.steps),
+                session: &self.session,
+                tokens: rough_tokens(view),
+            })
+        });
+        let action = match &reply.verdict {
+            Verdict::Continue => Action::Extend,
+            Verdict::Stop => Action::Stop,
+            Verdict::NewInstruction(_) => Action::Inject,
+        };
+        let evidence = Evidence::new(f64::from(view.point().step), f64::from(self.cap.steps * self.hits));
+        let decision = Decision::at(view, action, self.cap.name(), evidence);
+        Some(match reply.why {
+            Some(why) => decision.detail(why),
+            None => decision,
+        })
+    }
+}
+
+fn table(rows: &[CapRow]) -> bailout::Table<'_> {
+    let rows = rows.iter().map(|row| bailout::Row {
+        when: row
+            .when
+            .as_ref()
+            .map(|when| Box::new(WatchedCondition(Watching::start(when))) as Box<dyn bailout::Condition>),
+        then: row.then.clone(),
+    });
+    bailout::Table::new(rows.collect())
+}
