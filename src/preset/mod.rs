@@ -136,6 +136,7 @@ presets! {
     autogen,
     browser_use,
     cline,
+    crewai,
     deerflow,
     gemini_cli,
     google_adk,

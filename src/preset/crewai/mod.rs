@@ -1,0 +1,316 @@
+//! CrewAI: iterations of a task, repeated inputs and calls, and uses of a tool.
+
+mod task;
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use super::frame::{Action, Acts, Facts, Machine, Parameter, Recipe, Settings, SettingsError, native, wrong_kind};
+use super::{Preset, Variant};
+use crate::decision::Need;
+use crate::transcript::{Event, Message, Moment, PointView, Role};
+
+use task::{Call, Refusal, Task, sanitized};
+
+const MAX_ITER: &str = "max_iter";
+const SAME_INPUT: &str = "task_repeated_usage";
+const REPEATED: &str = "check_repeated_tool_call";
+const USES: &str = "max_usage_count";
+
+/// Equal calls with equal results that a task survives, plus one.
+const MAX_REPEATED: u32 = 5;
+
+const PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "max_iter",
+        default: "25",
+        off: "",
+        doc: "replies with calls of one task; 0 and below fail at once",
+    },
+    Parameter { name: "max_usage_count", default: "{}", off: "null", doc: "by tool: uses in one task; at least 1" },
+    Parameter { name: "cache", default: "false", off: "false", doc: "repeats of a call return its first result" },
+    Parameter { name: "max_retry_limit", default: "2", off: "", doc: "retries of other errors; plays no part here" },
+];
+
+const VARIANTS: &[Variant] = &[
+    Variant { name: "native", doc: "the model calls tools itself" },
+    Variant {
+        name: "react",
+        doc: "calls as text (Action / Action Input): also refuses the same input as the last tool use",
+    },
+];
+
+const MANUAL: &str = "\
+## Rules
+- `task_repeated_usage` (react only): the same tool with equal arguments as the last **successfully used** tool is \
+refused with a text; the run goes on.
+- `max_usage_count` (per tool, none): uses `>=` limit refuses the call; the run goes on.
+- `check_repeated_tool_call` (not configurable): at the 5th equal (tool, arguments, result) of a task the run fails.
+- `max_iter` (25): before a reply, iterations `>=` max: one more request without tools.
+## Comparator
+`>=`.
+## Counter
+One iteration is one reply with its calls; failed and unknown tools count. The tally of repeated calls is **not \
+consecutive**. **React counts each use twice** (limit 2 allows one, 3 allows two) and runs a failing tool up to six \
+times a call, each a use.
+## Identity
+Same input: sanitised name, key order free, 1 = 1.0 = true, the result plays no part. Repeated call: JSON text with \
+sorted keys (1 and 1.0 differ) and the result. In react the result includes refusals and, at every third use, a \
+reminder of the format that makes it another one: eight identical calls, not six.
+## Reset
+Each task (a user message).
+## Off value
+None for max_iter: null is refused, 0 and below fail the run at once. max_usage_count null; 0 and below are refused.
+## Traps
+- A-B-A-B is never the same input as the last. A refused, failed or unknown call does not change what the last was.
+- Polling with differing results is never a repeated call; with the tool cache on, it is.
+- The fifth repeat fails the run before max_iter is looked at.
+";
+
+/// The preset.
+pub(super) fn preset() -> Preset {
+    Preset {
+        id: "crewai",
+        version: "crewai 1.15.30",
+        source: "crewai/agents/agent_executor.py, tools/tool_usage.py, utilities/agent_utils.py",
+        summary: "25 iterations, then a forced answer; fails at the 5th equal call with an equal result",
+        manual: MANUAL,
+        parameters: PARAMETERS,
+        variants: VARIANTS,
+        tables: &[MAX_ITER, SAME_INPUT, REPEATED, USES],
+        build,
+        case,
+    }
+}
+
+/// `config.path` is the variant; the driver's agent is called `r` and its tool class `T`.
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+fn case(_rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
+    let mut settings = Settings { only: None, ..Settings::of_case("", input) };
+    if let Some(Value::String(path)) = settings.set.shift_remove("path") {
+        settings.variant = Some(path);
+    }
+    settings.driver.insert("role".to_owned(), Value::from("r"));
+    settings.driver.insert("tool_class".to_owned(), Value::from("T"));
+    Ok(settings)
+}
+
+fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+    let device =
+        |name: &str, default: &str| settings.device(name).and_then(Value::as_str).unwrap_or(default).to_owned();
+    if settings.get("max_iter").is_some_and(Value::is_null) {
+        return Err(SettingsError::refused("ValidationError", "1 validation error for Agent"));
+    }
+    let mut limits = BTreeMap::new();
+    if let Some(value) = settings.get("max_usage_count").filter(|value| !value.is_null()) {
+        let table = value.as_object().ok_or_else(|| wrong_kind(USES, "a table of tools", value))?;
+        for (tool, limit) in table.iter().filter(|(_, limit)| !limit.is_null()) {
+            let limit = limit.as_i64().ok_or_else(|| wrong_kind(USES, "a whole number for each tool", limit))?;
+            if limit <= 0 {
+                let words = format!("1 validation error for {}", device("tool_class", "BaseTool"));
+                return Err(SettingsError::refused("ValidationError", words));
+            }
+            limits.insert(sanitized(tool), limit);
+        }
+    }
+    let react = settings.is_variant("react");
+    let mut rules = Vec::new();
+    rules.extend(react.then_some(SAME_INPUT));
+    rules.extend((!limits.is_empty()).then_some(USES));
+    rules.extend([REPEATED, MAX_ITER]);
+    let crew = Crew {
+        react,
+        max_iter: settings.int("max_iter", 25)?,
+        limits,
+        cache: settings.flag("cache", false)?.then(BTreeMap::new),
+        role: device("role", "agent"),
+        stage: Stage::Before,
+        reply: None,
+        calls: Vec::new(),
+        results: 0,
+        ended_at: None,
+        tool_runs: 0,
+    };
+    let recipe = Recipe::new(crew, &rules).keeps_own_state();
+    Ok(if react { recipe.needs(SAME_INPUT, Need::ErrorFlags) } else { recipe })
+}
+
+/// Where the crew stands.
+#[derive(Clone, Debug)]
+enum Stage {
+    /// No task yet.
+    Before,
+    Working(Task),
+    /// The task is done, or was cut short; the next one comes with the next user message.
+    Between,
+    /// The whole run failed.
+    Failed,
+}
+
+#[derive(Clone, Debug)]
+struct Crew {
+    react: bool,
+    max_iter: i64,
+    limits: BTreeMap<String, i64>,
+    /// Results by tool and arguments, when the tool cache is on.
+    cache: Option<BTreeMap<(String, String), String>>,
+    role: String,
+    stage: Stage,
+    reply: Option<usize>,
+    calls: Vec<Call>,
+    results: usize,
+    ended_at: Option<usize>,
+    tool_runs: u64,
+}
+
+impl Crew {
+    fn reply(&mut self, message: &Message, at: Option<usize>) {
+        if matches!(self.stage, Stage::Before) {
+            self.stage = Stage::Working(Task::default());
+        }
+        let Stage::Working(task) = &mut self.stage else { return };
+        self.reply = at;
+        self.ended_at = at;
+        self.results = 0;
+        self.calls = message.tool_calls.iter().take(if self.react { 1 } else { usize::MAX }).map(Call::new).collect();
+        if message.tool_calls.is_empty() && !(self.react && is_action(message)) {
+            self.stage = Stage::Between;
+        } else {
+            task.iterations += 1;
+        }
+    }
+
+    fn before_request(&mut self, acts: &mut Acts<'_, '_>) {
+        if matches!(self.stage, Stage::Before) && acts.event().is_none() {
+            self.stage = Stage::Working(Task::default());
+        }
+        let Stage::Working(task) = &self.stage else { return };
+        let (seen, max) = (task.iterations as f64, self.max_iter as f64);
+        if self.max_iter <= 0 {
+            let words = format!(
+                "Method 'check_todos_available' has been called {} times in this flow execution, which indicates an \
+                 infinite loop. This commonly happens when a @listen label matches the method's own name.",
+                self.max_iter.saturating_mul(10)
+            );
+            acts.act(Action::Fail, MAX_ITER).code("RecursionError").detail(words).evidence(seen, max);
+            self.stage = Stage::Failed;
+        } else if task.iterations >= self.max_iter {
+            let act = acts.act(Action::ForceFinal, MAX_ITER).code("force_final_answer").ends_run();
+            act.detail("one extra request without tools").evidence(seen, max);
+            self.stage = Stage::Between;
+        }
+    }
+
+    /// What can be refused before anything runs.
+    fn before_tools(&mut self, acts: &mut Acts<'_, '_>) {
+        let Stage::Working(task) = &mut self.stage else { return };
+        for call in &mut self.calls {
+            let limit = self.limits.get(&call.name).copied();
+            let uses = task.uses.entry(call.name.clone()).or_insert(0);
+            if self.react && task.last.as_ref() == Some(&call.input()) {
+                acts.act(Action::Deny, SAME_INPUT).code(SAME_INPUT);
+                call.refusal = Some(Refusal::SameInput);
+            } else if let Some(limit) = limit.filter(|limit| *uses >= *limit) {
+                let id = call.id.clone().filter(|_| !self.react);
+                let act = acts.act(Action::Deny, USES).code(USES).detail(limit_words(&call.name, limit));
+                act.call(id.as_deref()).evidence(*uses as f64, limit as f64);
+                call.refusal = Some(Refusal::Uses);
+            } else if !self.react {
+                let cached = self.cache.as_ref().is_some_and(|cache| cache.contains_key(&call.cache_key()));
+                *uses += i64::from(!cached);
+            }
+        }
+    }
+
+    fn result(&mut self, message: &Message) {
+        let by_id = self
+            .calls
+            .iter()
+            .position(|call| call.id.is_some() && call.id.as_deref() == message.tool_call_id.as_deref());
+        let place = by_id.unwrap_or(self.results);
+        self.results += 1;
+        if let Some(call) = self.calls.get_mut(place) {
+            call.content = Some(message.text().into_owned());
+            call.failed = message.is_error == Some(true);
+            call.unknown = native::flag(message, "invalid_call");
+        }
+    }
+
+    fn after_tools(&mut self, acts: &mut Acts<'_, '_>) {
+        let Stage::Working(task) = &mut self.stage else { return };
+        let mut repeated: Option<String> = None;
+        for call in &mut self.calls {
+            let Some(content) = call.content.take() else { continue };
+            let (text, runs) = if self.react {
+                let limit = self.limits.get(&call.name).copied();
+                let outcome = task.react(call, &content, limit, self.cache.as_mut());
+                if outcome.refused_midway
+                    && let Some(limit) = limit
+                {
+                    let act = acts.act(Action::Deny, USES).code(USES).detail(limit_words(&call.name, limit));
+                    act.field("before_tools", true).evidence(limit as f64, limit as f64);
+                    if let Some(reply) = self.reply {
+                        act.about_event(reply);
+                    }
+                }
+                (outcome.text, outcome.runs)
+            } else {
+                task::native(call, &content, self.cache.as_mut())
+            };
+            self.tool_runs += runs;
+            if task.count(call, self.react, text) >= MAX_REPEATED && repeated.is_none() {
+                repeated = Some(if self.react { call.written_name.clone() } else { call.name.clone() });
+            }
+        }
+        if let Some(tool) = repeated {
+            let (role, text) = (&self.role, &task.text);
+            let words = format!(
+                "Tool '{tool}' failed during '{text}': Agent '{role}' called '{tool}' with the same arguments \
+                 {MAX_REPEATED} times and got the same result each time. Stopped because it is not making progress."
+            );
+            let limit = f64::from(MAX_REPEATED);
+            acts.act(Action::Fail, REPEATED).code("ToolExecutionFailedError").detail(words).evidence(limit, limit);
+            self.stage = Stage::Failed;
+        }
+    }
+}
+
+fn limit_words(tool: &str, limit: i64) -> String {
+    format!("Tool '{tool}' has reached its usage limit of {limit} times and cannot be used anymore.")
+}
+
+/// A reply given raw that the text protocol reads as a call: an action and its input.
+fn is_action(message: &Message) -> bool {
+    let text = message.text();
+    native::word(message, "native").as_deref() == Some("raw_text")
+        && text.find("Action:").is_some_and(|at| text.get(at..).is_some_and(|rest| rest.contains("Action Input:")))
+}
+
+impl Machine for Crew {
+    fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
+        let Some(message) = event.message() else { return };
+        if message.role == Role::User && !matches!(self.stage, Stage::Failed) {
+            self.stage = Stage::Working(Task::new(message.text().into_owned()));
+        } else if message.is_step() {
+            self.reply(message, acts.event());
+        } else if message.is_result() && matches!(self.stage, Stage::Working(_)) {
+            self.ended_at = acts.event();
+            self.result(message);
+        }
+    }
+
+    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+        match view.moment() {
+            Moment::BeforeRequest => self.before_request(acts),
+            Moment::AfterResponse => self.before_tools(acts),
+            Moment::AfterTools => self.after_tools(acts),
+            Moment::EndOfRound => {}
+        }
+    }
+
+    fn facts(&self) -> Facts {
+        let ended_at = self.ended_at.map_or(Value::Null, Value::from);
+        vec![("ended_at", ended_at), ("tool_runs", self.tool_runs.into())]
+    }
+}
