@@ -54,19 +54,20 @@ pub struct Agentao {
     profile: Profile,
     cap: Cap,
     second: SecondArgument,
-    /// Tools that change things, if the user named them.
-    writes: Vec<String>,
+    /// Tools that change nothing. Any other may, as in the package a tool that does not say.
+    read_only: Vec<String>,
 }
 
 impl Agentao {
     /// Builds it. Options: `second_argument` (`history` or `last_calls`; each profile has its own
-    /// default) and `writes` (tools whose new calls clear the repeated-call guard).
+    /// default) and `read_only` (tools that change nothing; a new call of any other clears the
+    /// repeated-call guard).
     pub fn build(settings: &Settings) -> Result<Self, ConfigError> {
         let profile = match settings.profile_of(AGENTAO.profiles)? {
             "documented" => Profile::Documented,
             _ => Profile::Published05,
         };
-        settings.refuse_unknown(&["second_argument", "writes"])?;
+        settings.refuse_unknown(&["second_argument", "read_only"])?;
         let second = match (settings.set.contains_key("second_argument"), profile) {
             (false, Profile::Documented) => SecondArgument::History,
             (false, Profile::Published05) => SecondArgument::LastCalls,
@@ -75,20 +76,23 @@ impl Agentao {
                 _ => SecondArgument::LastCalls,
             },
         };
-        let writes = match settings.set.get("writes") {
-            None => Vec::new(),
+        let read_only = match settings.set.get("read_only") {
+            None => READ_ONLY.map(str::to_owned).to_vec(),
             Some(value) => value
                 .as_array()
                 .and_then(|names| names.iter().map(|name| name.as_str().map(str::to_owned)).collect())
-                .ok_or_else(|| settings.bad_option("writes", value, "a list of tool names"))?,
+                .ok_or_else(|| settings.bad_option("read_only", value, "a list of tool names"))?,
         };
-        Ok(Self { name: settings.name.clone(), profile, cap: Cap::read(settings)?, second, writes })
+        Ok(Self { name: settings.name.clone(), profile, cap: Cap::read(settings)?, second, read_only })
     }
 
     fn cap_rule(&self) -> RuleName {
         RuleName::new(format!("max_iterations {} ({})", self.cap.max_iterations, self.cap.strategy))
     }
 }
+
+/// The package's own tools that change nothing.
+const READ_ONLY: [&str; 3] = ["read_file", "glob", "search_file_content"];
 
 const GUARDS: [Tripped; 4] = [Tripped::SameCall, Tripped::EmptyName, Tripped::BadArguments, Tripped::CutReplies];
 
@@ -213,8 +217,9 @@ impl AgentaoWatch<'_> {
         let calls = reply.tool_calls.iter().zip(&arguments).map(|(call, arguments)| Call {
             name: &call.name,
             arguments,
-            is_json: call.id.is_some(),
-            writes: self.system.writes.iter().any(|name| **name == *call.name),
+            // What does not open like an object is a text protocol's command, not broken JSON.
+            is_json: arguments.trim_start().starts_with('{'),
+            writes: !self.system.read_only.iter().any(|name| **name == *call.name),
         });
         if let Some(tripped) = self.guard.take_in(is_cut(reply.finish_reason.as_deref()), calls) {
             let rule = RuleName::fixed(tripped.rule());
