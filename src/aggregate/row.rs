@@ -75,7 +75,7 @@ pub struct Row {
     pub not_evaluable: String,
     /// The system's profile.
     pub profile: Label,
-    /// How it ended: stop, fail, force_final.
+    /// How it ended: stop, fail, force_final; `stop_drops_reply` when the final answer is thrown away.
     pub action: Option<Label>,
     /// Where the answer left the recording.
     pub diverged_at: Option<Point>,
@@ -175,7 +175,7 @@ impl RunRows {
             outcome_high: u8::from(outcome.high),
             not_evaluable: not_evaluable(replay),
             profile: profile.clone(),
-            action: stop.map(|stop| stop.action.name().into()),
+            action: stop.map(|stop| if stop.drops_reply { "stop_drops_reply" } else { stop.action.name() }.into()),
             diverged_at: match replay.exactness {
                 Exactness::Diverged { at } => Some(at),
                 _ => None,

@@ -42,6 +42,8 @@ pub struct Stop {
     pub rule: RuleName,
     /// Reading and limit.
     pub evidence: Evidence,
+    /// The framework throws away the reply on which it stopped: a final answer is lost.
+    pub drops_reply: bool,
 }
 
 /// What a strategy did on one run.
@@ -50,7 +52,8 @@ pub struct Replay {
     /// Everything it said, in order; up to the stop.
     pub trail: Vec<Decision>,
     /// Where it ended the run early. A stop at or after the point at which everything recorded had
-    /// happened saves nothing and is no early stop: then this is `None`.
+    /// happened saves nothing and is no early stop: then this is `None`, unless the framework throws
+    /// the last reply away.
     pub stop: Option<Stop>,
     /// How exact that is.
     pub exactness: Exactness,
@@ -68,11 +71,13 @@ pub fn replay(run: &Run, strategy: &dyn Strategy) -> Replay {
     let trail = trail(run, strategy);
     let end = run.last_point();
     let ending = trail.iter().find(|decision| ends_path(decision.action));
-    let stop = ending.filter(|decision| end.is_some_and(|end| decision.point < end)).map(|decision| Stop {
+    let counts = |decision: &&Decision| end.is_some_and(|end| decision.point < end || decision.drops_reply);
+    let stop = ending.filter(counts).map(|decision| Stop {
         point: decision.point,
         action: decision.action,
         rule: decision.rule.clone(),
         evidence: decision.evidence,
+        drops_reply: decision.drops_reply,
     });
     let exactness = exactness(run, &trail, stop.as_ref());
     Replay {

@@ -84,6 +84,7 @@ fn bound(run: &Run, stop: Option<(usize, Action)>, exactness: Exactness, assumpt
         action,
         rule: RuleName::fixed("r"),
         evidence: Evidence::NONE,
+        drops_reply: false,
     });
     let bounds = bounds(&Course::of(run), stop.as_ref(), exactness, assumptions);
     (u8::from(bounds.low), u8::from(bounds.high))

@@ -3,9 +3,11 @@
 use std::path::Path;
 
 use whenstop::conformance::{self, ConformanceReport, TableFile};
+use whenstop::replay::replay;
 use whenstop::system::mira::plan::MetricsScope;
 use whenstop::system::mira::rules::{Profile, Rules};
 use whenstop::system::{self, ConfigText, Settings, benchmark, mira};
+use whenstop::transcript::{Draft, Event, Grade, Message, Outcome, Role, Run};
 
 use crate::shared;
 
@@ -66,6 +68,21 @@ fn bundled_cases_agree() {
         let report = conformance::run(&tables(&bundled(system)));
         assert!(report.all_agreed(), "{}", show(&report));
     }
+}
+
+#[test]
+fn a_stop_that_throws_the_final_answer_away_counts_and_is_flagged() {
+    let answer = Event::Message(Box::new(Message::saying(Role::Assistant, "the answer")));
+    let grade = Grade { outcome: Outcome::Success, ..Grade::default() };
+    let run = Run::new(Draft { events: vec![answer], grade, ..Draft::default() });
+    let awaken = |profile: &str| {
+        let set = serde_json::Map::from_iter([("max_rounds".to_owned(), 1.into())]);
+        let settings = Settings { profile: Some(profile.to_owned()), set, ..Settings::named("awaken") };
+        (system::find("awaken").unwrap().build)(&settings).unwrap()
+    };
+    let dropped = replay(&run, awaken("published-0.6").as_ref()).stop;
+    assert!(dropped.is_some_and(|stop| stop.drops_reply));
+    assert_eq!(replay(&run, awaken("documented").as_ref()).stop, None);
 }
 
 #[test]
