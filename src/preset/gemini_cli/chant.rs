@@ -1,8 +1,6 @@
 //! Gemini CLI's search for chanted text.
 
-use std::collections::BTreeMap;
-
-use crate::transcript::fingerprint::{Fingerprint, of_text};
+use std::collections::HashMap;
 
 /// Length of the sliding window, in UTF-16 units, as the original counts characters.
 const WINDOW: usize = 50;
@@ -14,13 +12,15 @@ const TIMES: usize = 10;
 const DISTANCE: usize = 5 * WINDOW;
 /// Distinct texts between them, at most.
 const PERIODS: usize = TIMES / 2;
+/// Base of the rolling hash: odd, so that no unit is lost in the wrapping arithmetic.
+const BASE: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// The text of the present prompt, as far as it is remembered.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Chant {
     history: Vec<u16>,
     /// Where each window was seen. A window that fired is looked at again with the next piece.
-    seen: BTreeMap<Fingerprint, Vec<usize>>,
+    seen: HashMap<u64, Vec<usize>>,
     next: usize,
     in_fence: bool,
     /// Lists and rules as they were meant, not as the patterns came out.
@@ -63,10 +63,15 @@ impl Chant {
         }
         self.history.extend(piece.encode_utf16());
         self.truncate();
-        while self.next + WINDOW <= self.history.len() {
-            if self.window_fires() {
+        let mut hash = None;
+        while let Some(window) = self.history.get(self.next..self.next + WINDOW) {
+            let before = self.next.checked_sub(1).and_then(|at| self.history.get(at));
+            let rolled = hash.zip(before).map(|(hash, left)| roll(hash, *left, window[WINDOW - 1]));
+            let present = rolled.unwrap_or_else(|| window.iter().fold(0, |hash, unit| push(hash, *unit)));
+            if self.window_fires(present) {
                 return true;
             }
+            hash = Some(present);
             self.next += 1;
         }
         false
@@ -83,9 +88,12 @@ impl Chant {
     }
 
     /// The window at `next`: is it there often, close together, with little variety between?
-    fn window_fires(&mut self) -> bool {
-        let window = &self.history[self.next..self.next + WINDOW];
-        let places = self.seen.entry(of_text(&String::from_utf16_lossy(window))).or_default();
+    fn window_fires(&mut self, hash: u64) -> bool {
+        let places = self.seen.entry(hash).or_default();
+        let window = |at: usize| self.history.get(at..at + WINDOW);
+        if places.first().is_some_and(|first| window(*first) != window(self.next)) {
+            return false;
+        }
         places.push(self.next);
         let Some(from) = places.len().checked_sub(TIMES) else { return false };
         let recent = &places[from..];
@@ -99,6 +107,26 @@ impl Chant {
         periods.dedup();
         periods.len() <= PERIODS
     }
+}
+
+/// The hash of a window with one more unit.
+fn push(hash: u64, unit: u16) -> u64 {
+    hash.wrapping_mul(BASE).wrapping_add(u64::from(unit))
+}
+
+/// The hash of the window one to the right: `left` leaves, `right` enters.
+fn roll(hash: u64, left: u16, right: u16) -> u64 {
+    const LEFTMOST: u64 = power(WINDOW - 1);
+    push(hash.wrapping_sub(u64::from(left).wrapping_mul(LEFTMOST)), right)
+}
+
+const fn power(exponent: usize) -> u64 {
+    let (mut power, mut n): (u64, usize) = (1, 0);
+    while n < exponent {
+        power = power.wrapping_mul(BASE);
+        n += 1;
+    }
+    power
 }
 
 /// Nothing but characters from `+` to `_`, `*` or box lines. Meant for rules, it also takes a piece of
