@@ -136,8 +136,8 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         done: false,
     };
     Ok(Recipe::new(machine, &[STEPS, PLANNING, REPETITION, STAGNATION, FAILURES])
-        .needs(PLANNING, Need::Native("plan updates"))
-        .needs(STAGNATION, Need::Native("page state"))
+        .needs(PLANNING, Need::Native("plan_update"))
+        .needs(STAGNATION, Need::Native("page"))
         .needs(FAILURES, Need::ErrorFlags))
 }
 

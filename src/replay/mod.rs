@@ -1,5 +1,9 @@
 //! One run under one strategy: the trail of decisions, where it stopped, and how exact that is.
 
+use std::collections::BTreeMap;
+
+use serde_json::value::RawValue;
+
 use crate::decision::{Action, Decision, Evidence, Need, Requirement, RuleName, Strategy};
 use crate::transcript::{Event, Lane, Message, Point, PointView, Role, Run, Secured};
 
@@ -127,6 +131,15 @@ fn not_evaluable(run: &Run, requirements: &[Requirement]) -> Vec<Requirement> {
     requirements.iter().filter(|requirement| !has(run, requirement.need)).cloned().collect()
 }
 
+/// Does a message carry what only one framework records: a field of its own, or the agent's name?
+fn has_native(message: &Message, kind: &str) -> bool {
+    if kind == "agent names" {
+        return message.is_step() && message.name.is_some();
+    }
+    let Some(extra) = &message.extra else { return false };
+    serde_json::from_str::<BTreeMap<&str, &RawValue>>(extra.get()).is_ok_and(|fields| fields.contains_key(kind))
+}
+
 /// Does the recording hold what `need` names, anywhere?
 pub fn has(run: &Run, need: Need) -> bool {
     let mut messages = run.events().iter().filter_map(Event::message);
@@ -149,8 +162,10 @@ pub fn has(run: &Run, need: Need) -> bool {
         }),
         Need::FinishReasons => messages.any(|message| is_call(message) && message.finish_reason.is_some()),
         Need::Outcome => run.secured() != Secured::Unknown,
-        Need::Native(kind) => {
-            run.events().iter().any(|event| matches!(event, Event::Note(note) if &*note.kind == kind))
-        }
+        Need::Native(kind) => run.events().iter().any(|event| match event {
+            Event::Note(note) => &*note.kind == kind,
+            Event::Message(message) => has_native(message, kind),
+            _ => false,
+        }),
     }
 }
