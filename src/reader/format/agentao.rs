@@ -83,8 +83,8 @@ struct Turn {
     lane: Lane,
     /// What the model has said of the reply to come.
     chunks: String,
-    /// The last reply, until the next delta tells what it asked for.
-    pending: Option<Message>,
+    /// The last reply, until the next delta tells what it asked for, and its place among the events.
+    pending: Option<(usize, Message)>,
     tools: Vec<Tool>,
     /// The user's own words that the first delta will repeat.
     asked: Option<String>,
@@ -237,7 +237,7 @@ impl Turn {
             message.finish_reason = Some("error".into());
         }
         message.usage = usage(payload, out);
-        self.pending = Some(message);
+        self.pending = Some((draft.events.len(), message));
     }
 
     /// What one of the tools' events says.
@@ -313,7 +313,7 @@ impl Turn {
     /// Hands over the pending reply with its calls and results: as the delta has them, else as the
     /// tools' events do.
     fn settle(&mut self, said: Option<(Message, Vec<Message>)>, draft: &mut Draft) {
-        let Some(mut reply) = self.pending.take() else { return };
+        let Some((at, mut reply)) = self.pending.take() else { return };
         let tools = std::mem::take(&mut self.tools);
         self.n_called += tools.len() as u64;
         let (said, mut results) = said.map_or((None, Vec::new()), |(said, results)| (Some(said), results));
@@ -340,7 +340,10 @@ impl Turn {
                 None => {}
             }
         }
+        // A sub-agent may have spoken since: its words come after the reply that called it.
+        let since = draft.events.split_off(at.min(draft.events.len()));
         self.push(reply, draft);
+        draft.events.extend(since);
         for result in results {
             self.push(result, draft);
         }
@@ -349,7 +352,7 @@ impl Turn {
     fn complete(&mut self, payload: &Object<'_>, ts: Option<Instant>, draft: &mut Draft) {
         let reason = payload.word(&["incomplete_reason"]);
         let text = payload.get(&["final_text"]).and_then(json::text);
-        if let Some(reply) = self.pending.as_mut().filter(|_| reason.is_none() && self.tools.is_empty()) {
+        if let Some((_, reply)) = self.pending.as_mut().filter(|_| reason.is_none() && self.tools.is_empty()) {
             reply.content = reply.content.take().or(text.clone());
         }
         self.settle(None, draft);

@@ -75,8 +75,6 @@ struct Entry<'r> {
     raw: &'r RawValue,
     /// Taken back by the user: paid for, but no part of the conversation.
     rewound: bool,
-    /// Came with a rewritten history, not from the model.
-    rewritten: bool,
 }
 
 impl<'r> Session<'r> {
@@ -91,12 +89,12 @@ impl<'r> Session<'r> {
         } else if let Some(change) = fields.get(&["$set"]) {
             let change = Object::part(Some(change), "$set", out);
             self.describe(&change);
-            self.messages_of(&change, !self.messages.is_empty(), out);
+            self.messages_of(&change, out);
         } else if fields.get(&["type", "id"]).is_some() && fields.get(&["messages"]).is_none() {
-            self.message(value, fields, false);
+            self.message(value, fields);
         } else {
             self.describe(&fields);
-            self.messages_of(&fields, false, out);
+            self.messages_of(&fields, out);
         }
     }
 
@@ -107,17 +105,27 @@ impl<'r> Session<'r> {
         self.is_subagent |= fields.word(&["kind"]).as_deref() == Some("subagent");
     }
 
-    fn messages_of(&mut self, fields: &Object<'r>, rewritten: bool, out: &mut Reading<'_>) {
+    /// A whole history. One that shares no message with what is known was rewritten (compressed): of it
+    /// only what the model was paid for counts.
+    fn messages_of(&mut self, fields: &Object<'r>, out: &mut Reading<'_>) {
+        let mut found = Vec::new();
         for raw in out.list(fields.get(&["messages"]), "messages") {
             match Object::of(raw) {
-                Some(fields) => self.message(raw, fields, rewritten),
+                Some(fields) => found.push((raw, fields)),
                 None => out.wrong(raw, "message", "an object"),
+            }
+        }
+        let is_known = |fields: &Object<'_>| fields.word(&["id"]).is_some_and(|id| self.known.contains_key(&id));
+        let rewritten = !self.known.is_empty() && !found.iter().any(|(_, fields)| is_known(fields));
+        for (raw, fields) in found {
+            if !rewritten || fields.get(&["tokens"]).is_some() {
+                self.message(raw, fields);
             }
         }
     }
 
     /// A message: new, or the later state of one that is known.
-    fn message(&mut self, raw: &'r RawValue, fields: Object<'r>, rewritten: bool) {
+    fn message(&mut self, raw: &'r RawValue, fields: Object<'r>) {
         let id = fields.word(&["id"]);
         let known = id.as_ref().and_then(|id| self.known.get(id)).and_then(|at| self.messages.get_mut(*at));
         if let Some(known) = known {
@@ -127,7 +135,7 @@ impl<'r> Session<'r> {
         if let Some(id) = id {
             self.known.insert(id, self.messages.len());
         }
-        self.messages.push(Entry { fields, raw, rewound: false, rewritten });
+        self.messages.push(Entry { fields, raw, rewound: false });
     }
 
     /// The user went back to before a message; an id nobody knows takes everything back.
@@ -196,9 +204,6 @@ fn push_message(entry: &Entry<'_>, draft: &mut Draft, out: &mut Reading<'_>) {
         message.tool_calls = said.calls;
         for raw in out.list(fields.get(&["toolCalls", "tool_calls"]), "toolCalls") {
             push_call(raw, &mut message, &mut results, out);
-        }
-        if entry.rewritten && message.usage.is_none() {
-            message.lane = Lane::Canned;
         }
         draft.header.model = draft.header.model.take().or_else(|| message.model.as_deref().map(str::to_owned));
     }
