@@ -5,6 +5,7 @@ use super::config;
 use super::iterations::{End, Iterations, Next, Profile};
 use super::review::Review;
 use crate::decision::{Action, Decision, Evidence, Need, Requirement, RuleName, Strategy, Watch};
+use crate::judge::Judge;
 use crate::system::{ConfigError, Round, RoundClock, Settings};
 use crate::text::conclusion_tag::has_conclusion;
 use crate::text::experiment_tag::experiment_code;
@@ -13,7 +14,7 @@ use crate::transcript::{Event, Header, JudgeReply, Message, Moment, PointView, R
 
 /// The profiles' names; the first is the default.
 pub(super) const PROFILES: &[&str] = &["documented", "published"];
-const OPTIONS: &[&str] = &["max_iterations", "round"];
+const OPTIONS: &[&str] = &["max_iterations", "round", "judge"];
 
 const CONCLUSION: RuleName = RuleName::fixed("adaptive.conclusion_tag");
 const COMPLETED: RuleName = RuleName::fixed("adaptive.task_completed");
@@ -27,6 +28,7 @@ struct Adaptive {
     profile: Profile,
     max: i64,
     round: Round,
+    reviewer: Judge,
 }
 
 /// Builds the strategy from a config.yaml (or JSON, or TOML).
@@ -37,7 +39,10 @@ pub(super) fn build(settings: &Settings) -> Result<Box<dyn Strategy>, ConfigErro
         _ => Profile::Documented,
     };
     let round = if settings.set.contains_key("round") { settings.round()? } else { Round::Step };
-    Ok(Box::new(Adaptive { name: settings.name.clone(), profile, max: config::max_iterations(settings)?, round }))
+    let read_judge = |value| Judge::from_json(value).ok_or_else(|| settings.bad_option("judge", value, Judge::HELP));
+    let reviewer = settings.set.get("judge").map_or(Ok(Judge::Recorded), read_judge)?;
+    let max = config::max_iterations(settings)?;
+    Ok(Box::new(Adaptive { name: settings.name.clone(), profile, max, round, reviewer }))
 }
 
 impl Strategy for Adaptive {
@@ -55,15 +60,18 @@ impl Strategy for Adaptive {
     fn rules(&self) -> Vec<RuleName> {
         match self.profile {
             Profile::Documented => vec![CONCLUSION, NO_EXPERIMENT, COMPLETED, MAX],
+            Profile::Published if self.reviewer == Judge::Absent => vec![NO_EXPERIMENT, MAX],
             Profile::Published => vec![NO_EXPERIMENT, REVIEW, MAX],
         }
     }
 
     fn requirements(&self) -> Vec<Requirement> {
-        match self.profile {
-            Profile::Documented => Vec::new(),
-            Profile::Published => vec![Requirement { rule: REVIEW, need: Need::Judge }],
-        }
+        let need = match (self.profile, self.reviewer) {
+            (Profile::Published, Judge::Recorded) => Some(Need::Judge),
+            (Profile::Published, Judge::Simulated(_)) => Some(Need::Outcome),
+            (Profile::Published, Judge::Absent) | (Profile::Documented, _) => None,
+        };
+        need.map(|need| Requirement { rule: REVIEW, need }).into_iter().collect()
     }
 
     fn start<'s>(&'s self, _: &Header) -> Box<dyn Watch + 's> {
@@ -145,16 +153,16 @@ impl Workflow<'_> {
 
     fn observe(&mut self, view: &PointView<'_>, cycle: &Cycle, trail: &mut Vec<Decision>) {
         let seen = observation(&cycle.results.join("\n"));
-        let reply = cycle.review.as_ref().and_then(|review| review.reply.as_ref());
-        let review = reply.and_then(|reply| Review::read_reply(&reply.as_str()));
-        if self.adaptive.profile == Profile::Published && review.is_none() && !seen.is_empty() {
-            let why = match &cycle.review {
-                None => "no reviewer's verdict is recorded here",
-                Some(review) if review.reply.is_none() => "the reviewer failed here; the workflow goes on",
-                Some(_) => "the reviewer's verdict is not readable; the workflow goes on",
-            };
-            trail.push(Decision::at(view, Action::Observe, REVIEW, Evidence::NONE).code("no_verdict").detail(why));
-        }
+        let review = match self.review(view, cycle.review.as_ref()) {
+            Ok(review) => review,
+            Err(why) => {
+                if self.adaptive.profile == Profile::Published && !seen.is_empty() {
+                    let missing = Decision::at(view, Action::Observe, REVIEW, Evidence::NONE);
+                    trail.push(missing.code("no_verdict").detail(why));
+                }
+                None
+            }
+        };
         let logged = self.iterations.log.len();
         match self.iterations.observe(&seen, review.as_ref()) {
             Next::Stop(end) => trail.push(self.stop(view, end)),
@@ -168,6 +176,24 @@ impl Workflow<'_> {
                 self.final_call = Some(rule);
             }
             Next::Call | Next::Experiment => {}
+        }
+    }
+
+    /// The reviewer's verdict; `Ok(None)` where there is no reviewer, an error where a verdict is missing.
+    fn review(&self, view: &PointView<'_>, recorded: Option<&JudgeReply>) -> Result<Option<Review>, &'static str> {
+        match (self.adaptive.reviewer, recorded) {
+            (Judge::Absent, _) => Ok(None),
+            (Judge::Simulated(judge), _) => match judge.says_done(view) {
+                Some(done) => Ok(Some(Review::simulated(done))),
+                None => Err("the outcome is unknown, so no verdict can be simulated"),
+            },
+            (Judge::Recorded, None) => Err("no reviewer's verdict is recorded here"),
+            (Judge::Recorded, Some(JudgeReply { reply: None, .. })) => {
+                Err("the reviewer failed here; the workflow goes on")
+            }
+            (Judge::Recorded, Some(JudgeReply { reply: Some(reply), .. })) => Review::read_reply(&reply.as_str())
+                .map(Some)
+                .ok_or("the reviewer's verdict is not readable; the workflow goes on"),
         }
     }
 

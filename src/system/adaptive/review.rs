@@ -52,6 +52,20 @@ impl Review {
         })
     }
 
+    /// The verdict of a simulated reviewer: complete, or go on.
+    pub fn simulated(done: bool) -> Self {
+        let score = if done { 1.0 } else { 0.0 };
+        let state = if done { "complete" } else { "in_progress" };
+        Self {
+            is_buggy: false,
+            should_continue: !done,
+            completion_state: state.to_owned(),
+            quality: score,
+            thoroughness: score,
+            notes: None,
+        }
+    }
+
     /// Reads a recorded reply: JSON, or JSON within a fence or between other words.
     pub fn read_reply(reply: &str) -> Option<Self> {
         let whole = python::read_json(reply).ok();

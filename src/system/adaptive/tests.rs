@@ -46,6 +46,22 @@ fn a_recorded_reviewer_decides_in_the_published_profile() {
 }
 
 #[test]
+fn a_simulated_reviewer_needs_an_outcome_and_none_is_no_reviewer() {
+    let run = || steps(&["ok", "ok"]).reply("bye");
+    let judge = json!({"judge": {"sensitivity": 1.0, "specificity": 1.0, "seed": 1}});
+    check(
+        "published",
+        &judge,
+        run(),
+        concat!(
+            "observe adaptive.review at 0:after_tools; observe adaptive.review at 1:after_tools; ",
+            "stop adaptive.no_experiment at 2:after_response"
+        ),
+    );
+    check("published", &json!({"judge": "none"}), run(), "stop adaptive.no_experiment at 2:after_response");
+}
+
+#[test]
 fn a_recording_of_the_workflow_itself_is_followed_exactly() {
     let prompt = "Conclude the process.\n<Conclusion>\nSynthesize\n</Conclusion>";
     let run = steps(&["ok", "saved"]).user(prompt).reply("<Conclusion>42</Conclusion>");
