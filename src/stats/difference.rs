@@ -1,19 +1,19 @@
 //! The difference of two ratios of sums over the same tasks, with an interval and a p-value.
 
 use super::bootstrap::Resamples;
-use super::cluster::degrees_of_freedom;
-use super::distribution::{t_quantile, t_two_sided};
-use super::estimate::{MIN_CLUSTERS_FOR_INTERVAL, MIN_CLUSTERS_WITHOUT_WARNING, Method, Warning};
+use super::cluster::ClusterSums;
+use super::estimate::{Method, Requirement, Warning};
 use super::interval::Interval;
 use super::multiplicity::Contrast;
+use super::residual::Residuals;
 
 /// What one task contributes to two ratios of sums.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PairedSums {
-    /// Numerator and denominator under the first strategy.
-    pub a: (f64, f64),
-    /// Numerator and denominator under the second strategy.
-    pub b: (f64, f64),
+    /// Under the first strategy.
+    pub a: ClusterSums,
+    /// Under the second strategy.
+    pub b: ClusterSums,
 }
 
 /// The difference of two ratios, first minus second.
@@ -25,67 +25,57 @@ pub struct RatioDifference {
     pub influence: Vec<f64>,
     /// Tasks with a denominator under either strategy.
     pub clusters: u64,
+    /// True if both ratios are shares of runs or means of numbers in [0, 1].
+    pub is_rate: bool,
 }
 
 impl RatioDifference {
     /// The difference over `tasks`; `None` if either denominator sums to 0.
     pub fn new(tasks: &[PairedSums]) -> Option<Self> {
-        let total = tasks.iter().fold(PairedSums::default(), |sum, task| PairedSums {
-            a: (sum.a.0 + task.a.0, sum.a.1 + task.a.1),
-            b: (sum.b.0 + task.b.0, sum.b.1 + task.b.1),
-        });
-        let (ratio_a, ratio_b) = (total.a.0 / total.a.1, total.b.0 / total.b.1);
+        let total = |of: fn(&PairedSums) -> &ClusterSums| {
+            tasks.iter().map(of).fold((0.0, 0.0), |sum, task| (sum.0 + task.numerator, sum.1 + task.denominator))
+        };
+        let (total_a, total_b) = (total(|task| &task.a), total(|task| &task.b));
+        let (ratio_a, ratio_b) = (total_a.0 / total_a.1, total_b.0 / total_b.1);
         let value = ratio_a - ratio_b;
+        let residual = |task: &ClusterSums, ratio: f64| task.numerator - ratio * task.denominator;
         value.is_finite().then(|| Self {
             value,
             influence: tasks
                 .iter()
-                .map(|task| (task.a.0 - ratio_a * task.a.1) / total.a.1 - (task.b.0 - ratio_b * task.b.1) / total.b.1)
+                .map(|task| residual(&task.a, ratio_a) / total_a.1 - residual(&task.b, ratio_b) / total_b.1)
                 .collect(),
-            clusters: tasks.iter().filter(|task| task.a.1 != 0.0 || task.b.1 != 0.0).count() as u64,
+            clusters: tasks.iter().filter(|task| task.a.n > 0 || task.b.n > 0).count() as u64,
+            is_rate: tasks.iter().all(|task| task.a.is_rate() && task.b.is_rate()),
         })
     }
 
-    /// The linearised standard error with the factor `K / (K - 1)`; `None` for one task or no spread.
-    pub fn standard_error(&self) -> Option<f64> {
-        let clusters = self.clusters as f64;
-        let squares: f64 = self.influence.iter().map(|e| e * e).sum();
-        (self.clusters > 1 && squares > 0.0).then(|| (squares * clusters / (clusters - 1.0)).sqrt())
+    /// The residuals of the tasks that contributed.
+    pub fn residuals(&self) -> Residuals {
+        let mut residuals: Residuals = self.influence.iter().copied().collect();
+        residuals.clusters = self.clusters;
+        residuals
     }
 
-    /// The effective degrees of freedom of the standard error, see [`degrees_of_freedom`].
-    pub fn degrees_of_freedom(&self) -> f64 {
-        let (squares, fourth) = self.influence.iter().fold((0.0, 0.0), |(squares, fourth), e| {
-            let square = e * e;
-            (squares + square, fourth + square * square)
-        });
-        degrees_of_freedom(squares, fourth, self.clusters)
-    }
-
-    /// The interval and p-value from the linearised standard error and t quantiles over tasks.
-    /// Fewer than 8 tasks: neither; no spread: neither, unless nothing differs at all (p = 1).
+    /// The interval and p-value from the linearised standard error, with t quantiles corrected for skewness and the
+    /// degrees of freedom the tasks support. No spread: neither, unless nothing differs at all (p = 1).
+    /// Too few tasks (below 8 for rates, below 20 for amounts): neither.
     pub fn compare(&self, level: f64) -> Comparison {
-        let few = self.clusters < MIN_CLUSTERS_FOR_INTERVAL;
-        let df = self.degrees_of_freedom();
-        let standard_error = self.standard_error().filter(|_| !few);
-        let warning = match self.clusters {
-            n if few => Some(Warning::TooFewClusters(n)),
-            _ if standard_error.is_none() => Some(Warning::NoSpread),
-            n if n < MIN_CLUSTERS_WITHOUT_WARNING => Some(Warning::FewClusters(n)),
-            _ => None,
+        let requirement = if self.is_rate { Requirement::RATE } else { Requirement::AMOUNT };
+        let enough = requirement.is_met(self.clusters);
+        let residuals = self.residuals();
+        let interval = residuals.interval(self.value, level).filter(|_| enough);
+        let p = match residuals.p_value(self.value) {
+            None if self.value == 0.0 => Some(1.0),
+            p => p,
         };
         Comparison {
             value: Some(self.value),
-            interval: standard_error
-                .map(|standard_error| Interval::around(self.value, t_quantile(0.5 + 0.5 * level, df) * standard_error)),
-            p: match standard_error {
-                Some(standard_error) => Some(t_two_sided(self.value / standard_error, df)),
-                None if self.value == 0.0 && !few => Some(1.0),
-                None => None,
-            },
+            interval,
+            p: p.filter(|_| enough),
             clusters: self.clusters,
-            method: if standard_error.is_some() { Method::LinearisedT } else { Method::EstimateOnly },
-            warning,
+            method: if interval.is_some() { Method::SkewnessCorrectedT } else { Method::EstimateOnly },
+            warning: requirement.warning(self.clusters, interval.is_some()),
         }
     }
 
@@ -123,9 +113,10 @@ pub fn ratio_difference(tasks: &[PairedSums], level: f64) -> Comparison {
 /// The percentile bootstrap interval of the same difference, and the number of replicates dropped because a
 /// denominator was 0. `tasks` are in the order of the keys given to `resamples`.
 pub fn bootstrap_difference(tasks: &[PairedSums], resamples: &Resamples, level: f64) -> (Option<Interval>, usize) {
-    let column = |value: fn(&PairedSums) -> f64| tasks.iter().map(value).collect::<Vec<f64>>();
-    let (a, b) =
-        ((column(|task| task.a.0), column(|task| task.a.1)), (column(|task| task.b.0), column(|task| task.b.1)));
+    let columns = |of: fn(&PairedSums) -> &ClusterSums| -> (Vec<f64>, Vec<f64>) {
+        tasks.iter().map(of).map(|task| (task.numerator, task.denominator)).unzip()
+    };
+    let (a, b) = (columns(|task| &task.a), columns(|task| &task.b));
     let replicates = resamples.ratio_differences((&a.0, &a.1), (&b.0, &b.1));
     (replicates.interval(level), replicates.dropped)
 }

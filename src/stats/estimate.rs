@@ -2,14 +2,16 @@
 
 use std::fmt;
 
-use super::cluster::{ClusterSums, Spread, spread};
-use super::distribution::{normal_quantile, t_quantile};
+use super::cluster::{ClusterSums, Kind, Spread, spread};
+use super::distribution::normal_quantile;
 use super::interval::{Interval, clopper_pearson, wilson_effective};
 
 /// Below this many tasks there is no interval: the estimate is printed alone.
 pub const MIN_CLUSTERS_FOR_INTERVAL: u64 = 8;
-/// Below this many tasks an interval carries a warning.
+/// Below this many tasks the interval of a rate carries a warning, and an amount (tokens, cost) has none.
 pub const MIN_CLUSTERS_WITHOUT_WARNING: u64 = 20;
+/// Below this many tasks the interval of an amount carries a warning.
+pub const MIN_CLUSTERS_FOR_AMOUNTS: u64 = 50;
 
 /// With one run per task and fewer runs than this on either side, the exact interval replaces Wilson's.
 pub const MIN_HITS_FOR_WILSON: u64 = 5;
@@ -19,7 +21,7 @@ pub const MIN_HITS_FOR_WILSON: u64 = 5;
 pub enum Method {
     /// The denominators sum to 0: there is no estimate.
     Undefined,
-    /// An estimate without an interval: fewer than 8 tasks, or no spread to estimate one from.
+    /// An estimate without an interval: too few tasks, or no spread to estimate one from.
     EstimateOnly,
     /// Wilson's interval, one run per task.
     Wilson,
@@ -27,8 +29,10 @@ pub enum Method {
     ClopperPearson,
     /// Wilson's interval on the effective number of runs, with t quantiles over tasks.
     WilsonClustered,
-    /// Linearised cluster-robust standard error with t quantiles over tasks.
-    LinearisedT,
+    /// Linearised cluster-robust standard error on the logit scale, with t quantiles over tasks.
+    LogitT,
+    /// Linearised cluster-robust standard error with t quantiles over tasks, corrected for skewness.
+    SkewnessCorrectedT,
 }
 
 impl Method {
@@ -40,7 +44,8 @@ impl Method {
             Self::Wilson => "wilson",
             Self::ClopperPearson => "clopper-pearson",
             Self::WilsonClustered => "wilson-clustered",
-            Self::LinearisedT => "linearised-t",
+            Self::LogitT => "logit-t",
+            Self::SkewnessCorrectedT => "skewness-corrected-t",
         }
     }
 }
@@ -54,10 +59,20 @@ impl fmt::Display for Method {
 /// Why an estimate should be read with care.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Warning {
-    /// Fewer than 8 tasks: no interval is given.
-    TooFewClusters(u64),
-    /// Fewer than 20 tasks: the interval is rough.
-    FewClusters(u64),
+    /// Too few tasks for an interval.
+    TooFewClusters {
+        /// Tasks there are.
+        clusters: u64,
+        /// Tasks an interval of this kind takes.
+        needed: u64,
+    },
+    /// The interval is rough: it may cover less often than its level.
+    FewClusters {
+        /// Tasks there are.
+        clusters: u64,
+        /// Tasks from which on it is not.
+        needed: u64,
+    },
     /// Every task has the same ratio, so the spread between tasks cannot be estimated.
     NoSpread,
 }
@@ -65,12 +80,45 @@ pub enum Warning {
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::TooFewClusters(n) => write!(f, "only {n} tasks: no interval (at least {MIN_CLUSTERS_FOR_INTERVAL})"),
-            Self::FewClusters(n) => {
-                write!(f, "only {n} tasks: the interval is rough (at least {MIN_CLUSTERS_WITHOUT_WARNING})")
+            Self::TooFewClusters { clusters, needed } => {
+                write!(f, "only {clusters} tasks: no interval (at least {needed})")
+            }
+            Self::FewClusters { clusters, needed } => {
+                write!(f, "only {clusters} tasks: the interval is rough (at least {needed})")
             }
             Self::NoSpread => f.write_str("all tasks have the same ratio: no interval"),
         }
+    }
+}
+
+/// How many tasks an interval takes.
+pub(super) struct Requirement {
+    /// Fewer: no interval.
+    interval: u64,
+    /// Fewer: a warning.
+    trusted: u64,
+}
+
+impl Requirement {
+    /// For shares of runs and their differences.
+    pub(super) const RATE: Self = Self { interval: MIN_CLUSTERS_FOR_INTERVAL, trusted: MIN_CLUSTERS_WITHOUT_WARNING };
+    /// For amounts and their differences.
+    pub(super) const AMOUNT: Self = Self { interval: MIN_CLUSTERS_WITHOUT_WARNING, trusted: MIN_CLUSTERS_FOR_AMOUNTS };
+
+    /// True if an interval may be given.
+    pub(super) fn is_met(&self, clusters: u64) -> bool {
+        clusters >= self.interval
+    }
+
+    /// What to say about `clusters` tasks when a method did or did not come to an interval.
+    pub(super) fn warning(&self, clusters: u64, has_interval: bool) -> Option<Warning> {
+        if !self.is_met(clusters) {
+            return Some(Warning::TooFewClusters { clusters, needed: self.interval });
+        }
+        if !has_interval {
+            return Some(Warning::NoSpread);
+        }
+        (clusters < self.trusted).then_some(Warning::FewClusters { clusters, needed: self.trusted })
     }
 }
 
@@ -122,65 +170,65 @@ impl Estimate {
 /// The ratio of sums over `clusters` (one per task) with an interval at `level`, by the method that holds:
 ///
 /// - a share of runs, one run per task: Wilson; with fewer than 5 runs on either side, Clopper-Pearson;
-/// - a share of runs, several runs per task: Wilson on the effective n, t quantiles with the effective
-///   [`degrees of freedom`](super::cluster::degrees_of_freedom). The design effect is taken as at least 1; when every
-///   run agrees (0 % or 100 %) it cannot be estimated, and the effective n is the number of tasks, the worst case;
-/// - any other ratio: the linearised standard error with t quantiles, the same degrees of freedom;
-/// - fewer than 8 tasks: no interval; fewer than 20: a warning.
+/// - a share of runs, several runs per task: Wilson on the effective n, with t quantiles. The design effect is taken as at
+///   least 1; when every run agrees (0 % or 100 %) it cannot be estimated, and the effective n is the number of
+///   tasks, the worst case;
+/// - a part of an amount (tokens saved of tokens recorded): t on the logit scale;
+/// - any other ratio: t, corrected for skewness.
+///
+/// All t quantiles have the [degrees of freedom](super::residual::Residuals::degrees_of_freedom) the tasks' residuals
+/// support. A rate has no interval below 8 tasks and a warning below 20; an amount none below 20 and a warning below
+/// 50: fewer than that, the intervals cover clearly less often than they say (`reports/2026-11-21-validity`).
 ///
 /// No randomness; one pass to sum and one for the residuals.
 pub fn ratio_estimate(clusters: &[ClusterSums], level: f64) -> Estimate {
     let Some(spread) = spread(clusters) else { return Estimate::UNDEFINED };
-    let (method, interval) = if spread.clusters < MIN_CLUSTERS_FOR_INTERVAL {
-        (Method::EstimateOnly, None)
-    } else if spread.is_share {
-        share_interval(&spread, level)
-    } else {
-        linearised_interval(&spread, level)
+    let requirement = match spread.kind {
+        Kind::Binary | Kind::UnitMean => Requirement::RATE,
+        Kind::Part | Kind::Free => Requirement::AMOUNT,
     };
-    let warning = match spread.clusters {
-        few if few < MIN_CLUSTERS_FOR_INTERVAL => Some(Warning::TooFewClusters(few)),
-        _ if interval.is_none() => Some(Warning::NoSpread),
-        few if few < MIN_CLUSTERS_WITHOUT_WARNING => Some(Warning::FewClusters(few)),
-        _ => None,
+    let (method, interval) = match spread.kind {
+        _ if !requirement.is_met(spread.clusters()) => (Method::EstimateOnly, None),
+        Kind::Binary if spread.one_run_each => independent_interval(&spread, level),
+        Kind::Binary | Kind::UnitMean => (Method::WilsonClustered, clustered_interval(&spread, level)),
+        Kind::Part => (Method::LogitT, logit_interval(&spread, level)),
+        Kind::Free => (Method::SkewnessCorrectedT, spread.residuals.interval(spread.ratio, level)),
     };
     Estimate {
         value: Some(spread.ratio),
         interval,
         n: spread.n,
-        clusters: spread.clusters,
-        method,
+        clusters: spread.clusters(),
+        method: if interval.is_some() { method } else { Method::EstimateOnly },
         design_effect: spread.design_effect(),
         effective_n: spread.effective_n(),
-        warning,
+        warning: requirement.warning(spread.clusters(), interval.is_some()),
     }
 }
 
-fn share_interval(spread: &Spread, level: f64) -> (Method, Option<Interval>) {
+fn independent_interval(spread: &Spread, level: f64) -> (Method, Option<Interval>) {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of n is a count up to n")]
+    let hits = (spread.ratio * spread.n as f64).round() as u64;
+    if hits.min(spread.n.saturating_sub(hits)) < MIN_HITS_FOR_WILSON {
+        return (Method::ClopperPearson, clopper_pearson(hits, spread.n, level));
+    }
+    (Method::Wilson, wilson_effective(spread.ratio, spread.n as f64, normal_quantile(0.5 + 0.5 * level)))
+}
+
+fn clustered_interval(spread: &Spread, level: f64) -> Option<Interval> {
     let p = spread.ratio;
-    let upper = 0.5 + 0.5 * level;
-    if spread.one_run_each && spread.is_binary {
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of n is a count up to n")]
-        let hits = (p * spread.n as f64).round() as u64;
-        if hits.min(spread.n.saturating_sub(hits)) < MIN_HITS_FOR_WILSON {
-            return (Method::ClopperPearson, clopper_pearson(hits, spread.n, level));
-        }
-        return (Method::Wilson, wilson_effective(p, spread.n as f64, normal_quantile(upper)));
-    }
-    let independent = p * (1.0 - p) / spread.n as f64;
-    let n_effective = match spread.unbiased_variance() {
+    let independent = spread.naive_standard_error.powi(2);
+    let n_effective = match spread.residuals.variance() {
         Some(variance) if independent > 0.0 => p * (1.0 - p) / variance.max(independent),
-        _ => spread.clusters as f64,
+        _ => spread.clusters() as f64,
     };
-    let quantile = t_quantile(upper, spread.degrees_of_freedom);
-    (Method::WilsonClustered, wilson_effective(p, n_effective, quantile))
+    wilson_effective(p, n_effective, spread.residuals.quantile(level))
 }
 
-fn linearised_interval(spread: &Spread, level: f64) -> (Method, Option<Interval>) {
-    let quantile = t_quantile(0.5 + 0.5 * level, spread.degrees_of_freedom);
-    let interval = spread
-        .unbiased_variance()
-        .filter(|variance| *variance > 0.0)
-        .map(|variance| Interval::around(spread.ratio, quantile * variance.sqrt()));
-    (if interval.is_some() { Method::LinearisedT } else { Method::EstimateOnly }, interval)
+fn logit_interval(spread: &Spread, level: f64) -> Option<Interval> {
+    let p = spread.ratio;
+    let centre = (p / (1.0 - p)).ln();
+    let half = spread.residuals.quantile(level) * spread.residuals.variance()?.sqrt() / (p * (1.0 - p));
+    let back = |logit: f64| 1.0 / (1.0 + (-logit).exp());
+    (centre.is_finite() && half.is_finite()).then(|| Interval { low: back(centre - half), high: back(centre + half) })
 }

@@ -18,6 +18,7 @@ pub mod interval;
 pub mod labels;
 pub mod multiplicity;
 pub mod paired;
+pub mod residual;
 pub mod split;
 
 pub use bootstrap::{Replicates, Resamples, cluster_key};

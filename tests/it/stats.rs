@@ -31,6 +31,11 @@ fn check_interval(actual: Option<Interval>, low: &str, high: &str) {
     check(interval.high, high);
 }
 
+/// A task of one run under two strategies, as (numerator, denominator).
+fn paired(a: (f64, f64), b: (f64, f64)) -> PairedSums {
+    PairedSums { a: ClusterSums::of_runs([a]), b: ClusterSums::of_runs([b]) }
+}
+
 #[test]
 fn wilson_golden() {
     check_interval(wilson(17, 20, 0.95), "0.63958", "0.94763");
@@ -61,7 +66,7 @@ fn cluster_robust_standard_error_golden() {
     check(spread.ratio, "0.5625");
     check(spread.naive_standard_error, "0.124020");
     check(spread.naive_standard_error * (16.0_f64 / 15.0).sqrt(), "0.128087");
-    check(spread.standard_error, "0.162380");
+    check(spread.standard_error(), "0.162380");
     check(spread.design_effect().unwrap(), "1.7143");
     check(spread.effective_n().unwrap(), "9.333");
     assert_eq!(clusters, [(3, 4), (1, 4), (4, 4), (1, 4)].map(|(hits, n)| ClusterSums::of_counts(hits, n)));
@@ -78,6 +83,16 @@ fn few_tasks_are_named_and_undefined_is_none() {
     assert_eq!(nine.method, Method::WilsonClustered);
     assert!(nine.warning.unwrap().to_string().starts_with("only 9 tasks"));
     assert_eq!(ratio_estimate(&tasks(20), 0.95).warning, None);
+    let amounts = |n: u32| {
+        let tasks = (0..n).map(|at| ClusterSums::of_runs([(f64::from(at % 5), 7.0 + f64::from(at % 3))]));
+        ratio_estimate(&tasks.collect::<Vec<_>>(), 0.95)
+    };
+    assert_eq!((amounts(19).method, amounts(19).interval), (Method::EstimateOnly, None));
+    assert_eq!(amounts(20).method, Method::LogitT);
+    assert!(amounts(20).warning.unwrap().to_string().contains("at least 50"));
+    let losses = (0..60).map(|at| ClusterSums::of_runs([(f64::from(at % 5) - 1.0, 7.0)])).collect::<Vec<_>>();
+    assert_eq!(ratio_estimate(&losses, 0.95).method, Method::SkewnessCorrectedT);
+    assert_eq!(ratio_estimate(&vec![ClusterSums::of_runs([(0.0, 7.0)]); 60], 0.95).interval, None);
 }
 
 #[test]
@@ -111,7 +126,7 @@ fn bootstrap_is_the_same_in_any_order_and_agrees_with_the_standard_error() {
     assert_eq!(forward, ratios(&turned));
     assert_eq!(forward.values.len(), 2000);
     let sums: Vec<ClusterSums> = rows.iter().map(|row| ClusterSums::of_runs([(row.1, row.2)])).collect();
-    let linearised = spread(&sums).unwrap().standard_error;
+    let linearised = spread(&sums).unwrap().standard_error();
     assert!((forward.standard_error().unwrap() / linearised - 1.0).abs() < 0.06);
     assert_eq!(Resamples::new(&[1, 2], 2000, 1).ratios(&[1.0, 1.0], &[0.0, 0.0]).dropped, 2000);
 }
@@ -168,7 +183,7 @@ fn multiplicity_golden() {
 #[test]
 fn max_t_pays_once_for_copies_and_names_the_undefined() {
     let tasks: Vec<PairedSums> =
-        (0..40).map(|at| PairedSums { a: (f64::from(at % 5) + 0.3, 4.0), b: (f64::from((at * 7) % 5), 4.0) }).collect();
+        (0..40).map(|at| paired((f64::from(at % 5) + 0.3, 4.0), (f64::from((at * 7) % 5), 4.0))).collect();
     let keys: Vec<u64> = (0..40).map(|at| cluster_key(&format!("t{at}"))).collect();
     let resamples = Resamples::new(&keys, 2000, 3);
     let one = RatioDifference::new(&tasks).unwrap().into_contrast();
@@ -348,7 +363,7 @@ fn bootstrap_and_linearised_differences_agree() {
         .map(|at| {
             let recorded = 100.0 + (cluster_key(&format!("c{at}")) % 50) as f64;
             let saved = |salt: &str| recorded * (cluster_key(&format!("{salt}{at}")) % 40) as f64 / 100.0;
-            PairedSums { a: (saved("a"), recorded), b: (saved("b"), recorded) }
+            paired((saved("a"), recorded), (saved("b"), recorded))
         })
         .collect();
     let keys: Vec<u64> = (0..200).map(|at| cluster_key(&format!("t{at}"))).collect();
