@@ -98,7 +98,6 @@ fn gemini_cli() {
     check(
         "gemini-cli/bad-fields.jsonl",
         "s: 2 steps, 0 calls, 0 results (0 flagged, 0 errors), 1 tokens, unknown, unknown
-        error 5:1: `record` should be an object, not `[1]`
         error 1:48: `startTime` should be a time, as in `2026-01-05T10:00:00Z`, not `\"yesterday\"`
         error 2:1: a message without a `type`
         error 3:61: `tokens.input` should be a whole number, 0 or more, not `\"many\"`
@@ -106,7 +105,8 @@ fn gemini_cli() {
         error 3:105: `tool call` should be an object, not `7`
         error 4:39: `parts` should be text or an object, not `3`
         error 4:51: `tokens` should be an object, not `\"none\"`
-        error 4:69: `thoughts` should be an array, not `\"none\"`",
+        error 4:69: `thoughts` should be an array, not `\"none\"`
+        error 5:1: `record` should be an object, not `[1]`",
     );
     check(
         "gemini-cli/bad-messages.json",
@@ -134,14 +134,14 @@ fn adk() {
     check(
         "adk/bad-fields.json",
         "s: 2 steps, 0 calls, 0 results (0 flagged, 0 errors), 3 tokens, unknown, unknown
-        error 6:3: an event without author and content
-        error 7:3: `event` should be an object, not `7`
         error 2:64: `role` should be model or user, not `\"narrator\"`
         error 3:55: `content` should be an object, not `\"hello\"`
         error 3:77: `timestamp` should be a time, as in `2026-01-05T10:00:00Z`, not `\"soon\"`
         error 4:83: `parts` should be text or an object, not `5`
         error 4:129: `prompt_token_count` should be a whole number, 0 or more, not `\"lots\"`
-        error 5:62: `usage_metadata` should be an object, not `5`",
+        error 5:62: `usage_metadata` should be an object, not `5`
+        error 6:3: an event without author and content
+        error 7:3: `event` should be an object, not `7`",
     );
     check(
         "adk/bad-line.jsonl",
@@ -238,11 +238,11 @@ fn awaken() {
     check(
         "awaken/bad-rows.ndjson",
         "run-1: 2 steps, 0 calls, 0 results (0 flagged, 0 errors), 14 tokens, unknown, unknown
-        error 4:1: `event` should be an object, not `[]`
         error 1:1: a tool before any model call
-        error 2:284: `input_tokens` should be a whole number, 0 or more, not `\"ten\"`
         error 2:219: `finish_reasons` should be an array, not `\"stop\"`
+        error 2:284: `input_tokens` should be a whole number, 0 or more, not `\"ten\"`
         error 3:1: a tool without a name
+        error 4:1: `event` should be an object, not `[]`
         error 5:1: an event without a `type`
         error 6:10: `type` should be a string, not `1`
         error 8:444: `ended_at_ms` should be a time, as in `2026-01-05T10:00:00Z`, not `\"late\"`
