@@ -29,7 +29,7 @@ identity while it stays in the window. Results, errors and text do not matter.
 
 **tool_frequency** (only when the rule above did nothing on this reply): calls by tool name among the last \
 max(window_size, every hard limit) **calls**, call by call; `>= tool_freq_hard_limit` strips, else `>= tool_freq_warn` \
-warns once per name until its count falls below. The first hit returns: later calls of that reply are not counted.
+warns once per name until one of its calls finds the count below. The first hit returns: later calls of that reply are not counted.
 
 No off value but `enabled: false`; limits must be at least 1 and hard at least warn.";
 
@@ -163,14 +163,13 @@ impl DeerFlow {
     fn by_name(&mut self, calls: &[ToolCall]) -> Finding {
         for call in calls {
             self.names.push(call.name.clone());
-            let mut warned = std::mem::take(&mut self.warned_names);
-            warned.retain(|name| self.names.count(name) >= self.limits_of(name).warn);
-            self.warned_names = warned;
             let (count, limits) = (self.names.count(&call.name), self.limits_of(&call.name));
             if count >= limits.hard {
                 return Finding::Strip(count, limits.hard);
             }
-            if count >= limits.warn && !self.warned_names.contains(&call.name) {
+            if count < limits.warn {
+                self.warned_names.retain(|name| *name != call.name);
+            } else if !self.warned_names.contains(&call.name) {
                 self.warned_names.push(call.name.clone());
                 return Finding::Warn(count, limits.warn);
             }

@@ -129,18 +129,18 @@ impl Settings {
         self.driver.get(name)
     }
 
-    /// A whole number; `default` when absent.
+    /// A whole number; `default` when absent or null.
     pub fn int(&self, name: &str, default: i64) -> Result<i64, SettingsError> {
         match self.get(name) {
-            None => Ok(default),
-            Some(value) => value.as_i64().ok_or_else(|| wrong_kind(name, "a whole number", value)),
+            None | Some(Value::Null) => Ok(default),
+            Some(value) => whole(value).ok_or_else(|| wrong_kind(name, "a whole number", value)),
         }
     }
 
-    /// A number; `default` when absent.
+    /// A number; `default` when absent or null.
     pub fn number(&self, name: &str, default: f64) -> Result<f64, SettingsError> {
         match self.get(name) {
-            None => Ok(default),
+            None | Some(Value::Null) => Ok(default),
             Some(value) => value.as_f64().ok_or_else(|| wrong_kind(name, "a number", value)),
         }
     }
@@ -163,10 +163,10 @@ impl Settings {
         }
     }
 
-    /// A switch; `default` when absent.
+    /// A switch; `default` when absent or null.
     pub fn flag(&self, name: &str, default: bool) -> Result<bool, SettingsError> {
         match self.get(name) {
-            None => Ok(default),
+            None | Some(Value::Null) => Ok(default),
             Some(value) => value.as_bool().ok_or_else(|| wrong_kind(name, "true or false", value)),
         }
     }
@@ -210,6 +210,13 @@ impl Settings {
 /// The error for a value of the wrong kind.
 pub(crate) fn wrong_kind(name: &str, expected: &'static str, got: &Value) -> SettingsError {
     SettingsError::Kind { name: name.to_owned(), expected, got: got.to_string() }
+}
+
+/// A whole number, also when it is written with a fraction of 0.
+fn whole(value: &Value) -> Option<i64> {
+    let double = value.as_f64().filter(|double| double.fract() == 0.0 && double.abs() < 1e15);
+    #[expect(clippy::cast_possible_truncation, reason = "whole and below 1e15, checked above")]
+    value.as_i64().or(double.map(|double| double as i64))
 }
 
 /// "None" as JSON and as TOML, which has no null, can say it.
