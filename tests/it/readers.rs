@@ -24,7 +24,10 @@ fn inputs(folder: &Path) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().path())
-        .filter(|path| path.is_file() && path.extension().is_none_or(|ending| ending != "snap" && ending != "csv"))
+        .filter(|path| {
+            path.is_file()
+                && path.extension().is_none_or(|ending| ending != "snap" && ending != "new" && ending != "csv")
+        })
         .collect();
     files.sort();
     files
