@@ -15,6 +15,8 @@ const LARGEST: u64 = 256 << 20;
 pub struct Graded {
     /// Did it resolve its task?
     pub resolved: bool,
+    /// The score behind it, when there is one.
+    pub score: Option<f64>,
     /// The report.
     pub path: String,
 }
@@ -26,7 +28,7 @@ pub struct FolderGrades {
 }
 
 impl FolderGrades {
-    /// What the nearest report says of `instance`.
+    /// What the nearest report says of `instance`; of the folder's only trial when it is empty.
     pub fn of(&self, instance: &str) -> Option<&Graded> {
         self.near.iter().find_map(|grades| grades.get(instance))
     }
@@ -60,9 +62,16 @@ impl Reports {
             files.retain(|path| is_report(&path.file_name().unwrap_or_default().to_string_lossy()));
             files.sort();
             let mut grades = BTreeMap::new();
+            if let Some(graded) = trial_result(folder) {
+                grades.insert(String::new(), graded);
+            }
             for path in files {
                 for (instance, resolved) in read_report(&path) {
-                    grades.entry(instance).or_insert(Graded { resolved, path: path.display().to_string() });
+                    grades.entry(instance).or_insert(Graded {
+                        resolved,
+                        score: None,
+                        path: path.display().to_string(),
+                    });
                 }
             }
             Arc::new(grades)
@@ -71,9 +80,23 @@ impl Reports {
     }
 }
 
+/// The verdict of a Harbor trial, whose folder holds one run: its `result.json`, or what its verifier
+/// wrote.
+fn trial_result(folder: &Path) -> Option<Graded> {
+    let path = folder.join("result.json");
+    if let Some(value) = std::fs::read_to_string(&path).ok().and_then(|text| serde_json::from_str::<Value>(&text).ok())
+    {
+        let score = value.pointer("/verifier_result/rewards/reward").and_then(Value::as_f64)?;
+        return Some(Graded { resolved: score >= 1.0, score: Some(score), path: path.display().to_string() });
+    }
+    let path = folder.join("verifier/reward.txt");
+    let score: f64 = std::fs::read_to_string(&path).ok()?.trim().parse().ok()?;
+    Some(Graded { resolved: score >= 1.0, score: Some(score), path: path.display().to_string() })
+}
+
 /// True for the names outcome reports go by.
 pub(super) fn is_report(name: &str) -> bool {
-    matches!(name, "results_summary.json" | "results.json" | "report.json" | "eval_results.json")
+    matches!(name, "results_summary.json" | "results.json" | "result.json" | "report.json" | "eval_results.json")
         || name.ends_with(".report.json")
         || name.ends_with(".swebench_eval.jsonl")
 }

@@ -28,6 +28,20 @@ impl<'a> Object<'a> {
         object.unwrap_or_default()
     }
 
+    /// The object that `raw` is; reported and `None` when it is something else.
+    pub(super) fn required(raw: &'a RawValue, field: &str, out: &mut Reading<'_>) -> Option<Self> {
+        let object = Self::of(raw);
+        if object.is_none() {
+            out.wrong(raw, field, "an object");
+        }
+        object
+    }
+
+    /// The object under `raw`, or `other` when there is none.
+    pub(super) fn of_or(raw: Raw<'a>, other: Self) -> Self {
+        raw.and_then(Self::of).unwrap_or(other)
+    }
+
     /// The first of `names` that the object has and that is not null.
     pub(super) fn get(&self, names: &[&str]) -> Raw<'a> {
         let value = |name: &&str| self.0.iter().rev().find(|(key, raw)| key == name && raw.get() != "null");

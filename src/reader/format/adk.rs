@@ -100,7 +100,8 @@ fn push_run(session: &Object<'_>, name: String, raws: &[&RawValue], out: &mut Re
         };
         push_event(fields, &lane, &mut draft, out);
     }
-    draft.header.model = draft.events.iter().filter_map(Event::message).find_map(|m| m.model.as_deref()).map(str::to_owned);
+    draft.header.model =
+        draft.events.iter().filter_map(Event::message).find_map(|m| m.model.as_deref()).map(str::to_owned);
     out.run(draft);
 }
 

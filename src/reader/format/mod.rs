@@ -81,6 +81,10 @@ formats! {
     awaken::Awaken,
     claude_code::ClaudeCode,
     claude_agent_sdk::ClaudeAgentSdk,
+    swe_agent::SweAgent,
+    atif::Atif,
+    codex::Codex,
+    who_and_when::WhoAndWhen,
     chat::Chat,
 }
 

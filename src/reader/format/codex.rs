@@ -1,0 +1,348 @@
+//! OpenAI Codex CLI rollouts: one session a file, items and token counts a line (FORMATS 9).
+//!
+//! A model call is known by its token count, which is written twice: a count is one call only when the
+//! session's total changed. Items since the call before belong to it. A rollout without counts is cut
+//! at the outputs.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::{Format, Layout, Raw};
+use crate::reader::openai;
+use crate::reader::probe::{Probe, Sketch};
+use crate::reader::reading::{Reading, Record};
+use crate::transcript::{
+    Draft, EndCause, Event, Grade, Header, Instant, Lane, Message, Note, Role, Text, ToolCall, Usage,
+};
+
+/// Codex CLI rollouts.
+pub(super) struct Codex;
+
+#[derive(Deserialize)]
+struct Line<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Raw<'a>,
+    #[serde(borrow)]
+    payload: Raw<'a>,
+    #[serde(borrow)]
+    timestamp: Raw<'a>,
+}
+
+/// Every field of every payload that is read.
+#[derive(Default, Deserialize)]
+struct Item<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Raw<'a>,
+    #[serde(borrow)]
+    id: Raw<'a>,
+    #[serde(borrow)]
+    role: Raw<'a>,
+    #[serde(borrow)]
+    content: Raw<'a>,
+    #[serde(borrow)]
+    summary: Raw<'a>,
+    #[serde(borrow)]
+    name: Raw<'a>,
+    #[serde(borrow)]
+    arguments: Raw<'a>,
+    #[serde(borrow)]
+    input: Raw<'a>,
+    #[serde(borrow)]
+    action: Raw<'a>,
+    #[serde(borrow)]
+    call_id: Raw<'a>,
+    #[serde(borrow)]
+    output: Raw<'a>,
+    #[serde(borrow)]
+    info: Raw<'a>,
+    #[serde(borrow)]
+    model: Raw<'a>,
+    #[serde(borrow)]
+    cli_version: Raw<'a>,
+}
+
+#[derive(Default, Deserialize)]
+struct Info<'a> {
+    #[serde(borrow)]
+    total_token_usage: Raw<'a>,
+    #[serde(borrow)]
+    last_token_usage: Raw<'a>,
+}
+
+#[derive(Clone, Copy, Default, Deserialize)]
+#[expect(clippy::struct_field_names, reason = "the names of the file")]
+struct Counts<'a> {
+    #[serde(borrow)]
+    input_tokens: Raw<'a>,
+    #[serde(borrow)]
+    cached_input_tokens: Raw<'a>,
+    #[serde(borrow)]
+    output_tokens: Raw<'a>,
+    #[serde(borrow)]
+    reasoning_output_tokens: Raw<'a>,
+}
+
+/// Types of line with an envelope, and types of items, which older rollouts write bare.
+const ENVELOPES: &[&str] = &["session_meta", "response_item", "event_msg", "turn_context", "compacted"];
+const ITEMS: &[&str] = &[
+    "message",
+    "reasoning",
+    "function_call",
+    "function_call_output",
+    "custom_tool_call",
+    "custom_tool_call_output",
+    "local_shell_call",
+    "local_shell_call_output",
+    "web_search_call",
+];
+
+impl Format for Codex {
+    fn id(&self) -> &'static str {
+        "codex"
+    }
+
+    fn summary(&self) -> &'static str {
+        "OpenAI Codex CLI rollouts (JSONL)"
+    }
+
+    fn recognise(&self, probe: &Probe) -> Option<String> {
+        let kind = |value: &Sketch| value.text_of("type").unwrap_or_default();
+        let enveloped = |value: &Sketch| value.has(&["payload"]) && ENVELOPES.contains(&kind(value).as_str());
+        if probe.values.iter().any(enveloped) {
+            return Some("lines with a `payload` of Codex's types".to_owned());
+        }
+        let opens = probe.first().is_some_and(|first| first.has(&["id", "timestamp", "instructions"]));
+        let bare = |value: &Sketch| ITEMS.contains(&kind(value).as_str());
+        (opens && probe.values.iter().any(bare)).then(|| "a session's line and Codex's items".to_owned())
+    }
+
+    fn layout(&self, _probe: &Probe) -> Layout {
+        Layout::Whole
+    }
+
+    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
+        // Only a rollout with counts can say where its calls end.
+        let counted = memchr::memmem::find(record.text.as_bytes(), b"\"total_token_usage\"").is_some();
+        let mut session = Session { counted, ..Session::default() };
+        for text in record.lines() {
+            match serde_json::from_str::<Line<'_>>(text) {
+                Ok(line) => session.add(text, &line, out),
+                Err(error) => out.error(record.broken(text, &error)),
+            }
+        }
+        out.run(Draft {
+            header: Header {
+                run_id: record.file.stem.clone(),
+                model: session.model,
+                agent: Some(session.version.map_or_else(|| "codex".to_owned(), |version| format!("codex {version}"))),
+                ..Header::default()
+            },
+            events: session.events,
+            grade: Grade { end: session.end, ..Grade::default() },
+            warnings: Vec::new(),
+        });
+    }
+}
+
+/// A session in the making.
+#[derive(Default)]
+struct Session {
+    events: Vec<Event>,
+    /// Where the reply of the call that is not over stands.
+    open: Option<usize>,
+    counted: bool,
+    total: Option<Usage>,
+    model: Option<String>,
+    version: Option<String>,
+    end: EndCause,
+}
+
+impl Session {
+    fn add(&mut self, text: &str, line: &Line<'_>, out: &mut Reading<'_>) {
+        let kind = out.string(line.kind, "type").unwrap_or_default();
+        let ts = out.instant(line.timestamp, "timestamp");
+        let raw = line.payload.map_or(text, RawValue::get);
+        let Ok(item) = serde_json::from_str::<Item<'_>>(raw) else {
+            out.error_at(raw, "a `payload` that is no object", "the line is left out");
+            return;
+        };
+        match &*kind {
+            "response_item" => self.item(&item, ts, out),
+            "event_msg" => self.event(&item, raw, ts, out),
+            "session_meta" => self.version = out.word(item.cli_version, "cli_version"),
+            "turn_context" => self.model = out.string(item.model, "model").map(Into::into).or(self.model.take()),
+            "compacted" => self.note("codex.compacted", raw),
+            "" if line.payload.is_none() => {}
+            kind if line.payload.is_none() && ITEMS.contains(&kind) => self.item(&item, ts, out),
+            other => out.unknown(other),
+        }
+    }
+
+    fn item(&mut self, item: &Item<'_>, ts: Option<Instant>, out: &mut Reading<'_>) {
+        let kind = out.string(item.kind, "type").unwrap_or_default();
+        match &*kind {
+            "message" => self.message(item, ts, out),
+            "reasoning" => {
+                let said = out.content(item.summary, "summary").filter(|text| !text.is_empty());
+                self.reply(ts, |reply| reply.reasoning = said.or(reply.reasoning.take()));
+            }
+            "function_call" | "custom_tool_call" | "local_shell_call" | "web_search_call" => {
+                let arguments = openai::arguments(item.arguments.or(item.input).or(item.action));
+                let id = out.word(item.call_id.or(item.id), "call_id");
+                let name =
+                    out.string(item.name, "name").map_or_else(|| kind.trim_end_matches("_call").to_owned(), Into::into);
+                self.reply(ts, |reply| reply.tool_calls.push(ToolCall::new(id.as_deref(), &name, arguments)));
+            }
+            "function_call_output" | "custom_tool_call_output" | "local_shell_call_output" => {
+                let mut result = Message::new(Role::Tool);
+                result.tool_call_id = out.word(item.call_id, "call_id").map(Into::into);
+                (result.content, result.is_error) = output(item.output, out);
+                result.ts = ts;
+                self.events.push(Event::Message(Box::new(result)));
+                if !self.counted {
+                    self.open = None;
+                }
+            }
+            other => out.unknown(&format!("item {other}")),
+        }
+    }
+
+    fn message(&mut self, item: &Item<'_>, ts: Option<Instant>, out: &mut Reading<'_>) {
+        let content = out.content(item.content, "content");
+        let role = out.string(item.role, "role").and_then(|role| openai::role(&role)).unwrap_or(Role::User);
+        if role == Role::Assistant {
+            return self.reply(ts, |reply| {
+                reply.content = match (reply.content.take(), content) {
+                    (Some(before), Some(more)) => Some(Text::plain(format!("{}\n{}", before.as_str(), more.as_str()))),
+                    (before, more) => more.or(before),
+                };
+            });
+        }
+        let mut message = Message::new(role);
+        // The program puts its context before the user's words, in the user's name.
+        let put_in = |text: &Text| {
+            let text = text.as_str();
+            ["<environment_context>", "<user_instructions>", "# AGENTS.md", "<INSTRUCTIONS>"]
+                .iter()
+                .any(|mark| text.starts_with(mark))
+        };
+        if role == Role::User && content.as_ref().is_some_and(put_in) {
+            message.role = Role::System;
+        }
+        message.content = content;
+        message.ts = ts;
+        self.events.push(Event::Message(Box::new(message)));
+        self.open = None;
+    }
+
+    fn event(&mut self, item: &Item<'_>, raw: &str, ts: Option<Instant>, out: &mut Reading<'_>) {
+        match &*out.string(item.kind, "type").unwrap_or_default() {
+            "token_count" => self.count(item, ts, out),
+            "task_complete" => self.end = EndCause::SelfFinish,
+            "turn_aborted" => self.end = EndCause::Killed,
+            "error" => self.end = EndCause::Error,
+            "task_started" => self.end = EndCause::Unknown,
+            "context_compacted" => self.note("codex.context_compacted", raw),
+            // These say again what the items say.
+            "user_message" | "agent_message" | "agent_reasoning" | "agent_reasoning_raw_content" => {}
+            other => out.unknown(&format!("event {other}")),
+        }
+    }
+
+    /// A token count: one model call, when the total is another than before.
+    fn count(&mut self, item: &Item<'_>, ts: Option<Instant>, out: &mut Reading<'_>) {
+        let Some(info) = out.part::<Info<'_>>(item.info, "info", "an object") else { return };
+        let total = out.part(info.total_token_usage, "total_token_usage", "an object").map(|counts| usage(counts, out));
+        if total.is_none() || total == self.total {
+            return;
+        }
+        let last = out.part(info.last_token_usage, "last_token_usage", "an object").map(|counts| usage(counts, out));
+        let before = std::mem::replace(&mut self.total, total);
+        let call = last.or_else(|| total.map(|total| difference(total, before.unwrap_or_default())));
+        if self.open.is_none() {
+            // A call of which nothing was written, such as one that shortens the context.
+            let mut unseen = Message::new(Role::Assistant);
+            (unseen.lane, unseen.ts) = (Lane::Side("unseen".into()), ts);
+            self.events.push(Event::Message(Box::new(unseen)));
+            self.open = Some(self.events.len() - 1);
+        }
+        if let Some(Event::Message(reply)) = self.open.take().and_then(|at| self.events.get_mut(at)) {
+            reply.usage = call;
+        }
+    }
+
+    /// Changes the reply of the call that is going on, or begins one.
+    fn reply(&mut self, ts: Option<Instant>, change: impl FnOnce(&mut Message)) {
+        let at = *self.open.get_or_insert_with(|| {
+            let mut reply = Message::new(Role::Assistant);
+            reply.model = self.model.as_deref().map(Into::into);
+            self.events.push(Event::Message(Box::new(reply)));
+            self.events.len() - 1
+        });
+        if let Some(Event::Message(reply)) = self.events.get_mut(at) {
+            reply.ts = ts.or(reply.ts);
+            change(reply);
+        }
+    }
+
+    fn note(&mut self, kind: &str, raw: &str) {
+        if let Ok(body) = RawValue::from_string(raw.to_owned()) {
+            self.events.push(Event::Note(Note { kind: kind.into(), body }));
+        }
+    }
+}
+
+fn usage(counts: Counts<'_>, out: &mut Reading<'_>) -> Usage {
+    Usage {
+        input: out.count(counts.input_tokens, "input_tokens"),
+        cache_read: out.count(counts.cached_input_tokens, "cached_input_tokens"),
+        cache_write: None,
+        output: out.count(counts.output_tokens, "output_tokens"),
+        reasoning: out.count(counts.reasoning_output_tokens, "reasoning_output_tokens"),
+    }
+}
+
+fn difference(total: Usage, before: Usage) -> Usage {
+    let less = |total: Option<u64>, before: Option<u64>| Some(total?.saturating_sub(before.unwrap_or(0)));
+    Usage {
+        input: less(total.input, before.input),
+        cache_read: less(total.cache_read, before.cache_read),
+        cache_write: None,
+        output: less(total.output, before.output),
+        reasoning: less(total.reasoning, before.reasoning),
+    }
+}
+
+/// What a tool gave back, and whether its exit code says that it failed.
+fn output(raw: Raw<'_>, out: &mut Reading<'_>) -> (Option<Text>, Option<bool>) {
+    #[derive(Default, Deserialize)]
+    struct Metadata {
+        exit_code: Option<i64>,
+    }
+    #[derive(Deserialize)]
+    struct Wrapped {
+        metadata: Option<Metadata>,
+        success: Option<bool>,
+    }
+    let content = out.content(raw, "output");
+    let text = content.as_ref().map(Text::as_str).unwrap_or_default();
+    let wrapped =
+        [&*text, raw.map_or("", RawValue::get)].iter().find_map(|text| serde_json::from_str::<Wrapped>(text).ok());
+    let failed = match wrapped {
+        Some(Wrapped { metadata: Some(Metadata { exit_code: Some(code) }), .. }) => Some(code != 0),
+        Some(Wrapped { success: Some(success), .. }) => Some(!success),
+        _ => exit_code(&text).map(|code| code != 0),
+    };
+    drop(text);
+    (content, failed)
+}
+
+/// The exit code in the lines before the output itself.
+fn exit_code(text: &str) -> Option<i64> {
+    let head = text.split("\nOutput:").next().unwrap_or(text);
+    ["Process exited with code ", "Exit code: ", "exit code "].iter().find_map(|mark| {
+        let digits = head.split(mark).nth(1)?;
+        let end = digits.find(|digit: char| !digit.is_ascii_digit() && digit != '-').unwrap_or(digits.len());
+        digits[..end].parse().ok()
+    })
+}
