@@ -64,7 +64,7 @@ fn bundled(system: &str) -> std::path::PathBuf {
 
 #[test]
 fn bundled_cases_agree() {
-    for system in ["agentica", "awaken", "agentao"] {
+    for system in ["mira", "agentica", "adaptive", "awaken", "agentao"] {
         let report = conformance::run(&tables(&bundled(system)));
         assert!(report.all_agreed(), "{}", show(&report));
     }
@@ -88,6 +88,9 @@ fn a_stop_that_throws_the_final_answer_away_counts_and_is_flagged() {
 #[test]
 fn native_configurations_are_read_in_every_profile() {
     let files = [
+        ("mira", "automation-policy.json", 7),
+        ("mira", "project.json", 4),
+        ("adaptive", "config.yaml", 3),
         ("awaken", "stop-conditions.json", 8),
         ("agentao", "cap.toml", 1),
         ("agentao", "cap.json", 1),
