@@ -312,7 +312,8 @@ impl Team {
 
 impl Machine for Team {
     fn event(&mut self, event: &Event, _acts: &mut Acts<'_, '_>) {
-        let Some(message) = event.message().filter(|_| !self.over) else { return };
+        let is_idle = self.over || (self.condition.is_none() && self.max_turns.is_none());
+        let Some(message) = event.message().filter(|_| !is_idle) else { return };
         if let Some(condition) = &mut self.condition {
             if !self.started {
                 condition.start(message.ts);
