@@ -40,7 +40,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     if shown.is_empty() {
         return Err(Failure::nothing(
             format!("no run is called {}", args.run.join(" or ")),
-            "`whenstop compare --format csv` lists the runs; a part of the id is enough",
+            "`rows.csv` of `compare --out` lists the runs; a part of the id is enough",
         ));
     }
     output.data(&shown.join("\n"));

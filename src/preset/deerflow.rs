@@ -46,7 +46,12 @@ pub(super) fn preset() -> Preset {
             Parameter { name: "hard_limit", default: "5", off: "", doc: "equal sets of calls that end the run" },
             Parameter { name: "window_size", default: "20", off: "", doc: "replies with calls that are remembered" },
             Parameter { name: "tool_freq_warn", default: "30", off: "", doc: "calls of one tool that warn" },
-            Parameter { name: "tool_freq_hard_limit", default: "50", off: "", doc: "calls of one tool that end the run" },
+            Parameter {
+                name: "tool_freq_hard_limit",
+                default: "50",
+                off: "",
+                doc: "calls of one tool that end the run",
+            },
             Parameter {
                 name: "tool_freq_overrides",
                 default: "{}",
@@ -229,7 +234,9 @@ fn key(call: &ToolCall) -> String {
     }
     let salient: Map<String, Value> = SALIENT
         .iter()
-        .filter_map(|name| given.get(*name).filter(|value| !value.is_null()).map(|value| ((*name).into(), value.clone())))
+        .filter_map(|name| {
+            given.get(*name).filter(|value| !value.is_null()).map(|value| ((*name).into(), value.clone()))
+        })
         .collect();
     let whole = matches!(&*call.name, "write_file" | "str_replace") || salient.is_empty();
     canonical_json(&Value::Object(if whole { given } else { salient }))

@@ -3,7 +3,9 @@
 use serde_json::Value;
 
 use super::Preset;
-use super::frame::{Action, Acts, Facts, Machine, Parameter, Recipe, Settings, SettingsError, caps, next_request, starts_run};
+use super::frame::{
+    Action, Acts, Facts, Machine, Parameter, Recipe, Settings, SettingsError, caps, next_request, starts_run,
+};
 use crate::transcript::{Event, Message, Moment, PointView};
 
 const ITERATIONS: &str = "max_iterations";

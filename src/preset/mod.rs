@@ -185,9 +185,14 @@ fn default_strategies(preset: &'static Preset) -> Vec<Box<dyn Strategy>> {
     }
     variants
         .into_iter()
-        .filter_map(|variant| {
+        .enumerate()
+        .filter_map(|(index, variant)| {
+            let name = match &variant {
+                Some(variant) if index > 0 => format!("{} ({variant})", preset.id),
+                _ => preset.id.to_owned(),
+            };
             let settings = Settings { variant, ..Settings::default() };
-            let strategy = preset.strategy(preset.id, &settings).ok()?;
+            let strategy = preset.strategy(&name, &settings).ok()?;
             Some(Box::new(strategy) as Box<dyn Strategy>)
         })
         .collect()

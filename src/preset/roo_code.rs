@@ -75,8 +75,7 @@ pub(super) fn preset() -> Preset {
 #[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
 fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     let devices = ["response", "answer", "api_req_started_before_check"];
-    let mut settings =
-        Settings::of_case(rule, input).devices(&devices).renamed("limit", "consecutiveMistakeLimit");
+    let mut settings = Settings::of_case(rule, input).devices(&devices).renamed("limit", "consecutiveMistakeLimit");
     if rule == "tool_repetition_native" {
         settings.variant = Some("native".to_owned());
         settings.only = Some(REPETITION.to_owned());
@@ -111,9 +110,8 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     };
     let rules: Vec<&str> = [REPETITION, MISTAKES, APPROVAL].into_iter().filter(|rule| settings.wants(rule)).collect();
     let is_approval_case = settings.only.as_deref() == Some(APPROVAL);
-    let mut recipe = Recipe::new(machine, &rules)
-        .needs(MISTAKES, Need::ErrorFlags)
-        .recorded_requests_only(is_approval_case);
+    let mut recipe =
+        Recipe::new(machine, &rules).needs(MISTAKES, Need::ErrorFlags).recorded_requests_only(is_approval_case);
     if settings.opt_number("allowedMaxCost", None)?.is_some_and(|max| max > 0.0) {
         recipe = recipe.needs(APPROVAL, Need::Cost);
     }

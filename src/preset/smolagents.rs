@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use super::Preset;
 use super::frame::{
-    Action, Acts, Facts, Machine, Parameter, Recipe, Settings, SettingsError, caps, next_request, starts_run, wrong_kind,
+    Action, Acts, Facts, Machine, Parameter, Recipe, Settings, SettingsError, caps, next_request, starts_run,
+    wrong_kind,
 };
 use crate::transcript::{Event, Message, Moment, PointView};
 
@@ -42,7 +43,12 @@ pub(super) fn preset() -> Preset {
                 off: "null",
                 doc: "never_accept: one check that always says no",
             },
-            Parameter { name: "reset", default: "true", off: "", doc: "false keeps the memory; the counter starts anew" },
+            Parameter {
+                name: "reset",
+                default: "true",
+                off: "",
+                doc: "false keeps the memory; the counter starts anew",
+            },
         ],
         variants: &[],
         tables: &["max_steps"],
@@ -91,7 +97,10 @@ impl AgentRun {
         if steps + 1.0 <= limit {
             return;
         }
-        #[expect(clippy::float_cmp, reason = "the framework asks `number == limit + 1`: no fraction and no negative meets it")]
+        #[expect(
+            clippy::float_cmp,
+            reason = "the framework asks `number == limit + 1`: no fraction and no negative meets it"
+        )]
         let used_up = steps == limit;
         if !used_up {
             return self.fail("UnboundLocalError", acts);

@@ -40,7 +40,12 @@ pub(super) fn preset() -> Preset {
         summary: "200 messages passed on, or 10 tool errors",
         manual: MANUAL,
         parameters: &[
-            Parameter { name: STEPS, default: "200", off: "", doc: "messages passed on; 100 with orchestrator_defaults" },
+            Parameter {
+                name: STEPS,
+                default: "200",
+                off: "",
+                doc: "messages passed on; 100 with orchestrator_defaults",
+            },
             Parameter { name: ERRORS, default: "10", off: "", doc: "tool results flagged as errors" },
             Parameter { name: COMMUNICATION, default: "false", off: "false", doc: "text and calls may not be mixed" },
             Parameter {

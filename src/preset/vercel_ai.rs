@@ -72,9 +72,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
             let steps = if api == "ToolLoopAgent" { 20.0 } else { 1.0 };
             (vec![Condition::StepCount(steps)], "stopWhen default")
         }
-        Some(Value::Array(list)) => {
-            (list.iter().map(condition).collect::<Result<_, _>>()?, "stopWhen list")
-        }
+        Some(Value::Array(list)) => (list.iter().map(condition).collect::<Result<_, _>>()?, "stopWhen list"),
         Some(one) => {
             let condition = condition(one)?;
             let code = match condition {
@@ -95,10 +93,12 @@ fn condition(value: &Value) -> Result<Condition, SettingsError> {
     match (key.as_str(), argument) {
         ("isStepCount" | "stepCountIs", Value::Number(n)) => Ok(Condition::StepCount(n.as_f64().ok_or_else(wrong)?)),
         ("hasToolCall", Value::String(name)) => Ok(Condition::ToolCall(vec![name.clone()])),
-        ("hasToolCall", Value::Array(names)) => {
-            names.iter().map(|name| name.as_str().map(str::to_owned)).collect::<Option<_>>().map(Condition::ToolCall)
-                .ok_or_else(wrong)
-        }
+        ("hasToolCall", Value::Array(names)) => names
+            .iter()
+            .map(|name| name.as_str().map(str::to_owned))
+            .collect::<Option<_>>()
+            .map(Condition::ToolCall)
+            .ok_or_else(wrong),
         ("isLoopFinished", _) => Ok(Condition::Never),
         _ => Err(wrong()),
     }

@@ -1,1 +1,236 @@
 //! The commands: stdout, stderr, exit code, files.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+const RUNS: &str = r#"{"type":"run","run_id":"loops","task_id":"t1","model":"m"}
+{"type":"message","role":"assistant","content":"","tool_calls":[{"id":"1","name":"ls","arguments":{}}],"usage":{"input":900,"output":100}}
+{"type":"message","role":"tool","tool_call_id":"1","content":"a.txt","is_error":false}
+{"type":"message","role":"assistant","content":"","tool_calls":[{"id":"2","name":"ls","arguments":{}}],"usage":{"input":900,"output":100}}
+{"type":"message","role":"tool","tool_call_id":"2","content":"a.txt","is_error":false}
+{"type":"message","role":"assistant","content":"","tool_calls":[{"id":"3","name":"ls","arguments":{}}],"usage":{"input":900,"output":100}}
+{"type":"message","role":"tool","tool_call_id":"3","content":"a.txt","is_error":false}
+{"type":"message","role":"assistant","content":"I give up.","usage":{"input":900,"output":100}}
+{"type":"outcome","success":false,"end":"self_finish"}
+{"type":"run","run_id":"works","task_id":"t2","model":"m"}
+{"type":"message","role":"assistant","content":"","tool_calls":[{"id":"1","name":"ls","arguments":{}}],"usage":{"input":500,"output":100}}
+{"type":"message","role":"tool","tool_call_id":"1","content":"a.txt","is_error":false}
+{"type":"message","role":"assistant","content":"Done.","usage":{"input":500,"output":100}}
+{"type":"outcome","success":true,"end":"self_finish"}
+"#;
+
+const STACKS: &str = "[[stack]]\nname = \"loop\"\nany = [{ signal = \"call_result.streak\", at_least = 2 }]\n\
+    [[stack]]\nname = \"hasty\"\nany = [{ signal = \"steps\", at_least = 1 }]\n";
+
+/// A scratch folder with recordings and a stack file.
+struct Desk(tempfile::TempDir);
+
+impl Desk {
+    fn new() -> Self {
+        let desk = Self(tempfile::tempdir().unwrap());
+        desk.put("runs.jsonl", RUNS);
+        desk.put("stacks.toml", STACKS);
+        desk
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn put(&self, name: &str, text: &str) {
+        std::fs::write(self.path(name), text).unwrap();
+    }
+
+    fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    /// Runs `whenstop` in the folder.
+    fn run(&self, arguments: &str) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_whenstop"));
+        command.current_dir(self.0.path()).env_remove("CI").args(arguments.split_whitespace()).output().unwrap()
+    }
+
+    /// Runs it and gives exit code, stdout, stderr.
+    fn told(&self, arguments: &str) -> (i32, String, String) {
+        let Output { status, stdout, stderr } = self.run(arguments);
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (status.code().unwrap(), text(stdout), text(stderr))
+    }
+}
+
+#[test]
+fn compare_prints_a_table_and_writes_a_folder() {
+    let desk = Desk::new();
+    let (code, stdout, stderr) = desk.told("compare runs.jsonl --stacks stacks.toml --out out");
+    assert_eq!(code, 0, "{stderr}");
+    insta::assert_snapshot!("compare_table", stdout);
+    insta::assert_snapshot!("compare_rows", desk.read("out/rows.csv"));
+    let written: Vec<String> = {
+        let mut names: Vec<String> = std::fs::read_dir(desk.path("out"))
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    };
+    let expected = "firings.csv frontier.csv frontier.png frontier.svg manifest.json rows.csv rules.csv spending.png \
+        spending.svg stop-steps.png stop-steps.svg strata.csv summary.csv summary.md";
+    assert_eq!(written.join(" "), expected);
+}
+
+#[test]
+fn summary_columns_are_a_contract() {
+    let desk = Desk::new();
+    assert_eq!(desk.told("compare runs.jsonl --stacks stacks.toml --out out").0, 0);
+    for table in ["summary", "rules", "strata", "frontier", "firings"] {
+        let text = desk.read(&format!("out/{table}.csv"));
+        insta::assert_snapshot!(format!("columns_{table}"), text.lines().next().unwrap_or_default().replace(',', "\n"));
+    }
+}
+
+/// Every file of a folder by name.
+fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut files: Vec<(String, Vec<u8>)> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .map(|path| (path.file_name().unwrap().to_string_lossy().into_owned(), std::fs::read(&path).unwrap()))
+        .collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn threads_repetition_and_redrawing_change_no_byte() {
+    let desk = Desk::new();
+    for (out, threads) in [("one", 1), ("two", 2), ("again", 2)] {
+        let (code, _, stderr) = desk.told(&format!(
+            "--threads {threads} compare runs.jsonl --stacks stacks.toml --stacks preset:all --out {out}"
+        ));
+        assert_eq!(code, 0, "{stderr}");
+    }
+    assert_eq!(desk.told("report one --out redrawn").0, 0);
+    let one = contents(&desk.path("one"));
+    assert!(one.len() > 10);
+    for other in ["two", "again", "redrawn"] {
+        assert!(one == contents(&desk.path(other)), "{other} differs from one");
+    }
+}
+
+#[test]
+fn a_snapshot_is_accepted_checked_and_guards() {
+    let desk = Desk::new();
+    let (code, _, stderr) = desk.told("accept runs.jsonl --stacks stacks.toml --snapshot stops.snap");
+    assert_eq!((code, stderr.as_str()), (0, "4 stop points written to stops.snap\n"));
+    insta::assert_snapshot!("stop_points", desk.read("stops.snap"));
+    assert_eq!(desk.told("check runs.jsonl --stacks stacks.toml --snapshot stops.snap").0, 0);
+
+    desk.put("stacks.toml", &STACKS.replace("at_least = 2", "at_least = 3"));
+    let (code, stdout, _) = desk.told("check runs.jsonl --stacks stacks.toml --snapshot stops.snap");
+    assert_eq!(code, 100);
+    insta::assert_snapshot!("changed_stop_points", stdout);
+    assert_eq!(desk.told("diff runs.jsonl --stacks stacks.toml --snapshot stops.snap").0, 0);
+}
+
+#[test]
+fn gates_fail_when_they_hold_or_cannot_be_told() {
+    let desk = Desk::new();
+    let check = |gate: &str| desk.told(&format!("check runs.jsonl --stacks stacks.toml --fail-on {gate}")).0;
+    assert_eq!(check("loop:fes_rate>0.02"), 0);
+    assert_eq!(check("fes_rate>0.02"), 100);
+    assert_eq!(check("loop:cost_usd_saved_ratio<0"), 100, "undefined fails");
+    assert_eq!(check("fes_rat>0.02"), 2);
+}
+
+#[test]
+fn nothing_is_written_under_ci() {
+    let desk = Desk::new();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_whenstop"));
+    let arguments = "accept runs.jsonl --stacks stacks.toml --snapshot stops.snap";
+    let output =
+        command.current_dir(desk.0.path()).env("CI", "true").args(arguments.split_whitespace()).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(!desk.path("stops.snap").exists());
+}
+
+#[test]
+fn errors_say_what_where_and_how_with_their_exit_code() {
+    let desk = Desk::new();
+    desk.put("typo.toml", "[[stack]]\nname = \"s\"\nany = [{ signal = \"step\", at_least = 3 }]\n");
+    desk.put(
+        "twice.toml",
+        "[[stack]]\nname = \"s\"\ncap = { steps = 3 }\n[[stack]]\nname = \"s\"\ncap = { steps = 4 }\n",
+    );
+    desk.put("unknown.toml", "[[stack]]\nuse = \"awakn\"\n");
+    desk.put("notes.txt", "just notes\n");
+    desk.put("broken.jsonl", &RUNS.replace("\"role\":\"tool\",\"tool_call_id\":\"2\"", "\"role\":7"));
+    let cases = [
+        ("compare runs.jsonl --stacks typo.toml", 2),
+        ("compare runs.jsonl --stacks twice.toml", 2),
+        ("compare runs.jsonl --stacks unknown.toml", 2),
+        ("compare runs.jsonl --stacks missing.toml", 2),
+        ("compare nowhere --stacks stacks.toml", 3),
+        ("compare notes.txt --stacks stacks.toml", 4),
+        ("compare broken.jsonl --stacks stacks.toml", 0),
+        ("compare broken.jsonl --stacks stacks.toml --strict", 3),
+        ("compare runs.jsonl --stacks stacks.toml --as tracee", 2),
+        ("explain runs.jsonl --stacks stacks.toml --run nobody", 4),
+        ("report .", 3),
+        ("rules explain errors.strek", 2),
+    ];
+    let mut told = String::new();
+    for (arguments, code) in cases {
+        let (got, _, stderr) = desk.told(arguments);
+        assert_eq!(got, code, "{arguments}: {stderr}");
+        writeln!(told, "$ whenstop {arguments}\n{stderr}").unwrap();
+    }
+    insta::assert_snapshot!("errors", told);
+}
+
+#[test]
+fn explain_tells_a_run_step_by_step() {
+    let desk = Desk::new();
+    let (code, stdout, stderr) = desk.told("explain runs.jsonl --stacks stacks.toml --run loops");
+    assert_eq!(code, 0, "{stderr}");
+    insta::assert_snapshot!("explain", stdout);
+}
+
+#[test]
+fn lint_tells_dead_and_shadowed_rules() {
+    let desk = Desk::new();
+    desk.put(
+        "lint.toml",
+        "[[stack]]\nname = \"s\"\nany = [{ signal = \"steps\", at_least = 1 }, { signal = \"call.streak\", at_least = 2 }, \
+         { signal = \"steps\", at_least = 500 }, { signal = \"elapsed\", at_least = 300000 }]\n",
+    );
+    let (code, stdout, _) = desk.told("lint lint.toml --on runs.jsonl");
+    assert_eq!(code, 0);
+    insta::assert_snapshot!("lint", stdout);
+    assert_eq!(desk.told("lint lint.toml --deny-warnings").0, 100);
+    assert_eq!(desk.told("lint stacks.toml --deny-warnings").0, 0);
+}
+
+#[test]
+fn corpus_counts_as_json() {
+    let desk = Desk::new();
+    let (code, stdout, _) = desk.told("corpus runs.jsonl --format json");
+    assert_eq!(code, 0);
+    let json: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+    let counts = &json["formats"][0];
+    let fields = [
+        "format",
+        "files",
+        "runs",
+        "steps",
+        "with_outcome",
+        "successes",
+        "failures",
+        "unknown",
+        "with_usage",
+        "tokens",
+    ];
+    let got: Vec<String> = fields.iter().map(|field| counts[field].to_string()).collect();
+    assert_eq!(got.join(" "), r#""trace" 1 2 6 2 1 1 0 2 5200"#);
+    assert!(json["findings"].as_array().is_some_and(Vec::is_empty) && json["skipped"].is_array());
+}

@@ -143,8 +143,7 @@ fn has_markup(piece: &str, as_meant: bool) -> bool {
     let lines: Vec<&str> = piece.split('\n').collect();
     lines.iter().enumerate().any(|(index, line)| {
         // A line break is the white space after a marker that ends its line.
-        let space_follows =
-            |rest: &str| rest.chars().next().map_or(index + 1 < lines.len(), char::is_whitespace);
+        let space_follows = |rest: &str| rest.chars().next().map_or(index + 1 < lines.len(), char::is_whitespace);
         let after = |text: &'_ str, marker: fn(char) -> bool| {
             let rest = text.trim_start_matches(marker);
             rest.len() < text.len() && space_follows(rest)
@@ -177,7 +176,12 @@ mod tests {
             assert!(!has_markup(text, false), "{text}");
         }
         assert!(has_markup("- x", true));
-        assert!(is_rule("RETRY-42", false) && !is_rule("RETRY-42", true) && !is_rule("retry-42", false) && !is_rule("", false));
+        assert!(
+            is_rule("RETRY-42", false)
+                && !is_rule("RETRY-42", true)
+                && !is_rule("retry-42", false)
+                && !is_rule("", false)
+        );
     }
 
     #[test]
