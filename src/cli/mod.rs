@@ -14,6 +14,7 @@ mod output;
 mod rules;
 mod schema;
 mod snapshot;
+mod synth;
 
 use clap::{Parser, Subcommand};
 
@@ -66,6 +67,8 @@ enum Command {
     Conformance(conformance::Args),
     /// Print the JSON Schema of an own format.
     Schema(schema::Args),
+    /// Write synthetic runs with known truth.
+    Synth(synth::Args),
 }
 
 /// Runs the program and returns its exit code.
@@ -88,6 +91,7 @@ pub fn run(cli: Cli) -> Exit {
         Some(Command::Diff(args)) => snapshot::diff(&args, &output),
         Some(Command::Conformance(args)) => conformance::run(&args, &output),
         Some(Command::Schema(args)) => schema::run(&args, &output),
+        Some(Command::Synth(args)) => synth::run(&args, &output),
     };
     result.unwrap_or_else(|failure: Failure| {
         output.error(&failure.diagnostic);

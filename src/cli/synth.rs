@@ -1,0 +1,77 @@
+//! `whenstop synth`: synthetic runs with known truth, in our own trace format.
+
+use std::path::PathBuf;
+
+use super::Exit;
+use super::failure::Failure;
+use super::output::Output;
+use crate::diagnostic::{Diagnostic, Location, nearest};
+use crate::reader::trace;
+use crate::report::write_atomically;
+use crate::synth::{Behaviour, Suite, Synthesis};
+
+/// Arguments of `synth`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = behaviours())]
+pub(super) struct Args {
+    /// How many runs.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    runs: u32,
+    /// The same seed gives the same bytes on every machine.
+    #[arg(long, value_name = "SEED")]
+    seed: u64,
+    /// The family of tasks: code, service or research.
+    #[arg(long, value_name = "SUITE", default_value = "code")]
+    suite: String,
+    /// How many runs attempt each task.
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..))]
+    trials: u16,
+    /// Only runs of this behaviour. Repeatable.
+    #[arg(long = "kind", value_name = "BEHAVIOUR")]
+    kinds: Vec<String>,
+    /// The file to write.
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+}
+
+/// The behaviours with what happens in each, for the help.
+fn behaviours() -> String {
+    let lines = Behaviour::ALL.iter().map(|behaviour| format!("  {behaviour:<22} {}", behaviour.summary()));
+    format!("Behaviours:\n{}", lines.collect::<Vec<_>>().join("\n"))
+}
+
+/// `whenstop synth`.
+pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+    let synthesis = synthesis(args).map_err(Failure::usage)?;
+    let n_runs = usize::try_from(args.runs).unwrap_or(usize::MAX);
+    write_atomically(&args.out, |file| synthesis.runs(n_runs).try_for_each(|run| trace::write(&run, &mut *file)))
+        .map_err(Failure::input)?;
+    output.note(&format!("{n_runs} runs written to {}", args.out.display()));
+    Ok(Exit::Done)
+}
+
+fn synthesis(args: &Args) -> Result<Synthesis, Diagnostic> {
+    let suite = args.suite.parse().map_err(|()| unknown("suite", &args.suite, Suite::ALL.map(Suite::name)))?;
+    let mut kinds = Vec::new();
+    for name in &args.kinds {
+        let known = Behaviour::ALL.iter().map(|behaviour| behaviour.name());
+        let kind: Behaviour = name.parse().map_err(|()| unknown("behaviour", name, known))?;
+        if !kind.occurs_in(suite) {
+            let suites = Suite::ALL.into_iter().filter(|suite| kind.occurs_in(*suite)).map(Suite::name);
+            let help = format!("it occurs in: {}", suites.collect::<Vec<_>>().join(", "));
+            let what = format!("`{kind}` does not occur in the suite `{suite}`");
+            return Err(Diagnostic::new(Location::default(), what, help));
+        }
+        kinds.push(kind);
+    }
+    Ok(Synthesis { suite, seed: args.seed, trials: usize::from(args.trials), kinds })
+}
+
+fn unknown<'k>(what: &str, name: &str, known: impl IntoIterator<Item = &'k str>) -> Diagnostic {
+    let known: Vec<&str> = known.into_iter().collect();
+    let help = match nearest(name, known.iter().copied()) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => format!("there are: {}", known.join(", ")),
+    };
+    Diagnostic::new(Location::default(), format!("there is no {what} `{name}`"), help)
+}

@@ -1,0 +1,155 @@
+//! What a synthetic run does, by name. The name stands in the run's `meta.behaviour`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::Suite;
+
+macro_rules! behaviours {
+    ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal, $share:literal, [$($suite:ident)+];)*) => {
+        /// The course of a synthetic run.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Behaviour {
+            $($(#[doc = $doc])+ $variant,)*
+        }
+
+        impl Behaviour {
+            /// All of them, in manual order.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            /// The name in `meta.behaviour` and on the command line.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)*
+                }
+            }
+
+            /// What happens, in one sentence.
+            pub fn summary(self) -> &'static str {
+                match self {
+                    $(Self::$variant => concat!($($doc,)+).trim_ascii(),)*
+                }
+            }
+
+            /// Its share of the common mixture, in parts.
+            pub(super) fn share(self) -> usize {
+                match self {
+                    $(Self::$variant => $share,)*
+                }
+            }
+
+            /// Does it occur in `suite`?
+            pub fn occurs_in(self, suite: Suite) -> bool {
+                match self {
+                    $(Self::$variant => [$(Suite::$suite),+].contains(&suite),)*
+                }
+            }
+        }
+    };
+}
+
+behaviours! {
+    /// Does its task in a few varied steps and says so.
+    Healthy = "healthy", 40, [Code Service Research];
+    /// The same by a model that never says a word beside its calls.
+    Quiet = "quiet", 2, [Code Research];
+    /// Succeeds after a long search with many failed checks on the way.
+    LateSuccess = "late_success", 10, [Code Service Research];
+    /// Succeeds early and then goes on polishing what is finished.
+    Overlong = "overlong", 8, [Code Research];
+    /// Fails three to five steps in a row, finds the reason, succeeds.
+    ErrorsRecovered = "errors_recovered", 5, [Code Service Research];
+    /// Asks for the state of a job again and again because it takes a while, and succeeds.
+    Polling = "polling", 6, [Code Research];
+    /// Re-runs one check several times without an edit because the check is flaky, and succeeds.
+    FlakyCheck = "flaky_check", 3, [Code];
+    /// Asks the user at the end of its replies, is answered, and succeeds.
+    AsksUser = "asks_user", 6, [Service Code];
+    /// Quotes and negates the word DONE on its way to a success.
+    QuotesDone = "quotes_done", 4, [Code Service];
+    /// Begins with a canned greeting that no model call made.
+    Greeting = "greeting", 6, [Service];
+    /// Lets sub-agents do part of the work.
+    SubAgents = "sub_agents", 3, [Code Research];
+    /// Reports experiments and their metrics until the goal is met.
+    Experiments = "experiments", 8, [Research];
+    /// Works in rounds, each followed by a judge's reply; the judge errs now and then.
+    Judged = "judged", 4, [Service Research];
+    /// Repeats one call and always gets the same result.
+    LoopSame = "loop_same", 3, [Code Service Research];
+    /// Repeats one call; each result carries another time.
+    LoopChanging = "loop_changing", 3, [Code Research];
+    /// Two calls take turns.
+    LoopAlternating = "loop_alternating", 3, [Code Service];
+    /// Three calls take turns.
+    LoopThree = "loop_three", 2, [Code Research];
+    /// Says the same words again and again while its calls differ.
+    LoopWords = "loop_words", 2, [Service];
+    /// Every call fails until it gives up or crashes.
+    ErrorsFatal = "errors_fatal", 4, [Code Service Research];
+    /// Holds a success, goes on, and breaks it; the checkpoints show both.
+    Broken = "broken_after_success", 5, [Code Service Research];
+    /// Wanders through ever new calls until the recording's own cap.
+    Runaway = "runaway", 4, [Code Service Research];
+    /// Finishes quickly with a wrong result: there is little to stop.
+    WrongAnswer = "wrong_answer", 6, [Code Service Research];
+    /// Is on its way when the recording's own cap ends it.
+    Capped = "capped", 3, [Code Service];
+    /// Is on its way when the time is up.
+    TimedOut = "timed_out", 2, [Code Research];
+    /// Somebody stopped it halfway.
+    Killed = "killed", 2, [Code Research];
+    /// Nobody graded it.
+    Unlabelled = "unlabelled", 4, [Code Service Research];
+    /// Reports no token usage and no cost.
+    NoUsage = "no_usage", 3, [Code Service Research];
+    /// Has no times.
+    NoTimes = "no_times", 2, [Code Research];
+}
+
+impl Behaviour {
+    /// Does a run of it succeed? `None` where both occur, or where nobody graded it.
+    pub fn succeeds(self) -> Option<bool> {
+        match self {
+            Self::Healthy
+            | Self::Quiet
+            | Self::LateSuccess
+            | Self::Overlong
+            | Self::ErrorsRecovered
+            | Self::Polling
+            | Self::FlakyCheck
+            | Self::AsksUser
+            | Self::QuotesDone
+            | Self::Greeting
+            | Self::SubAgents
+            | Self::Experiments
+            | Self::Judged => Some(true),
+            Self::LoopSame
+            | Self::LoopChanging
+            | Self::LoopAlternating
+            | Self::LoopThree
+            | Self::LoopWords
+            | Self::ErrorsFatal
+            | Self::Broken
+            | Self::Runaway
+            | Self::WrongAnswer
+            | Self::Capped
+            | Self::TimedOut
+            | Self::Killed => Some(false),
+            Self::Unlabelled | Self::NoUsage | Self::NoTimes => None,
+        }
+    }
+}
+
+impl fmt::Display for Behaviour {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Behaviour {
+    type Err = ();
+    fn from_str(name: &str) -> Result<Self, ()> {
+        Self::ALL.iter().copied().find(|behaviour| behaviour.name() == name).ok_or(())
+    }
+}

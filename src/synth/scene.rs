@@ -1,0 +1,218 @@
+//! One run about to be played: its task, its language, its dice, and the steps plots are made of.
+
+use serde_json::value::RawValue;
+
+use super::Suite;
+use super::behaviour::Behaviour;
+use super::dice::Dice;
+use super::script::{Beat, Ending, Gaps, Price, Script, Told};
+use super::stage::{Move, Stage, Words};
+use crate::transcript::{EndCause, Header, Lane, Outcome, Role, Run};
+
+/// Which run of which task it is, and by which model.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Casting<'c> {
+    pub(super) task: &'c str,
+    pub(super) trial: usize,
+    pub(super) model: &'static str,
+    pub(super) price: Price,
+    pub(super) seed: u64,
+    /// The run's number, which spaces out the times.
+    pub(super) number: usize,
+    pub(super) behaviour: Behaviour,
+}
+
+/// How many of a hundred tasks are told in Chinese.
+const CHINESE: u64 = 20;
+
+/// A run being played.
+pub(super) struct Scene {
+    pub(super) stage: &'static Stage,
+    pub(super) dice: Dice,
+    pub(super) script: Script,
+    header: Header,
+    /// 0 for English, 1 for Chinese.
+    language: usize,
+    nouns: (&'static str, &'static str),
+}
+
+impl Scene {
+    /// Sets the scene: who, when, and the task in the user's words.
+    pub(super) fn set(stage: &'static Stage, suite: Suite, casting: Casting<'_>, dice: Dice) -> Self {
+        let Casting { task, trial, model, price, seed, number, behaviour } = casting;
+        // The task's own stream: every trial gets the same words.
+        let mut of_task = Dice::named(seed, task);
+        let language = usize::from(of_task.chance(CHINESE));
+        let nouns = (of_task.pick(stage.first_nouns), of_task.pick(stage.second_nouns));
+        let gaps = Gaps {
+            usage: behaviour == Behaviour::NoUsage,
+            times: behaviour == Behaviour::NoTimes,
+            words: behaviour == Behaviour::Quiet,
+        };
+        let minute = u64::try_from(number).unwrap_or(0) * 7;
+        let script = Script::new(price, gaps, minute, stage.context);
+        let meta = format!(
+            r#"{{"behaviour":"{behaviour}","language":"{}","seed":{seed}}}"#,
+            if language == 0 { "en" } else { "zh" }
+        );
+        let header = Header {
+            run_id: format!("{task}-{trial}"),
+            task_id: Some(task.to_owned()),
+            trial: Some(trial.to_string()),
+            suite: Some(suite.name().to_owned()),
+            model: Some(model.to_owned()),
+            agent: Some(stage.agent.to_owned()),
+            started_at: script.now(),
+            ended_at: None,
+            meta: RawValue::from_string(meta).ok(),
+        };
+        let mut scene = Self { stage, dice, script, header, language, nouns };
+        scene.script.say(Role::System, Lane::Main, stage.instructions);
+        if behaviour == Behaviour::Greeting {
+            scene.script.say(Role::Assistant, Lane::Canned, scene.greeting());
+        }
+        let request = of_task.pick(stage.tasks[language]);
+        let request = scene.fill(request, scene.nouns, of_task.between(2, 39), of_task.between(1000, 9999));
+        scene.user(&request);
+        scene
+    }
+
+    fn greeting(&self) -> &'static str {
+        if self.language == 0 { "Hello! How can I help you today?" } else { "您好！请问有什么可以帮您？" }
+    }
+
+    /// The user speaks.
+    pub(super) fn user(&mut self, text: &str) {
+        let pause = self.dice.between(4_000, 40_000);
+        self.script.wait(pause);
+        self.script.say(Role::User, Lane::Main, text);
+    }
+
+    /// A text with its placeholders filled in.
+    #[expect(clippy::unused_self, reason = "called like the other words of a scene")]
+    fn fill(&self, text: &str, nouns: (&str, &str), small: u64, large: u64) -> String {
+        text.replace("<a>", nouns.0)
+            .replace("<b>", nouns.1)
+            .replace("<n>", &small.to_string())
+            .replace("<id>", &large.to_string())
+    }
+
+    /// One of the words in the run's language, about the task's nouns.
+    pub(super) fn words(&mut self, words: &Words) -> String {
+        let text = self.dice.pick(words[self.language]);
+        let (small, large) = (self.dice.between(2, 39), self.dice.between(1000, 9999));
+        self.fill(text, self.nouns, small, large)
+    }
+
+    /// A number between two bounds, as a count.
+    pub(super) fn count(&mut self, low: u64, high: u64) -> usize {
+        usize::try_from(self.dice.between(low, high)).unwrap_or(0)
+    }
+
+    /// A move about the task's own nouns, with fresh arguments and a result.
+    pub(super) fn beat(&mut self, kind: &Move, failed: bool) -> Beat {
+        self.beat_about(self.nouns, kind, failed)
+    }
+
+    fn beat_about(&mut self, nouns: (&str, &str), kind: &Move, failed: bool) -> Beat {
+        let (small, large) = (self.dice.between(2, 39), self.dice.between(1000, 9999));
+        let say = self.dice.pick(kind.say[self.language]);
+        let result = self.dice.pick(if failed { kind.errors } else { kind.results });
+        Beat {
+            say: self.fill(say, nouns, small, large),
+            tool: kind.tool.to_owned(),
+            arguments: self.fill(kind.arguments, nouns, small, large),
+            result: self.fill(result, nouns, small, large),
+            failed,
+            result_tokens: self.dice.between(kind.tokens.0, kind.tokens.1),
+            tool_ms: self.dice.between(kind.ms.0, kind.ms.1),
+        }
+    }
+
+    /// Plays one beat as a step of its own.
+    pub(super) fn play(&mut self, beat: &Beat) {
+        self.script.step(std::slice::from_ref(beat), &mut self.dice);
+    }
+
+    /// A beat of one of `kinds`.
+    pub(super) fn beat_of(&mut self, kinds: &'static [Move], failed: bool) -> Beat {
+        let kind = &kinds[self.dice.place(kinds.len())];
+        self.beat(kind, failed)
+    }
+
+    /// A look around, mostly at what the task is about, else at something else.
+    pub(super) fn look(&mut self) -> Beat {
+        let other = (self.dice.pick(self.stage.first_nouns), self.dice.pick(self.stage.second_nouns));
+        let nouns = if self.dice.chance(60) { self.nouns } else { other };
+        let kind = &self.stage.explore[self.dice.place(self.stage.explore.len())];
+        self.beat_about(nouns, kind, false)
+    }
+
+    /// A step of one of `kinds`.
+    pub(super) fn step_of(&mut self, kinds: &'static [Move], failed: bool) {
+        let beat = self.beat_of(kinds, failed);
+        self.play(&beat);
+    }
+
+    /// `n` steps of looking around; now and then two calls in one reply.
+    pub(super) fn explore(&mut self, n: usize) {
+        for _ in 0..n {
+            let mut beats = vec![self.look()];
+            if self.dice.chance(12) {
+                beats.push(self.look());
+            }
+            self.script.step(&beats, &mut self.dice);
+        }
+    }
+
+    /// A step that brings the task forward.
+    pub(super) fn change(&mut self) {
+        self.step_of(self.stage.change, false);
+    }
+
+    /// A check of the work.
+    pub(super) fn check(&mut self, passes: bool) {
+        let beat = self.beat(&self.stage.check, !passes);
+        self.play(&beat);
+    }
+
+    /// Hands back with some words.
+    pub(super) fn reply(&mut self, words: &Words) {
+        let text = self.words(words);
+        self.script.reply(&text, &mut self.dice);
+    }
+
+    /// Looks around, changes, checks until it passes. Returns the step that secured the success: the last
+    /// change, which the check only confirms.
+    pub(super) fn work(&mut self, explore: usize, failing: usize) -> usize {
+        self.explore(explore);
+        for _ in 0..failing {
+            self.change();
+            self.check(false);
+        }
+        self.change();
+        let secured = self.script.last_step();
+        self.check(true);
+        secured
+    }
+
+    /// A success that stood after step `secured`. How that is told differs: a label, checkpoints, or nothing.
+    pub(super) fn success(&mut self, secured: usize) -> Ending {
+        let told = match self.dice.between(1, 100) {
+            1..=60 => Told::Label,
+            61..=80 => Told::Checkpoints,
+            _ => Told::Untold,
+        };
+        Ending { outcome: Outcome::Success, end: EndCause::SelfFinish, secured: Some((secured, told)) }
+    }
+
+    /// The end.
+    pub(super) fn finish(self, ending: Ending) -> Run {
+        self.script.finish(self.header, ending)
+    }
+}
+
+/// A failure that ended for `end`.
+pub(super) fn failure(end: EndCause) -> Ending {
+    Ending { outcome: Outcome::Failure, end, secured: None }
+}
