@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use whenstop::conformance::{self, ConformanceReport, TableFile};
+use whenstop::reader::{Corpus, ReadOptions};
 use whenstop::replay::replay;
 use whenstop::system::mira::plan::MetricsScope;
 use whenstop::system::mira::rules::{Profile, Rules};
@@ -83,6 +84,34 @@ fn a_stop_that_throws_the_final_answer_away_counts_and_is_flagged() {
     let dropped = replay(&run, awaken("published-0.6").as_ref()).stop;
     assert!(dropped.is_some_and(|stop| stop.drops_reply));
     assert_eq!(replay(&run, awaken("documented").as_ref()).stop, None);
+}
+
+/// The stop of agentica's goal loop on a session its own log recorded: step and code.
+fn stop_on_session(log: &Path, profile: &str, config: &str) -> String {
+    let corpus = Corpus::open(&[log.to_path_buf()], ReadOptions::default()).unwrap();
+    let (runs, _) = corpus.runs().unwrap();
+    let settings = Settings {
+        profile: Some(profile.to_owned()),
+        config: Some(ConfigText { path: "goal.toml".to_owned(), text: config.to_owned() }),
+        ..Settings::named("agentica")
+    };
+    let strategy = (system::find("agentica").unwrap().build)(&settings).unwrap();
+    let last = replay(&runs[0], strategy.as_ref()).trail.pop();
+    last.map_or("nothing said".to_owned(), |said| format!("{} {}", said.point, said.code.unwrap_or_default()))
+}
+
+#[test]
+fn a_recorded_session_carries_its_own_verdicts_and_spending() {
+    let log = bundled("agentica").join("session_log.jsonl");
+    assert_eq!(stop_on_session(&log, "published-1.4", ""), "2:end_of_round complete");
+    assert_eq!(stop_on_session(&log, "published-1.4", "token_budget = 500"), "1:end_of_round budget_limited:budget");
+    assert_eq!(stop_on_session(&log, "published-1.4", "turn_budget = 1"), "1:end_of_round budget_limited:budget");
+    assert_eq!(stop_on_session(&log, "published-1.5", "turn_budget = 1"), "2:end_of_round budget_limited:budget");
+    let Some(golden) = shared::folder("golden/agentica") else { return };
+    let log = golden.join("session_log_1.4.6.jsonl");
+    // The second turn's judge could not be read, which lets the turn cap pass.
+    assert_eq!(stop_on_session(&log, "published-1.4", "turn_budget = 2"), "5:end_of_round complete");
+    assert_eq!(stop_on_session(&log, "published-1.4", "token_budget = 2100"), "3:end_of_round budget_limited:budget");
 }
 
 #[test]
