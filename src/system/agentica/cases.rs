@@ -3,9 +3,10 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::evaluate::{Event, Referee, Ruling, Turn, Verified, evaluate};
+use super::evaluate::{Referee, Turn, Verified, evaluate};
 use super::goal::{Budgets, Goal, Manager, Status};
 use super::reply::{self, Verdict};
+use super::ruling::{Event, Ruling};
 use super::{Rules, Version};
 use crate::system::CaseError;
 

@@ -6,12 +6,14 @@ mod evaluate;
 mod goal;
 mod reply;
 mod round;
+mod ruling;
 mod session_log;
 
 pub use config::GoalConfig;
-pub use evaluate::{Cause, Event, Prompt, Referee, Ruling, Turn, Verified, evaluate};
+pub use evaluate::{Referee, Turn, Verified, evaluate};
 pub use goal::{Budgets, Goal, Manager, Refused, Status};
 pub use reply::{Verdict, read as read_judge_reply};
+pub use ruling::{Cause, Event, Prompt, Ruling};
 
 use self::round::{GoalRow, RoundEvents, RoundJudge};
 use super::{CaseError, ConfigError, Round, RoundClock, Settings, SystemInfo};
