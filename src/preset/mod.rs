@@ -5,7 +5,6 @@
 
 pub mod frame;
 
-use std::fmt::Write as _;
 use std::sync::LazyLock;
 
 use serde_json::{Map, Value};
@@ -68,27 +67,6 @@ impl Preset {
         let profile = self.variant(settings)?;
         let recipe = (self.build)(settings)?;
         Ok(PresetStrategy { name: name.to_owned(), profile, recipe })
-    }
-
-    /// The manual page, in Markdown: what it is, its rules, its settings and variants.
-    pub fn page(&self) -> String {
-        let mut page = format!(
-            "# {}: {}\n\nVersion: {}\nSource: {}\n\n{}\n",
-            self.id, self.summary, self.version, self.source, self.manual
-        );
-        if !self.parameters.is_empty() {
-            page.push_str("\n## Settings\n\n| parameter | default | off | |\n| --- | --- | --- | --- |\n");
-        }
-        for Parameter { name, default, off, doc } in self.parameters {
-            _ = writeln!(page, "| `{name}` | `{default}` | {off} | {doc} |");
-        }
-        if !self.variants.is_empty() {
-            page.push_str("\n## Variants (the first is the default)\n\n");
-        }
-        for Variant { name, doc } in self.variants {
-            _ = writeln!(page, "- `{name}`: {doc}");
-        }
-        page
     }
 
     /// The variant asked for, the first one when none is.

@@ -1,6 +1,6 @@
 //! The presets: golden cases.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use whenstop::conformance::{self, ConformanceReport, TableFile};
@@ -117,9 +117,12 @@ fn settings_go_by_the_frameworks_names() {
 #[test]
 fn every_preset_runs_on_real_recordings_and_decides_in_order() {
     let strategies = preset::all_strategies();
-    assert!(strategies.len() >= preset::ALL.len());
+    let names: BTreeSet<&str> = strategies.iter().map(|strategy| strategy.name()).collect();
+    assert_eq!(names.len(), strategies.len(), "names are keys of tables");
     for preset in preset::ALL.iter() {
-        assert!(preset.page().starts_with(&format!("# {}: ", preset.id)), "{}", preset.id);
+        let of_it = |name: &&&str| **name == preset.id || name.starts_with(&format!("{} (", preset.id));
+        assert!(names.iter().any(|name| of_it(&name)), "{} runs at its defaults", preset.id);
+        assert!(preset.manual.len() > 200 && !preset.summary.is_empty(), "{}", preset.id);
         assert!(preset.version.chars().any(|c| c.is_ascii_digit()) && !preset.source.is_empty(), "{}", preset.id);
     }
     let Some(corpora) = crate::shared::folder("corpora") else { return };
