@@ -10,7 +10,7 @@ use whenstop::transcript::{Event, Lane, Message, Run};
 use crate::shared;
 
 /// The formats held here.
-const FORMATS: &[&str] = &["gemini-cli", "adk", "agentica", "agentao", "awaken"];
+const FORMATS: &[&str] = &["gemini-cli", "adk", "agentica", "agentao", "awaken", "pydantic-ai"];
 
 fn fixtures() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("fixtures/readers")
@@ -252,6 +252,38 @@ fn awaken() {
         "awaken/bad-line.ndjson",
         "run-1: 1 steps, 0 calls, 0 results (0 flagged, 0 errors), 12 tokens, unknown, unknown
         error 2:80: this line is left out: cannot read this as JSON: EOF while parsing an object",
+    );
+}
+
+#[test]
+fn pydantic_ai() {
+    check(
+        "pydantic-ai/good.json",
+        "good: 3 steps, 2 calls, 2 results (2 flagged, 1 errors), 512 tokens, unknown, unknown",
+    );
+    check(
+        "pydantic-ai/good-lines.jsonl",
+        "a: 1 steps, 0 calls, 0 results (0 flagged, 0 errors), 125 tokens, success, unknown
+        b: 1 steps, 1 calls, 1 results (0 flagged, 0 errors), no tokens, failure, unknown
+        good-lines/2: 1 steps, 0 calls, 0 results (0 flagged, 0 errors), no tokens, unknown, unknown",
+    );
+    check_keyed("pydantic-ai/good-lines.jsonl", Some("passed"), "");
+    check("pydantic-ai/bad-truncated.json", "error 1:86: cannot read this as JSON: EOF while parsing a string");
+    check(
+        "pydantic-ai/bad-parts.json",
+        "bad-parts: 2 steps, 0 calls, 0 results (0 flagged, 0 errors), no tokens, unknown, unknown
+        error 2:92: `timestamp` should be a time, as in `2026-01-05T10:00:00Z`, not `\"noon\"`
+        error 2:101: a part without a `part_kind`
+        error 2:119: `part` should be an object, not `4`
+        error 3:34: a tool call without a `tool_name`
+        error 3:74: a part without a `part_kind`
+        error 3:89: `part` should be an object, not `5`
+        error 3:119: `input_tokens` should be a whole number, 0 or more, not `\"six\"`
+        error 4:33: `parts` should be an array, not `\"none\"`
+        error 4:50: `usage` should be an object, not `3`
+        error 5:3: a message that is neither a request nor a response
+        error 6:3: `message` should be an object, not `9`
+        unknown pydantic-ai smell x1",
     );
 }
 

@@ -79,6 +79,7 @@ formats! {
     agentica::Agentica,
     agentao::Agentao,
     awaken::Awaken,
+    pydantic_ai::PydanticAi,
     claude_code::ClaudeCode,
     claude_agent_sdk::ClaudeAgentSdk,
     swe_agent::SweAgent,
