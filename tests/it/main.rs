@@ -9,6 +9,7 @@
 )]
 
 mod architecture;
+mod bundled;
 mod cli;
 mod corpora;
 mod formats2;

@@ -30,11 +30,11 @@ pub(super) fn late(scene: &mut Scene) -> Ending {
     close(scene, secured)
 }
 
-/// Done early, and then five to twelve steps of polishing.
+/// Done early, and then eight to sixteen steps of polishing.
 pub(super) fn overlong(scene: &mut Scene) -> Ending {
     let explore = scene.count(2, 3);
     let secured = scene.work(explore, 0);
-    for _ in 0..scene.count(5, 12) {
+    for _ in 0..scene.count(8, 16) {
         scene.step_of(scene.stage.polish, false);
     }
     close(scene, secured)

@@ -1,0 +1,182 @@
+//! The bundled recordings and the example stacks: made as their README says, true to their labels, and
+//! telling what they are there to tell.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use whenstop::aggregate::{Firing, Row};
+use whenstop::catalog::{self, Strategies};
+use whenstop::compare::Comparison;
+use whenstop::reader::{Corpus, CorpusReport, ReadOptions, trace};
+use whenstop::report::Publication;
+use whenstop::snapshot::Snapshot;
+use whenstop::stack::StackFile;
+use whenstop::synth::{Behaviour, Suite, Synthesis};
+use whenstop::system::ConfigText;
+use whenstop::transcript::{EndCause, Outcome, Run};
+use whenstop::verdict::{Assumptions, Verdict};
+
+fn path(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
+}
+
+fn read(name: &str) -> (Vec<Run>, CorpusReport) {
+    Corpus::open(&[path(name)], ReadOptions::default()).unwrap().runs().unwrap()
+}
+
+/// The stacks of `fixtures/stacks/example.toml`.
+pub(crate) fn example() -> Strategies {
+    let file =
+        StackFile::parse("example.toml", &std::fs::read_to_string(path("fixtures/stacks/example.toml")).unwrap());
+    let read_config = |name: &str| {
+        let text = std::fs::read_to_string(path("fixtures/stacks").join(name)).unwrap();
+        Ok(ConfigText { path: name.to_owned(), text })
+    };
+    catalog::strategies(file.unwrap(), &read_config).unwrap()
+}
+
+/// A comparison of the example stacks.
+fn compared(runs: &[Run]) -> (Publication, Vec<Row>) {
+    let strategies = example();
+    let comparison = Comparison::new(&strategies, Assumptions::default());
+    let (mut rows, mut firings): (Vec<Row>, Vec<Firing>) = Default::default();
+    for run in runs {
+        let (more_rows, more_firings) = comparison.rows_of(run);
+        rows.extend(more_rows);
+        firings.extend(more_firings);
+    }
+    (Publication::new(rows.clone(), firings, comparison.infos().to_vec(), &[]), rows)
+}
+
+/// The behaviour a synthetic run plays.
+pub(crate) fn behaviour(run: &Run) -> Behaviour {
+    let meta: serde_json::Value = serde_json::from_str(run.header.meta.as_ref().unwrap().get()).unwrap();
+    meta["behaviour"].as_str().unwrap().parse().unwrap()
+}
+
+#[test]
+fn the_commands_of_the_readme_make_the_synthetic_files() {
+    let readme = std::fs::read_to_string(path("traces/README.md")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let mut made = BTreeSet::new();
+    for line in readme.lines().filter_map(|line| line.strip_prefix("whenstop ")) {
+        let mut words: Vec<&str> = line.split_whitespace().collect();
+        let bundled = words.pop().unwrap();
+        let name = Path::new(bundled).file_name().unwrap();
+        let again = folder.path().join(name);
+        let status = Command::new(env!("CARGO_BIN_EXE_whenstop")).arg("--quiet").args(words).arg(&again).status();
+        assert!(status.unwrap().success(), "{line}");
+        assert!(std::fs::read(path(bundled)).unwrap() == std::fs::read(again).unwrap(), "{bundled} differs");
+        made.insert(name.to_owned());
+    }
+    let kept = std::fs::read_dir(path("traces/synthetic")).unwrap().map(|entry| entry.unwrap().file_name());
+    assert_eq!(kept.collect::<BTreeSet<_>>(), made);
+}
+
+#[test]
+fn the_bundled_recordings_are_read_whole_and_written_back_as_they_are() {
+    let (runs, report) = read("traces");
+    assert!(report.findings.is_empty(), "{:?}", report.findings);
+    assert!(runs.len() >= 240, "{} runs", runs.len());
+    for suite in Suite::ALL {
+        let mut written = Vec::new();
+        for run in runs.iter().filter(|run| run.header.suite.as_deref() == Some(suite.name())) {
+            trace::write(run, &mut written).unwrap();
+        }
+        assert!(written == std::fs::read(path(&format!("traces/synthetic/{suite}.jsonl"))).unwrap(), "{suite}");
+    }
+}
+
+#[test]
+fn every_behaviour_is_there_and_ends_as_it_says() {
+    let (runs, _) = read("traces/synthetic");
+    let mut seen: BTreeMap<Behaviour, usize> = BTreeMap::new();
+    for run in &runs {
+        let behaviour = behaviour(run);
+        *seen.entry(behaviour).or_default() += 1;
+        if let Some(succeeds) = behaviour.succeeds() {
+            assert_eq!(run.grade.outcome.grade(), Some(succeeds), "{}", run.header.run_id);
+        }
+        let unlabelled = behaviour == Behaviour::Unlabelled;
+        assert_eq!(run.grade.outcome == Outcome::Unknown, unlabelled, "{}", run.header.run_id);
+        assert_ne!(run.grade.end, EndCause::Unknown, "{}", run.header.run_id);
+    }
+    assert_eq!(seen.keys().copied().collect::<Vec<_>>(), Behaviour::ALL, "a behaviour is missing");
+}
+
+#[test]
+fn more_runs_do_not_change_the_first_ones_and_trials_are_alike() {
+    let few = Synthesis::new(Suite::Code, 3);
+    let text = |run: &Run| {
+        let mut written = Vec::new();
+        trace::write(run, &mut written).unwrap();
+        String::from_utf8(written).unwrap()
+    };
+    let first: Vec<String> = few.runs(6).map(|run| text(&run)).collect();
+    assert_eq!(few.runs(9).take(6).map(|run| text(&run)).collect::<Vec<_>>(), first);
+    let only = Synthesis { kinds: vec![Behaviour::Polling], ..few };
+    assert!(only.runs(5).all(|run| behaviour(&run) == Behaviour::Polling));
+
+    let runs: Vec<Run> = Synthesis::new(Suite::Service, 3).runs(400).collect();
+    let alike = |apart: usize| {
+        let pairs = runs.iter().zip(&runs[apart..]).step_by(4);
+        pairs.filter(|(one, other)| behaviour(one) == behaviour(other)).count()
+    };
+    assert!(alike(1) > 2 * alike(4), "trials of a task: {}, of different tasks: {}", alike(1), alike(4));
+}
+
+#[test]
+fn each_hand_written_run_has_the_verdict_its_file_is_named_for() {
+    for verdict in Verdict::ALL {
+        let (runs, _) = read(&format!("traces/verdicts/{verdict}.jsonl"));
+        let (_, rows) = compared(&runs);
+        let row = rows.iter().find(|row| &*row.stack == "same-call").unwrap();
+        assert_eq!(row.verdict, verdict);
+    }
+}
+
+#[test]
+fn stop_points_of_the_example_on_the_hand_written_runs() {
+    let (runs, _) = read("traces/verdicts");
+    insta::assert_snapshot!(Snapshot::of(&compared(&runs).1).to_text());
+}
+
+#[test]
+fn overview_of_the_example_on_all_bundled_runs() {
+    let (runs, _) = read("traces");
+    let (publication, _) = compared(&runs);
+    let overview = publication.tables().unwrap().overview.to_markdown();
+    insta::assert_snapshot!(format!("{}\n\n{overview}", publication.headline()));
+}
+
+#[test]
+fn the_example_stacks_stop_what_they_are_written_for() {
+    let (runs, _) = read("traces/synthetic");
+    let (_, rows) = compared(&runs);
+    let by_id: BTreeMap<&str, Behaviour> =
+        runs.iter().map(|run| (run.header.run_id.as_str(), behaviour(run))).collect();
+    let verdicts = |stack: &str, behaviour: Behaviour| -> BTreeSet<Verdict> {
+        let chosen = rows.iter().filter(|row| &*row.stack == stack && by_id[&*row.run_id] == behaviour);
+        chosen.map(|row| row.verdict).collect()
+    };
+    let only = |verdict: Verdict| BTreeSet::from([verdict]);
+    let (caught, missed, clean) = (only(Verdict::TrueStop), only(Verdict::MissedStop), only(Verdict::CleanPass));
+    for (stack, behaviour, expected) in [
+        ("same-call", Behaviour::LoopSame, &caught),
+        ("same-call", Behaviour::LoopChanging, &caught),
+        ("same-call", Behaviour::LoopAlternating, &missed),
+        ("same-call-and-result", Behaviour::LoopSame, &caught),
+        ("same-call-and-result", Behaviour::LoopChanging, &missed),
+        ("errors", Behaviour::ErrorsFatal, &caught),
+        ("mixed", Behaviour::LoopAlternating, &caught),
+        ("mixed", Behaviour::LoopThree, &caught),
+        ("mixed", Behaviour::WrongAnswer, &missed),
+        ("openhands", Behaviour::LoopAlternating, &caught),
+    ] {
+        assert_eq!(&verdicts(stack, behaviour), expected, "{stack} on {behaviour}");
+    }
+    for stack in ["loose-budget", "same-call", "same-call-and-result", "errors", "mixed", "openhands"] {
+        assert_eq!(verdicts(stack, Behaviour::Healthy), clean, "{stack} on healthy runs");
+    }
+}
