@@ -3,7 +3,7 @@
 //! Manski (2003), Partial identification of probability distributions.
 
 use super::cluster::ClusterSums;
-use super::estimate::{Method, Warning, ratio_estimate};
+use super::estimate::{Estimate, Method, Warning, free_ratio_estimate, ratio_estimate};
 use super::interval::Interval;
 
 /// What one task contributes to a mean (or a ratio of sums) whose numerators are known within bounds.
@@ -69,8 +69,17 @@ impl BoundEstimate {
 ///
 /// Horowitz & Manski (2000), Nonparametric analysis of randomized experiments with missing covariate and outcome data.
 pub fn bound_mean(tasks: &[BoundSums], level: f64) -> BoundEstimate {
-    let low = ratio_estimate(&tasks.iter().map(|task| task.low).collect::<Vec<_>>(), level);
-    let high = ratio_estimate(&tasks.iter().map(|task| task.high).collect::<Vec<_>>(), level);
+    bounded(tasks, level, ratio_estimate)
+}
+
+/// As [`bound_mean`] for per-run [`difference_bounds`], which may have any sign.
+pub fn bound_difference(tasks: &[BoundSums], level: f64) -> BoundEstimate {
+    bounded(tasks, level, free_ratio_estimate)
+}
+
+fn bounded(tasks: &[BoundSums], level: f64, estimate: fn(&[ClusterSums], f64) -> Estimate) -> BoundEstimate {
+    let low = estimate(&tasks.iter().map(|task| task.low).collect::<Vec<_>>(), level);
+    let high = estimate(&tasks.iter().map(|task| task.high).collect::<Vec<_>>(), level);
     BoundEstimate {
         bounds: low.value.zip(high.value).map(|(low, high)| Interval { low, high }),
         interval: low.interval.zip(high.interval).map(|(low, high)| Interval { low: low.low, high: high.high }),
@@ -106,7 +115,7 @@ pub enum Dominance {
     Confident,
 }
 
-/// Whether the first strategy robustly dominates the second, from the estimate over [`difference_bounds`].
+/// Whether the first strategy robustly dominates the second, from [`bound_difference`].
 pub fn dominance(differences: &BoundEstimate) -> Dominance {
     match (differences.bounds, differences.interval) {
         (Some(bounds), Some(interval)) if bounds.low > 0.0 && interval.low > 0.0 => Dominance::Confident,

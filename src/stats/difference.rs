@@ -57,8 +57,8 @@ impl RatioDifference {
         residuals
     }
 
-    /// The interval and p-value from the linearised standard error, with t quantiles corrected for skewness and the
-    /// degrees of freedom the tasks support. No spread: neither, unless nothing differs at all (p = 1).
+    /// The interval and p-value from the linearised standard error, see [`Residuals::interval`] and
+    /// [`Residuals::p_value`]. No spread: neither, unless nothing differs at all (p = 1).
     /// Too few tasks (below 8 for rates, below 20 for amounts): neither.
     pub fn compare(&self, level: f64) -> Comparison {
         let requirement = if self.is_rate { Requirement::RATE } else { Requirement::AMOUNT };

@@ -182,16 +182,27 @@ impl Estimate {
 ///
 /// No randomness; one pass to sum and one for the residuals.
 pub fn ratio_estimate(clusters: &[ClusterSums], level: f64) -> Estimate {
-    let Some(spread) = spread(clusters) else { return Estimate::UNDEFINED };
-    let requirement = match spread.kind {
+    spread(clusters).map_or(Estimate::UNDEFINED, |spread| of_kind(&spread, spread.kind, level))
+}
+
+/// As [`ratio_estimate`] for a ratio whose runs may have any sign, whatever these runs look like.
+///
+/// A mean of differences must be called this: runs that happen to differ in one direction only would otherwise be taken for
+/// a share, and the interval for a share can exclude 0.
+pub fn free_ratio_estimate(clusters: &[ClusterSums], level: f64) -> Estimate {
+    spread(clusters).map_or(Estimate::UNDEFINED, |spread| of_kind(&spread, Kind::Free, level))
+}
+
+fn of_kind(spread: &Spread, kind: Kind, level: f64) -> Estimate {
+    let requirement = match kind {
         Kind::Binary | Kind::UnitMean => Requirement::RATE,
         Kind::Part | Kind::Free => Requirement::AMOUNT,
     };
-    let (method, interval) = match spread.kind {
+    let (method, interval) = match kind {
         _ if !requirement.is_met(spread.clusters()) => (Method::EstimateOnly, None),
-        Kind::Binary if spread.one_run_each => independent_interval(&spread, level),
-        Kind::Binary | Kind::UnitMean => (Method::WilsonClustered, clustered_interval(&spread, level)),
-        Kind::Part => (Method::LogitT, logit_interval(&spread, level)),
+        Kind::Binary if spread.one_run_each => independent_interval(spread, level),
+        Kind::Binary | Kind::UnitMean => (Method::WilsonClustered, clustered_interval(spread, level)),
+        Kind::Part => (Method::LogitT, logit_interval(spread, level)),
         Kind::Free => (Method::SkewnessCorrectedT, spread.residuals.interval(spread.ratio, level)),
     };
     Estimate {

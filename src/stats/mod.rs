@@ -22,10 +22,10 @@ pub mod residual;
 pub mod split;
 
 pub use bootstrap::{Replicates, Resamples, cluster_key};
-pub use bounds::{BoundEstimate, BoundSums, bound_mean};
+pub use bounds::{BoundEstimate, BoundSums, bound_difference, bound_mean};
 pub use certificate::{Calibration, Certificate, certify};
 pub use cluster::{ClusterSums, Spread};
 pub use difference::{Comparison, PairedSums, RatioDifference, ratio_difference};
 pub use estimate::{Estimate, Method, Warning, ratio_estimate};
 pub use interval::Interval;
-pub use paired::PairedCounts;
+pub use paired::{PairedCounts, PairedTest, paired_test};

@@ -14,7 +14,7 @@ use whenstop::stats::paired::{durkalski, mcnemar_exact, obuchowski, sign_flip};
 use whenstop::stats::split::{Part, split_tasks};
 use whenstop::stats::{
     BoundSums, Calibration, ClusterSums, Interval, Method, PairedCounts, PairedSums, RatioDifference, Replicates,
-    Resamples, bound_mean, certify, cluster_key, ratio_difference, ratio_estimate,
+    Resamples, bound_difference, bound_mean, certify, cluster_key, ratio_difference, ratio_estimate,
 };
 
 /// `actual` printed with as many digits as `expected` has.
@@ -164,6 +164,19 @@ fn paired_tests_golden() {
 }
 
 #[test]
+fn paired_test_picks_what_holds() {
+    let tasks = |clusters: usize, n: u64| {
+        let counts = PairedCounts { n, only_a: 1, only_b: 0 };
+        let rest = vec![PairedCounts { only_a: 0, ..counts }; clusters - 3];
+        whenstop::stats::paired_test(&[vec![counts; 3], rest].concat())
+    };
+    let picked = [tasks(7, 1), tasks(8, 1), tasks(8, 4), tasks(50, 4)].map(|test| test.method.name());
+    assert_eq!(picked, ["none", "mcnemar-exact", "durkalski", "obuchowski"]);
+    check(tasks(8, 1).p.unwrap(), "0.25");
+    assert_eq!((tasks(7, 1).p, tasks(7, 1).discordant), (None, 3));
+}
+
+#[test]
 fn sign_flip_counts_all_patterns_and_agrees_with_mcnemar() {
     check(sign_flip(&[1.0, 2.0, 3.0], 1), "0.25");
     check(sign_flip(&[], 1), "1");
@@ -231,9 +244,10 @@ fn dominance_uses_differences_run_by_run() {
             })
             .collect::<Vec<_>>()
     };
-    assert_eq!(dominance(&bound_mean(&tasks(4, 1), 0.95)), Dominance::OnTheseRuns);
-    assert_eq!(dominance(&bound_mean(&tasks(100, 30), 0.95)), Dominance::Confident);
-    assert_eq!(dominance(&bound_mean(&tasks(100, 0), 0.95)), Dominance::No);
+    assert_eq!(dominance(&bound_difference(&tasks(4, 1), 0.95)), Dominance::OnTheseRuns);
+    assert_eq!(dominance(&bound_difference(&tasks(12, 9), 0.95)), Dominance::OnTheseRuns);
+    assert_eq!(dominance(&bound_difference(&tasks(100, 30), 0.95)), Dominance::Confident);
+    assert_eq!(dominance(&bound_difference(&tasks(100, 0), 0.95)), Dominance::No);
 }
 
 #[test]
