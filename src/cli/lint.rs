@@ -8,7 +8,8 @@ use super::failure::Failure;
 use super::inputs::{AssumptionArgs, CorpusArgs, ReadingArgs, StackArgs, read_text};
 use super::output::Output;
 use crate::aggregate::{Label, rule_shares};
-use crate::stack::{Entry, StackFile, lint};
+use crate::preset;
+use crate::stack::{Entry, StackFile, Use, lint};
 
 /// Arguments of `lint`.
 #[derive(Debug, clap::Args)]
@@ -45,11 +46,22 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
 fn static_warnings(path: &Path) -> Result<Vec<String>, Failure> {
     let text = read_text(path, "give a stack file").map_err(Failure::usage)?;
     let file = StackFile::parse(&path.display().to_string(), &text).map_err(Failure::usage)?;
-    let own = file.entries.iter().filter_map(|entry| match entry {
-        Entry::Own(stack) => Some(stack),
-        Entry::Use(_) => None,
-    });
-    Ok(own.flat_map(lint).collect())
+    Ok(file
+        .entries
+        .iter()
+        .flat_map(|entry| match entry {
+            Entry::Own(stack) => lint(stack),
+            Entry::Use(used) => preset_warnings(used),
+        })
+        .collect())
+}
+
+/// The traps a preset's settings step into. Systems read their own configuration and check it there.
+fn preset_warnings(used: &Use) -> Vec<String> {
+    let Some(preset) = preset::find(&used.system) else { return Vec::new() };
+    let settings =
+        preset::Settings { variant: used.profile.clone(), set: used.set.clone(), ..preset::Settings::default() };
+    preset::traps(preset, &settings).iter().map(|trap| format!("{}: {trap}", used.name)).collect()
 }
 
 /// Rules that no run reached, that never came first, or that many recordings cannot evaluate.

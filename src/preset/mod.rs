@@ -4,6 +4,7 @@
 //! where the axes suffice, data for the generic one. Settings go by the framework's own names.
 
 pub mod frame;
+mod traps;
 
 use std::sync::LazyLock;
 
@@ -12,6 +13,7 @@ use serde_json::{Map, Value};
 use crate::decision::Strategy;
 use crate::diagnostic::nearest;
 pub use frame::{Parameter, PresetStrategy, Recipe, Settings, SettingsError};
+pub use traps::traps;
 
 /// One version of the same rules, where documented and shipped behaviour differ.
 #[derive(Clone, Copy, Debug)]
