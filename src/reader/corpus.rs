@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
+use super::eval_log::EvalLog;
 use super::format::{self, Format, Layout};
 use super::grades::{self, FolderGrades, Reports};
 use super::labels::{self, Labels};
@@ -49,7 +50,7 @@ impl Corpus {
         let mut added: Vec<PathBuf> = options.labels.clone();
         let within = sources.files.iter().filter(|source| labels::is_label_file(&source.file_name()));
         for source in within {
-            let path = PathBuf::from(&source.name.path);
+            let path = source.path().to_path_buf();
             if !added.contains(&path) {
                 labels.add(&path, source.file_name() == "labels.csv");
                 added.push(path);
@@ -123,7 +124,19 @@ impl Corpus {
 }
 
 /// The records of an open file.
-type Cuts = Records<Box<dyn Read + Send>>;
+enum Cuts {
+    Stream(Records<Box<dyn Read + Send>>),
+    Log(Box<EvalLog>),
+}
+
+impl Cuts {
+    fn next(&mut self) -> Option<Item> {
+        match self {
+            Self::Stream(records) => records.next(),
+            Self::Log(log) => log.next(),
+        }
+    }
+}
 
 /// A file that is being read.
 struct OpenFile {
@@ -154,9 +167,13 @@ fn read_record(file: &Arc<OpenFile>, cut: &Cut, options: &ReadOptions) -> Parsed
     let lossy = String::from_utf8_lossy(&cut.bytes);
     let invalid = matches!(lossy, std::borrow::Cow::Owned(_));
     let (text, surrogates) = json::without_lone_surrogates(&lossy);
+    let of_member = cut.member.as_ref().map(|member| {
+        let path = format!("{}!{member}", file.name.path);
+        FileName { path, ..file.name.clone() }
+    });
     let record = Record {
         text: &text,
-        file: &file.name,
+        file: of_member.as_ref().unwrap_or(&file.name),
         key: &cut.key,
         envelope: &file.envelope,
         grades: &file.grades,
@@ -267,6 +284,9 @@ impl<'c> Stream<'c> {
             return Err("labels: joined to the runs they name".to_owned());
         }
         let unreadable = |error: std::io::Error| format!("cannot be read: {error}");
+        if source.is_zip().map_err(unreadable)? {
+            return self.recognise_log(source);
+        }
         let probe = Probe::of(&name, source.open().map_err(unreadable)?).map_err(unreadable)?;
         let options = &self.corpus.options;
         let forced = options.format.as_deref().and_then(format::by_id);
@@ -287,10 +307,25 @@ impl<'c> Stream<'c> {
         let grades =
             if format.joins_reports() { self.reports.seen_from(&source.name.folder) } else { FolderGrades::default() };
         let input = source.open().map_err(unreadable)?;
-        let records = Records::new(input, layout, &source.name.path, options.limit);
+        let records = Cuts::Stream(Records::new(input, layout, &source.name.path, options.limit));
         Ok((OpenFile { name: source.name.clone(), format, envelope, grades }, why, records))
     }
+
+    /// A zip that is not an archive of files: Inspect's logs are written so.
+    fn recognise_log(&self, source: &Source) -> Result<(OpenFile, String, Cuts), String> {
+        let limit = self.corpus.options.limit;
+        let log = EvalLog::open(source.path(), &source.name.path, LOG_HEADER, limit);
+        let (log, envelope) = log
+            .map_err(|error| format!("cannot be read: {error}"))?
+            .ok_or_else(|| "a zip that holds no log; an archive of recordings is called `.zip`".to_owned())?;
+        let format = format::by_id("inspect").ok_or_else(|| "no reader for it".to_owned())?;
+        let file = OpenFile { name: source.name.clone(), format, envelope, grades: FolderGrades::default() };
+        Ok((file, "a zip with a log's header".to_owned(), Cuts::Log(Box::new(log))))
+    }
 }
+
+/// The fields of a log's header its samples need.
+const LOG_HEADER: &[&str] = &["eval", "status"];
 
 /// Why nobody recognises a file.
 fn why_not(probe: &Probe, name: &str) -> String {

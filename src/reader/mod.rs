@@ -7,6 +7,8 @@
 
 mod claude;
 mod corpus;
+mod decode;
+mod eval_log;
 mod format;
 mod google;
 mod grades;
@@ -21,6 +23,7 @@ mod rows;
 mod scan;
 mod source;
 mod time;
+mod unpack;
 
 use std::path::PathBuf;
 

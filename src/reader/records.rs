@@ -18,6 +18,8 @@ pub(super) struct Cut {
     pub(super) key: String,
     pub(super) line: usize,
     pub(super) column: usize,
+    /// The member of the file it is, where that is a file by itself.
+    pub(super) member: Option<String>,
 }
 
 /// What comes out of a file next.
@@ -77,7 +79,7 @@ impl<R: Read> Records<R> {
         loop {
             let n = self.scanner.at_hand()?.len();
             if n == 0 {
-                return Ok(Some(Item::Record(Cut { bytes, key: String::new(), line: 1, column: 1 })));
+                return Ok(Some(Item::Record(Cut { bytes, key: String::new(), line: 1, column: 1, member: None })));
             }
             if (bytes.len() + n) as u64 > self.limit {
                 return Ok(Some(self.too_long(1, "file")));
@@ -98,7 +100,7 @@ impl<R: Read> Records<R> {
             }
             if !bytes.trim_ascii().is_empty() {
                 let key = read.number.to_string();
-                return Ok(Some(Item::Record(Cut { bytes, key, line: read.number, column: 1 })));
+                return Ok(Some(Item::Record(Cut { bytes, key, line: read.number, column: 1, member: None })));
             }
         }
     }
@@ -148,7 +150,7 @@ impl<R: Read> Records<R> {
         if bytes.trim_ascii().is_empty() {
             return Ok(None);
         }
-        Ok(Some(Item::Record(Cut { bytes, key: line.to_string(), line, column: 1 })))
+        Ok(Some(Item::Record(Cut { bytes, key: line.to_string(), line, column: 1, member: None })))
     }
 
     fn element(&mut self, at: Option<&str>) -> Result<Option<Item>, ScanError> {
@@ -187,7 +189,7 @@ impl<R: Read> Records<R> {
         if len > self.limit {
             return Ok(Some(self.too_long(line, "run")));
         }
-        Ok(Some(Item::Record(Cut { bytes, key, line, column })))
+        Ok(Some(Item::Record(Cut { bytes, key, line, column, member: None })))
     }
 
     fn too_long(&self, line: usize, what: &str) -> Item {

@@ -1,11 +1,13 @@
-//! Where recordings come from: files and folders, walked in path order; gzip is seen through.
+//! Where recordings come from: files, folders and archives, walked in path order.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::reading::FileName;
-use super::{ReadError, Skipped};
+use super::unpack::{self, Unpacked};
+use super::{ReadError, Skipped, decode, eval_log};
 
 /// One file to read.
 #[derive(Clone, Debug)]
@@ -20,12 +22,14 @@ pub(super) struct Source {
 }
 
 /// Everything found under the paths of a corpus.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(super) struct Sources {
     /// The files, in order.
     pub(super) files: Vec<Source>,
     /// What could not even be listed.
     pub(super) skipped: Vec<Skipped>,
+    /// The folders archives were unpacked to, which go away with this.
+    held: Vec<tempfile::TempDir>,
 }
 
 impl Source {
@@ -43,17 +47,19 @@ impl Source {
         self.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
     }
 
+    /// Where it lies on disk.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// True when it is a zip.
+    pub(super) fn is_zip(&self) -> io::Result<bool> {
+        Ok(decode::packing(File::open(&self.path)?)?.0 == decode::Packing::Zip)
+    }
+
     /// The file's text, uncompressed.
     pub(super) fn open(&self) -> io::Result<Box<dyn Read + Send>> {
-        let mut file = File::open(&self.path)?;
-        let mut magic = Vec::new();
-        file.by_ref().take(4).read_to_end(&mut magic)?;
-        let is_gzip = magic.starts_with(&[0x1F, 0x8B]);
-        let whole = io::Cursor::new(magic).chain(file);
-        if is_gzip {
-            return Ok(Box::new(flate2::read::MultiGzDecoder::new(whole)));
-        }
-        Ok(Box::new(whole))
+        decode::decoded(File::open(&self.path)?)
     }
 }
 
@@ -84,42 +90,78 @@ pub(super) fn stem(path: &Path) -> String {
     stem.to_owned()
 }
 
-/// Lists the files under `paths`: each path in the order given, folders in path order without hidden
-/// files. A file named twice is listed once.
+/// Lists the files under `paths`: each path in the order given, folders and archives in path order
+/// without hidden files. A file named twice is listed once.
 pub(super) fn walk(paths: &[PathBuf]) -> Result<Sources, ReadError> {
     let mut found = Sources::default();
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen = BTreeSet::new();
     for path in paths {
         let kind = std::fs::metadata(path)
             .map_err(|cause| ReadError::Unreadable { path: path.display().to_string(), cause })?;
-        if !kind.is_dir() {
-            if seen.insert(path.clone()) {
-                found.files.push(Source::of(path, kind.len(), true));
-            }
-            continue;
+        if kind.is_dir() {
+            found.add_folder(path, &mut seen);
+        } else if seen.insert(path.clone()) {
+            found.add_file(path, kind.len(), true);
         }
-        let entries = walkdir::WalkDir::new(path)
-            .follow_links(true)
-            .sort_by_file_name()
-            .into_iter()
-            .filter_entry(|entry| entry.depth() == 0 || !entry.file_name().to_string_lossy().starts_with('.'));
-        for entry in entries {
+    }
+    Ok(found)
+}
+
+impl Sources {
+    fn add_folder(&mut self, folder: &Path, seen: &mut BTreeSet<PathBuf>) {
+        for entry in files_of(folder) {
             match entry {
                 Ok(entry) if entry.file_type().is_file() => {
                     if seen.insert(entry.path().to_path_buf()) {
                         let bytes = entry.metadata().map_or(0, |data| data.len());
-                        found.files.push(Source::of(entry.path(), bytes, false));
+                        self.add_file(entry.path(), bytes, false);
                     }
                 }
                 Ok(_) => {}
                 Err(error) => {
-                    let path = error.path().unwrap_or(path).display().to_string();
-                    found.skipped.push(Skipped { path, reason: format!("cannot be listed: {error}") });
+                    let path = error.path().unwrap_or(folder).display().to_string();
+                    self.skipped.push(Skipped { path, reason: format!("cannot be listed: {error}") });
                 }
             }
         }
     }
-    Ok(found)
+
+    /// Adds a file, or the members of an archive.
+    fn add_file(&mut self, path: &Path, bytes: u64, named: bool) {
+        if !unpack::is_archive(path) || eval_log::is_log(path) {
+            self.files.push(Source::of(path, bytes, named));
+            return;
+        }
+        let shown = path.display().to_string();
+        match unpack::unpack(path, &stem(path)) {
+            Ok(unpacked) => self.add_members(&shown, unpacked),
+            Err(error) => {
+                self.skipped.push(Skipped { path: shown, reason: format!("the archive cannot be unpacked: {error}") });
+            }
+        }
+    }
+
+    fn add_members(&mut self, archive: &str, unpacked: Unpacked) {
+        for (member, reason) in unpacked.refused {
+            self.skipped.push(Skipped { path: format!("{archive}!{member}"), reason });
+        }
+        for entry in files_of(&unpacked.folder).filter_map(Result::ok).filter(|entry| entry.file_type().is_file()) {
+            let mut source = Source::of(entry.path(), entry.metadata().map_or(0, |data| data.len()), false);
+            let inner = entry.path().strip_prefix(&unpacked.folder).unwrap_or(entry.path());
+            source.name.path = format!("{archive}!{}", inner.display());
+            self.files.push(source);
+        }
+        self.held.push(unpacked.held);
+    }
+}
+
+/// Everything in a folder that is not hidden, in path order.
+fn files_of(folder: &Path) -> impl Iterator<Item = walkdir::Result<walkdir::DirEntry>> {
+    walkdir::WalkDir::new(folder)
+        .follow_links(true)
+        .sort_by_file_name()
+        .into_iter()
+        .filter_entry(|entry| entry.depth() == 0 || !entry.file_name().to_string_lossy().starts_with('.'))
 }
 
 #[cfg(test)]

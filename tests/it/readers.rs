@@ -431,7 +431,8 @@ fn a_second_run_of_one_name_is_renamed_and_named() {
 fn sessions_agree_with_their_readme() {
     let Some(corpora) = shared::folder("corpora") else { return };
     // Steps and tokens: least, twice the median, greatest. The README counts the entries of
-    // `trajectory` for SWE-agent, of which a file of history alone has none: it says 0 there, not 5.
+    // `trajectory` for SWE-agent, of which a file of history alone has none: it says 0 there, not 5. For
+    // Inspect it takes the run's totals, graders included, which two samples with calls do not have (66, not 67).
     let none = [0, 0, 0];
     let cases = [
         ("claude-code/regex-log/opus-raw.jsonl", "claude-code", 1, [3, 6, 3], [84_627, 169_254, 84_627]),
@@ -446,6 +447,7 @@ fn sessions_agree_with_their_readme() {
         ("claude-code/fixtures", "claude-code", 3, [3, 8, 5], [663, 2 * 793, 923]),
         ("claude-agent-sdk-log", "claude-agent-sdk", 50, [0, 16, 38], [96_219, 2 * 317_084, 2_513_434]),
         ("codex-rollout", "codex", 1, [2, 4, 2], [82_396, 164_792, 82_396]),
+        ("inspect", "inspect", 23, [0, 2, 6], [57, 2 * 67, 15_516]),
         ("swe-agent", "swe-agent", 13, [5, 22, 14], none),
         ("atif/login-trace.trajectory.json", "atif", 1, [6, 12, 6], none),
         ("atif/regex-log.trajectory.json", "atif", 1, [3, 6, 3], none),
@@ -465,6 +467,7 @@ fn sessions_agree_with_their_readme() {
         let graded = match folder {
             "who-and-when" => (0, 118),
             "claude-code/regex-log/opus-raw.jsonl" | "claude-code/regex-log/haiku-testgen-v2.jsonl" => (1, 0),
+            "inspect" => (16, 6),
             _ if format == "atif" => (1, 0),
             _ => (0, 0),
         };

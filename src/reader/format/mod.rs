@@ -82,6 +82,7 @@ formats! {
     pydantic_ai::PydanticAi,
     claude_code::ClaudeCode,
     claude_agent_sdk::ClaudeAgentSdk,
+    inspect::Inspect,
     swe_agent::SweAgent,
     atif::Atif,
     codex::Codex,

@@ -1,0 +1,86 @@
+//! Inspect's `.eval` logs: a zip with a header and one sample a member, deflated or in Zstandard.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::path::Path;
+
+use zip::{CompressionMethod, ZipArchive};
+
+use super::Finding;
+use super::decode;
+use super::records::{self, Cut, Item};
+use crate::diagnostic::{Diagnostic, Location, Severity};
+
+/// Members that hold what the samples have in common; a log that was cut off has the second only.
+const HEADERS: &[&str] = &["header.json", "_journal/start.json"];
+
+/// True for a zip that is a log.
+pub(super) fn is_log(path: &Path) -> bool {
+    let archive = File::open(path).ok().and_then(|file| ZipArchive::new(BufReader::new(file)).ok());
+    archive.is_some_and(|archive| HEADERS.iter().any(|name| archive.index_for_name(name).is_some()))
+}
+
+/// The samples of a log.
+pub(super) struct EvalLog {
+    archive: ZipArchive<BufReader<File>>,
+    /// Index and name of those that are left.
+    samples: std::vec::IntoIter<(usize, String)>,
+    path: String,
+    limit: u64,
+}
+
+impl EvalLog {
+    /// Opens a zip and takes `keys` of its header; `None` when it is no log. A member that unpacks to
+    /// more than `limit` bytes is refused.
+    pub(super) fn open(path: &Path, name: &str, keys: &[&str], limit: u64) -> io::Result<Option<(Self, String)>> {
+        let mut archive = ZipArchive::new(BufReader::new(File::open(path)?)).map_err(io::Error::other)?;
+        let names: Vec<String> =
+            archive.file_names_raw().map(|name| String::from_utf8_lossy(name).into_owned()).collect();
+        let Some(header) = HEADERS.iter().find_map(|wanted| names.iter().position(|name| name == wanted)) else {
+            return Ok(None);
+        };
+        let samples: Vec<(usize, String)> = names
+            .into_iter()
+            .enumerate()
+            .filter(|(_, name)| name.starts_with("samples/") && !name.ends_with('/'))
+            .collect();
+        let envelope = records::envelope(member(&mut archive, header, limit)?.as_slice(), keys)?;
+        let log = Self { archive, samples: samples.into_iter(), path: name.to_owned(), limit };
+        Ok(Some((log, envelope)))
+    }
+
+    /// The next sample or finding; `None` after the last.
+    pub(super) fn next(&mut self) -> Option<Item> {
+        let (index, name) = self.samples.next()?;
+        Some(match member(&mut self.archive, index, self.limit) {
+            Ok(bytes) => {
+                let key = name.trim_start_matches("samples/").trim_end_matches(".json").to_owned();
+                Item::Record(Cut { bytes, key, line: 1, column: 1, member: Some(name) })
+            }
+            Err(error) => Item::Finding(Finding {
+                severity: Severity::Error,
+                diagnostic: Diagnostic::new(
+                    Location::file(format!("{}!{name}", self.path)),
+                    format!("this sample is left out: {error}"),
+                    "if the log was cut off, its other samples are read",
+                ),
+            }),
+        })
+    }
+}
+
+/// One member, unpacked.
+fn member(archive: &mut ZipArchive<BufReader<File>>, index: usize, limit: u64) -> io::Result<Vec<u8>> {
+    let too_long = || io::Error::other(format!("it unpacks to more than {limit} bytes"));
+    let method = archive.by_index_raw(index).map_err(io::Error::other)?.compression();
+    let mut bytes = Vec::new();
+    let most = limit.saturating_add(1);
+    if method == CompressionMethod::ZSTD {
+        let raw = archive.by_index_raw(index).map_err(io::Error::other)?;
+        decode::zstd(raw).take(most).read_to_end(&mut bytes)?;
+    } else {
+        let packed = archive.by_index(index).map_err(io::Error::other)?;
+        packed.take(most).read_to_end(&mut bytes)?;
+    }
+    if bytes.len() as u64 > limit { Err(too_long()) } else { Ok(bytes) }
+}
