@@ -27,6 +27,8 @@ pub struct Estimates {
     pub stop_recall: Estimate,
     /// Stops over runs.
     pub stop_rate: Estimate,
+    /// Runs that ended at their own cap before the stack stopped, over runs: nothing supports a claim about them.
+    pub unsupported_share: Estimate,
     /// Steps not taken over steps recorded.
     pub steps_saved_ratio: Estimate,
     /// Tokens not spent over tokens recorded, over runs with token counts.
@@ -54,6 +56,7 @@ impl Estimates {
             missed_stop_rate_capped: share(group, |row| is_failure(row) && EndCause::is_censoring(row.end), missed),
             stop_recall: share(group, is_failure, |row| row.verdict == Verdict::TrueStop),
             stop_rate: share(group, |_| true, Row::is_stop),
+            unsupported_share: share(group, |_| true, |row| row.end.is_censoring() && !row.is_stop()),
             steps_saved_ratio: saved_ratio(group, Unit::Steps),
             tokens_saved_ratio: saved_ratio(group, Unit::Tokens),
             cost_saved_ratio: saved_ratio(group, Unit::CostUsd),

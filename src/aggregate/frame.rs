@@ -23,7 +23,7 @@ const FLAGS: [Flag; 5] = [
     ("not_evaluable_runs", |row| !row.not_evaluable.is_empty()),
 ];
 
-const AMOUNTS: [Amount; 10] = [
+const AMOUNTS: [Amount; 8] = [
     ("steps_recorded", |row| Some(row.steps_recorded as f64)),
     ("steps_at_stop", |row| Some(row.steps_at_stop as f64)),
     ("tokens_recorded", |row| row.tokens_recorded.map(|tokens| tokens as f64)),
@@ -32,8 +32,6 @@ const AMOUNTS: [Amount; 10] = [
     ("cost_usd_at_stop", |row| row.cost_usd_at_stop),
     ("ms_recorded", |row| row.ms_recorded.map(|ms| ms as f64)),
     ("ms_at_stop", |row| row.ms_at_stop.map(|ms| ms as f64)),
-    ("outcome_low", |row| Some(f64::from(row.outcome_low))),
-    ("outcome_high", |row| Some(f64::from(row.outcome_high))),
 ];
 
 /// Counts and sums of every group, in group order.

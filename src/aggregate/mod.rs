@@ -1,22 +1,28 @@
 //! Rows in, numbers out: one row per run and stack, and the tables computed from them. Column names live
 //! here and nowhere else; they are a contract.
 
+mod budget;
 mod estimates;
 mod firing;
 mod frame;
 mod frontier;
 mod group;
 mod label;
+mod outcomes;
+mod pairs;
 mod row;
 mod rules;
 mod savings;
 mod summary;
 
+pub use budget::{BudgetCurve, budget_curves};
 pub use estimates::{Estimates, LEVEL};
 pub use firing::{Firing, firings};
 pub use frontier::{FrontierPoint, frontier};
 pub use group::{Group, by_stack, by_stratum};
 pub use label::Label;
+pub use outcomes::OutcomeBounds;
+pub use pairs::{Pair, SEED, pairs};
 pub use row::{ExactnessName, Row, RunRows};
 pub use rules::{RuleShare, rule_shares};
 pub use savings::{Savings, Unit, unit_of};

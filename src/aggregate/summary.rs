@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::frame::{Sums, sums};
-use super::{Estimates, Group, Label, Savings, Unit};
+use super::{Estimates, Group, Label, OutcomeBounds, Savings, Unit};
 use crate::verdict::Verdict;
 
 /// The line of one group.
@@ -23,6 +23,8 @@ pub struct Summary {
     pub tasks: u64,
     /// Rates.
     pub estimates: Estimates,
+    /// Bounds on success.
+    pub outcomes: OutcomeBounds,
     /// What was saved, by unit; `None` where no run tells.
     pub savings: [(Unit, Option<Savings>); 3],
     sums: Sums,
@@ -50,12 +52,6 @@ impl Summary {
         self.sums.get(name).copied()
     }
 
-    /// Mean lower and upper bound on the outcome, over all runs.
-    pub fn outcome_bounds(&self) -> Option<(f64, f64)> {
-        let n = self.runs as f64;
-        Some((self.sum("outcome_low")? / n, self.sum("outcome_high")? / n))
-    }
-
     /// What was saved in `unit`.
     pub fn savings_in(&self, unit: Unit) -> Option<&Savings> {
         self.savings.iter().find(|(of, _)| *of == unit).and_then(|(_, savings)| savings.as_ref())
@@ -73,6 +69,7 @@ pub fn summarise(groups: &[Group<'_>]) -> Result<Vec<Summary>, polars::error::Po
         runs: group.rows.len() as u64,
         tasks: group.rows.iter().map(|row| row.cluster()).collect::<BTreeSet<_>>().len() as u64,
         estimates: Estimates::of(group),
+        outcomes: OutcomeBounds::of(group),
         savings: [Unit::Steps, Unit::Tokens, Unit::CostUsd].map(|unit| (unit, Savings::of(group, unit))),
         sums,
     });

@@ -10,7 +10,7 @@ use super::inputs::{AssumptionArgs, CorpusArgs, ReadingArgs, StackArgs};
 use super::output::{Format, Output};
 use crate::aggregate::{Firing, Row};
 use crate::compare::{Comparison, StackInfo};
-use crate::diagnostic::{Diagnostic, Location};
+use crate::diagnostic::{Diagnostic, Location, nearest};
 use crate::report::{Publication, read_manifest, read_rows};
 
 /// Arguments of `compare`.
@@ -22,6 +22,9 @@ pub(super) struct Args {
     stacks: StackArgs,
     #[command(flatten)]
     assumptions: AssumptionArgs,
+    /// The stack the others are compared with; by default the first.
+    #[arg(long, value_name = "STACK")]
+    baseline: Option<String>,
     /// Folder for rows, tables and figures; without it only the table is printed.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -86,8 +89,16 @@ pub(super) fn compare(
 /// `whenstop compare`.
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let compared = compare(&args.corpus, &args.stacks, &args.assumptions, output)?;
+    if let Some(name) = args.baseline.as_deref().filter(|name| !compared.stacks.iter().any(|s| &*s.name == *name)) {
+        let help = match nearest(name, compared.stacks.iter().map(|stack| &*stack.name)) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "name one of the stacks compared".to_owned(),
+        };
+        return Err(Failure::usage(Diagnostic::new(Location::default(), format!("no stack `{name}`"), help)));
+    }
     let assumptions = args.assumptions.assumptions().names();
-    let publication = Publication::new(compared.rows, compared.firings, compared.stacks, &assumptions);
+    let Compared { rows, firings, stacks } = compared;
+    let publication = Publication::new(rows, firings, stacks, args.baseline.as_deref(), &assumptions);
     show(&publication, args.format, args.out.as_deref(), output)
 }
 
@@ -111,7 +122,7 @@ pub(super) fn run_example(args: &ExampleArgs, output: &Output) -> Result<Exit, F
     let stacks = StackArgs { stacks: vec![stacks.display().to_string()] };
     output.note(&format!("comparing {} on {}", stacks.stacks[0], traces.display()));
     let compared = compare(&corpus, &stacks, &AssumptionArgs::default(), output)?;
-    let publication = Publication::new(compared.rows, compared.firings, compared.stacks, &[]);
+    let publication = Publication::new(compared.rows, compared.firings, compared.stacks, None, &[]);
     show(&publication, Format::Table, Some(&args.out), output)
 }
 

@@ -5,12 +5,12 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::figure::{FrontierFigure, SpendingFigure, StopsFigure, save};
+use super::figure::{BudgetFigure, FrontierFigure, SpendingFigure, StopsFigure, save};
 use super::table::{self, Table};
 use super::{write_atomically, write_rows};
 use crate::aggregate::{
-    Firing, FrontierPoint, Group, Label, Row, Summary, Unit, by_stack, by_stratum, frontier, rule_shares, summarise,
-    unit_of,
+    BudgetCurve, Firing, FrontierPoint, Group, Label, Row, SEED, Summary, Unit, budget_curves, by_stack, by_stratum,
+    frontier, pairs, rule_shares, summarise, unit_of,
 };
 use crate::compare::StackInfo;
 use crate::diagnostic::{Diagnostic, Location};
@@ -28,6 +28,12 @@ pub struct Manifest {
     pub rows_version: u32,
     /// Stacks in order, each with its rules in order.
     pub stacks: Vec<ManifestStack>,
+    /// The stack the others are compared with in `pairs.csv`.
+    pub baseline: Label,
+    /// Seed of every resample.
+    pub seed: u64,
+    /// How many stacks were tried on these runs.
+    pub stacks_tried: usize,
     /// Assumptions that narrow bounds.
     pub assumptions: Vec<String>,
 }
@@ -52,6 +58,9 @@ pub struct Tables {
     rules: Table,
     strata: Table,
     frontier: Table,
+    pairs: Table,
+    budget: Table,
+    curves: Vec<BudgetCurve>,
     summaries: Vec<Summary>,
     points: Vec<FrontierPoint>,
 }
@@ -66,12 +75,24 @@ pub struct Publication {
 
 impl Publication {
     /// From a comparison just made.
-    pub fn new(rows: Vec<Row>, firings: Vec<Firing>, stacks: Vec<StackInfo>, assumptions: &[&str]) -> Self {
+    /// `baseline` is the stack the others are compared with; by default the first.
+    pub fn new(
+        rows: Vec<Row>,
+        firings: Vec<Firing>,
+        stacks: Vec<StackInfo>,
+        baseline: Option<&str>,
+        assumptions: &[&str],
+    ) -> Self {
+        let first = stacks.first().map_or_else(|| Label::from(""), |stack| stack.name.clone());
+        let stacks_tried = stacks.len();
         let stacks = stacks.into_iter();
         let manifest = Manifest {
             whenstop: env!("CARGO_PKG_VERSION").to_owned(),
             rows_version: ROWS_VERSION,
             stacks: stacks.map(|StackInfo { name, profile, rules }| ManifestStack { name, profile, rules }).collect(),
+            baseline: baseline.map_or(first, Label::from),
+            seed: SEED,
+            stacks_tried,
             assumptions: assumptions.iter().map(ToString::to_string).collect(),
         };
         Self::from_rows(rows, firings, manifest)
@@ -106,16 +127,21 @@ impl Publication {
 
     /// Computes every table.
     pub fn tables(&self) -> Result<Tables, polars::error::PolarsError> {
-        let summaries = summarise(&by_stack(&self.rows))?;
+        let groups = by_stack(&self.rows);
+        let summaries = summarise(&groups)?;
         let stacks: Vec<(Label, Vec<Label>)> =
             self.manifest.stacks.iter().map(|stack| (stack.name.clone(), stack.rules.clone())).collect();
         let points = frontier(&summaries, self.unit);
+        let curves = groups.first().map(|group| budget_curves(group, self.unit)).unwrap_or_default();
         Ok(Tables {
             overview: table::overview(&summaries, self.unit),
             summary: table::summary(&summaries),
             rules: table::rules(&rule_shares(&stacks, &self.rows, &self.firings)),
             strata: table::strata(&summarise(&by_stratum(&self.rows))?),
             frontier: table::frontier(&points),
+            pairs: table::pairs(&pairs(&groups, &self.manifest.baseline, self.unit)),
+            budget: table::budget(&curves),
+            curves,
             summaries,
             points,
         })
@@ -127,6 +153,8 @@ impl Publication {
         write_rows(&out.join("firings.csv"), &self.firings)?;
         let named = [
             ("summary", &tables.summary),
+            ("pairs", &tables.pairs),
+            ("budget", &tables.budget),
             ("rules", &tables.rules),
             ("strata", &tables.strata),
             ("frontier", &tables.frontier),
@@ -147,6 +175,7 @@ impl Publication {
         let frontier =
             FrontierFigure { points: &tables.points, summaries: &tables.summaries, subtitle: subtitle.clone() };
         save(&frontier, out, "frontier")?;
+        save(&BudgetFigure { curves: &tables.curves, subtitle: subtitle.clone() }, out, "budget")?;
         save(&StopsFigure { groups: &groups, subtitle: subtitle.clone() }, out, "stop-steps")?;
         save(&SpendingFigure { groups: &groups, unit: self.unit, subtitle }, out, "spending")
     }
@@ -167,7 +196,10 @@ impl Publication {
             - **after rework**: all {unit} not spent, less what it costs to run the killed successes again.\n\
             - Assumptions beyond the recordings: {assumptions}.\n\n\
             ![Cost saved against successes killed](frontier.svg)\n\n\
-            ![When each stack stops](stop-steps.svg)\n\n![Where the cost went](spending.svg)\n",
+            ![When each stack stops](stop-steps.svg)\n\n![Where the cost went](spending.svg)\n\n\
+            ![Success by budget](budget.svg)\n\n\
+            `pairs.csv` holds every stack against `{baseline}`; `summary.csv` every count, rate, bound and sum.\n",
+            baseline = self.manifest.baseline,
             headline = self.headline(),
             overview = tables.overview.to_markdown(),
             best = if best.is_empty() { "none can be placed".to_owned() } else { best.join(", ") },

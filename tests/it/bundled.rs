@@ -46,7 +46,7 @@ fn compared(runs: &[Run]) -> (Publication, Vec<Row>) {
         rows.extend(more_rows);
         firings.extend(more_firings);
     }
-    (Publication::new(rows.clone(), firings, comparison.infos().to_vec(), &[]), rows)
+    (Publication::new(rows.clone(), firings, comparison.infos().to_vec(), None, &[]), rows)
 }
 
 /// The behaviour a synthetic run plays.

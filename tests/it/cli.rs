@@ -75,7 +75,7 @@ fn compare_prints_a_table_and_writes_a_folder() {
         names.sort();
         names
     };
-    let expected = "firings.csv frontier.csv frontier.png frontier.svg manifest.json rows.csv rules.csv spending.png \
+    let expected = "budget.csv budget.png budget.svg firings.csv frontier.csv frontier.png frontier.svg manifest.json pairs.csv rows.csv rules.csv spending.png \
         spending.svg stop-steps.png stop-steps.svg strata.csv summary.csv summary.md";
     assert_eq!(written.join(" "), expected);
 }
@@ -84,7 +84,7 @@ fn compare_prints_a_table_and_writes_a_folder() {
 fn summary_columns_are_a_contract() {
     let desk = Desk::new();
     assert_eq!(desk.told("compare runs.jsonl --stacks stacks.toml --out out").0, 0);
-    for table in ["summary", "rules", "strata", "frontier", "firings"] {
+    for table in ["summary", "pairs", "budget", "rules", "strata", "frontier", "firings"] {
         let text = desk.read(&format!("out/{table}.csv"));
         insta::assert_snapshot!(format!("columns_{table}"), text.lines().next().unwrap_or_default().replace(',', "\n"));
     }

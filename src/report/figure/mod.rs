@@ -1,11 +1,13 @@
 //! Figures, each as SVG and PNG from the same drawing.
 
+mod budget;
 mod canvas;
 mod frontier;
 mod spending;
 mod stops;
 pub mod style;
 
+pub use budget::BudgetFigure;
 pub use canvas::{Drawing, FigureError, Picture, save};
 pub use frontier::FrontierFigure;
 pub use spending::SpendingFigure;

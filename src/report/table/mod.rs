@@ -1,14 +1,18 @@
 //! Tables: named columns of cells, and the four ways to show them.
 
+mod budget;
 mod frontier;
 mod overview;
+mod pairs;
 mod render;
 mod rules;
 mod strata;
 mod summary;
 
+pub use budget::budget;
 pub use frontier::frontier;
 pub use overview::overview;
+pub use pairs::pairs;
 pub use rules::rules;
 pub use strata::strata;
 pub use summary::summary;

@@ -42,6 +42,7 @@ fn push_rates(summary: &Summary, line: &mut Line) {
         ("missed_stop_rate_capped", &e.missed_stop_rate_capped),
         ("stop_recall", &e.stop_recall),
         ("stop_rate", &e.stop_rate),
+        ("unsupported_share", &e.unsupported_share),
         ("steps_saved_ratio", &e.steps_saved_ratio),
         ("tokens_saved_ratio", &e.tokens_saved_ratio),
         ("cost_usd_saved_ratio", &e.cost_saved_ratio),
@@ -54,11 +55,20 @@ fn push_rates(summary: &Summary, line: &mut Line) {
     line.push("fes_rate_effective_n", Cell::number(e.fes_rate.effective_n));
 }
 
+/// Bounds that hold whatever the unknown outcomes were, and the interval around them.
 fn push_bounds(summary: &Summary, line: &mut Line) {
-    let bounds = summary.outcome_bounds();
-    line.push("success_bound_low", Cell::number(bounds.map(|(low, _)| low)));
-    line.push("success_bound_high", Cell::number(bounds.map(|(_, high)| high)));
-    line.push("unidentified_share", Cell::number(bounds.map(|(low, high)| high - low)));
+    for (name, estimate) in
+        [("success_bound", &summary.outcomes.success), ("retained_bound", &summary.outcomes.retained)]
+    {
+        line.push(format!("{name}_low"), Cell::number(estimate.bounds.map(|bounds| bounds.low)));
+        line.push(format!("{name}_high"), Cell::number(estimate.bounds.map(|bounds| bounds.high)));
+        line.push(format!("{name}_ci_low"), Cell::number(estimate.interval.map(|interval| interval.low)));
+        line.push(format!("{name}_ci_high"), Cell::number(estimate.interval.map(|interval| interval.high)));
+        line.push(format!("{name}_n"), Cell::Count(estimate.n));
+    }
+    line.push("bounds_method", Cell::Text(summary.outcomes.success.method.name().to_owned()));
+    line.push("unidentified_share", Cell::number(summary.outcomes.success.unidentified()));
+    line.push("tipping_point", Cell::number(summary.outcomes.tipping_point));
 }
 
 fn push_savings(unit: &str, savings: Option<&Savings>, line: &mut Line) {
