@@ -1,10 +1,14 @@
-//! `whenstop explain`: one run step by step, with each stack's signals and where it stopped.
+//! `whenstop explain`: one run step by step, with each stack's signals and where it stopped; or the
+//! decisions alone, as data.
 
 use super::Exit;
 use super::failure::Failure;
 use super::inputs::{CorpusArgs, StackArgs};
-use super::output::Output;
-use crate::explain::Explanation;
+use super::output::{Format, Output};
+use crate::catalog::Strategies;
+use crate::diagnostic::{Diagnostic, Location};
+use crate::explain::{Explanation, TrailLine, first_actions, trail_lines};
+use crate::report::table::{Cell, Table};
 
 /// Arguments of `explain`.
 #[derive(Debug, clap::Args)]
@@ -19,6 +23,17 @@ pub(super) struct Args {
     /// Characters of each text that are shown.
     #[arg(long, value_name = "N", default_value_t = 70)]
     text: usize,
+    /// Only the decisions of every run, one a line.
+    #[arg(long, conflicts_with = "first")]
+    trail: bool,
+    /// Only who first acts at which call: a line for each stack, a column for each run. `w3 d5`: warns at call 3,
+    /// refuses call 5 (o noted, w warns, i instructs, d refuses, a asks a human, f forces an answer, x lifts a cap,
+    /// h halts, e ends with an error; in brackets where the model never learns of it).
+    #[arg(long)]
+    first: bool,
+    /// How the decisions are printed.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
 }
 
 /// Runs explained when none is named.
@@ -28,6 +43,16 @@ const WITHOUT_NAME: usize = 1;
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let strategies = args.stacks.load()?;
     let wanted = |id: &str| args.run.is_empty() || args.run.iter().any(|part| id.contains(part.as_str()));
+    if args.trail || args.first {
+        return decisions(args, &strategies, &wanted, output);
+    }
+    if args.format != Format::Table {
+        return Err(Failure::usage(Diagnostic::new(
+            Location::default(),
+            "`--format` is for decisions alone",
+            "add `--trail` or `--first`",
+        )));
+    }
     let (mut shown, mut others) = (Vec::new(), 0_usize);
     args.corpus.process(
         output,
@@ -38,14 +63,69 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         },
     )?;
     if shown.is_empty() {
-        return Err(Failure::nothing(
-            format!("no run is called {}", args.run.join(" or ")),
-            "`rows.csv` of `compare --out` lists the runs; a part of the id is enough",
-        ));
+        return Err(no_such_run(args));
     }
     output.data(&shown.join("\n"));
     if args.run.is_empty() && others > 0 {
         output.note(&format!("{others} more runs; name one with `--run`"));
     }
     Ok(Exit::Done)
+}
+
+fn no_such_run(args: &Args) -> Failure {
+    Failure::nothing(
+        format!("no run is called {}", args.run.join(" or ")),
+        "`rows.csv` of `compare --out` lists the runs; a part of the id is enough",
+    )
+}
+
+/// The decisions of all runs wanted, as one table.
+fn decisions(
+    args: &Args,
+    strategies: &Strategies,
+    wanted: &(impl Fn(&str) -> bool + Sync),
+    output: &Output,
+) -> Result<Exit, Failure> {
+    let mut runs: Vec<(String, Vec<TrailLine>)> = Vec::new();
+    args.corpus.process(
+        output,
+        |run| wanted(&run.header.run_id).then(|| (run.header.run_id.clone(), trail_lines(&run, strategies))),
+        |run| runs.extend(run),
+    )?;
+    if runs.is_empty() {
+        return Err(no_such_run(args));
+    }
+    let table = if args.first { first_table(strategies, &runs) } else { trail_table(&runs) };
+    output.table(&table, args.format)?;
+    Ok(Exit::Done)
+}
+
+fn trail_table(runs: &[(String, Vec<TrailLine>)]) -> Table {
+    let columns = ["run_id", "stack", "call", "point", "action", "rule", "code", "observed", "limit", "delivered"];
+    let rows = runs.iter().flat_map(|(_, lines)| lines).map(|TrailLine { run_id, stack, call, decision }| {
+        vec![
+            Cell::Text(run_id.clone()),
+            Cell::Text(stack.clone()),
+            Cell::Count(*call as u64),
+            Cell::Text(decision.point.to_string()),
+            Cell::Text(decision.action.name().to_owned()),
+            Cell::Text(decision.rule.as_str().to_owned()),
+            Cell::text(decision.code.as_deref()),
+            Cell::number(decision.evidence.observed),
+            Cell::number(decision.evidence.limit),
+            Cell::Text(decision.delivered.to_string()),
+        ]
+    });
+    Table { columns: columns.map(str::to_owned).to_vec(), rows: rows.collect() }
+}
+
+fn first_table(strategies: &Strategies, runs: &[(String, Vec<TrailLine>)]) -> Table {
+    let rows = strategies.iter().map(|strategy| {
+        let of_stack =
+            |lines: &[TrailLine]| Cell::Text(first_actions(lines.iter().filter(|line| line.stack == strategy.name())));
+        let cells = runs.iter().map(|(_, lines)| of_stack(lines));
+        std::iter::once(Cell::Text(strategy.name().to_owned())).chain(cells).collect()
+    });
+    let columns = std::iter::once("stack".to_owned()).chain(runs.iter().map(|(id, _)| id.clone()));
+    Table { columns: columns.collect(), rows: rows.collect() }
 }

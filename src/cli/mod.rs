@@ -15,6 +15,7 @@ mod rules;
 mod schema;
 mod snapshot;
 mod synth;
+mod texts;
 
 use clap::{Parser, Subcommand};
 

@@ -5,6 +5,7 @@ use clap::Subcommand;
 use super::Exit;
 use super::failure::Failure;
 use super::output::{Format, Output};
+use super::texts;
 use crate::diagnostic::{Diagnostic, Location, nearest};
 use crate::report::table::{Cell, Table};
 use crate::{bailout, preset, signal, system};
@@ -30,6 +31,8 @@ enum Command {
         /// Its name, for example `errors.streak` or `mira`.
         name: String,
     },
+    /// Precision and recall of the systems' text tests on labelled texts.
+    Texts(texts::Args),
 }
 
 #[derive(Debug, Default, clap::Args)]
@@ -45,6 +48,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         None => output.table(&list(), Format::Table)?,
         Some(Command::List(args)) => output.table(&list(), args.format)?,
         Some(Command::Explain { name }) => output.data(&explain(name)?),
+        Some(Command::Texts(args)) => return texts::run(args, output),
     }
     Ok(Exit::Done)
 }

@@ -1,11 +1,15 @@
 //! One run told step by step: what the agent did, what each stack's signals read, and who stopped it.
 
+mod trail;
+
 use std::fmt;
 
 use crate::decision::{Decision, RuleReading, Strategy};
 use crate::replay::{Replay, replay};
 use crate::transcript::{Event, Message, Moment, PointView, Role, Run};
 use crate::verdict::Course;
+
+pub use trail::{TrailLine, first_actions, trail_lines};
 
 /// The story of one run.
 #[derive(Clone, Debug)]

@@ -1,0 +1,82 @@
+//! The decisions of strategies on one run as data: who acts at which call, and how.
+
+use std::fmt::Write as _;
+
+use crate::decision::{Action, Decision, Strategy};
+use crate::replay::trail;
+use crate::transcript::{Moment, Run};
+
+/// One decision of one strategy on one run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TrailLine {
+    /// The run.
+    pub run_id: String,
+    /// The strategy.
+    pub stack: String,
+    /// The number (from 1) of the tool call it is about; for a decision about no single call, how many
+    /// calls the agent had asked for by then. 0 before the first.
+    pub call: usize,
+    /// The decision itself.
+    pub decision: Decision,
+}
+
+/// Every decision of `strategies` on `run`, strategy by strategy, each up to its first terminal one.
+pub fn trail_lines(run: &Run, strategies: &[Box<dyn Strategy>]) -> Vec<TrailLine> {
+    let mut lines = Vec::new();
+    for strategy in strategies {
+        lines.extend(trail(run, &**strategy).into_iter().map(|decision| TrailLine {
+            run_id: run.header.run_id.clone(),
+            stack: strategy.name().to_owned(),
+            call: call_number(run, &decision),
+            decision,
+        }));
+    }
+    lines
+}
+
+fn call_number(run: &Run, decision: &Decision) -> usize {
+    let step = decision.point.step as usize;
+    let known = if decision.point.moment == Moment::BeforeRequest { step } else { step + 1 };
+    let calls = |index: usize| run.reply(index).map_or(&[][..], |reply| &reply.tool_calls);
+    let asked_for: usize = (0..known).map(|index| calls(index).len()).sum();
+    let named = decision.call_id.as_deref().and_then(|id| {
+        // The latest step that has a call of this id: ids are not always unique in a run.
+        let index = (0..known).rev().find(|&index| calls(index).iter().any(|call| call.id.as_deref() == Some(id)))?;
+        let within = calls(index).iter().position(|call| call.id.as_deref() == Some(id))?;
+        Some((0..index).map(|index| calls(index).len()).sum::<usize>() + within + 1)
+    });
+    named.unwrap_or(asked_for)
+}
+
+/// The letter of an action in a matrix of first actions.
+fn letter(action: Action) -> char {
+    match action {
+        Action::Observe => 'o',
+        Action::Warn => 'w',
+        Action::Inject => 'i',
+        Action::Deny => 'd',
+        Action::Ask => 'a',
+        Action::ForceFinal => 'f',
+        Action::Extend => 'x',
+        Action::Stop => 'h',
+        Action::Fail => 'e',
+    }
+}
+
+/// What one strategy did on one run, in short: each kind of action at its first call, in order, as `w3 d5 h6`;
+/// in brackets where its words never reach the model; `–` for nothing.
+pub fn first_actions<'l>(lines: impl IntoIterator<Item = &'l TrailLine>) -> String {
+    let (mut seen, mut text) = (Vec::new(), String::new());
+    for TrailLine { call, decision, .. } in lines {
+        let kind = (decision.action, decision.delivered);
+        if seen.contains(&kind) {
+            continue;
+        }
+        seen.push(kind);
+        let blank = if text.is_empty() { "" } else { " " };
+        let (open, close) = if decision.delivered { ("", "") } else { ("(", ")") };
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{blank}{open}{}{call}{close}", letter(decision.action));
+    }
+    if text.is_empty() { "–".to_owned() } else { text }
+}
