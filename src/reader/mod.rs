@@ -8,6 +8,7 @@
 mod claude;
 mod corpus;
 mod decode;
+mod dialect;
 mod eval_log;
 mod format;
 mod google;
@@ -22,6 +23,7 @@ mod report;
 mod rows;
 mod scan;
 mod source;
+mod spans;
 mod time;
 mod unpack;
 

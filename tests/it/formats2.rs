@@ -10,7 +10,7 @@ use whenstop::transcript::{Event, Lane, Message, Run};
 use crate::shared;
 
 /// The formats held here.
-const FORMATS: &[&str] = &["gemini-cli", "adk", "agentica", "agentao", "awaken", "pydantic-ai"];
+const FORMATS: &[&str] = &["gemini-cli", "adk", "agentica", "agentao", "awaken", "pydantic-ai", "otel"];
 
 fn fixtures() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("fixtures/readers")
@@ -263,11 +263,17 @@ fn pydantic_ai() {
     );
     check(
         "pydantic-ai/good-lines.jsonl",
+        "a: 1 steps, 0 calls, 0 results (0 flagged, 0 errors), 125 tokens, unknown, unknown
+        b: 1 steps, 1 calls, 1 results (0 flagged, 0 errors), no tokens, unknown, unknown
+        good-lines/2: 1 steps, 0 calls, 0 results (0 flagged, 0 errors), no tokens, unknown, unknown",
+    );
+    check_keyed(
+        "pydantic-ai/good-lines.jsonl",
+        Some("passed"),
         "a: 1 steps, 0 calls, 0 results (0 flagged, 0 errors), 125 tokens, success, unknown
         b: 1 steps, 1 calls, 1 results (0 flagged, 0 errors), no tokens, failure, unknown
         good-lines/2: 1 steps, 0 calls, 0 results (0 flagged, 0 errors), no tokens, unknown, unknown",
     );
-    check_keyed("pydantic-ai/good-lines.jsonl", Some("passed"), "");
     check("pydantic-ai/bad-truncated.json", "error 1:86: cannot read this as JSON: EOF while parsing a string");
     check(
         "pydantic-ai/bad-parts.json",
@@ -284,6 +290,56 @@ fn pydantic_ai() {
         error 5:3: a message that is neither a request nor a response
         error 6:3: `message` should be an object, not `9`
         unknown pydantic-ai smell x1",
+    );
+}
+
+#[test]
+fn otel() {
+    check(
+        "otel/good.jsonl",
+        "conv-1: 3 steps, 2 calls, 2 results (2 flagged, 1 errors), 1 beside, 2075 tokens, unknown, self_finish
+        unknown otel trace without model calls x1",
+    );
+    check_keyed(
+        "otel/good.jsonl",
+        Some("resolved"),
+        "conv-1: 3 steps, 2 calls, 2 results (2 flagged, 1 errors), 1 beside, 2075 tokens, success, self_finish
+        unknown otel trace without model calls x1",
+    );
+    check(
+        "otel/good-old.jsonl",
+        "5b8efff798038103d269b633813fc60c: 2 steps, 1 calls, 1 results (0 flagged, 0 errors), 130 tokens, unknown, timeout",
+    );
+    check(
+        "otel/good-openinference.json",
+        "5b8efff798038103d269b633813fc60c: 2 steps, 1 calls, 1 results (1 flagged, 0 errors), 85 tokens, unknown, self_finish",
+    );
+    check(
+        "otel/good-openllmetry.jsonl",
+        "5b8efff798038103d269b633813fc60c: 2 steps, 1 calls, 1 results (1 flagged, 0 errors), 150 tokens, unknown, unknown",
+    );
+    check(
+        "otel/good-console.json",
+        "0xcc: 2 steps, 1 calls, 1 results (1 flagged, 1 errors), 24 tokens, unknown, unknown",
+    );
+    check(
+        "otel/bad-spans.jsonl", 
+        "5b8efff798038103d269b633813fc60c: 1 steps, 0 calls, 0 results (0 flagged, 0 errors), 3 tokens, unknown, unknown
+        error 1:1: a span without `traceId` and `spanId`
+        error 2:1: `gen_ai.usage.input_tokens` should be a whole number, 0 or more, not `\"few\"`
+        error 3:1: `resourceSpans` should be an array
+        error 4:1: neither an export request nor a span
+        error 5:1: neither an export request nor a span",
+    );
+    check(
+        "otel/bad-line.jsonl", 
+        "5b8efff798038103d269b633813fc60c: 1 steps, 0 calls, 0 results (0 flagged, 0 errors), 7 tokens, unknown, unknown
+        error 2:120: this line is left out: cannot read this as JSON: EOF while parsing a string",
+    );
+    check(
+        "otel/bad-deep.jsonl", 
+        "5b8efff798038103d269b633813fc60c: 1 steps, 0 calls, 0 results (0 flagged, 0 errors), 7 tokens, unknown, unknown
+        error 2:144: cannot read this as JSON: recursion limit exceeded",
     );
 }
 
@@ -362,7 +418,7 @@ fn no_damage_is_worse_than_a_message() {
             let text = std::fs::read(&path).unwrap();
             let mut damage = Damage(0x9E37_79B9_7F4A_7C15 ^ text.len() as u64);
             let target = folder.path().join(&name);
-            for _ in 0..200 {
+            for _ in 0..120 {
                 std::fs::write(&target, damage.apply(&text)).unwrap();
                 let forced = ReadOptions { format: Some((*format).to_owned()), ..ReadOptions::default() };
                 let (runs, _) = read(&target, forced);

@@ -80,6 +80,7 @@ formats! {
     agentao::Agentao,
     awaken::Awaken,
     pydantic_ai::PydanticAi,
+    otel::Otel,
     claude_code::ClaudeCode,
     claude_agent_sdk::ClaudeAgentSdk,
     inspect::Inspect,

@@ -1,0 +1,339 @@
+//! OpenTelemetry GenAI spans: the collector's file exporter, one OTLP/JSON request a line, whole
+//! documents, and the console exporter's spans (FORMATS 13).
+//!
+//! A run is a conversation, or else a trace. Spans arrive in the order of their ends and split over
+//! lines, so a file is read whole.
+
+mod attributes;
+mod span;
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use self::attributes::Attributes;
+use self::span::SpanEvent;
+use super::{Format, Layout};
+use crate::reader::dialect::{as_number, as_word, pick, word};
+use crate::reader::probe::{Probe, Sketch};
+use crate::reader::reading::{Reading, Record};
+use crate::reader::spans::{self, Kind, Span};
+use crate::reader::{labels, rows, time};
+use crate::transcript::{Draft, EndCause, Grade, Header, Instant, Outcome, OutcomeSource};
+
+/// OpenTelemetry GenAI spans.
+pub(super) struct Otel;
+
+/// Names of the lists of an export request, in both spellings.
+const RESOURCES: &[&str] = &["resourceSpans", "resource_spans", "resourceLogs", "resource_logs"];
+
+impl Format for Otel {
+    fn id(&self) -> &'static str {
+        "otel"
+    }
+
+    fn summary(&self) -> &'static str {
+        "OpenTelemetry GenAI spans (OTLP/JSON; GenAI, OpenInference and OpenLLMetry conventions)"
+    }
+
+    fn recognise(&self, probe: &Probe) -> Option<String> {
+        let names = |value: &Sketch| RESOURCES.iter().find(|name| value.get(name).is_some()).copied();
+        let found = |value: &Sketch| names(value).or_else(|| names(value.get("data")?)).or_else(|| names(value.first()?));
+        if let Some(name) = probe.values.iter().find_map(found) {
+            return Some(format!("`{name}` of an OTLP request"));
+        }
+        let is_console = |value: &Sketch| {
+            value.get("context").is_some_and(|context| context.has(&["trace_id", "span_id"])) && value.has(&["attributes"])
+        };
+        let is_span = |value: &Sketch| value.has(&["traceId", "spanId", "attributes"]) || is_console(value);
+        let spans = probe.values.iter().any(|value| is_span(value) || value.first().is_some_and(is_span));
+        spans.then(|| "spans with a trace and attributes".to_owned())
+    }
+
+    fn layout(&self, _probe: &Probe) -> Layout {
+        Layout::Whole
+    }
+
+    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
+        let mut traces = Traces::default();
+        for raw in rows::values(record, out) {
+            match serde_json::from_str::<Value>(raw.get()) {
+                Ok(value) => traces.request(raw, &value, out),
+                Err(error) => out.error(record.broken(raw.get(), &error)),
+            }
+        }
+        traces.hand_over(record.options.outcome_key.as_deref(), out);
+    }
+}
+
+/// A span as it stands in the file.
+struct Recorded {
+    trace: String,
+    span: Span,
+    attributes: Attributes,
+    events: Vec<SpanEvent>,
+    error: Option<String>,
+    status: Status,
+    service: Option<String>,
+    /// Which line it stands in.
+    line: usize,
+}
+
+/// How a span says it went.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Status {
+    Unset,
+    Ok,
+    Error,
+}
+
+/// All spans and log records of a file.
+#[derive(Default)]
+struct Traces<'r> {
+    spans: Vec<Recorded>,
+    /// Log records by trace and span.
+    logs: BTreeMap<(String, String), Vec<SpanEvent>>,
+    lines: Vec<&'r RawValue>,
+}
+
+impl<'r> Traces<'r> {
+    /// One export request, in whatever wrapping; or spans by themselves.
+    fn request(&mut self, raw: &'r RawValue, value: &Value, out: &mut Reading<'_>) {
+        let value = value.get("data").filter(|data| data.is_object() || data.is_array()).unwrap_or(value);
+        let requests = value.as_array().map_or_else(|| std::slice::from_ref(value), Vec::as_slice);
+        self.lines.push(raw);
+        for request in requests {
+            let mut known = request.get("resourceMetrics").is_some();
+            for (names, scopes) in [
+                (["resourceSpans", "resource_spans"], ["scopeSpans", "scope_spans", "instrumentationLibrarySpans"]),
+                (["resourceLogs", "resource_logs"], ["scopeLogs", "scope_logs", "instrumentationLibraryLogs"]),
+            ] {
+                let Some(resources) = pick(request, &names) else { continue };
+                known = true;
+                let Some(resources) = resources.as_array() else {
+                    out.error_at(raw.get(), format!("`{}` should be an array", names[0]), "the line is left out");
+                    continue;
+                };
+                for resource in resources {
+                    self.resource(resource, &scopes, raw, out);
+                }
+            }
+            if pick(request, &["attributes", "spanId", "span_id"]).is_some() {
+                known = true;
+                self.span(request, None, raw, out);
+            }
+            if !known {
+                out.error_at(raw.get(), "neither an export request nor a span", "it is left out");
+            }
+        }
+    }
+
+    fn resource(&mut self, resource: &Value, scopes: &[&str], raw: &RawValue, out: &mut Reading<'_>) {
+        let attributes = Attributes::of(resource.get("resource").and_then(|resource| resource.get("attributes")));
+        let service = attributes.word(&["service.name"]);
+        let scopes = pick(resource, scopes).and_then(Value::as_array);
+        for scope in scopes.into_iter().flatten() {
+            for span in scope.get("spans").and_then(Value::as_array).into_iter().flatten() {
+                self.span(span, service.as_deref(), raw, out);
+            }
+            for log in pick(scope, &["logRecords", "log_records"]).and_then(Value::as_array).into_iter().flatten() {
+                self.log(log);
+            }
+        }
+    }
+
+    fn log(&mut self, log: &Value) {
+        let event = event_of(log);
+        let trace = word(log, &["traceId", "trace_id"]).unwrap_or_default();
+        let span = word(log, &["spanId", "span_id"]).unwrap_or_default();
+        if event.name.starts_with("gen_ai.") {
+            self.logs.entry((trace, span)).or_default().push(event);
+        }
+    }
+
+    fn span(&mut self, span: &Value, service: Option<&str>, raw: &RawValue, out: &mut Reading<'_>) {
+        let context = span.get("context").unwrap_or(span);
+        let id = word(context, &["spanId", "span_id"]).filter(|id| !id.is_empty());
+        let trace = word(context, &["traceId", "trace_id"]).filter(|id| !id.is_empty());
+        let (Some(id), Some(trace)) = (id, trace) else {
+            return out.error_at(raw.get(), "a span without `traceId` and `spanId`", "the span is left out");
+        };
+        let attributes = Attributes::of(span.get("attributes"));
+        let status = status_of(span.get("status"));
+        let message = span.get("status").and_then(|status| word(status, &["message", "description"]));
+        let error = attributes.word(&["error.type"]).or_else(|| (status == Status::Error).then(String::new));
+        let error = error.map(|kind| format!("{kind} {}", message.unwrap_or_default()));
+        let start = pick(span, &["startTimeUnixNano", "start_time_unix_nano", "startTime", "start_time"]);
+        let end = pick(span, &["endTimeUnixNano", "end_time_unix_nano", "endTime", "end_time"]);
+        let events = span.get("events").and_then(Value::as_array).into_iter().flatten().map(event_of).collect();
+        self.spans.push(Recorded {
+            span: Span {
+                id,
+                parent: word(span, &["parentSpanId", "parent_span_id", "parent_id"]).filter(|id| !id.is_empty()),
+                start: start.and_then(nanoseconds),
+                end: end.and_then(instant),
+                name: word(span, &["name"]).unwrap_or_default(),
+                kind: Kind::Other,
+            },
+            trace,
+            attributes,
+            events,
+            error,
+            status,
+            service: service.map(str::to_owned),
+            line: self.lines.len() - 1,
+        });
+    }
+
+    /// Hands over a run for each conversation, or trace, that has a model call.
+    fn hand_over(mut self, key: Option<&str>, out: &mut Reading<'_>) {
+        let mut talks: BTreeMap<String, String> = BTreeMap::new();
+        for recorded in &self.spans {
+            if let Some(talk) = recorded.attributes.word(&["gen_ai.conversation.id"]) {
+                talks.entry(recorded.trace.clone()).or_insert(talk);
+            }
+        }
+        let mut runs: Vec<(String, Vec<Recorded>)> = Vec::new();
+        let mut places: BTreeMap<String, usize> = BTreeMap::new();
+        for recorded in std::mem::take(&mut self.spans) {
+            let name = talks.get(&recorded.trace).unwrap_or(&recorded.trace).clone();
+            let at = *places.entry(name.clone()).or_insert_with(|| {
+                runs.push((name, Vec::new()));
+                runs.len() - 1
+            });
+            if let Some((_, spans)) = runs.get_mut(at) {
+                spans.push(recorded);
+            }
+        }
+        for (name, spans) in runs {
+            self.run(name, spans, key, out);
+        }
+    }
+
+    fn run(&mut self, name: String, recorded: Vec<Recorded>, key: Option<&str>, out: &mut Reading<'_>) {
+        let mut draft = Draft { header: Header { run_id: name, ..Header::default() }, ..Draft::default() };
+        let mut found = Vec::new();
+        let mut traces = Vec::new();
+        let mut root: Option<(Option<i128>, EndCause)> = None;
+        let mut agent: Option<(Option<i128>, String)> = None;
+        for mut one in recorded {
+            let logs = self.logs.remove(&(one.trace.clone(), one.span.id.clone())).unwrap_or_default();
+            one.events.extend(logs);
+            for event in &one.events {
+                if event.name == "gen_ai.client.inference.operation.details" {
+                    one.attributes.fill_from(event.attributes.clone());
+                }
+                grade(event, key, &mut draft.grade);
+            }
+            let mut odd = Vec::new();
+            one.span.kind = span::kind(&one.attributes, &one.events, one.error.is_some(), &mut odd);
+            if let Some(line) = self.lines.get(one.line) {
+                for what in odd {
+                    out.error_at(line.get(), what, "this field is left out");
+                }
+            }
+            name_span(&mut one);
+            if one.span.parent.is_none() && root.as_ref().is_none_or(|(start, _)| *start <= one.span.start) {
+                root = Some((one.span.start, end_of(&one)));
+            }
+            if matches!(one.span.kind, Kind::Agent) && agent.as_ref().is_none_or(|(start, _)| *start > one.span.start) {
+                agent = Some((one.span.start, one.span.name.clone()));
+            }
+            draft.header.agent = draft.header.agent.take().or_else(|| one.service.clone());
+            if !traces.contains(&one.trace) && traces.len() < 64 {
+                traces.push(one.trace);
+            }
+            found.push(one.span);
+        }
+        if !found.iter().any(|span| matches!(span.kind, Kind::Model(_))) {
+            return out.unknown("trace without model calls");
+        }
+        for trace in traces {
+            for event in self.logs.remove(&(trace, String::new())).into_iter().flatten() {
+                grade(&event, key, &mut draft.grade);
+            }
+        }
+        let begun = found.iter().filter_map(|span| span.start).min();
+        draft.header.started_at = begun.and_then(|start| i64::try_from(start / 1_000_000).ok()).map(Instant);
+        draft.header.ended_at = found.iter().filter_map(|span| span.end).max();
+        draft.header.agent = agent.map(|(_, name)| name).or(draft.header.agent);
+        draft.grade.end = root.map_or(EndCause::Unknown, |(_, end)| end);
+        let talk = spans::conversation(found);
+        draft.header.model = talk.model();
+        (draft.events, draft.warnings) = (talk.events, talk.warnings);
+        out.run(draft);
+    }
+}
+
+/// The name to show: an agent's own, a tool's own.
+fn name_span(one: &mut Recorded) {
+    let names: &[&str] = match one.span.kind {
+        Kind::Tool(_) => &["gen_ai.tool.name", "tool.name", "ai.toolCall.name", "traceloop.entity.name"],
+        Kind::Agent => &["gen_ai.agent.name", "agent.name", "graph.node.id", "traceloop.entity.name"],
+        Kind::Model(_) | Kind::Other => return,
+    };
+    let bare = one.span.name.trim_start_matches("execute_tool ").trim_start_matches("invoke_agent ").to_owned();
+    one.span.name = one.attributes.word(names).unwrap_or(bare);
+}
+
+/// How the run ended, by its root span.
+fn end_of(one: &Recorded) -> EndCause {
+    match (&one.error, one.status) {
+        (Some(error), _) => spans::end_by_error(error),
+        (None, Status::Ok) => EndCause::SelfFinish,
+        (None, _) => EndCause::Unknown,
+    }
+}
+
+/// Takes an evaluation in, if it is the one the user named.
+fn grade(event: &SpanEvent, key: Option<&str>, grade: &mut Grade) {
+    if key.is_none() || event.name != "gen_ai.evaluation.result" {
+        return;
+    }
+    let about = |names: &[&str]| event.attributes.get(names).cloned().or_else(|| pick(&event.body, names).cloned());
+    if about(&["gen_ai.evaluation.name"]).as_ref().and_then(as_word).as_deref() != key {
+        return;
+    }
+    let score = about(&["gen_ai.evaluation.score.value"]).as_ref().and_then(as_number);
+    let label = about(&["gen_ai.evaluation.score.label"]).as_ref().and_then(as_word);
+    let graded = label.and_then(|label| labels::grade_word(&label)).or_else(|| score.map(|score| score >= 1.0));
+    grade.outcome = Outcome::from_grade(graded);
+    grade.score = score;
+    grade.source = graded.map_or(OutcomeSource::None, |_| OutcomeSource::Native("gen_ai.evaluation.result"));
+}
+
+/// An event of a span, or a log record.
+fn event_of(value: &Value) -> SpanEvent {
+    let attributes = Attributes::of(value.get("attributes"));
+    let name = word(value, &["name", "eventName", "event_name"]).filter(|name| !name.is_empty());
+    SpanEvent {
+        name: name.or_else(|| attributes.word(&["event.name"])).unwrap_or_default(),
+        attributes,
+        body: value.get("body").map(attributes::any_value).unwrap_or_default(),
+    }
+}
+
+/// The status code, as a number, a name, or the console exporter's word.
+fn status_of(status: Option<&Value>) -> Status {
+    let code = status.and_then(|status| word(status, &["code", "status_code"])).unwrap_or_default();
+    match code.as_str() {
+        "1" | "STATUS_CODE_OK" | "OK" | "Ok" => Status::Ok,
+        "2" | "STATUS_CODE_ERROR" | "ERROR" | "Error" => Status::Error,
+        _ => Status::Unset,
+    }
+}
+
+/// Nanoseconds since 1970, from a number, a string of digits, or ISO 8601.
+fn nanoseconds(value: &Value) -> Option<i128> {
+    let word = as_word(value)?;
+    match word.parse::<i128>() {
+        Ok(number) if number > 1_000_000_000_000_000_000 => Some(number),
+        _ => instant(value).map(|instant| i128::from(instant.0) * 1_000_000),
+    }
+}
+
+fn instant(value: &Value) -> Option<Instant> {
+    let raw = serde_json::value::to_raw_value(value).ok()?;
+    time::instant(&raw)
+}
