@@ -11,7 +11,8 @@ use crate::transcript::{Moment, PointView};
 /// the first call.
 ///
 /// ## Fires too early when
-/// The agent has one general tool (a shell): the share is always 1. Or it pages, or edits in a batch.
+/// The very first call is 1 of 1: combine it with `tool_calls`. The agent has one general tool (a shell): the
+/// share is always 1. Or it pages, or edits in a batch.
 /// ## Never fires when
 /// Two tools alternate.
 #[derive(Debug)]
