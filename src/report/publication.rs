@@ -188,9 +188,10 @@ impl Publication {
         format!(
             "# When should it have stopped?\n\n{headline}.\n\n{overview}\n\
             On the frontier (no other stack kills fewer successes and saves more): {best}.\n\n\
-            - **killed**: false early stops, successes stopped before they were secured; a success of which nothing \
-            tells when it was secured counts as killed by any earlier stop.\n\
-            - **killed/successes**: with its 95 % interval, clustered by task.\n\
+            - **successes killed**: false early stops, successes stopped before they were secured, and their share of \
+            all successes with its 95 % interval, clustered by task. A success of which nothing tells when it was \
+            secured counts as killed by any earlier stop.\n\
+            - **failures stopped**: true stops, and their share of all failures.\n\
             - **{unit} saved**: on failed runs and after success, over all {unit} recorded. What killed successes \
             would still have spent is forfeited, not saved.\n\
             - **after rework**: all {unit} not spent, less what it costs to run the killed successes again.\n\

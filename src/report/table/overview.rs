@@ -1,4 +1,4 @@
-//! The table a person reads: one line a stack, eight columns, percentages with their interval.
+//! The table a person reads: one line a stack, six columns, shares with their interval.
 
 use super::{Cell, Line, Table};
 use crate::aggregate::{Savings, Summary, Unit};
@@ -12,10 +12,9 @@ pub fn overview(summaries: &[Summary], unit: Unit) -> Table {
         let mut line = Line::default();
         line.push("stack", Cell::Text(summary.stack.to_string()));
         line.push("stops", Cell::Count(summary.stops()));
-        line.push("killed", Cell::Count(killed));
-        line.push("killed/successes", interval(&summary.estimates.fes_rate));
-        line.push("true stops", Cell::Count(summary.count(Verdict::TrueStop)));
-        line.push("failures stopped", percent(summary.estimates.stop_recall.value));
+        line.push("successes killed", counted(killed, &interval(&summary.estimates.fes_rate)));
+        let true_stops = summary.count(Verdict::TrueStop);
+        line.push("failures stopped", counted(true_stops, &percent(summary.estimates.stop_recall.value)));
         line.push(format!("{} saved", unit.name()), percent(summary.savings_in(unit).and_then(Savings::useful_ratio)));
         line.push(
             "after rework",
@@ -24,6 +23,14 @@ pub fn overview(summaries: &[Summary], unit: Unit) -> Table {
         line
     });
     Table::of(lines.collect())
+}
+
+/// A count and what share that is: `11: 7.7 %`.
+fn counted(count: u64, share: &Cell) -> Cell {
+    match share {
+        Cell::Text(share) => Cell::Text(format!("{count}: {share}")),
+        _ => Cell::Count(count),
+    }
 }
 
 fn percent(value: Option<f64>) -> Cell {

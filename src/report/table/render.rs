@@ -72,7 +72,7 @@ impl Table {
         use comfy_table::{CellAlignment, ContentArrangement, presets};
         let mut table = comfy_table::Table::new();
         table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
-        table.set_header(self.columns.clone());
+        table.set_header((0..self.columns.len()).map(|index| self.header(index)));
         for row in &self.rows {
             table.add_row(row.iter().map(|cell| match cell {
                 Cell::Missing => "-".to_owned(),
@@ -89,6 +89,17 @@ impl Table {
         }
         let lines: Vec<String> = table.lines().map(|line| line.trim_end().to_owned()).collect();
         lines.join("\n") + "\n"
+    }
+
+    /// A column's name, over two lines where it is wider than what stands below it.
+    fn header(&self, column: usize) -> String {
+        let name = &self.columns[column];
+        let widest = self.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.plain().chars().count()).max();
+        let middle = name.match_indices(' ').map(|(at, _)| at).min_by_key(|at| at.abs_diff(name.len() / 2));
+        match middle {
+            Some(at) if name.chars().count() > widest.unwrap_or(0) => format!("{}\n{}", &name[..at], &name[at + 1..]),
+            _ => name.clone(),
+        }
     }
 
     fn is_numeric(&self, column: usize) -> bool {
