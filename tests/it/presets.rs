@@ -139,3 +139,18 @@ fn every_preset_runs_on_real_recordings_and_decides_in_order() {
         assert!(n_runs > 0, "{folder}");
     }
 }
+
+/// The check can fail: a moved action, a missing one, a framework nobody knows.
+#[test]
+fn a_wrong_table_is_told_apart() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/presets/cline/boundary.jsonl");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let check = |path: &str, text: String| conformance::run(&[TableFile { path: path.to_owned(), text }]);
+    let right = check("cline/boundary.jsonl", text.clone());
+    assert!(right.all_agreed(), "{}", show(&right));
+    let moved = check("cline/boundary.jsonl", text.replace("\"at\": 9", "\"at\": 7"));
+    assert_eq!(moved.disagreed.len(), 1, "{}", show(&moved));
+    assert_eq!(moved.disagreed[0].field, "expected.actions[1].at");
+    let unknown = check("nobody/boundary.jsonl", text);
+    assert_eq!((unknown.cases, unknown.unknown_tables.len()), (0, 1));
+}
