@@ -484,3 +484,21 @@ fn spread(mut values: Vec<u64>) -> [u64; 3] {
     let n = values.len();
     [values[0], values[(n - 1) / 2] + values[n / 2], values[n - 1]]
 }
+
+#[test]
+fn every_file_of_the_real_corpora_is_read_or_named() {
+    let Some(corpora) = shared::folder("corpora") else { return };
+    let corpus = Corpus::open(&[corpora], ReadOptions::default()).unwrap();
+    let report = corpus.process(|run| assert_survives_writing(&run), |()| ()).unwrap();
+    let reports = report.skipped.iter().filter(|skipped| skipped.reason.starts_with("an outcome report")).count();
+    let others: Vec<&str> = report
+        .skipped
+        .iter()
+        .map(|skipped| skipped.reason.as_str())
+        .filter(|reason| !reason.starts_with("an outcome"))
+        .collect();
+    assert_eq!((report.runs(), report.files.len(), reports), (3577, 415, 171));
+    // The README, the list of sources, and one file of labels.
+    assert_eq!(others.len(), 3, "{others:?}");
+    assert_eq!((report.errors, report.warnings), (3, 3), "{:?}", report.findings);
+}

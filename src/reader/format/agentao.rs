@@ -231,7 +231,8 @@ impl Turn {
         let chunks = std::mem::take(&mut self.chunks);
         message.content = Some(Text::plain(chunks)).filter(|text| !text.is_empty());
         message.ts = ts;
-        message.model = payload.word(&["model"]).map(Into::into).or_else(|| draft.header.model.as_deref().map(Into::into));
+        message.model =
+            payload.word(&["model"]).map(Into::into).or_else(|| draft.header.model.as_deref().map(Into::into));
         message.finish_reason = payload.word(&["finish_reason"]).map(Into::into);
         if payload.word(&["status"]).as_deref() == Some("error") {
             message.finish_reason = Some("error".into());
@@ -369,7 +370,9 @@ impl Turn {
         let Some(reason) = reason else { return };
         let counted = payload.get(&["tool_count"]).and_then(json::count).unwrap_or(0);
         if counted > self.n_called {
-            draft.warnings.push(format!("{} calls of a turn that ended in {reason} are not recorded", counted - self.n_called));
+            draft
+                .warnings
+                .push(format!("{} calls of a turn that ended in {reason} are not recorded", counted - self.n_called));
         }
         let mut message = Message::new(Role::Assistant);
         (message.content, message.ts, message.lane) = (text, ts, Lane::Canned);

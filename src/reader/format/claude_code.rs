@@ -163,6 +163,7 @@ impl Session {
                         .push(Event::Note(Note { kind: "claude-code.compact_boundary".into(), body }));
                 }
             }
+            ("", _) => out.warn_at(text, "a line without a `type`", "it is left out"),
             (kind, _) if IGNORED.contains(&kind) => {}
             (kind, _) => out.unknown(kind),
         }

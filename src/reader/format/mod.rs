@@ -84,6 +84,7 @@ formats! {
     claude_code::ClaudeCode,
     claude_agent_sdk::ClaudeAgentSdk,
     inspect::Inspect,
+    openhands::OpenHands,
     swe_agent::SweAgent,
     atif::Atif,
     codex::Codex,

@@ -8,9 +8,7 @@ use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::rows::{self, Object};
 use crate::reader::{json, labels, openai};
-use crate::transcript::{
-    Draft, Event, Grade, Header, Message, Outcome, OutcomeSource, Role, Text, ToolCall, Usage,
-};
+use crate::transcript::{Draft, Event, Grade, Header, Message, Outcome, OutcomeSource, Role, Text, ToolCall, Usage};
 
 /// pydantic-ai message histories.
 pub(super) struct PydanticAi;

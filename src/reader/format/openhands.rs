@@ -1,0 +1,401 @@
+//! OpenHands, both generations: event streams of the SDK, and evaluation outputs with a run a line
+//! (FORMATS 16).
+
+use std::collections::BTreeMap;
+
+use serde_json::value::RawValue;
+
+use super::{Format, Layout};
+use crate::reader::probe::{Probe, Shape, Sketch};
+use crate::reader::reading::{Reading, Record};
+use crate::reader::rows::{self, Object};
+use crate::reader::{json, openai};
+use crate::transcript::{
+    Draft, EndCause, Event, Grade, Header, Lane, Message, Note, Outcome, OutcomeSource, Role, Text, ToolCall, Usage,
+};
+
+/// OpenHands event streams and evaluation outputs.
+pub(super) struct OpenHands;
+
+impl Format for OpenHands {
+    fn id(&self) -> &'static str {
+        "openhands"
+    }
+
+    fn summary(&self) -> &'static str {
+        "OpenHands events (SDK) and evaluation outputs (output.jsonl)"
+    }
+
+    fn recognise(&self, probe: &Probe) -> Option<String> {
+        let is_event = |value: &Sketch| {
+            value.text_of("kind").is_some_and(|kind| kind.ends_with("Event")) && value.has(&["source"])
+        };
+        let is_output =
+            |value: &Sketch| value.has(&["instance_id", "history"]) || value.has(&["instance_id", "test_result"]);
+        let is_old_event = |value: &Sketch| {
+            value.has(&["id", "source"])
+                && (value.get("action").is_some() || value.get("observation").is_some())
+                && value.has(&["message"])
+        };
+        let values = || probe.values.iter().chain(probe.values.iter().flat_map(|value| value.elements().iter()));
+        if values().any(is_event) {
+            return Some("events of a `kind` of the OpenHands SDK".to_owned());
+        }
+        if values().any(is_output) {
+            return Some("`instance_id` with its `history` or `test_result`".to_owned());
+        }
+        values().any(is_old_event).then(|| "events with `source` and `action` or `observation`".to_owned())
+    }
+
+    fn layout(&self, probe: &Probe) -> Layout {
+        let is_output = |value: &Sketch| value.has(&["instance_id"]);
+        match (probe.shape, probe.first()) {
+            (Shape::Lines, Some(first)) if is_output(first) => Layout::Lines,
+            (Shape::Document, Some(first)) if first.elements().first().is_some_and(is_output) => {
+                Layout::Elements { at: None, envelope: &[] }
+            }
+            _ => Layout::Whole,
+        }
+    }
+
+    fn joins_reports(&self) -> bool {
+        true
+    }
+
+    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
+        let values = rows::values(record, out);
+        let only = values.first().filter(|_| values.len() == 1).and_then(|only| Object::of(only));
+        match only.filter(|only| only.get(&["instance_id"]).is_some()) {
+            Some(output) => push_output(&output, record, out),
+            None => push_events(&values, record, out),
+        }
+    }
+}
+
+/// One run of an evaluation.
+fn push_output(output: &Object<'_>, record: &Record<'_>, out: &mut Reading<'_>) {
+    let instance = output.word(&["instance_id"]).unwrap_or_default();
+    let metrics = output.within(&["metrics"]);
+    let mut history = History::default();
+    for raw in out.list(metrics.get(&["token_usages"]), "token_usages") {
+        let Some(counts) = Object::of(raw) else { continue };
+        if let Some(id) = counts.word(&["response_id"]) {
+            history.usages.insert(id, counts_of(&counts, out));
+        }
+    }
+    for raw in out.list(output.get(&["history"]), "history") {
+        // Old files keep pairs of an action and its observation.
+        match rows::elements(raw) {
+            Some(pair) => pair.iter().for_each(|raw| history.add(raw, out)),
+            None => history.add(raw, out),
+        }
+    }
+    let asked = history.events.iter().filter_map(Event::message).any(|message| message.role == Role::User);
+    if let Some(task) = out.content(output.get(&["instruction"]), "instruction").filter(|_| !asked) {
+        history.events.insert(0, Event::Message(Box::new(Message::saying(Role::User, task))));
+    }
+    let test = output.within(&["test_result"]);
+    let own =
+        test.within(&["report"]).get(&["resolved"]).or_else(|| test.within(&["result"]).get(&["resolved", "success"]));
+    let own = own.and_then(json::flag);
+    let graded = record.grades.of(&instance).filter(|_| own.is_none());
+    let source = match (own, graded) {
+        (Some(_), _) => OutcomeSource::Native("test_result.report.resolved"),
+        (None, Some(graded)) => OutcomeSource::Sidecar(graded.path.clone()),
+        (None, None) => OutcomeSource::None,
+    };
+    let metadata = output.within(&["metadata"]);
+    let cap = metadata.get(&["max_iterations"]).and_then(json::count);
+    let end = output.word(&["error"]).filter(|error| !error.is_empty()).map_or(history.end, |error| end_cause(&error));
+    out.run(Draft {
+        header: Header {
+            run_id: format!("{}/{instance}", record.file.stem),
+            task_id: Some(instance),
+            suite: metadata.word(&["dataset"]),
+            model: metadata.within(&["llm_config"]).word(&["model"]),
+            agent: Some(
+                metadata
+                    .word(&["agent_class"])
+                    .map_or_else(|| "openhands".to_owned(), |class| format!("openhands {class}")),
+            ),
+            meta: cap.and_then(|cap| RawValue::from_string(format!("{{\"max_iterations\":{cap}}}")).ok()),
+            ..Header::default()
+        },
+        events: history.events,
+        grade: Grade {
+            outcome: Outcome::from_grade(own.or(graded.map(|graded| graded.resolved))),
+            source,
+            end,
+            ..Grade::default()
+        },
+        warnings: Vec::new(),
+    });
+}
+
+fn end_cause(error: &str) -> EndCause {
+    let error = error.to_ascii_lowercase();
+    match () {
+        () if error.contains("maximum iteration") || error.contains("maximum budget") => EndCause::Cap,
+        () if error.contains("timeout") || error.contains("timed out") => EndCause::Timeout,
+        () => EndCause::Error,
+    }
+}
+
+/// One stream of events, of either generation.
+fn push_events(values: &[&RawValue], record: &Record<'_>, out: &mut Reading<'_>) {
+    let mut history = History::default();
+    for raw in values {
+        history.add(raw, out);
+    }
+    out.run(Draft {
+        header: Header {
+            run_id: record.file.stem.clone(),
+            model: history.model,
+            agent: Some("openhands".to_owned()),
+            ..Header::default()
+        },
+        events: history.events,
+        grade: Grade { end: history.end, ..Grade::default() },
+        warnings: Vec::new(),
+    });
+}
+
+/// A conversation in the making.
+#[derive(Default)]
+struct History {
+    events: Vec<Event>,
+    /// Where the reply of each response id stands: parallel calls share one.
+    replies: BTreeMap<String, usize>,
+    /// Tokens of each response id, from the list beside the history.
+    usages: BTreeMap<String, Option<Usage>>,
+    /// The agent's totals so far, and the reply they were last given to.
+    total: Option<Usage>,
+    model: Option<String>,
+    end: EndCause,
+}
+
+impl History {
+    fn add(&mut self, raw: &RawValue, out: &mut Reading<'_>) {
+        let Some(event) = Object::required(raw, "event", out) else { return };
+        match event.word(&["kind"]) {
+            Some(kind) => self.add_new(&kind, &event, raw, out),
+            None => self.add_old(&event, raw, out),
+        }
+    }
+
+    /// An event of the SDK.
+    fn add_new(&mut self, kind: &str, event: &Object<'_>, raw: &RawValue, out: &mut Reading<'_>) {
+        let source = event.word(&["source"]).unwrap_or_default();
+        match kind {
+            "SystemPromptEvent" => {
+                self.say(Role::System, out.content(event.get(&["system_prompt"]), "system_prompt"), event, out);
+            }
+            "MessageEvent" => {
+                let message = event.within(&["llm_message"]);
+                let content = out.content(message.get(&["content"]), "content");
+                if source == "agent" {
+                    let id = event.word(&["llm_response_id", "id"]);
+                    self.reply(id, event, out, |reply| reply.content = content.or(reply.content.take()));
+                } else {
+                    self.say(Role::User, content, event, out);
+                }
+            }
+            "ActionEvent" => {
+                let call = event.within(&["tool_call"]);
+                let function = call.within(&["function"]);
+                let arguments = call.get(&["arguments"]).or(function.get(&["arguments"])).or(event.get(&["action"]));
+                let name = event.word(&["tool_name"]).or_else(|| call.word(&["name"])).unwrap_or_default();
+                let id = event.word(&["tool_call_id"]);
+                let call = ToolCall::new(id.as_deref(), &name, openai::arguments(arguments));
+                let thought = out.content(event.get(&["thought"]), "thought").filter(|text| !text.is_empty());
+                let reasoning = out.content(event.get(&["reasoning_content"]), "reasoning_content");
+                let response = event.word(&["llm_response_id"]);
+                self.reply(response, event, out, |reply| {
+                    reply.content = thought.or(reply.content.take());
+                    reply.reasoning = reasoning.or(reply.reasoning.take());
+                    reply.tool_calls.push(call);
+                });
+                self.end = if name == "finish" { EndCause::SelfFinish } else { EndCause::Unknown };
+            }
+            "ObservationEvent" | "UserRejectObservation" => {
+                let seen = event.within(&["observation"]);
+                let content = out.content(seen.get(&["content", "output"]), "content");
+                let code =
+                    seen.get(&["exit_code"]).or(seen.within(&["metadata"]).get(&["exit_code"])).and_then(json::number);
+                let flag = seen.get(&["is_error"]).and_then(json::flag).filter(|flag| *flag || code.is_none());
+                let failed =
+                    flag.or(code.map(|code| code != 0.0)).or((kind == "UserRejectObservation").then_some(true));
+                self.result(event, content, failed, out);
+            }
+            "AgentErrorEvent" => {
+                let content = out.content(event.get(&["error"]), "error");
+                self.result(event, content, Some(true), out);
+            }
+            "ConversationStateUpdateEvent" => self.state(event, out),
+            "PauseEvent" => self.end = EndCause::Killed,
+            "ConversationErrorEvent" => self.end = EndCause::Error,
+            _ if kind.starts_with("Condensation") => self.note("openhands.condensation", raw),
+            other => out.unknown(other),
+        }
+    }
+
+    /// A change of the conversation's state: its status, or what it has cost so far.
+    fn state(&mut self, event: &Object<'_>, out: &mut Reading<'_>) {
+        match event.word(&["key"]).as_deref() {
+            Some("execution_status") => {
+                self.end = match event.word(&["value"]).as_deref() {
+                    Some("finished") => EndCause::SelfFinish,
+                    Some("error") => EndCause::Error,
+                    Some("stuck" | "paused") => EndCause::Killed,
+                    _ => self.end,
+                };
+            }
+            Some("stats" | "full_state") => {
+                let value = event.within(&["value"]);
+                let stats = Object::of_or(value.get(&["stats"]), value);
+                let uses = stats.within(&["usage_to_metrics"]);
+                let counts = uses.within(&["default", "agent"]).within(&["accumulated_token_usage"]);
+                let Some(total) = counts_of(&counts, out) else { return };
+                let before = self.total.replace(total);
+                if before == Some(total) {
+                    return;
+                }
+                let last = self.events.iter_mut().rev().find_map(|event| match event {
+                    Event::Message(message) if message.is_step() => Some(message),
+                    _ => None,
+                });
+                if let Some(reply) = last.filter(|reply| reply.usage.is_none()) {
+                    reply.usage = Some(difference(total, before.unwrap_or_default()));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// An event of the first generation.
+    fn add_old(&mut self, event: &Object<'_>, raw: &RawValue, out: &mut Reading<'_>) {
+        let source = event.word(&["source"]).unwrap_or_default();
+        let called = event.within(&["tool_call_metadata"]);
+        if let Some(observation) = event.word(&["observation"]) {
+            let content = out.content(event.get(&["content"]), "content");
+            let code = event.within(&["extras"]).get(&["exit_code"]);
+            let code =
+                code.or(event.within(&["extras"]).within(&["metadata"]).get(&["exit_code"])).and_then(json::number);
+            let failed = if observation == "error" { Some(true) } else { code.map(|code| code != 0.0) };
+            match observation.as_str() {
+                "agent_state_changed" | "null" | "recall" => {}
+                "condense" => self.note("openhands.condensation", raw),
+                _ if source == "user" => {}
+                _ => self.result(event, content, failed, out),
+            }
+            return;
+        }
+        let Some(action) = event.word(&["action"]) else {
+            out.error_at(raw.get(), "an event without `kind`, `action` or `observation`", "the event is left out");
+            return;
+        };
+        let arguments = event.within(&["args"]);
+        match (source.as_str(), action.as_str()) {
+            ("user", "message") => {
+                self.say(Role::User, out.content(arguments.get(&["content"]), "content"), event, out);
+            }
+            (_, "system") => self.say(Role::System, out.content(arguments.get(&["content"]), "content"), event, out),
+            ("agent", _) => {
+                let response = called.within(&["model_response"]);
+                let id = response.word(&["id"]);
+                let listed = id.as_ref().and_then(|id| self.usages.get(id)).copied().flatten();
+                let usage = listed.or_else(|| openai::usage(response.get(&["usage"]), out));
+                let thought =
+                    out.content(arguments.get(&["thought", "content"]), "thought").filter(|text| !text.is_empty());
+                let name = called.word(&["function_name"]).unwrap_or_else(|| action.clone());
+                let call_id = called.word(&["tool_call_id"]);
+                let call =
+                    (action != "message").then(|| ToolCall::new(call_id.as_deref(), &name, arguments_of(&arguments)));
+                self.reply(id, event, out, |reply| {
+                    reply.content = thought.or(reply.content.take());
+                    reply.usage = usage.or(reply.usage);
+                    reply.tool_calls.extend(call);
+                });
+                self.end = if action == "finish" { EndCause::SelfFinish } else { EndCause::Unknown };
+            }
+            _ => {}
+        }
+    }
+
+    /// Changes the reply of a response, or begins one.
+    fn reply(
+        &mut self,
+        id: Option<String>,
+        event: &Object<'_>,
+        out: &mut Reading<'_>,
+        change: impl FnOnce(&mut Message),
+    ) {
+        let known = id.as_ref().and_then(|id| self.replies.get(id).copied());
+        let at = known.unwrap_or_else(|| {
+            self.events.push(Event::Message(Box::new(Message::new(Role::Assistant))));
+            self.events.len() - 1
+        });
+        if let Some(id) = id {
+            self.replies.insert(id, at);
+        }
+        let ts = out.instant(event.get(&["timestamp"]), "timestamp");
+        if let Some(Event::Message(reply)) = self.events.get_mut(at) {
+            reply.ts = ts.or(reply.ts);
+            change(reply);
+        }
+    }
+
+    fn result(&mut self, event: &Object<'_>, content: Option<Text>, failed: Option<bool>, out: &mut Reading<'_>) {
+        let called = event.within(&["tool_call_metadata"]);
+        let mut result = Message::new(Role::Tool);
+        result.tool_call_id = event.word(&["tool_call_id"]).or_else(|| called.word(&["tool_call_id"])).map(Into::into);
+        result.name = event.word(&["tool_name"]).or_else(|| called.word(&["function_name"])).map(Into::into);
+        result.content = content;
+        result.is_error = failed;
+        result.ts = out.instant(event.get(&["timestamp"]), "timestamp");
+        self.events.push(Event::Message(Box::new(result)));
+    }
+
+    fn say(&mut self, role: Role, content: Option<Text>, event: &Object<'_>, out: &mut Reading<'_>) {
+        let Some(content) = content else { return };
+        let mut message = Message::saying(role, content);
+        message.ts = out.instant(event.get(&["timestamp"]), "timestamp");
+        message.lane = Lane::Main;
+        self.events.push(Event::Message(Box::new(message)));
+    }
+
+    fn note(&mut self, kind: &str, raw: &RawValue) {
+        self.events.push(Event::Note(Note { kind: kind.into(), body: raw.to_owned() }));
+    }
+}
+
+/// What the tool was called with. The thought beside it would make every call another one.
+fn arguments_of(arguments: &Object<'_>) -> String {
+    let fields = arguments.fields().iter().filter(|(name, _)| name != "thought");
+    let fields: Vec<String> =
+        fields.map(|(name, raw)| format!("{}:{}", serde_json::Value::String(name.clone()), raw.get())).collect();
+    format!("{{{}}}", fields.join(","))
+}
+
+/// OpenHands counts as OpenAI does: cached tokens are inside the prompt.
+fn counts_of(counts: &Object<'_>, out: &mut Reading<'_>) -> Option<Usage> {
+    let usage = Usage {
+        input: out.count(counts.get(&["prompt_tokens"]), "prompt_tokens"),
+        cache_read: out.count(counts.get(&["cache_read_tokens"]), "cache_read_tokens"),
+        cache_write: out.count(counts.get(&["cache_write_tokens"]), "cache_write_tokens"),
+        output: out.count(counts.get(&["completion_tokens"]), "completion_tokens"),
+        reasoning: out.count(counts.get(&["reasoning_tokens"]), "reasoning_tokens"),
+    };
+    (!usage.is_empty()).then_some(usage)
+}
+
+fn difference(total: Usage, before: Usage) -> Usage {
+    let less = |total: Option<u64>, before: Option<u64>| Some(total?.saturating_sub(before.unwrap_or(0)));
+    Usage {
+        input: less(total.input, before.input),
+        cache_read: less(total.cache_read, before.cache_read),
+        cache_write: less(total.cache_write, before.cache_write),
+        output: less(total.output, before.output),
+        reasoning: less(total.reasoning, before.reasoning),
+    }
+}
