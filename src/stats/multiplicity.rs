@@ -2,6 +2,11 @@
 //! Benjamini-Hochberg the share of false ones (for exploratory tables, labelled as such).
 
 use super::bootstrap::Resamples;
+use super::estimate::{MIN_CLUSTERS_FOR_INTERVAL, MIN_CLUSTERS_WITHOUT_WARNING};
+use super::residual::Residuals;
+
+/// The variance of a resample counts as at least this share of the sample's own.
+const LEAST_VARIANCE: f64 = 0.5;
 
 /// Holm's adjusted p-values, in the order given: valid whatever the dependence.
 ///
@@ -46,40 +51,98 @@ pub struct Contrast {
     pub influence: Vec<f64>,
 }
 
+impl Contrast {
+    fn residuals(&self) -> Residuals {
+        self.influence.iter().copied().collect()
+    }
+}
+
+/// How the p-values of a sweep were adjusted. The name is what the `method` column says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Adjustment {
+    /// Fewer than 8 tasks: no p-values.
+    None,
+    /// 8 to 19 tasks: Holm over Student's t.
+    Holm,
+    /// At least 20 tasks: max-T from one bootstrap.
+    MaxT,
+}
+
+impl Adjustment {
+    /// The name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Holm => "holm",
+            Self::MaxT => "max-t",
+        }
+    }
+}
+
+/// The p-values of a sweep of `contrasts` against one baseline, adjusted by the method that holds for the number of
+/// tasks; see [`max_t`] for what is `None` and what is 1.
+pub fn adjust_sweep(contrasts: &[Contrast], resamples: &Resamples) -> (Vec<Option<f64>>, Adjustment) {
+    let clusters = resamples.clusters() as u64;
+    if clusters < MIN_CLUSTERS_FOR_INTERVAL {
+        return (vec![None; contrasts.len()], Adjustment::None);
+    }
+    if clusters >= MIN_CLUSTERS_WITHOUT_WARNING {
+        return (max_t(contrasts, resamples), Adjustment::MaxT);
+    }
+    let single: Vec<Option<f64>> = contrasts
+        .iter()
+        .map(|contrast| match contrast.residuals().p_value(contrast.value) {
+            None if contrast.value == 0.0 => Some(1.0),
+            p => p,
+        })
+        .collect();
+    let mut adjusted = holm(&single.iter().copied().flatten().collect::<Vec<_>>()).into_iter();
+    (single.into_iter().map(|p| p.and_then(|_| adjusted.next())).collect(), Adjustment::Holm)
+}
+
 /// Adjusted p-values of max-T, step-down, in the order given: the chance of any false finding among all contrasts
 /// is at most about the level at which they are read, and dependence between contrasts is used, not paid for.
 ///
 /// In each resample every contrast's t statistic is recomputed around its estimate from the same weights; a contrast is
 /// compared with the largest |t| among itself and all contrasts with a smaller observed |t|. `None` for a contrast
-/// without any spread over tasks; one whose value is 0 as well (nothing differs) has p = 1.
+/// without any spread over tasks; one whose value is 0 as well (nothing differs) has p = 1. Holds from 20 tasks on.
 ///
 /// Romano & Wolf (2005), Exact and approximate stepdown methods for multiple hypothesis testing, JASA 100.
 pub fn max_t(contrasts: &[Contrast], resamples: &Resamples) -> Vec<Option<f64>> {
     let mut adjusted: Vec<Option<f64>> = vec![None; contrasts.len()];
-    let mut tested: Vec<(f64, usize)> = Vec::new();
+    let mut tested: Vec<Tested> = Vec::new();
     for (at, contrast) in contrasts.iter().enumerate() {
-        let squares: f64 = contrast.influence.iter().map(|e| e * e).sum();
-        if squares > 0.0 {
-            let clusters = resamples.clusters() as f64;
-            tested.push((contrast.value.abs() / (squares * clusters / (clusters - 1.0)).sqrt(), at));
-        } else if contrast.value == 0.0 {
-            adjusted[at] = Some(1.0);
+        match contrast.residuals().variance() {
+            Some(variance) => tested.push(Tested { at, variance, t: contrast.value.abs() / variance.sqrt() }),
+            None if contrast.value == 0.0 => adjusted[at] = Some(1.0),
+            None => {}
         }
     }
-    tested.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    tested.sort_by(|a, b| b.t.total_cmp(&a.t).then(a.at.cmp(&b.at)));
     let exceeding = exceedances(contrasts, &tested, resamples);
     let mut running = 0.0_f64;
-    for ((_, at), count) in tested.iter().zip(exceeding) {
+    for (contrast, count) in tested.iter().zip(exceeding) {
         running = running.max((1 + count) as f64 / (resamples.replicates() + 1) as f64);
-        adjusted[*at] = Some(running);
+        adjusted[contrast.at] = Some(running);
     }
     adjusted
 }
 
+/// A contrast with spread.
+struct Tested {
+    /// Its position.
+    at: usize,
+    /// The variance of its value.
+    variance: f64,
+    /// Its observed |t|.
+    t: f64,
+}
+
 /// For each contrast, in the order of `tested`: the resamples in which the largest |t| from there on reaches its own.
-fn exceedances(contrasts: &[Contrast], tested: &[(f64, usize)], resamples: &Resamples) -> Vec<usize> {
+fn exceedances(contrasts: &[Contrast], tested: &[Tested], resamples: &Resamples) -> Vec<usize> {
     // One row per cluster, so that a cluster's weight is applied to all contrasts in one sweep over memory.
-    let columns: Vec<Vec<f64>> = tested.iter().map(|(_, at)| resamples.sorted(&contrasts[*at].influence)).collect();
+    let columns: Vec<Vec<f64>> =
+        tested.iter().map(|contrast| resamples.sorted(&contrasts[contrast.at].influence)).collect();
     let rows: Vec<Vec<f64>> =
         (0..resamples.clusters()).map(|cluster| columns.iter().map(|column| column[cluster]).collect()).collect();
     let mut exceeding = vec![0; tested.len()];
@@ -97,11 +160,13 @@ fn exceedances(contrasts: &[Contrast], tested: &[(f64, usize)], resamples: &Resa
             }
         }
         let mut largest = 0.0_f64;
-        for (at, (observed, _)) in tested.iter().enumerate().rev() {
+        for (at, contrast) in tested.iter().enumerate().rev() {
             let variance = (squares[at] - sums[at] * sums[at] / drawn) * drawn / (drawn - 1.0);
-            let t = if variance > 0.0 { sums[at].abs() / variance.sqrt() } else { 0.0 };
+            // A resample that misses the few tasks that carry the spread has next to no variance, and its t would swamp all
+            // others: with rare events that made every contrast insignificant.
+            let t = sums[at].abs() / variance.max(LEAST_VARIANCE * contrast.variance).sqrt();
             largest = largest.max(t);
-            exceeding[at] += usize::from(largest >= *observed);
+            exceeding[at] += usize::from(largest >= contrast.t);
         }
     });
     exceeding

@@ -205,8 +205,11 @@ fn max_t_pays_once_for_copies_and_names_the_undefined() {
     none.influence = vec![0.0; 40];
     let mut zero = none.clone();
     zero.value = 0.0;
-    let adjusted = max_t(&[one.clone(), one.clone(), none, one, zero], &resamples);
+    let adjusted = max_t(&[one.clone(), one.clone(), none.clone(), one.clone(), zero.clone()], &resamples);
     assert_eq!(adjusted, [Some(alone), Some(alone), None, Some(alone), Some(1.0)]);
+    let few = Resamples::new(&keys[..12], 200, 3);
+    let (holm, method) = whenstop::stats::adjust_sweep(&[none, one.clone(), zero], &few);
+    assert_eq!((holm[0], holm[2], method.name()), (None, Some(1.0), "holm"));
     let single = ratio_difference(&tasks, 0.95).p.unwrap();
     assert!((alone - single).abs() < 0.05, "{alone} {single}");
 }
