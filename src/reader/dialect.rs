@@ -280,7 +280,7 @@ fn tool_call(value: &Value) -> Option<ToolCall> {
     let value = value.get("tool_call").unwrap_or(value);
     let inner = pick(value, &["function", "custom"]).filter(|inner| inner.is_object()).unwrap_or(value);
     let name = word(inner, &["name", "toolName", "tool_name"])?;
-    let id = word(value, &["id", "call_id", "toolCallId", "tool_call_id"]);
+    let id = word(value, &["call_id", "tool_call_id", "toolCallId", "id"]);
     let arguments = pick(inner, &["arguments", "args", "input", "parameters"]).map(as_text).unwrap_or_default();
     Some(ToolCall::new(id.as_deref(), &name, arguments))
 }

@@ -10,7 +10,8 @@ use whenstop::transcript::{Event, Lane, Message, Run};
 use crate::shared;
 
 /// The formats held here.
-const FORMATS: &[&str] = &["gemini-cli", "adk", "agentica", "agentao", "awaken", "pydantic-ai", "otel"];
+const FORMATS: &[&str] =
+    &["gemini-cli", "adk", "agentica", "agentao", "awaken", "pydantic-ai", "otel", "langsmith", "openai-agents"];
 
 fn fixtures() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("fixtures/readers")
@@ -340,6 +341,76 @@ fn otel() {
         "otel/bad-deep.jsonl", 
         "5b8efff798038103d269b633813fc60c: 1 steps, 0 calls, 0 results (0 flagged, 0 errors), 7 tokens, unknown, unknown
         error 2:144: cannot read this as JSON: recursion limit exceeded",
+    );
+}
+
+#[test]
+fn langsmith() {
+    check(
+        "langsmith/good.jsonl", 
+        "11111111-1111-4111-8111-000000000001: 2 steps, 2 calls, 2 results (2 flagged, 1 errors), 1 beside, 781 tokens, unknown, self_finish
+        11111111-1111-4111-8111-000000000020: 1 steps, 0 calls, 0 results (0 flagged, 0 errors), 10 tokens, unknown, cap",
+    );
+    check_keyed(
+        "langsmith/good.jsonl", Some("correctness"), 
+        "11111111-1111-4111-8111-000000000001: 2 steps, 2 calls, 2 results (2 flagged, 1 errors), 1 beside, 781 tokens, success, self_finish
+        11111111-1111-4111-8111-000000000020: 1 steps, 0 calls, 0 results (0 flagged, 0 errors), 10 tokens, failure, cap",
+    );
+    check(
+        "langsmith/good-nested.json",
+        "11111111-1111-4111-8111-000000000001: 1 steps, 0 calls, 0 results (0 flagged, 0 errors), 15 tokens, unknown, self_finish",
+    );
+    check(
+        "langsmith/bad-rows.jsonl", 
+        "11111111-1111-4111-8111-000000000001: 1 steps, 0 calls, 0 results (0 flagged, 0 errors), 2 tokens, unknown, unknown
+        error 1:1: `prompt_tokens` should be a whole number, 0 or more, not `\"lots\"`
+        error 2:1: a run without a `run_type`
+        error 3:1: a run that is no object
+        error 4:1: a run without an `id`
+        error 5:1: a run without a `trace_id`
+        unknown langsmith trace without llm runs x1",
+    );
+    check(
+        "langsmith/bad-line.jsonl", 
+        "11111111-1111-4111-8111-000000000003: 1 steps, 0 calls, 0 results (0 flagged, 0 errors), 6 tokens, unknown, self_finish
+        error 2:90: this line is left out: cannot read this as JSON: EOF while parsing a string",
+    );
+    check("langsmith/bad-truncated.json", "error 1:465: cannot read this as JSON: EOF while parsing a string");
+    check(
+        "langsmith/bad-deep.jsonl", 
+        "11111111-1111-4111-8111-000000000003: 1 steps, 0 calls, 0 results (0 flagged, 0 errors), 6 tokens, unknown, self_finish
+        error 2:484: cannot read this as JSON: recursion limit exceeded",
+    );
+}
+
+#[test]
+fn openai_agents() {
+    check(
+        "openai-agents/good.json",
+        "trace_1: 3 steps, 3 calls, 3 results (3 flagged, 1 errors), 1 beside, 621 tokens, unknown, cap",
+    );
+    check(
+        "openai-agents/good-lines.jsonl",
+        "trace_2: 2 steps, 2 calls, 2 results (2 flagged, 0 errors), 70 tokens, unknown, unknown
+        unknown openai-agents trace without model calls x1",
+    );
+    check(
+        "openai-agents/bad-items.jsonl",
+        "trace_1: 1 steps, 0 calls, 0 results (0 flagged, 0 errors), 2 tokens, unknown, unknown
+        error 1:1: `usage.input_tokens` should be a whole number, 0 or more, not `\"x\"`
+        error 2:1: a span without `span_data`
+        error 3:1: neither a trace nor a span of one
+        error 4:1: neither a trace nor a span of one",
+    );
+    check(
+        "openai-agents/bad-line.jsonl",
+        "trace_1: 1 steps, 0 calls, 0 results (0 flagged, 0 errors), 5 tokens, unknown, unknown
+        error 2:60: this line is left out: cannot read this as JSON: EOF while parsing a string",
+    );
+    check(
+        "openai-agents/bad-deep.jsonl",
+        "trace_1: 1 steps, 0 calls, 0 results (0 flagged, 0 errors), 5 tokens, unknown, unknown
+        error 2:347: cannot read this as JSON: recursion limit exceeded",
     );
 }
 

@@ -81,6 +81,8 @@ formats! {
     awaken::Awaken,
     pydantic_ai::PydanticAi,
     otel::Otel,
+    langsmith::LangSmith,
+    openai_agents::OpenAiAgents,
     claude_code::ClaudeCode,
     claude_agent_sdk::ClaudeAgentSdk,
     inspect::Inspect,
