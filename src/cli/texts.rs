@@ -7,7 +7,7 @@ use super::failure::Failure;
 use super::inputs::read_text;
 use super::output::{Format, Output};
 use crate::report::table::{Cell, Table};
-use crate::system::benchmark::{Score, score, score_bundled};
+use crate::system::benchmark::{Question, Score, score, score_bundled};
 
 /// Arguments of `rules texts`.
 #[derive(Debug, clap::Args)]
@@ -41,6 +41,14 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
+/// Whose tests answer the question.
+fn system_of(question: Question) -> &'static str {
+    match question {
+        Question::AsksUser | Question::Blocked => "mira",
+        Question::Complete => "adaptive",
+    }
+}
+
 /// One line a test: its hits and misses, the share of its matches that are right (precision) and the
 /// share of the right texts it matches (recall).
 fn table(scores: &[Score]) -> Table {
@@ -50,7 +58,7 @@ fn table(scores: &[Score]) -> Table {
     let rows = scores.iter().map(|Score { question, test, counts }| {
         vec![
             Cell::Text(question.label().to_owned()),
-            Cell::Text((*test).to_owned()),
+            Cell::Text(format!("{} {test}", system_of(*question))),
             count(counts.n()),
             count(counts.true_positives),
             count(counts.false_positives),

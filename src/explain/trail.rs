@@ -63,12 +63,12 @@ fn letter(action: Action) -> char {
     }
 }
 
-/// What one strategy did on one run, in short: each kind of action at its first call, in order, as `w3 d5 h6`;
-/// in brackets where its words never reach the model; `–` for nothing.
+/// What one strategy did on one run, in short: for each rule and limit its kinds of action at their first calls, in
+/// order, as `w3 d5 h6`; in brackets where its words never reach the model; `–` for nothing.
 pub fn first_actions<'l>(lines: impl IntoIterator<Item = &'l TrailLine>) -> String {
     let (mut seen, mut text) = (Vec::new(), String::new());
     for TrailLine { call, decision, .. } in lines {
-        let kind = (decision.action, decision.delivered);
+        let kind = (decision.action, decision.delivered, &decision.rule, decision.evidence.limit);
         if seen.contains(&kind) {
             continue;
         }
