@@ -34,6 +34,24 @@ pub(super) struct Scene {
     /// 0 for English, 1 for Chinese.
     language: usize,
     nouns: (&'static str, &'static str),
+    /// The number the user's request is about.
+    case: u64,
+}
+
+/// The numbers of one text: `<n>`, `<id>`, and two more that differ from them.
+#[derive(Clone, Copy)]
+struct Numbers {
+    small: u64,
+    large: u64,
+    other_small: u64,
+    other_large: u64,
+}
+
+impl Numbers {
+    fn draw(dice: &mut Dice) -> Self {
+        let (small, large) = (dice.between(2, 39), dice.between(1000, 9999));
+        Self { small, large, other_small: dice.between(2, 39), other_large: dice.between(1000, 9999) }
+    }
 }
 
 impl Scene {
@@ -66,13 +84,14 @@ impl Scene {
             ended_at: None,
             meta: RawValue::from_string(meta).ok(),
         };
-        let mut scene = Self { stage, dice, script, header, language, nouns };
+        let case = of_task.between(1000, 9999);
+        let mut scene = Self { stage, dice, script, header, language, nouns, case };
         scene.script.say(Role::System, Lane::Main, stage.instructions);
         if behaviour == Behaviour::Greeting {
             scene.script.say(Role::Assistant, Lane::Canned, scene.greeting());
         }
         let request = of_task.pick(stage.tasks[language]);
-        let request = scene.fill(request, scene.nouns, of_task.between(2, 39), of_task.between(1000, 9999));
+        let request = scene.fill(request, scene.nouns, Numbers::draw(&mut of_task));
         scene.user(&request);
         scene
     }
@@ -89,19 +108,38 @@ impl Scene {
     }
 
     /// A text with its placeholders filled in.
-    #[expect(clippy::unused_self, reason = "called like the other words of a scene")]
-    fn fill(&self, text: &str, nouns: (&str, &str), small: u64, large: u64) -> String {
+    fn fill(&self, text: &str, nouns: (&str, &str), numbers: Numbers) -> String {
         text.replace("<a>", nouns.0)
             .replace("<b>", nouns.1)
-            .replace("<n>", &small.to_string())
-            .replace("<id>", &large.to_string())
+            .replace("<case>", &self.case.to_string())
+            .replace("<n>", &numbers.small.to_string())
+            .replace("<id>", &numbers.large.to_string())
+            .replace("<m>", &numbers.other_small.to_string())
+            .replace("<k>", &numbers.other_large.to_string())
     }
 
     /// One of the words in the run's language, about the task's nouns.
     pub(super) fn words(&mut self, words: &Words) -> String {
         let text = self.dice.pick(words[self.language]);
-        let (small, large) = (self.dice.between(2, 39), self.dice.between(1000, 9999));
-        self.fill(text, self.nouns, small, large)
+        let numbers = Numbers::draw(&mut self.dice);
+        self.fill(text, self.nouns, numbers)
+    }
+
+    /// A question at the end of a reply, and the user's answer to it.
+    pub(super) fn ask(&mut self) {
+        let exchanges = self.stage.asking[self.language];
+        let (question, answer) = exchanges[self.dice.place(exchanges.len())];
+        let numbers = Numbers::draw(&mut self.dice);
+        let question = self.fill(question, self.nouns, numbers);
+        let answer = self.fill(answer, self.nouns, numbers);
+        self.script.reply(&question, &mut self.dice);
+        self.user(&answer);
+    }
+
+    /// The text of the run's language.
+    pub(super) fn in_language(&self, texts: [String; 2]) -> String {
+        let [english, chinese] = texts;
+        if self.language == 0 { english } else { chinese }
     }
 
     /// A number between two bounds, as a count.
@@ -115,14 +153,14 @@ impl Scene {
     }
 
     fn beat_about(&mut self, nouns: (&str, &str), kind: &Move, failed: bool) -> Beat {
-        let (small, large) = (self.dice.between(2, 39), self.dice.between(1000, 9999));
+        let numbers = Numbers::draw(&mut self.dice);
         let say = self.dice.pick(kind.say[self.language]);
         let result = self.dice.pick(if failed { kind.errors } else { kind.results });
         Beat {
-            say: self.fill(say, nouns, small, large),
+            say: self.fill(say, nouns, numbers),
             tool: kind.tool.to_owned(),
-            arguments: self.fill(kind.arguments, nouns, small, large),
-            result: self.fill(result, nouns, small, large),
+            arguments: self.fill(kind.arguments, nouns, numbers),
+            result: self.fill(result, nouns, numbers),
             failed,
             result_tokens: self.dice.between(kind.tokens.0, kind.tokens.1),
             tool_ms: self.dice.between(kind.ms.0, kind.ms.1),

@@ -8,7 +8,7 @@ use std::process::Command;
 use whenstop::aggregate::{Firing, Row};
 use whenstop::catalog::{self, Strategies};
 use whenstop::compare::Comparison;
-use whenstop::reader::{Corpus, CorpusReport, ReadOptions, trace};
+use whenstop::reader::{Corpus, CorpusReport, ReadOptions, trace, trace_schema};
 use whenstop::report::Publication;
 use whenstop::snapshot::Snapshot;
 use whenstop::stack::StackFile;
@@ -85,6 +85,54 @@ fn the_bundled_recordings_are_read_whole_and_written_back_as_they_are() {
             trace::write(run, &mut written).unwrap();
         }
         assert!(written == std::fs::read(path(&format!("traces/synthetic/{suite}.jsonl"))).unwrap(), "{suite}");
+    }
+}
+
+/// All files under a folder with this ending, in path order.
+fn files(folder: &str, ending: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![path(folder)];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if entry.is_dir() {
+                folders.push(entry);
+            } else if entry.extension().is_some_and(|extension| extension == ending) {
+                found.push(entry);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn every_line_of_the_bundled_recordings_and_fixtures_meets_the_schema() {
+    let schema: serde_json::Value = serde_json::from_str(trace_schema()).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    for file in [files("traces", "jsonl"), files("fixtures/signals", "jsonl")].concat() {
+        for (number, line) in std::fs::read_to_string(&file).unwrap().lines().enumerate() {
+            let line: serde_json::Value = serde_json::from_str(line).unwrap();
+            let error = validator.validate(&line).err();
+            assert!(error.is_none(), "{}:{}: {error:?}", file.display(), number + 1);
+        }
+    }
+}
+
+#[test]
+fn synth_refuses_what_it_cannot_make() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("runs.jsonl");
+    for (arguments, message) in [
+        (["--suite", "cod", "--kind", "healthy"], "did you mean `code`?"),
+        (["--suite", "code", "--kind", "heathly"], "did you mean `healthy`?"),
+        (["--suite", "code", "--kind", "greeting"], "it occurs in: service"),
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_whenstop"));
+        let output = command.args(["synth", "--runs", "1", "--seed", "1", "--out"]).arg(&out).args(arguments).output();
+        let output = output.unwrap();
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(2) && told.contains(message), "{told}");
+        assert!(!out.exists());
     }
 }
 

@@ -55,7 +55,11 @@ pub(super) fn repeats_with_new_results(scene: &mut Scene) -> Ending {
 /// The same words with ever new calls, until it gives up.
 pub(super) fn repeats_words(scene: &mut Scene) -> Ending {
     let words = scene.words(&scene.stage.explore[0].say);
-    let words = if words.is_empty() { "One moment, please.".to_owned() } else { words };
+    let words = if words.is_empty() {
+        scene.in_language(["One moment, please.".to_owned(), "请稍等。".to_owned()])
+    } else {
+        words
+    };
     for _ in 0..scene.count(9, 15) {
         let mut beat = scene.look();
         beat.say.clone_from(&words);

@@ -91,9 +91,7 @@ pub(super) fn asks(scene: &mut Scene) -> Ending {
     for _ in 0..scene.count(1, 2) {
         let before = scene.count(1, 2);
         scene.explore(before);
-        scene.reply(&scene.stage.asking);
-        let answer = scene.words(&scene.stage.answers);
-        scene.user(&answer);
+        scene.ask();
     }
     let explore = scene.count(0, 1);
     let secured = scene.work(explore, 0);
@@ -124,8 +122,9 @@ pub(super) fn delegates(scene: &mut Scene) -> Ending {
             ..read.clone()
         };
         scene.play(&beat);
-        let told = format!("{}: {}", read.tool, read.result);
         for _ in 0..scene.count(1, 3) {
+            let seen = scene.look();
+            let told = format!("{}: {}", seen.tool, seen.result);
             scene.script.side(&format!("helper-{helper}"), &told, &mut scene.dice);
         }
     }
@@ -170,14 +169,20 @@ pub(super) fn judged(scene: &mut Scene) -> Ending {
     for round in 1..rounds {
         let steps = scene.count(1, 2);
         scene.explore(steps);
-        scene.script.reply(&format!("Part {round} of {rounds} is looked at."), &mut scene.dice);
+        let text = scene.in_language([
+            format!("I have looked at part {round} of {rounds}; nothing is changed yet."),
+            format!("第 {round} 部分（共 {rounds} 部分）已看过，还没有改动。"),
+        ]);
+        scene.script.reply(&text, &mut scene.dice);
         let reply = match scene.dice.between(1, 7) {
             1 => r#"{"done": true, "reason": "the summary sounds finished"}"#,
             2 if round > 1 => "Looks fine so far, I think.",
             _ => r#"{"done": false, "reason": "nothing is changed yet"}"#,
         };
         scene.script.judge(reply, &mut scene.dice);
-        scene.user(&format!("Go on with part {}.", round + 1));
+        let next = round + 1;
+        let text = scene.in_language([format!("Go on with part {next}."), format!("请继续第 {next} 部分。")]);
+        scene.user(&text);
     }
     let secured = scene.work(1, 0);
     scene.reply(&scene.stage.closing);

@@ -48,9 +48,9 @@ pub(super) static STAGE: Stage = Stage {
             arguments: r#"{"path":"<a>","from":<n>,"lines":80}"#,
             say: [&["Reading <a>.", "", "The function should be around here."], &["先看一下 <a>。", ""]],
             results: &[
-                "def <b>(rows, *, limit=<n>):\n    out = []\n    for row in rows: …",
+                "def <b>(rows, *, limit=<m>):\n    out = []\n    for row in rows: …",
                 "class _State:\n    def <b>(self, key): …",
-                "# <n> lines of helpers; `<b>` is called twice",
+                "# <m> lines of helpers; `<b>` is called twice",
             ],
             errors: &["no such file: <a>"],
             tokens: (350, 1_500),
@@ -61,9 +61,9 @@ pub(super) static STAGE: Stage = Stage {
             arguments: r#"{"pattern":"<b>","in":"src","page":<n>}"#,
             say: [&["Who calls `<b>`?", "", "Looking for other uses."], &["查一下 `<b>` 的调用处。", ""]],
             results: &[
-                "<n> matches: <a>:<n>, tests/test_<b>.py:<id>",
+                "<m> matches: <a>:<k>, tests/test_<b>.py:<m>",
                 "2 matches, both in <a>",
-                "tests/test_<b>.py:<n>: assert <b>([]) == 0",
+                "tests/test_<b>.py:<m>: assert <b>([]) == 0",
             ],
             errors: &["pattern not found"],
             tokens: (80, 700),
@@ -73,7 +73,7 @@ pub(super) static STAGE: Stage = Stage {
             tool: "bash",
             arguments: r#"{"cmd":"git log -n <n> --oneline -- <a>"}"#,
             say: [&["What changed here lately?", ""], &["看看最近的改动。"]],
-            results: &["<id>c1 keep order in <b>\n<id>9f first version", "<id>ab tidy imports"],
+            results: &["<id>c1 keep order in <b>\n<k>9f first version", "<id>ab tidy imports"],
             errors: &["fatal: ambiguous argument '<a>'"],
             tokens: (60, 400),
             ms: (30, 200),
@@ -82,7 +82,7 @@ pub(super) static STAGE: Stage = Stage {
     change: &[
         Move {
             tool: "edit_file",
-            arguments: r#"{"path":"<a>","line":<id>,"with":"if not rows: return <n>"}"#,
+            arguments: r#"{"path":"<a>","line":<id>,"with":"if not rows: return 0  # <n>"}"#,
             say: [
                 &["The empty case falls through to the loop; returning early.", "Off by one at the boundary.", ""],
                 &["空输入没有提前返回，这里补上。", "边界少算了一个。"],
@@ -106,11 +106,11 @@ pub(super) static STAGE: Stage = Stage {
         tool: "run_tests",
         arguments: r#"{"path":"tests"}"#,
         say: [&["Running the tests.", ""], &["运行测试。", ""]],
-        results: &["<n> passed in 4.<n>s", "<id> passed, 2 skipped in 6.<n>s"],
+        results: &["2<m> passed in 4.<n>s", "2<m> passed, 2 skipped in 6.<n>s"],
         errors: &[
-            "1 failed, <n> passed: test_<b>_empty: assert None == 0",
+            "1 failed, 2<m> passed: test_<b>_empty: assert None == 0",
             "2 failed: test_<b>_order, test_<b>_<n>",
-            "<n> failed: TypeError in <b> at line <id>",
+            "<n> failed: TypeError in <b> at line <m>",
         ],
         tokens: (120, 900),
         ms: (2_000, 9_000),
@@ -142,12 +142,14 @@ pub(super) static STAGE: Stage = Stage {
     ],
     asking: [
         &[
-            "`<b>` can return 0 or raise for empty input; callers do both.\n\nWhich do you want? Please confirm before I edit <a>.",
-            "I found two places that could change.\n\nShould I proceed with the one in <a>?",
+            (
+                "`<b>` can return 0 or raise for empty input; callers do both.\n\nWhich do you want? Please confirm before I edit <a>.",
+                "Return 0.",
+            ),
+            ("I found two places that could change.\n\nShould I proceed with the one in <a>?", "Yes, the one in <a>."),
         ],
-        &["`<b>` 对空输入可以返回 0，也可以报错。\n\n请确认采用哪一种？"],
+        &[("`<b>` 对空输入可以返回 0，也可以报错。\n\n请确认采用哪一种？", "返回 0。")],
     ],
-    answers: [&["Return 0.", "Yes, the one in <a>."], &["返回 0。"]],
     not_done: [
         &[
             "The issue says to reply DONE when finished. I am not DONE: one test still fails.",

@@ -1,6 +1,7 @@
 //! Where synthetic runs play: tools, tasks and the words of each suite. Data only.
 //!
-//! In all texts `<a>` and `<b>` are the task's nouns, `<n>` a small number and `<id>` a four-digit one.
+//! In all texts `<a>` and `<b>` are nouns and `<case>` is the task's number. `<n>` (small) and `<id>` (four digits)
+//! are the same in the arguments of a call and its result; `<m>` and `<k>` are other numbers of the same size.
 
 mod code;
 mod research;
@@ -10,6 +11,9 @@ use super::Suite;
 
 /// Texts in English, and the same kind of texts in Chinese.
 pub(super) type Words = [&'static [&'static str]; 2];
+
+/// Questions with their answers, in English and in Chinese.
+pub(super) type Exchanges = [&'static [(&'static str, &'static str)]; 2];
 
 /// A kind of step: one call, what is said beside it, and what may come back.
 #[derive(Debug)]
@@ -53,8 +57,7 @@ pub(super) struct Stage {
     /// What is said after finishing with a wrong result, or when giving up.
     pub(super) giving_up: Words,
     /// Questions at the end of a reply, and the user's answers.
-    pub(super) asking: Words,
-    pub(super) answers: Words,
+    pub(super) asking: Exchanges,
     /// Texts that hold the word DONE and are not done.
     pub(super) not_done: Words,
     /// Polishing after the work is finished.
