@@ -2,6 +2,7 @@
 //! here and nowhere else; they are a contract.
 
 mod budget;
+mod corrected;
 mod estimates;
 mod firing;
 mod frame;
@@ -16,6 +17,7 @@ mod savings;
 mod summary;
 
 pub use budget::{BudgetCurve, budget_curves};
+pub use corrected::{CorrectedRate, corrected_fes_rate};
 pub use estimates::{Estimates, LEVEL};
 pub use firing::{Firing, firings};
 pub use frontier::{FrontierPoint, frontier};

@@ -155,7 +155,7 @@ mod tests {
             draft.grade.end = if capped { EndCause::Cap } else { EndCause::SelfFinish };
             let run = Run::new(draft);
             let grid = Grid::new(axes(), None).unwrap();
-            let climbs: Vec<Climb> = grid.axes.iter().map(|axis| Climb::of(&axis.rule(0.0), &run)).collect();
+            let climbs: Vec<Climb> = grid.axes.iter().map(|axis| Climb::of(axis.first_rule(), &run)).collect();
             for setting in &grid.settings {
                 prop_assert_eq!(climbs[setting.axis].replay(&run, setting), replay(&run, &setting.stack), "{}", setting.name());
             }

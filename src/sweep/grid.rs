@@ -54,6 +54,11 @@ impl Axis {
         Ok(Self { rule, limits })
     }
 
+    /// The rule at the most conservative limit.
+    pub fn first_rule(&self) -> &Rule {
+        &self.rule
+    }
+
     /// The rule at `limit`.
     pub fn rule(&self, limit: f64) -> Rule {
         Rule { limit, ..self.rule.clone() }

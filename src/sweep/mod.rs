@@ -2,8 +2,16 @@
 //! what a sweep comes to: rates, savings and differences per setting, the choice on one part of the tasks and its
 //! report on the other, the certificate.
 
+mod certificate;
 mod first_fire;
 mod grid;
+mod parts;
+mod results;
+mod rows;
 
+pub use certificate::{CertifiedSetting, CorpusCertificate, Ordering, fingerprint};
 pub use first_fire::Climb;
 pub use grid::{Axis, Grid, Setting, limits};
+pub use parts::Split;
+pub use results::{Adjustment, Difference, ResultOptions, Results, SettingResult};
+pub use rows::Sweep;

@@ -1,0 +1,251 @@
+//! The certificate of a corpus: the most aggressive setting whose rate of false early stops is at most alpha with
+//! confidence 1 - delta, or what is missing for one.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::results::useful;
+use crate::aggregate::{ExactnessName, Group, LEVEL, Row, by_stack, unit_of};
+use crate::stats::certificate::{Calibration, Certificate, Verdict, certify, certify_unordered};
+use crate::stats::multiplicity::holm;
+use crate::stats::{ClusterSums, Estimate, ratio_estimate};
+use crate::transcript::Outcome;
+
+/// In which order the settings are tested.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ordering {
+    /// A walk from conservative to aggressive, fixed before the data were seen: positions of settings.
+    Fixed(Vec<usize>),
+    /// No order: Holm over all settings.
+    Unordered {
+        /// Positions of settings from least to most wanted, if they were ranked on other tasks; without it they are
+        /// ranked by the useful saving on the calibration runs, which Holm allows.
+        preference: Option<Vec<usize>>,
+    },
+}
+
+impl Ordering {
+    /// The name on the certificate.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Fixed(_) => "fixed-sequence",
+            Self::Unordered { .. } => "unordered-holm",
+        }
+    }
+}
+
+/// One setting on the certificate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CertifiedSetting {
+    /// Its name.
+    pub name: String,
+    /// Successful runs it stopped early.
+    pub fes: u64,
+    /// The mean over tasks of the share of successful runs it stopped early; `None` without tasks.
+    pub risk: Option<f64>,
+    /// P-value of "the risk exceeds alpha".
+    pub p: f64,
+    /// The same by Holm over all settings; only without an order.
+    pub p_adjusted: Option<f64>,
+    /// True if it was reached and passed.
+    pub passed: bool,
+    /// False if the walk ended before it.
+    pub reached: bool,
+    /// Saved on failures and after success, over what was recorded.
+    pub useful: Estimate,
+}
+
+/// What was asked of which recordings, and what came of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CorpusCertificate {
+    /// The statistics.
+    pub certificate: Certificate,
+    /// How the settings were ordered.
+    pub ordering: &'static str,
+    /// The settings in the order tested.
+    pub settings: Vec<CertifiedSetting>,
+    /// Fingerprint of the calibration runs (see [`fingerprint`]).
+    pub fingerprint: String,
+    /// Models of the calibration runs, by name.
+    pub models: Vec<String>,
+    /// Calibration runs.
+    pub runs: u64,
+    /// Successful ones.
+    pub successes: u64,
+    /// Runs without the data some setting needs, left out.
+    pub left_out: u64,
+    /// What savings are counted in.
+    pub unit: crate::aggregate::Unit,
+}
+
+impl CorpusCertificate {
+    /// Certifies from the rows of a sweep.
+    ///
+    /// A false early stop that nothing verifies counts as one, and so does a success whose recorded path was left
+    /// before the end. A run on which some setting cannot be evaluated is left out for all of them: that a rule was
+    /// silent without data says nothing about it.
+    pub fn of(rows: &[Row], ordering: &Ordering, alpha: f64, delta: f64) -> Self {
+        let dark: BTreeSet<(&str, &str)> = rows
+            .iter()
+            .filter(|row| !row.not_evaluable.is_empty())
+            .map(|row| (row.cluster().0, &*row.run_id))
+            .collect();
+        let mut groups = by_stack(rows);
+        for group in &mut groups {
+            group.rows.retain(|row| !dark.contains(&(row.cluster().0, &*row.run_id)));
+        }
+        let order: Vec<usize> = match ordering {
+            Ordering::Fixed(order) => order.clone(),
+            Ordering::Unordered { .. } => (0..groups.len()).collect(),
+        };
+        let ordered: Vec<&Group<'_>> = order.iter().filter_map(|at| groups.get(*at)).collect();
+        let unit = unit_of(rows);
+        let calibration = calibration(&ordered);
+        let usefuls: Vec<Estimate> =
+            ordered.iter().map(|group| ratio_estimate(&by_task(group, |row| useful(row, unit)), LEVEL)).collect();
+        let certificate = match ordering {
+            Ordering::Fixed(_) => certify(&calibration, alpha, delta),
+            Ordering::Unordered { preference } => {
+                let preference = preference.clone().unwrap_or_else(|| by_saving(&usefuls));
+                certify_unordered(&calibration, &preference, alpha, delta)
+            }
+        };
+        let one: &[&Row] = ordered.first().map_or(&[], |group| &group.rows);
+        Self {
+            settings: settings(&ordered, usefuls, &certificate, ordering),
+            ordering: ordering.name(),
+            fingerprint: fingerprint(one),
+            models: one
+                .iter()
+                .filter_map(|row| row.model.as_deref())
+                .collect::<BTreeSet<_>>()
+                .into_iter()
+                .map(str::to_owned)
+                .collect(),
+            runs: one.len() as u64,
+            successes: calibration.successes.iter().sum(),
+            left_out: dark.len() as u64,
+            certificate,
+            unit,
+        }
+    }
+
+    /// The setting certified.
+    pub fn chosen(&self) -> Option<&CertifiedSetting> {
+        match self.certificate.verdict {
+            Verdict::Certified(at) => self.settings.get(at),
+            _ => None,
+        }
+    }
+
+    /// What came of it, in one sentence.
+    pub fn sentence(&self) -> String {
+        let Certificate { alpha, delta, tasks, verdict, .. } = &self.certificate;
+        let claim = format!("{} % with confidence {} %", percent(*alpha), percent(1.0 - delta));
+        match (verdict, self.chosen()) {
+            (Verdict::Certified(_), Some(chosen)) => {
+                format!("certified: `{}` stops at most {claim} of the successes early", chosen.name)
+            }
+            (Verdict::NeedsMoreTasks(more), _) => format!(
+                "no setting can be certified at {claim}; needs at least {more} more tasks with a success and without a \
+                 false early stop, beside the {tasks} there are"
+            ),
+            _ => format!("no setting can be certified at {claim}, whatever the number of tasks"),
+        }
+    }
+}
+
+/// A share in percent, without a binary tail.
+fn percent(share: f64) -> f64 {
+    format!("{:.9}", share * 100.0).parse().unwrap_or(share * 100.0)
+}
+
+/// Positions from the least to the most useful; of equals, the more conservative is wanted more.
+fn by_saving(usefuls: &[Estimate]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..usefuls.len()).rev().collect();
+    let saved = |at: &usize| usefuls.get(*at).and_then(|useful| useful.value).unwrap_or(f64::NEG_INFINITY);
+    order.sort_by(|a, b| saved(a).total_cmp(&saved(b)));
+    order
+}
+
+fn settings(
+    ordered: &[&Group<'_>],
+    usefuls: Vec<Estimate>,
+    certificate: &Certificate,
+    ordering: &Ordering,
+) -> Vec<CertifiedSetting> {
+    let fixed = matches!(ordering, Ordering::Fixed(_));
+    let adjusted = holm(&certificate.tested.iter().map(|tested| tested.p).collect::<Vec<_>>());
+    let mut walking = true;
+    let lines = ordered.iter().zip(usefuls).zip(&certificate.tested).zip(adjusted);
+    lines
+        .map(|(((group, useful), tested), adjusted)| {
+            let reached = walking;
+            walking &= tested.passed || !fixed;
+            CertifiedSetting {
+                name: group.stack.to_string(),
+                fes: group.rows.iter().filter(|row| is_lost(row)).count() as u64,
+                risk: Some(tested.risk).filter(|risk| risk.is_finite()),
+                p: tested.p,
+                p_adjusted: (!fixed).then_some(adjusted),
+                passed: tested.passed,
+                reached,
+                useful,
+            }
+        })
+        .collect()
+}
+
+/// A success the setting ends early, or may.
+fn is_lost(row: &Row) -> bool {
+    let left_path = row.exactness == ExactnessName::Diverged && row.outcome_low == 0;
+    row.outcome == Outcome::Success && (row.verdict.is_fes() || left_path)
+}
+
+fn calibration(groups: &[&Group<'_>]) -> Calibration {
+    let tasks: BTreeMap<(&str, &str), u64> = groups.first().map_or_else(BTreeMap::new, |group| {
+        let mut tasks = BTreeMap::new();
+        for row in group.rows.iter().filter(|row| row.outcome == Outcome::Success) {
+            *tasks.entry(row.cluster()).or_default() += 1;
+        }
+        tasks
+    });
+    let early_stops = groups.iter().map(|group| {
+        let mut lost: BTreeMap<(&str, &str), u64> = tasks.keys().map(|task| (*task, 0)).collect();
+        for row in group.rows.iter().filter(|row| is_lost(row)) {
+            *lost.entry(row.cluster()).or_default() += 1;
+        }
+        lost.into_values().collect()
+    });
+    Calibration { early_stops: early_stops.collect(), successes: tasks.into_values().collect() }
+}
+
+fn by_task(group: &Group<'_>, parts: impl Fn(&Row) -> Option<(f64, f64)>) -> Vec<ClusterSums> {
+    let mut tasks: BTreeMap<(&str, &str), ClusterSums> = BTreeMap::new();
+    for row in &group.rows {
+        if let Some((numerator, denominator)) = parts(row) {
+            tasks.entry(row.cluster()).or_default().add(numerator, denominator);
+        }
+    }
+    tasks.into_values().collect()
+}
+
+/// A hash over the runs in name order: suite, task, run, steps recorded and outcome. `rows` has one row a run. The same
+/// recordings have the same fingerprint, whatever the files they came from.
+pub fn fingerprint(rows: &[&Row]) -> String {
+    let mut lines: Vec<String> = rows
+        .iter()
+        .map(|row| {
+            let (suite, task) = row.cluster();
+            let outcome = match row.outcome {
+                Outcome::Success => "success",
+                Outcome::Failure => "failure",
+                Outcome::Unknown => "unknown",
+            };
+            [suite, task, &row.run_id, &row.steps_recorded.to_string(), outcome].join("\u{1f}")
+        })
+        .collect();
+    lines.sort_unstable();
+    format!("xxh3-128:{:032x}", xxh3_128(lines.join("\n").as_bytes()))
+}

@@ -1,0 +1,226 @@
+//! What a sweep comes to: for each setting what it kills and saves, and how it differs from the baseline.
+
+use std::collections::BTreeMap;
+
+use super::Grid;
+use crate::aggregate::{
+    CorrectedRate, Group, LEVEL, Row, Summary, Unit, by_stack, corrected_fes_rate, frontier, summarise, unit_of,
+};
+use crate::stats::bootstrap::REPLICATES;
+use crate::stats::difference::RatioDifference;
+use crate::stats::labels::LabelErrors;
+use crate::stats::multiplicity::{Contrast, holm, max_t};
+use crate::stats::{
+    ClusterSums, Comparison, Estimate, PairedSums, Resamples, cluster_key, ratio_difference, ratio_estimate,
+};
+use crate::transcript::Outcome;
+use crate::verdict::Verdict;
+
+/// Up to this many settings the p-values are adjusted by Holm, from there on by max-T.
+const MOST_FOR_HOLM: usize = 4;
+
+/// How the p-values of a sweep are adjusted for their number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Adjustment {
+    /// Holm: a handful of settings.
+    Holm,
+    /// Step-down max-T from the task bootstrap: a grid.
+    MaxT,
+}
+
+impl Adjustment {
+    /// The name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Holm => "holm",
+            Self::MaxT => "max-t",
+        }
+    }
+}
+
+/// What to compute.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ResultOptions {
+    /// Position of the setting the others are compared with.
+    pub baseline: Option<usize>,
+    /// How the labels err, if they do.
+    pub label_errors: Option<LabelErrors>,
+    /// Seed of the resamples.
+    pub seed: u64,
+}
+
+/// One paired difference to the baseline, setting minus baseline.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Difference {
+    /// The difference with its interval and its own p-value.
+    pub comparison: Comparison,
+    /// The p-value adjusted for the number of settings.
+    pub p_adjusted: Option<f64>,
+}
+
+/// One setting.
+#[derive(Clone, Debug)]
+pub struct SettingResult {
+    /// Counts and rates.
+    pub summary: Summary,
+    /// Position of its axis in the grid.
+    pub axis: usize,
+    /// Its limit.
+    pub limit: f64,
+    /// Saved on failures and after success, over what was recorded.
+    pub useful: Estimate,
+    /// The rate of false early stops corrected for label errors, when they are given.
+    pub corrected: Option<CorrectedRate>,
+    /// Rates of false early stops against the baseline; `None` for the baseline itself or without one.
+    pub fes_difference: Option<Difference>,
+    /// Useful savings against the baseline.
+    pub useful_difference: Option<Difference>,
+    /// No other setting kills no more and saves no less, one of them strictly.
+    pub on_frontier: bool,
+}
+
+/// All settings, in grid order.
+#[derive(Clone, Debug)]
+pub struct Results {
+    /// What savings are counted in.
+    pub unit: Unit,
+    /// How p-values are adjusted.
+    pub adjustment: Adjustment,
+    /// The baseline's position.
+    pub baseline: Option<usize>,
+    /// The settings.
+    pub settings: Vec<SettingResult>,
+}
+
+impl Results {
+    /// Computes them from the rows of a sweep over `grid`. The error is the data frame library's and means a defect
+    /// here.
+    pub fn of(grid: &Grid, rows: &[Row], options: ResultOptions) -> Result<Self, polars::error::PolarsError> {
+        let unit = unit_of(rows);
+        let groups = by_stack(rows);
+        let summaries = summarise(&groups)?;
+        let points = frontier(&summaries, unit);
+        let tasks = Tasks::of(&groups);
+        let killed: Vec<Vec<ClusterSums>> = groups.iter().map(|group| tasks.sums(group, killed)).collect();
+        let saved: Vec<Vec<ClusterSums>> =
+            groups.iter().map(|group| tasks.sums(group, |row| useful(row, unit))).collect();
+        let adjustment = if groups.len() <= MOST_FOR_HOLM { Adjustment::Holm } else { Adjustment::MaxT };
+        let resamples = Resamples::new(&tasks.keys(), REPLICATES, options.seed);
+        let family = |sums: &[Vec<ClusterSums>]| differences(sums, options.baseline, adjustment, &resamples);
+        let (fes_differences, useful_differences) = (family(&killed), family(&saved));
+        let numbered = grid.settings.iter().zip(&groups).zip(summaries).zip(points).enumerate();
+        let settings = numbered.map(|(at, (((setting, group), summary), point))| SettingResult {
+            summary,
+            axis: setting.axis,
+            limit: setting.limit,
+            useful: ratio_estimate(&saved[at], LEVEL),
+            corrected: options.label_errors.map(|errors| corrected_fes_rate(group, errors)),
+            fes_difference: fes_differences[at],
+            useful_difference: useful_differences[at],
+            on_frontier: point.on_frontier,
+        });
+        Ok(Self { unit, adjustment, baseline: options.baseline, settings: settings.collect() })
+    }
+
+    /// The setting with the largest useful saving among those whose rate of false early stops has an upper bound of at
+    /// most `max_fes`; of equals, the more conservative. `None`: none qualifies. With label errors given, the corrected
+    /// rate decides.
+    pub fn choice(&self, max_fes: f64) -> Option<usize> {
+        let mut best: Option<(usize, f64)> = None;
+        for (at, setting) in self.settings.iter().enumerate() {
+            let Some(saved) = setting.useful.value else { continue };
+            let safe = setting.fes_rate().high().is_some_and(|high| high <= max_fes);
+            if safe && best.is_none_or(|(_, most)| saved > most) {
+                best = Some((at, saved));
+            }
+        }
+        best.map(|(at, _)| at)
+    }
+}
+
+impl SettingResult {
+    /// The rate of false early stops: corrected where label errors are given.
+    pub fn fes_rate(&self) -> &Estimate {
+        self.corrected.as_ref().map_or(&self.summary.estimates.fes_rate, |corrected| &corrected.estimate)
+    }
+
+    /// False early stops, unverified included.
+    pub fn killed(&self) -> u64 {
+        self.summary.count(Verdict::FalseEarlyStop) + self.summary.count(Verdict::UnverifiedFalseEarlyStop)
+    }
+}
+
+/// False early stops over successes.
+fn killed(row: &Row) -> Option<(f64, f64)> {
+    (row.outcome == Outcome::Success).then(|| (f64::from(u8::from(row.verdict.is_fes())), 1.0))
+}
+
+/// Saved without killing a success, over what was recorded.
+pub(super) fn useful(row: &Row, unit: Unit) -> Option<(f64, f64)> {
+    let (saved, recorded) = (unit.saved(row)?, unit.recorded(row)?);
+    let counts = matches!(row.verdict, Verdict::TrueStop | Verdict::Rescued | Verdict::GoodTrim);
+    Some((if counts { saved } else { 0.0 }, recorded))
+}
+
+/// The tasks of a sweep, in name order, each with its place.
+struct Tasks<'r>(BTreeMap<(&'r str, &'r str), usize>);
+
+impl<'r> Tasks<'r> {
+    fn of(groups: &[Group<'r>]) -> Self {
+        let rows = groups.iter().flat_map(|group| group.rows.iter());
+        let mut places: BTreeMap<(&str, &str), usize> = rows.map(|row| (row.cluster(), 0)).collect();
+        for (place, slot) in places.values_mut().enumerate() {
+            *slot = place;
+        }
+        Self(places)
+    }
+
+    fn keys(&self) -> Vec<u64> {
+        self.0.keys().map(|(suite, task)| cluster_key(&format!("{suite}\u{1f}{task}"))).collect()
+    }
+
+    fn sums(&self, group: &Group<'_>, parts: impl Fn(&Row) -> Option<(f64, f64)>) -> Vec<ClusterSums> {
+        let mut sums = vec![ClusterSums::default(); self.0.len()];
+        for row in &group.rows {
+            if let (Some(&place), Some((numerator, denominator))) = (self.0.get(&row.cluster()), parts(row)) {
+                sums[place].add(numerator, denominator);
+            }
+        }
+        sums
+    }
+}
+
+/// Every setting against the baseline, one family of tests.
+fn differences(
+    sums: &[Vec<ClusterSums>],
+    baseline: Option<usize>,
+    adjustment: Adjustment,
+    resamples: &Resamples,
+) -> Vec<Option<Difference>> {
+    let mut all: Vec<Option<Difference>> = vec![None; sums.len()];
+    let Some((at_baseline, base)) = baseline.and_then(|at| Some((at, sums.get(at)?))) else { return all };
+    let mut family: Vec<(usize, Comparison, Contrast)> = Vec::new();
+    for (at, own) in sums.iter().enumerate().filter(|(at, _)| *at != at_baseline) {
+        let paired: Vec<PairedSums> = own.iter().zip(base).map(|(a, b)| PairedSums { a: *a, b: *b }).collect();
+        let comparison = ratio_difference(&paired, LEVEL);
+        all[at] = Some(Difference { comparison, p_adjusted: None });
+        if let Some(difference) = RatioDifference::new(&paired) {
+            family.push((at, comparison, difference.into_contrast()));
+        }
+    }
+    let adjusted: Vec<Option<f64>> = match adjustment {
+        // A p-value that could not be computed still counts among the tests made.
+        Adjustment::Holm => {
+            holm(&family.iter().map(|(_, c, _)| c.p.unwrap_or(1.0)).collect::<Vec<_>>()).into_iter().map(Some).collect()
+        }
+        Adjustment::MaxT => {
+            let contrasts: Vec<Contrast> = family.iter().map(|(_, _, contrast)| contrast.clone()).collect();
+            max_t(&contrasts, resamples)
+        }
+    };
+    for ((at, comparison, _), p_adjusted) in family.into_iter().zip(adjusted) {
+        let p_adjusted = p_adjusted.filter(|_| comparison.p.is_some());
+        all[at] = Some(Difference { comparison, p_adjusted });
+    }
+    all
+}
