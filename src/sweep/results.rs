@@ -122,6 +122,11 @@ impl Results {
         Ok(Self { unit, adjustment, baseline: options.baseline, settings: settings.collect() })
     }
 
+    /// The baseline's name.
+    pub fn baseline_name(&self) -> Option<&str> {
+        self.settings.get(self.baseline?).map(|setting| &*setting.summary.stack)
+    }
+
     /// The setting with the largest useful saving among those whose rate of false early stops has an upper bound of at
     /// most `max_fes`; of equals, the more conservative. `None`: none qualifies. With label errors given, the corrected
     /// rate decides.

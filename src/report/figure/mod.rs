@@ -6,9 +6,11 @@ mod frontier;
 mod spending;
 mod stops;
 pub mod style;
+mod sweep;
 
 pub use budget::BudgetFigure;
 pub use canvas::{Drawing, FigureError, Picture, save};
 pub use frontier::FrontierFigure;
 pub use spending::SpendingFigure;
 pub use stops::StopsFigure;
+pub use sweep::SweepFigure;

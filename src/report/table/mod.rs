@@ -1,6 +1,7 @@
 //! Tables: named columns of cells, and the four ways to show them.
 
 mod budget;
+mod certificate;
 mod frontier;
 mod overview;
 mod pairs;
@@ -8,14 +9,17 @@ mod render;
 mod rules;
 mod strata;
 mod summary;
+mod sweep;
 
 pub use budget::budget;
+pub use certificate::certificate;
 pub use frontier::frontier;
 pub use overview::overview;
 pub use pairs::pairs;
 pub use rules::rules;
 pub use strata::strata;
 pub use summary::summary;
+pub use sweep::{sweep, sweep_overview};
 
 use crate::stats::Estimate;
 

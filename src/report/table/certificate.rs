@@ -1,0 +1,36 @@
+//! The settings of a certificate, in the order tested.
+
+use super::{Cell, Line, Table};
+use crate::sweep::{CertifiedSetting, CorpusCertificate};
+
+/// Every setting with its risk and p-value.
+pub fn certificate(certificate: &CorpusCertificate) -> Table {
+    let chosen = certificate.chosen().map(|setting| setting.name.as_str());
+    let lines = certificate.settings.iter().map(|setting| {
+        let mut line = Line::default();
+        line.push("setting", Cell::Text(setting.name.clone()));
+        line.push("fes", Cell::Count(setting.fes));
+        line.push("successes", Cell::Count(certificate.successes));
+        line.push("tasks", Cell::Count(certificate.certificate.tasks));
+        line.push("task_fes_rate", Cell::number(setting.risk));
+        line.push("p", Cell::number(Some(setting.p)));
+        if let Some(p_adjusted) = setting.p_adjusted {
+            line.push("p_adjusted", Cell::number(Some(p_adjusted)));
+        }
+        line.push("bound", Cell::Text(certificate.certificate.bound.name().to_owned()));
+        line.push("result", Cell::Text(result(setting, chosen).to_owned()));
+        line.push("saved_unit", Cell::Text(certificate.unit.name().to_owned()));
+        line.push_estimate("useful_saved_ratio", &setting.useful);
+        line
+    });
+    Table::of(lines.collect())
+}
+
+fn result(setting: &CertifiedSetting, chosen: Option<&str>) -> &'static str {
+    match (setting.passed, setting.reached) {
+        (true, _) if chosen == Some(setting.name.as_str()) => "certified",
+        (true, _) => "passed",
+        (false, true) => "failed",
+        (false, false) => "not reached",
+    }
+}
