@@ -24,7 +24,7 @@ pub use frontier::{FrontierPoint, frontier};
 pub use group::{Group, by_stack, by_stratum};
 pub use label::Label;
 pub use outcomes::OutcomeBounds;
-pub use pairs::{Pair, SEED, pairs};
+pub use pairs::{Pair, SEED, fes_parts, pairs, useful_parts};
 pub use row::{ExactnessName, Row, RunRows};
 pub use rules::{RuleShare, rule_shares};
 pub use savings::{Savings, Unit, unit_of};

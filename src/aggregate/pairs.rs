@@ -118,13 +118,14 @@ fn pair(group: &Group<'_>, base: &Group<'_>, unit: Unit) -> Pair {
     }
 }
 
-/// Numerator and denominator of the rate of false early stops.
-fn fes_parts(row: &Row) -> Option<(f64, f64)> {
+/// Numerator and denominator of the rate of false early stops; `None` for a run that is no success.
+pub fn fes_parts(row: &Row) -> Option<(f64, f64)> {
     (row.outcome == Outcome::Success).then(|| (f64::from(u8::from(row.verdict.is_fes())), 1.0))
 }
 
-/// Numerator and denominator of the useful saving.
-fn useful_parts(row: &Row, unit: Unit) -> Option<(f64, f64)> {
+/// Numerator and denominator of the useful saving: what was saved on failures and after success, over what was
+/// recorded; `None` when the recording does not tell.
+pub fn useful_parts(row: &Row, unit: Unit) -> Option<(f64, f64)> {
     let useful = matches!(row.verdict, Verdict::GoodTrim | Verdict::TrueStop | Verdict::Rescued);
     let saved = unit.saved(row)?;
     Some((if useful { saved } else { 0.0 }, unit.recorded(row)?))

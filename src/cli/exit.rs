@@ -15,14 +15,15 @@ pub enum Exit {
     BadInput = 3,
     /// Nothing matched: no recording, no run, no stack.
     NothingMatched = 4,
-    /// A gate failed, stop points changed, or cases disagreed.
+    /// A gate failed, stop points changed, cases disagreed, or nothing could be certified.
     GateFailed = 100,
 }
 
 impl Exit {
     /// The list shown by `--help`.
     pub const LIST: &'static str = "Exit codes: 0 done; 1 a defect of whenstop; 2 wrong arguments or stack file; \
-        3 unreadable recordings, labels or rows; 4 nothing matched; 100 a gate failed, stop points changed, or cases disagreed.";
+        3 unreadable recordings, labels or rows; 4 nothing matched; 100 a gate failed, stop points changed, cases disagreed, or \
+        nothing could be certified.";
 }
 
 impl From<Exit> for ExitCode {

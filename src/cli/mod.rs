@@ -2,6 +2,7 @@
 //!
 //! stdout is data, stderr is progress and messages.
 
+mod certify;
 mod compare;
 mod conformance;
 mod corpus;
@@ -14,6 +15,7 @@ mod output;
 mod rules;
 mod schema;
 mod snapshot;
+mod sweep;
 mod synth;
 mod texts;
 
@@ -48,6 +50,10 @@ pub struct Cli {
 enum Command {
     /// Replay recordings under several stop strategies and compare them (the main job).
     Compare(compare::Args),
+    /// Many limits of one or more signals at once: what each kills and saves, and which to ship.
+    Sweep(sweep::Args),
+    /// Certify the most aggressive setting whose false-early-stop rate is at most alpha; exits 100 when none can be.
+    Certify(certify::Args),
     /// Redraw tables and figures from the rows of a comparison.
     Report(compare::ReportArgs),
     /// What is in these files: formats, runs, outcomes, tokens, and what looks wrong.
@@ -82,6 +88,8 @@ pub fn run(cli: Cli) -> Exit {
     let result = match cli.command {
         None => compare::run_example(&cli.example, &output),
         Some(Command::Compare(args)) => compare::run(&args, &output),
+        Some(Command::Sweep(args)) => sweep::run(&args, &output),
+        Some(Command::Certify(args)) => certify::run(&args, &output),
         Some(Command::Report(args)) => compare::run_report(&args, &output),
         Some(Command::Corpus(args)) => corpus::run(&args, &output),
         Some(Command::Explain(args)) => explain::run(&args, &output),

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::results::useful;
-use crate::aggregate::{ExactnessName, Group, LEVEL, Row, by_stack, unit_of};
+use super::results::by_saving;
+use crate::aggregate::{ExactnessName, Group, LEVEL, Row, Unit, by_stack, unit_of, useful_parts};
 use crate::stats::certificate::{Calibration, Certificate, Verdict, certify, certify_unordered};
 use crate::stats::multiplicity::holm;
 use crate::stats::{ClusterSums, Estimate, ratio_estimate};
@@ -76,7 +76,7 @@ pub struct CorpusCertificate {
     /// Runs without the data some setting needs, left out.
     pub left_out: u64,
     /// What savings are counted in.
-    pub unit: crate::aggregate::Unit,
+    pub unit: Unit,
 }
 
 impl CorpusCertificate {
@@ -103,11 +103,12 @@ impl CorpusCertificate {
         let unit = unit_of(rows);
         let calibration = calibration(&ordered);
         let usefuls: Vec<Estimate> =
-            ordered.iter().map(|group| ratio_estimate(&by_task(group, |row| useful(row, unit)), LEVEL)).collect();
+            ordered.iter().map(|group| ratio_estimate(&by_task(group, |row| useful_parts(row, unit)), LEVEL)).collect();
         let certificate = match ordering {
             Ordering::Fixed(_) => certify(&calibration, alpha, delta),
             Ordering::Unordered { preference } => {
-                let preference = preference.clone().unwrap_or_else(|| by_saving(&usefuls));
+                let preference =
+                    preference.clone().unwrap_or_else(|| by_saving(usefuls.iter().map(|useful| useful.value)));
                 certify_unordered(&calibration, &preference, alpha, delta)
             }
         };
@@ -159,14 +160,6 @@ impl CorpusCertificate {
 /// A share in percent, without a binary tail.
 fn percent(share: f64) -> f64 {
     format!("{:.9}", share * 100.0).parse().unwrap_or(share * 100.0)
-}
-
-/// Positions from the least to the most useful; of equals, the more conservative is wanted more.
-fn by_saving(usefuls: &[Estimate]) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..usefuls.len()).rev().collect();
-    let saved = |at: &usize| usefuls.get(*at).and_then(|useful| useful.value).unwrap_or(f64::NEG_INFINITY);
-    order.sort_by(|a, b| saved(a).total_cmp(&saved(b)));
-    order
 }
 
 fn settings(

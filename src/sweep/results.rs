@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::Grid;
 use crate::aggregate::{
-    CorrectedRate, Group, LEVEL, Row, Summary, Unit, by_stack, corrected_fes_rate, frontier, summarise, unit_of,
+    CorrectedRate, Group, LEVEL, Row, Summary, Unit, by_stack, corrected_fes_rate, fes_parts, frontier, summarise,
+    unit_of, useful_parts,
 };
 use crate::stats::bootstrap::REPLICATES;
 use crate::stats::difference::RatioDifference;
@@ -13,7 +14,6 @@ use crate::stats::multiplicity::{Contrast, holm, max_t};
 use crate::stats::{
     ClusterSums, Comparison, Estimate, PairedSums, Resamples, cluster_key, ratio_difference, ratio_estimate,
 };
-use crate::transcript::Outcome;
 use crate::verdict::Verdict;
 
 /// Up to this many settings the p-values are adjusted by Holm, from there on by max-T.
@@ -101,9 +101,9 @@ impl Results {
         let summaries = summarise(&groups)?;
         let points = frontier(&summaries, unit);
         let tasks = Tasks::of(&groups);
-        let killed: Vec<Vec<ClusterSums>> = groups.iter().map(|group| tasks.sums(group, killed)).collect();
+        let killed: Vec<Vec<ClusterSums>> = groups.iter().map(|group| tasks.sums(group, fes_parts)).collect();
         let saved: Vec<Vec<ClusterSums>> =
-            groups.iter().map(|group| tasks.sums(group, |row| useful(row, unit))).collect();
+            groups.iter().map(|group| tasks.sums(group, |row| useful_parts(row, unit))).collect();
         let adjustment = if groups.len() <= MOST_FOR_HOLM { Adjustment::Holm } else { Adjustment::MaxT };
         let resamples = Resamples::new(&tasks.keys(), REPLICATES, options.seed);
         let family = |sums: &[Vec<ClusterSums>]| differences(sums, options.baseline, adjustment, &resamples);
@@ -125,6 +125,11 @@ impl Results {
     /// The baseline's name.
     pub fn baseline_name(&self) -> Option<&str> {
         self.settings.get(self.baseline?).map(|setting| &*setting.summary.stack)
+    }
+
+    /// Positions from the least to the most useful; of equals, the more conservative is wanted more.
+    pub fn by_saving(&self) -> Vec<usize> {
+        by_saving(self.settings.iter().map(|setting| setting.useful.value))
     }
 
     /// The setting with the largest useful saving among those whose rate of false early stops has an upper bound of at
@@ -155,16 +160,12 @@ impl SettingResult {
     }
 }
 
-/// False early stops over successes.
-fn killed(row: &Row) -> Option<(f64, f64)> {
-    (row.outcome == Outcome::Success).then(|| (f64::from(u8::from(row.verdict.is_fes())), 1.0))
-}
-
-/// Saved without killing a success, over what was recorded.
-pub(super) fn useful(row: &Row, unit: Unit) -> Option<(f64, f64)> {
-    let (saved, recorded) = (unit.saved(row)?, unit.recorded(row)?);
-    let counts = matches!(row.verdict, Verdict::TrueStop | Verdict::Rescued | Verdict::GoodTrim);
-    Some((if counts { saved } else { 0.0 }, recorded))
+/// Positions in ascending order of savings; of equals, the later first; an unknown saving is the least.
+pub(super) fn by_saving(saved: impl Iterator<Item = Option<f64>>) -> Vec<usize> {
+    let mut order: Vec<(f64, std::cmp::Reverse<usize>)> =
+        saved.enumerate().map(|(at, saved)| (saved.unwrap_or(f64::NEG_INFINITY), std::cmp::Reverse(at))).collect();
+    order.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    order.into_iter().map(|(_, at)| at.0).collect()
 }
 
 /// The tasks of a sweep, in name order, each with its place.

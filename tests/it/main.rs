@@ -18,4 +18,5 @@ mod readers;
 mod shared;
 mod signals;
 mod stats;
+mod sweep;
 mod systems;

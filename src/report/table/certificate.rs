@@ -26,6 +26,25 @@ pub fn certificate(certificate: &CorpusCertificate) -> Table {
     Table::of(lines.collect())
 }
 
+/// The same for a terminal.
+pub fn certificate_overview(certificate: &CorpusCertificate) -> Table {
+    let chosen = certificate.chosen().map(|setting| setting.name.as_str());
+    let lines = certificate.settings.iter().map(|setting| {
+        let mut line = Line::default();
+        line.push("setting", Cell::Text(setting.name.clone()));
+        line.push("killed", Cell::Text(format!("{} of {}", setting.fes, certificate.successes)));
+        line.push("killed, mean over tasks", Cell::percent(setting.risk));
+        line.push("p", Cell::Text(format!("{:.4}", setting.p)));
+        if let Some(p_adjusted) = setting.p_adjusted {
+            line.push("p adjusted", Cell::Text(format!("{p_adjusted:.4}")));
+        }
+        line.push("result", Cell::Text(result(setting, chosen).to_owned()));
+        line.push(format!("{} saved", certificate.unit.name()), Cell::percent(setting.useful.value));
+        line
+    });
+    Table::of(lines.collect())
+}
+
 fn result(setting: &CertifiedSetting, chosen: Option<&str>) -> &'static str {
     match (setting.passed, setting.reached) {
         (true, _) if chosen == Some(setting.name.as_str()) => "certified",

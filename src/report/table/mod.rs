@@ -12,7 +12,7 @@ mod summary;
 mod sweep;
 
 pub use budget::budget;
-pub use certificate::certificate;
+pub use certificate::{certificate, certificate_overview};
 pub use frontier::frontier;
 pub use overview::overview;
 pub use pairs::pairs;

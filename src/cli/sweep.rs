@@ -1,0 +1,232 @@
+//! `whenstop sweep`: many limits of one or more signals at once.
+
+mod arguments;
+mod manifest;
+
+use std::path::{Path, PathBuf};
+
+use super::Exit;
+use super::failure::Failure;
+use super::inputs::{AssumptionArgs, CorpusArgs};
+use super::output::{Format, Output};
+use crate::aggregate::Row;
+use crate::diagnostic::{Diagnostic, Location, nearest};
+use crate::report::figure::{SweepFigure, save};
+use crate::report::{table, write_atomically, write_rows};
+use crate::stats::labels::LabelErrors;
+use crate::stats::split::optimism;
+use crate::sweep::{Grid, ResultOptions, Results, Sweep};
+
+pub(super) use arguments::{GridArgs, Parts, SplitArgs, SplitPart, parts, share, share_inside};
+use manifest::Manifest;
+
+/// Arguments of `sweep`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    corpus: CorpusArgs,
+    #[command(flatten)]
+    grid: GridArgs,
+    #[command(flatten)]
+    split: SplitArgs,
+    #[command(flatten)]
+    assumptions: AssumptionArgs,
+    /// The setting the others are compared with, by name, or `none`; by default the first signal's most conservative.
+    #[arg(long, value_name = "SETTING")]
+    baseline: Option<String>,
+    /// Choose the setting that saves most among those whose rate of false early stops is at most this, by the upper
+    /// end of its 95 % interval.
+    #[arg(long, value_name = "RATE", default_value_t = 0.05, value_parser = share)]
+    max_fes: f64,
+    /// Chance that a true success is labelled a success, when labels err.
+    #[arg(long, value_name = "CHANCE", value_parser = share)]
+    label_sensitivity: Option<f64>,
+    /// Chance that a true failure is labelled a failure, when labels err.
+    #[arg(long, value_name = "CHANCE", value_parser = share)]
+    label_specificity: Option<f64>,
+    /// Seed of the resamples behind adjusted p-values.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// Folder for the table, the figure and the manifest; without it only the table is printed.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Also write `sweep-rows.csv`: one row a run and setting.
+    #[arg(long, requires = "out")]
+    rows: bool,
+    /// How the table is printed.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+impl Args {
+    fn label_errors(&self) -> Option<LabelErrors> {
+        let given = self.label_sensitivity.or(self.label_specificity);
+        given.map(|_| LabelErrors {
+            sensitivity: self.label_sensitivity.unwrap_or(1.0),
+            specificity: self.label_specificity.unwrap_or(1.0),
+        })
+    }
+
+    fn baseline(&self, grid: &Grid) -> Result<Option<usize>, Failure> {
+        match self.baseline.as_deref() {
+            None => Ok(Some(0)),
+            Some("none") => Ok(None),
+            Some(name) => grid.find(name).map(Some).ok_or_else(|| unknown_setting(name, grid)),
+        }
+    }
+}
+
+/// The rows of every run under every setting.
+pub(super) fn swept(
+    corpus: &CorpusArgs,
+    grid: &Grid,
+    assumptions: &AssumptionArgs,
+    output: &Output,
+) -> Result<Vec<Row>, Failure> {
+    let sweep = Sweep::new(grid, assumptions.assumptions());
+    let mut rows = Vec::new();
+    corpus.process(output, |run| sweep.rows_of(&run), |more| rows.extend(more))?;
+    Ok(rows)
+}
+
+/// No setting is called `name`.
+pub(super) fn unknown_setting(name: &str, grid: &Grid) -> Failure {
+    let names = || grid.settings.iter().map(crate::sweep::Setting::name);
+    let help = nearest(name, names())
+        .map_or_else(|| names().collect::<Vec<_>>().join("; "), |near| format!("did you mean `{near}`?"));
+    Failure::usage(Diagnostic::new(Location::default(), format!("no setting is named `{name}`"), help))
+}
+
+/// The numbers of a sweep: on the tasks reported, and on those the choice was made on.
+struct Judged {
+    reported: Results,
+    chosen_on: Option<Results>,
+    chosen: Option<usize>,
+}
+
+/// `whenstop sweep`.
+pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+    let grid = args.grid.load()?;
+    let baseline = args.baseline(&grid)?;
+    let options = ResultOptions { baseline, label_errors: args.label_errors(), seed: args.seed };
+    let rows = swept(&args.corpus, &grid, &args.assumptions, output)?;
+    let parts = parts(rows, &args.split)?;
+    let results = |rows: &[Row]| Results::of(&grid, rows, options).map_err(|error| Failure::internal(&error));
+    let reported = results(&parts.reported)?;
+    let chosen_on = parts.other.as_deref().map(results).transpose()?;
+    let chosen = chosen_on.as_ref().unwrap_or(&reported).choice(args.max_fes);
+    let judged = Judged { reported, chosen_on, chosen };
+    let headline = parts.headline();
+    if let Some(out) = &args.out {
+        let manifest = Manifest::of(args, &grid, &parts, &judged);
+        write(args, &grid, &judged, &manifest, &headline, out).map_err(Failure::input)?;
+        if args.rows {
+            write_rows(&out.join("sweep-rows.csv"), &parts.reported).map_err(Failure::input)?;
+        }
+    }
+    show(args, &grid, &judged, &parts, &headline, output)?;
+    if let Some(out) = &args.out {
+        output.note(&format!("written to {}", out.display()));
+    }
+    Ok(Exit::Done)
+}
+
+fn show(
+    args: &Args,
+    grid: &Grid,
+    judged: &Judged,
+    parts: &Parts,
+    headline: &str,
+    output: &Output,
+) -> Result<(), Failure> {
+    match args.format {
+        Format::Table => {
+            output.data(&format!("{headline}\n"));
+            output.table(&table::sweep_overview(&judged.reported, judged.chosen), Format::Table)?;
+            output.data(&format!("\n{}\n", notes(args, judged).join("\n")));
+        }
+        Format::Json => output.json(&serde_json::json!({
+            "schema_version": 1,
+            "manifest": Manifest::of(args, grid, parts, judged),
+            "sweep": table::sweep(grid, &judged.reported).to_json(),
+        })),
+        Format::Csv | Format::Md => output.table(&table::sweep(grid, &judged.reported), args.format)?,
+    }
+    Ok(())
+}
+
+fn write(
+    args: &Args,
+    grid: &Grid,
+    judged: &Judged,
+    manifest: &Manifest,
+    headline: &str,
+    out: &Path,
+) -> Result<(), Diagnostic> {
+    let table = table::sweep(grid, &judged.reported);
+    write_atomically(&out.join("sweep.csv"), |file| table.write_csv(file))?;
+    if let Some(dev) = &judged.chosen_on {
+        let table = table::sweep(grid, dev);
+        write_atomically(&out.join("sweep-dev.csv"), |file| table.write_csv(file))?;
+    }
+    let overview = table::sweep_overview(&judged.reported, judged.chosen).to_markdown();
+    let notes: Vec<String> = notes(args, judged).iter().map(|note| format!("- {note}\n")).collect();
+    let page = format!(
+        "# Which limit?\n\n{headline}.\n\n{overview}\n{}\n![Killed and saved against the limit](sweep.svg)\n",
+        notes.concat()
+    );
+    write_atomically(&out.join("sweep.md"), |file| file.write_all(page.as_bytes()))?;
+    let json = serde_json::to_string_pretty(manifest).unwrap_or_default() + "\n";
+    write_atomically(&out.join("manifest.json"), |file| file.write_all(json.as_bytes()))?;
+    let subtitle = format!("{headline}; bars: 95 % intervals, clustered by task");
+    let Judged { reported, chosen, .. } = judged;
+    save(&SweepFigure { grid, results: reported, chosen: *chosen, max_fes: args.max_fes, subtitle }, out, "sweep")
+}
+
+/// What to say below the table.
+fn notes(args: &Args, judged: &Judged) -> Vec<String> {
+    let Judged { reported, chosen_on, chosen } = judged;
+    let mut notes = vec![choice_note(args.max_fes, judged)];
+    if let (Some(dev), Some(at)) = (chosen_on, *chosen) {
+        let rate = |of: &Results| of.settings.get(at).and_then(|setting| setting.fes_rate().value);
+        let saved = |of: &Results| of.settings.get(at).and_then(|setting| setting.useful.value);
+        let points =
+            |gap: Option<f64>| gap.map_or_else(|| "undefined".to_owned(), |gap| format!("{:+.1} points", gap * 100.0));
+        notes.push(format!(
+            "optimism (dev minus test): killed {}, saved {}",
+            points(optimism(rate(dev), rate(reported))),
+            points(optimism(saved(dev), saved(reported)))
+        ));
+    }
+    let n = reported.settings.len();
+    let adjusted = match reported.baseline_name() {
+        Some(name) => format!("; differences are to `{name}`, p-values adjusted by {}", reported.adjustment.name()),
+        None => String::new(),
+    };
+    notes.push(format!("{n} settings tried{adjusted}; intervals are 95 %, clustered by task"));
+    let corrections = reported.settings.iter().filter_map(|setting| setting.corrected.as_ref());
+    for correction in
+        corrections.map(|corrected| corrected.correction.name()).collect::<std::collections::BTreeSet<_>>()
+    {
+        notes.push(format!("label errors: {correction}"));
+    }
+    let dark = reported.settings.iter().map(|setting| setting.summary.counted("not_evaluable_runs")).max().unwrap_or(0);
+    if dark > 0 {
+        notes.push(format!("{dark} runs lack what a signal reads: it is silent there, which says nothing about it"));
+    }
+    notes
+}
+
+fn choice_note(max_fes: f64, judged: &Judged) -> String {
+    let limit = format!("{} %", arguments::percent(max_fes));
+    let chosen = judged.chosen.and_then(|at| judged.reported.settings.get(at));
+    let Some(setting) = chosen else {
+        return format!("chosen: none; no setting's false-early-stop rate has an upper bound of at most {limit}");
+    };
+    let on = if judged.chosen_on.is_some() {
+        "chosen on the dev tasks, reported on the test tasks"
+    } else {
+        "chosen and reported on the same tasks, so it looks better than it is: split with `--split test`"
+    };
+    format!("chosen (*): `{}` saves most with killed/successes surely at most {limit}; {on}", setting.summary.stack)
+}

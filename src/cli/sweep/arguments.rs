@@ -1,0 +1,171 @@
+//! Arguments that `sweep` and `certify` share: the grid and the split.
+
+use std::path::Path;
+
+use crate::aggregate::Row;
+use crate::cli::failure::Failure;
+use crate::cli::inputs::read_text;
+use crate::diagnostic::{Diagnostic, Location, nearest};
+use crate::stack::{Entry, Stack, StackFile};
+use crate::sweep::{Axis, Grid, Split, limits};
+use crate::transcript::Outcome;
+
+/// Which settings.
+#[derive(Clone, Debug, clap::Args)]
+pub(in crate::cli) struct GridArgs {
+    /// A signal, with a comparator and stack-file options if need be: `"call.count >, window = 10"`. Repeatable.
+    #[arg(long, required = true, value_name = "SIGNAL")]
+    signal: Vec<String>,
+    /// The limits of the signal before: `2,4,8`, `2..8` or `"50_000..200_000 step 25_000"`. One for each signal.
+    #[arg(long, required = true, value_name = "LIMITS")]
+    limits: Vec<String>,
+    /// Add each setting's rule to this stack of a stack file instead of trying it alone.
+    #[arg(long, num_args = 2, value_names = ["FILE", "STACK"])]
+    with: Vec<String>,
+}
+
+impl GridArgs {
+    /// The grid.
+    pub(in crate::cli) fn load(&self) -> Result<Grid, Failure> {
+        if self.signal.len() != self.limits.len() {
+            let what = format!("{} signals with {} lists of limits", self.signal.len(), self.limits.len());
+            let help = "follow each `--signal` by its `--limits`";
+            return Err(Failure::usage(Diagnostic::new(Location::default(), what, help)));
+        }
+        let parse = |(signal, text): (&String, &String)| Axis::parse(signal, limits(text)?);
+        let axes: Result<Vec<Axis>, Diagnostic> = self.signal.iter().zip(&self.limits).map(parse).collect();
+        let grid = axes.and_then(|axes| Grid::new(axes, self.base()?));
+        grid.map_err(Failure::usage)
+    }
+
+    fn base(&self) -> Result<Option<Stack>, Diagnostic> {
+        let [path, name] = &self.with[..] else { return Ok(None) };
+        let text = read_text(Path::new(path), "`--with` takes a stack file and the name of one of its stacks")?;
+        let file = StackFile::parse(path, &text)?;
+        let near = nearest(name, file.entries.iter().map(Entry::name)).map(|near| format!("did you mean `{near}`?"));
+        match file.entries.into_iter().find(|entry| entry.name() == name) {
+            Some(Entry::Own(stack)) => Ok(Some(stack)),
+            Some(Entry::Use(_)) => {
+                let what = format!("`{name}` is a system or preset, which takes no further rule");
+                Err(Diagnostic::new(Location::file(path), what, "name a stack with rules of its own"))
+            }
+            None => {
+                let help = near.unwrap_or_else(|| "name one of the stacks in the file".to_owned());
+                Err(Diagnostic::new(Location::file(path), format!("no stack is named `{name}`"), help))
+            }
+        }
+    }
+
+    /// The stack file and stack rules are added to.
+    pub(in crate::cli) fn with(&self) -> Option<String> {
+        let [path, name] = &self.with[..] else { return None };
+        Some(format!("{path}: {name}"))
+    }
+}
+
+/// Which part of the tasks is reported.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(in crate::cli) enum SplitPart {
+    /// The dev tasks alone: the test tasks stay unseen.
+    Dev,
+    /// Choose on the dev tasks, report on the test tasks.
+    Test,
+    /// All tasks.
+    #[default]
+    None,
+}
+
+impl SplitPart {
+    /// The name in manifests.
+    pub(in crate::cli) fn name(self) -> &'static str {
+        match self {
+            Self::Dev => "dev",
+            Self::Test => "test",
+            Self::None => "none",
+        }
+    }
+}
+
+/// How tasks are split.
+#[derive(Clone, Debug, clap::Args)]
+pub(in crate::cli) struct SplitArgs {
+    /// Split the tasks: `dev` looks at the dev part only, `test` chooses on dev and reports on test.
+    #[arg(long, value_enum, default_value_t, value_name = "PART")]
+    pub(in crate::cli) split: SplitPart,
+    /// Salt of the hash that splits the tasks; write it down before you look.
+    #[arg(long, value_name = "SALT", default_value = "")]
+    pub(in crate::cli) split_salt: String,
+    /// Share of each suite's tasks that goes to dev.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.5, value_parser = share_inside)]
+    pub(in crate::cli) dev_share: f64,
+}
+
+/// Rows by part.
+pub(in crate::cli) struct Parts {
+    /// The rows reported.
+    pub(in crate::cli) reported: Vec<Row>,
+    /// The rows chosen on, when they are others.
+    pub(in crate::cli) other: Option<Vec<Row>>,
+    /// Which part is reported.
+    pub(in crate::cli) part: SplitPart,
+}
+
+/// Splits rows as asked.
+pub(in crate::cli) fn parts(rows: Vec<Row>, args: &SplitArgs) -> Result<Parts, Failure> {
+    let split = Split { salt: args.split_salt.clone(), dev_share: args.dev_share };
+    let part = args.split;
+    let (reported, other) = match part {
+        SplitPart::None => (rows, None),
+        SplitPart::Dev => (split.rows(rows).0, None),
+        SplitPart::Test => {
+            let (dev, test) = split.rows(rows);
+            (test, Some(dev))
+        }
+    };
+    if reported.is_empty() || other.as_ref().is_some_and(Vec::is_empty) {
+        let help = "give more recordings, another `--dev-share`, or no `--split`";
+        return Err(Failure::nothing("a part of the split has no task", help));
+    }
+    Ok(Parts { reported, other, part })
+}
+
+impl Parts {
+    /// What is reported, in one line.
+    pub(in crate::cli) fn headline(&self) -> String {
+        let counted = |rows: &[Row]| {
+            let first = rows.first().map(|row| row.stack.clone());
+            let one: Vec<&Row> = rows.iter().filter(|row| Some(&row.stack) == first.as_ref()).collect();
+            let tasks: std::collections::BTreeSet<_> = one.iter().map(|row| row.cluster()).collect();
+            let graded = |outcome| one.iter().filter(|row| row.outcome == outcome).count();
+            let unknown = match graded(Outcome::Unknown) {
+                0 => String::new(),
+                n => format!(", {n} without an outcome"),
+            };
+            let (successes, failures) = (graded(Outcome::Success), graded(Outcome::Failure));
+            format!("{} runs of {} tasks: {successes} successes, {failures} failures{unknown}", one.len(), tasks.len())
+        };
+        let reported = counted(&self.reported);
+        match self.part {
+            SplitPart::None => reported,
+            part => format!("{} part: {reported}", part.name()),
+        }
+    }
+}
+
+/// A share in percent, in few digits.
+pub(in crate::cli) fn percent(share: f64) -> String {
+    let text = format!("{:.4}", share * 100.0);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// A number from 0 to 1.
+pub(in crate::cli) fn share(text: &str) -> Result<f64, String> {
+    let share: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
+    if (0.0..=1.0).contains(&share) { Ok(share) } else { Err("not from 0 to 1".to_owned()) }
+}
+
+/// A number between 0 and 1, ends excluded.
+pub(in crate::cli) fn share_inside(text: &str) -> Result<f64, String> {
+    share(text)
+        .and_then(|share| if share > 0.0 && share < 1.0 { Ok(share) } else { Err("not between 0 and 1".to_owned()) })
+}

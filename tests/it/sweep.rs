@@ -1,0 +1,290 @@
+//! `sweep` and `certify` on corpora small enough to work out by hand.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::shared;
+
+/// A run that asks for the same call `calls` times and then answers; every step takes 1000 tokens.
+fn run(task: &str, calls: usize, success: bool) -> String {
+    let mut text = format!("{{\"type\":\"run\",\"run_id\":\"run-{task}\",\"task_id\":\"{task}\",\"model\":\"m\"}}\n");
+    let usage = "\"usage\":{\"input\":900,\"output\":100}";
+    for id in 0..calls {
+        let call = format!("{{\"id\":\"{id}\",\"name\":\"ls\",\"arguments\":{{}}}}");
+        let (role, result) = ("\"type\":\"message\",\"role\"", "\"content\":\"a.txt\",\"is_error\":false");
+        writeln!(text, "{{{role}:\"assistant\",\"content\":\"\",\"tool_calls\":[{call}],{usage}}}").unwrap();
+        writeln!(text, "{{{role}:\"tool\",\"tool_call_id\":\"{id}\",{result}}}").unwrap();
+    }
+    writeln!(text, "{{\"type\":\"message\",\"role\":\"assistant\",\"content\":\"Done.\",{usage}}}").unwrap();
+    writeln!(text, "{{\"type\":\"outcome\",\"success\":{success},\"end\":\"self_finish\"}}").unwrap();
+    text
+}
+
+/// `once` successes with one call, 5 successes with two, and 10 failures with six; one run a task.
+fn corpus(once: usize) -> String {
+    let successes = (0..once + 5).map(|at| run(&format!("good-{at:02}"), if at < once { 1 } else { 2 }, true));
+    successes.chain((0..10).map(|at| run(&format!("bad-{at:02}"), 6, false))).collect()
+}
+
+struct Desk(tempfile::TempDir);
+
+impl Desk {
+    fn new() -> Self {
+        let desk = Self(tempfile::tempdir().unwrap());
+        std::fs::write(desk.path("runs.jsonl"), corpus(45)).unwrap();
+        std::fs::write(desk.path("few.jsonl"), corpus(35)).unwrap();
+        desk
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    /// Arguments apart at `|`; exit code, stdout, stderr.
+    fn told(&self, arguments: &str) -> (i32, String, String) {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_whenstop"));
+        let output = command.current_dir(self.0.path()).args(arguments.split('|')).output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+    }
+
+    /// The rows of a CSV file as maps of columns.
+    fn table(&self, name: &str) -> Vec<std::collections::BTreeMap<String, String>> {
+        let mut reader = csv::Reader::from_path(self.path(name)).unwrap();
+        reader.deserialize().map(Result::unwrap).collect()
+    }
+}
+
+const REPEATS: &str = "--signal|call_result.count|--limits|2..6";
+
+#[test]
+fn a_sweep_counts_what_can_be_counted_by_hand() {
+    let desk = Desk::new();
+    let (code, stdout, stderr) = desk.told(&format!("sweep|runs.jsonl|{REPEATS}|--max-fes|0.1|--out|out|--rows"));
+    assert_eq!(code, 0, "{stderr}");
+    insta::assert_snapshot!("sweep_table", stdout);
+    insta::assert_snapshot!("sweep_csv", desk.read("out/sweep.csv"));
+    insta::assert_snapshot!("sweep_manifest", desk.read("out/manifest.json"));
+    // 45 runs of 2 steps, 5 of 3, 10 of 7: 175 steps of 1000 tokens. `>= 3` ends each failure 4 steps early.
+    let table = desk.table("out/sweep.csv");
+    let got: Vec<String> = table
+        .iter()
+        .map(|row| {
+            ["setting", "stops", "fes_unverified", "true_stop", "fes_rate", "useful_saved_ratio"]
+                .map(|c| row[c].clone())
+                .join(" | ")
+        })
+        .collect();
+    let expected = [
+        "call_result.count >= 6 | 10 | 0 | 10 | 0 | 0.057143",
+        "call_result.count >= 5 | 10 | 0 | 10 | 0 | 0.114286",
+        "call_result.count >= 4 | 10 | 0 | 10 | 0 | 0.171429",
+        "call_result.count >= 3 | 10 | 0 | 10 | 0 | 0.228571",
+        "call_result.count >= 2 | 15 | 5 | 10 | 0.1 | 0.285714",
+    ];
+    assert_eq!(got, expected);
+    // Of 50 successes without a false early stop the exact upper end is 1 - 0.025^(1/50) = 7.1 %.
+    assert_eq!(table[3]["fes_rate_high"], "0.071124");
+    assert!(stdout.contains("chosen (*): `call_result.count >= 3`"), "{stdout}");
+}
+
+#[test]
+fn the_rows_of_a_sweep_are_those_of_a_comparison() {
+    let desk = Desk::new();
+    let mut stacks = String::new();
+    for limit in (2..=6).rev() {
+        let name = format!("call_result.count >= {limit}");
+        let rule = format!("{{ signal = \"call_result.count\", at_least = {limit} }}");
+        writeln!(stacks, "[[stack]]\nname = \"{name}\"\nany = [{rule}]").unwrap();
+    }
+    std::fs::write(desk.path("stacks.toml"), stacks).unwrap();
+    assert_eq!(desk.told(&format!("sweep|runs.jsonl|{REPEATS}|--out|swept|--rows")).0, 0);
+    assert_eq!(desk.told("compare|runs.jsonl|--stacks|stacks.toml|--out|compared").0, 0);
+    assert_eq!(desk.read("swept/sweep-rows.csv"), desk.read("compared/rows.csv"));
+}
+
+#[test]
+fn a_rule_added_to_a_stack_stops_where_either_does() {
+    let desk = Desk::new();
+    let stack = "[[stack]]\nname = \"cap\"\ncap = { steps = 5 }\n[[stack]]\nuse = \"awaken\"\n";
+    std::fs::write(desk.path("stacks.toml"), stack).unwrap();
+    let sweep = format!("sweep|runs.jsonl|{REPEATS}|--with|stacks.toml|cap|--out|out|--rows");
+    assert_eq!(desk.told(&sweep).0, 0);
+    let rows = desk.table("out/sweep-rows.csv");
+    let stops: Vec<&str> =
+        rows.iter().filter(|row| row["run_id"] == "run-bad-00").map(|row| &*row["stop_point"]).collect();
+    let capped = "5:before_request";
+    assert_eq!(stops, [capped, "4:after_tools", "3:after_tools", "2:after_tools", "1:after_tools"]);
+}
+
+#[test]
+fn label_errors_are_corrected_clipped_or_undefined() {
+    let desk = Desk::new();
+    let sweep = |errors: &str, out: &str| {
+        let (code, _, stderr) = desk.told(&format!("sweep|runs.jsonl|{REPEATS}|{errors}|--out|{out}"));
+        assert_eq!(code, 0, "{stderr}");
+        let cells = |row: &std::collections::BTreeMap<String, String>| {
+            format!("{} {}", row["fes_rate_corrected"], row["label_correction"])
+        };
+        let table = desk.table(&format!("{out}/sweep.csv"));
+        [cells(&table[3]), cells(&table[4])]
+    };
+    // `>= 2` stops 5 labelled successes and 10 labelled failures: (5 - 0.1 * 15) / (50 - 0.1 * 60) = 3.5 / 44.
+    let some = sweep("--label-specificity|0.9|--label-sensitivity|0.8", "some");
+    assert_eq!(some, ["0 rogan-gladen-clipped", "0.079545 rogan-gladen"]);
+    assert_eq!(sweep("--label-specificity|1", "none"), ["0 rogan-gladen", "0.1 rogan-gladen"]);
+    let coin = sweep("--label-specificity|0.5|--label-sensitivity|0.5", "coin");
+    assert_eq!(coin, [" undefined", " undefined"]);
+}
+
+#[test]
+fn a_choice_is_made_on_dev_and_reported_on_test() {
+    let desk = Desk::new();
+    let sweep = |split: &str, out: &str| {
+        let options = format!("--split|{split}|--split-salt|s|--max-fes|0.2|--out|{out}");
+        let (code, stdout, stderr) = desk.told(&format!("sweep|runs.jsonl|{REPEATS}|{options}"));
+        assert_eq!(code, 0, "{stderr}");
+        stdout
+    };
+    insta::assert_snapshot!("sweep_split_table", sweep("test", "test"));
+    sweep("dev", "dev");
+    assert_eq!(desk.read("dev/sweep.csv"), desk.read("test/sweep-dev.csv"));
+    let tasks = |file: &str| desk.table(file)[0]["tasks"].parse::<u32>().unwrap();
+    assert_eq!((tasks("dev/sweep.csv"), tasks("test/sweep.csv")), (30, 30));
+    let manifest: serde_json::Value = serde_json::from_str(&desk.read("test/manifest.json")).unwrap();
+    assert_eq!(manifest["settings_tried"], 5);
+    assert_eq!((&manifest["test_opened"], &manifest["split_salt"]), (&true.into(), &"s".into()));
+}
+
+#[test]
+fn a_certificate_names_the_most_aggressive_setting_that_passes() {
+    let desk = Desk::new();
+    let (code, stdout, stderr) = desk.told(&format!("certify|runs.jsonl|{REPEATS}|--out|certificate.json"));
+    assert_eq!(code, 0, "{stderr}");
+    insta::assert_snapshot!("certificate", stdout);
+    let json: serde_json::Value = serde_json::from_str(&desk.read("certificate.json")).unwrap();
+    assert_eq!(json["certified"], "call_result.count >= 3");
+    // 50 clean tasks at 5 %: 0.95^50; with 5 false early stops P[Bin(50, 0.05) <= 5].
+    assert_eq!((&json["settings"][3]["p"], &json["settings"][4]["p"]), (&0.076_945.into(), &0.962_224.into()));
+    let again = desk.told(&format!("certify|runs.jsonl|{REPEATS}|--format|json"));
+    assert_eq!(again.1, desk.read("certificate.json"));
+}
+
+#[test]
+fn a_refusal_says_how_many_tasks_are_missing() {
+    let desk = Desk::new();
+    let (code, stdout, _) = desk.told(&format!("certify|few.jsonl|{REPEATS}|--out|certificate.json"));
+    assert_eq!(code, 100);
+    insta::assert_snapshot!("refusal", stdout);
+    let json: serde_json::Value = serde_json::from_str(&desk.read("certificate.json")).unwrap();
+    assert_eq!((&json["certified"], &json["needs_more_tasks"]), (&serde_json::Value::Null, &5.into()), "45 - 40");
+}
+
+#[test]
+fn several_signals_need_an_order_or_holm() {
+    let desk = Desk::new();
+    let both = "--signal|call_result.count|--limits|3,2|--signal|tokens.total|--limits|5_000,2_000";
+    let (code, _, stderr) = desk.told(&format!("certify|runs.jsonl|{both}"));
+    assert_eq!(code, 2);
+    assert!(stderr.contains("no order from conservative to aggressive"), "{stderr}");
+    let order = "tokens.total >= 5000; call_result.count >= 3; call_result.count >= 2; tokens.total >= 2000";
+    let (code, stdout, _) = desk.told(&format!("certify|runs.jsonl|{both}|--order|{order}"));
+    assert_eq!((code, stdout.lines().next().unwrap().contains("`call_result.count >= 3`")), (0, true), "{stdout}");
+    // 0.95^50 = 0.077 for two of four settings: 0.31 after Holm.
+    let (code, stdout, _) = desk.told(&format!("certify|runs.jsonl|{both}|--unordered"));
+    assert_eq!(code, 100);
+    insta::assert_snapshot!("refusal_unordered", stdout);
+}
+
+#[test]
+fn what_cannot_be_evaluated_certifies_nothing() {
+    let desk = Desk::new();
+    std::fs::write(desk.path("dark.jsonl"), corpus(45).replace(",\"usage\":{\"input\":900,\"output\":100}", ""))
+        .unwrap();
+    let (code, stdout, _) = desk.told("certify|dark.jsonl|--signal|tokens.total|--limits|5000,9000");
+    assert_eq!(code, 100);
+    assert!(stdout.contains("60 runs lack what a signal reads and are left out"), "{stdout}");
+    let (code, stdout, _) = desk.told("sweep|dark.jsonl|--signal|tokens.total|--limits|5000,9000");
+    assert_eq!(code, 0);
+    assert!(stdout.contains("60 runs lack what a signal reads"), "{stdout}");
+}
+
+/// Every file of a folder by name.
+fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut files: Vec<(String, Vec<u8>)> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .map(|path| (path.file_name().unwrap().to_string_lossy().into_owned(), std::fs::read(&path).unwrap()))
+        .collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn threads_and_repetition_change_no_byte() {
+    let desk = Desk::new();
+    for (out, threads) in [("one", 1), ("two", 2), ("again", 2)] {
+        let grid = format!("{REPEATS}|--signal|tokens.total|--limits|1_000..6_000 step 500");
+        let sweep = format!("--threads|{threads}|sweep|runs.jsonl|{grid}|--split|test|--out|{out}|--rows");
+        let (code, _, stderr) = desk.told(&sweep);
+        assert_eq!(code, 0, "{stderr}");
+    }
+    let one = contents(&desk.path("one"));
+    let names: Vec<&str> = one.iter().map(|(name, _)| name.as_str()).collect();
+    let expected =
+        ["manifest.json", "sweep-dev.csv", "sweep-rows.csv", "sweep.csv", "sweep.md", "sweep.png", "sweep.svg"];
+    assert_eq!(names, expected);
+    assert!(one == contents(&desk.path("two")) && one == contents(&desk.path("again")));
+}
+
+#[test]
+fn errors_say_what_and_how() {
+    let desk = Desk::new();
+    std::fs::write(
+        desk.path("stacks.toml"),
+        "[[stack]]\nname = \"cap\"\ncap = { steps = 5 }\n[[stack]]\nuse = \"awaken\"\n",
+    )
+    .unwrap();
+    let cases = [
+        ("sweep|runs.jsonl|--signal|call_result.cuont|--limits|2", 2),
+        ("sweep|runs.jsonl|--signal|steps|--limits|2..1", 2),
+        ("sweep|runs.jsonl|--signal|steps|--limits|2|--limits|3", 2),
+        ("sweep|runs.jsonl|--signal|steps ==|--limits|2", 2),
+        ("sweep|runs.jsonl|--signal|call.count, windw = 3|--limits|2", 2),
+        ("sweep|runs.jsonl|--signal|steps|--limits|2|--signal|steps|--limits|2", 2),
+        ("sweep|runs.jsonl|--signal|steps|--limits|2|--baseline|steps >= 3", 2),
+        ("sweep|runs.jsonl|--signal|steps|--limits|2|--with|stacks.toml|cup", 2),
+        ("sweep|runs.jsonl|--signal|steps|--limits|2|--with|stacks.toml|awaken", 2),
+        ("sweep|runs.jsonl|--signal|steps|--limits|2|--split|test|--dev-share|0.001", 4),
+        ("sweep|nowhere|--signal|steps|--limits|2", 3),
+        ("certify|runs.jsonl|--signal|steps|--limits|2,3|--order|steps >= 3", 2),
+    ];
+    let mut told = String::new();
+    for (arguments, code) in cases {
+        let (got, _, stderr) = desk.told(arguments);
+        assert_eq!(got, code, "{arguments}: {stderr}");
+        writeln!(told, "$ whenstop {}\n{stderr}", arguments.replace('|', " ")).unwrap();
+    }
+    insta::assert_snapshot!("sweep_errors", told);
+    assert_eq!(desk.told("certify|runs.jsonl|--signal|steps|--limits|2|--alpha|1.5").0, 2);
+}
+
+#[test]
+fn tau2_agrees_with_the_independent_recomputation() {
+    let Some(folder) = shared::folder("corpora") else { return };
+    let desk = Desk::new();
+    let grid = "--signal|call_result.count|--limits|3|--signal|tokens.total|--limits|200_000";
+    let (code, _, stderr) = desk.told(&format!("sweep|{}|{grid}|--out|out", folder.join("tau2").display()));
+    assert_eq!(code, 0, "{stderr}");
+    let counted = |row: &std::collections::BTreeMap<String, String>| {
+        let fes: u32 = ["fes", "fes_unverified"].iter().map(|column| row[*column].parse::<u32>().unwrap()).sum();
+        format!("{}/{fes}/{}", row["stops"], row["true_stop"])
+    };
+    let got: Vec<String> = desk.table("out/sweep.csv").iter().map(counted).collect();
+    assert_eq!(got, ["45/14/31", "14/5/9"]);
+}
