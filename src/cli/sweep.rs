@@ -9,7 +9,7 @@ use super::Exit;
 use super::failure::Failure;
 use super::inputs::{AssumptionArgs, CorpusArgs};
 use super::output::{Format, Output};
-use crate::aggregate::Row;
+use crate::aggregate::{Row, SEED};
 use crate::diagnostic::{Diagnostic, Location, nearest};
 use crate::report::figure::{SweepFigure, save};
 use crate::report::{table, write_atomically, write_rows};
@@ -45,7 +45,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "CHANCE", value_parser = share)]
     label_specificity: Option<f64>,
     /// Seed of the resamples behind adjusted p-values.
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = SEED)]
     seed: u64,
     /// Folder for the table, the figure and the manifest; without it only the table is printed.
     #[arg(long, value_name = "DIR")]
@@ -228,5 +228,6 @@ fn choice_note(max_fes: f64, judged: &Judged) -> String {
     } else {
         "chosen and reported on the same tasks, so it looks better than it is: split with `--split test`"
     };
-    format!("chosen (*): `{}` saves most with killed/successes surely at most {limit}; {on}", setting.summary.stack)
+    let name = &setting.summary.stack;
+    format!("chosen (*): `{name}` saves most of those with an upper bound on killed/successes of at most {limit}; {on}")
 }

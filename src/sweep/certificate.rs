@@ -146,7 +146,7 @@ impl CorpusCertificate {
         let claim = format!("{} % with confidence {} %", percent(*alpha), percent(1.0 - delta));
         match (verdict, self.chosen()) {
             (Verdict::Certified(_), Some(chosen)) => {
-                format!("certified: `{}` stops at most {claim} of the successes early", chosen.name)
+                format!("certified: `{}` has a false-early-stop rate of at most {claim}", chosen.name)
             }
             (Verdict::NeedsMoreTasks(more), _) => format!(
                 "no setting can be certified at {claim}; needs at least {more} more tasks with a success and without a \
