@@ -12,6 +12,7 @@ use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use super::eval_log::EvalLog;
 use super::format::{self, Format, Layout};
 use super::grades::{self, FolderGrades, Reports};
+use super::hygiene::{Checked, Hygiene};
 use super::labels::{self, Labels};
 use super::probe::{Probe, Shape};
 use super::reading::{FileName, Reading, Record};
@@ -157,7 +158,7 @@ enum Piece {
 /// What became of a piece.
 enum Parsed {
     Begin(Arc<OpenFile>, String),
-    Runs { file: Arc<OpenFile>, runs: Vec<Run>, findings: Vec<Finding>, unknown: BTreeMap<String, u64> },
+    Runs { file: Arc<OpenFile>, runs: Vec<(Run, Checked)>, findings: Vec<Finding>, unknown: BTreeMap<String, u64> },
     Skip(Skipped),
     Finding(Finding),
 }
@@ -200,7 +201,14 @@ fn read_record(file: &Arc<OpenFile>, cut: &Cut, options: &ReadOptions) -> Parsed
     file.format.read(&record, &mut reading);
     let Reading { drafts, mut findings, unknown, .. } = reading;
     findings.sort_by_key(|finding| (finding.diagnostic.at.line, finding.diagnostic.at.column));
-    let runs = drafts.into_iter().map(Run::new).collect();
+    let runs = drafts
+        .into_iter()
+        .map(|draft| {
+            let run = Run::new(draft);
+            let checked = Checked::of(&run);
+            (run, checked)
+        })
+        .collect();
     Parsed::Runs { file: file.clone(), runs, findings, unknown }
 }
 
@@ -349,6 +357,7 @@ struct Ledger<'c> {
     report: CorpusReport,
     options: &'c ReadOptions,
     labels: Labels,
+    hygiene: Hygiene,
     /// Hashes of the ids given away; only asked whether it has one.
     ids: HashSet<u64>,
 }
@@ -360,7 +369,7 @@ impl<'c> Ledger<'c> {
         for finding in labels.findings.drain(..) {
             report.find(finding);
         }
-        Self { report, options: &corpus.options, labels, ids: HashSet::new() }
+        Self { report, options: &corpus.options, labels, hygiene: Hygiene::default(), ids: HashSet::new() }
     }
 
     /// Enters what became of a piece and passes its runs on.
@@ -376,8 +385,9 @@ impl<'c> Ledger<'c> {
                 for (kind, n) in unknown {
                     *self.report.unknown_kinds.entry(format!("{} {kind}", file.format.id())).or_default() += n;
                 }
-                for mut run in found {
+                for (mut run, checked) in found {
                     self.name(&mut run, &file.name);
+                    self.hygiene.enter(file.format.id(), &run, &checked);
                     self.report.add(file.format.id(), &run);
                     runs.push(run);
                 }
@@ -421,8 +431,9 @@ impl<'c> Ledger<'c> {
         self.labels.apply(run, &names, self.options.success_at);
     }
 
-    fn close(self) -> Result<CorpusReport, ReadError> {
+    fn close(mut self) -> Result<CorpusReport, ReadError> {
         let mut unmatched = if self.options.allow_unmatched_labels { Vec::new() } else { self.labels.unmatched() };
+        self.report.hygiene = self.hygiene.oddities();
         if unmatched.is_empty() {
             return Ok(self.report);
         }

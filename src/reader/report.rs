@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
+use super::hygiene::Oddity;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::transcript::{Event, Lane, Outcome, OutcomeSource, Role, Run, Tokens};
 
@@ -147,6 +148,8 @@ pub struct CorpusReport {
     pub skipped: Vec<Skipped>,
     /// Files that were read.
     pub files: Vec<FileRead>,
+    /// What is odd about runs that were read well.
+    pub hygiene: Vec<Oddity>,
     /// Lines and events of kinds a reader does not know, as `format kind`, with their number.
     pub unknown_kinds: BTreeMap<String, u64>,
 }

@@ -42,6 +42,11 @@ impl Text {
         if self.escaped { self.as_str().trim().is_empty() } else { self.stored.trim().is_empty() }
     }
 
+    /// The bytes as they are stored, escaped or not: equal bytes are equal texts, but not the other way round.
+    pub(crate) fn stored(&self) -> &[u8] {
+        self.stored.as_bytes()
+    }
+
     /// Bytes held in memory, for the bound on runs in flight.
     pub fn stored_len(&self) -> usize {
         self.stored.len()

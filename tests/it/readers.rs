@@ -498,6 +498,19 @@ fn every_file_of_the_real_corpora_is_read_or_named() {
         .filter(|reason| !reason.starts_with("an outcome"))
         .collect();
     assert_eq!((report.runs(), report.files.len(), reports), (3577, 415, 171));
+    let odd: Vec<(&str, u64)> = report.hygiene.iter().map(|oddity| (oddity.check, oddity.runs)).collect();
+    let expected = [
+        // tau-bench gives later calls the ids of earlier ones.
+        ("duplicate_call_ids", 77),
+        ("calls_without_results", 2),
+        ("results_without_calls", 1),
+        ("falling_prompt", 2),
+        ("time_steps_back", 2),
+        ("steps_too_fast", 1),
+        ("canned_messages", 454),
+        ("duplicate_run", 5),
+    ];
+    assert_eq!(odd, expected);
     // The README, the list of sources, and one file of labels.
     assert_eq!(others.len(), 3, "{others:?}");
     assert_eq!((report.errors, report.warnings), (3, 3), "{:?}", report.findings);

@@ -1,0 +1,368 @@
+//! What is odd about recordings that were read well: things a stop rule may trip over, counted by run.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::transcript::{EndCause, Event, Lane, Message, Outcome, Role, Run, Text};
+
+/// Runs named for each check.
+const NAMED: usize = 5;
+/// Fewest steps from which a course of numbers says anything.
+const STEPS: usize = 6;
+/// Fewest graded runs from which outcomes and end causes are compared.
+const GRADED: u64 = 20;
+
+/// Something odd a run can be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Check {
+    /// Two calls have one id.
+    DuplicateCallIds,
+    /// A call has no result, other than at the end.
+    CallsWithoutResults,
+    /// A result answers no call.
+    ResultsWithoutCalls,
+    /// The counts of each call only ever grow: they may be totals.
+    CumulativeUsage,
+    /// More tokens came from the cache than went in.
+    CacheBeyondInput,
+    /// The prompt fell to less than half, and nothing was shortened.
+    FallingPrompt,
+    /// Some calls have tokens and some have none.
+    PartialUsage,
+    /// The clock stepped back.
+    TimeStepsBack,
+    /// Steps are milliseconds apart: seconds may have been taken for milliseconds.
+    StepsTooFast,
+    /// Times before 1990 or after 2100.
+    OddDates,
+    /// Sub-agents' messages stand among the agent's.
+    SubAgents,
+    /// The context was shortened on the way.
+    Compaction,
+    /// Words in the agent's name that no model said.
+    CannedMessages,
+    /// The same steps as another run.
+    DuplicateRun,
+    /// The outcome says no more than the end cause.
+    OutcomeIsEndCause,
+}
+
+impl Check {
+    /// All of them, in the order of reports.
+    pub const ALL: [Self; 15] = [
+        Self::DuplicateCallIds,
+        Self::CallsWithoutResults,
+        Self::ResultsWithoutCalls,
+        Self::CumulativeUsage,
+        Self::CacheBeyondInput,
+        Self::FallingPrompt,
+        Self::PartialUsage,
+        Self::TimeStepsBack,
+        Self::StepsTooFast,
+        Self::OddDates,
+        Self::SubAgents,
+        Self::Compaction,
+        Self::CannedMessages,
+        Self::DuplicateRun,
+        Self::OutcomeIsEndCause,
+    ];
+
+    /// The name used in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::DuplicateCallIds => "duplicate_call_ids",
+            Self::CallsWithoutResults => "calls_without_results",
+            Self::ResultsWithoutCalls => "results_without_calls",
+            Self::CumulativeUsage => "cumulative_usage",
+            Self::CacheBeyondInput => "cache_beyond_input",
+            Self::FallingPrompt => "falling_prompt",
+            Self::PartialUsage => "partial_usage",
+            Self::TimeStepsBack => "time_steps_back",
+            Self::StepsTooFast => "steps_too_fast",
+            Self::OddDates => "odd_dates",
+            Self::SubAgents => "sub_agents",
+            Self::Compaction => "compaction",
+            Self::CannedMessages => "canned_messages",
+            Self::DuplicateRun => "duplicate_run",
+            Self::OutcomeIsEndCause => "outcome_is_end_cause",
+        }
+    }
+
+    /// What it means for the numbers.
+    pub fn advice(self) -> &'static str {
+        match self {
+            Self::DuplicateCallIds => "results are joined to the first call of that id",
+            Self::CallsWithoutResults => "rules on results see nothing there",
+            Self::ResultsWithoutCalls => "rules on calls see nothing there",
+            Self::CumulativeUsage => {
+                "if the counts are totals, token rules fire far too early: convert to counts per call"
+            }
+            Self::CacheBeyondInput => "the input probably leaves cached tokens out: token rules fire too late",
+            Self::FallingPrompt => "the producer may count uncached input only: token sums are too low",
+            Self::PartialUsage => "token rules see a part of the spending only",
+            Self::TimeStepsBack => "time rules use the recorded times as they are",
+            Self::StepsTooFast => "if the times are seconds, time rules fire a thousand times too late",
+            Self::OddDates => "the unit of the times was probably guessed wrong; only differences matter",
+            Self::SubAgents => "their tokens count in the run, their messages are no steps",
+            Self::Compaction => "context sizes fall there for a reason",
+            Self::CannedMessages => "they are neither steps nor calls",
+            Self::DuplicateRun => "it counts twice: leave one of the files out",
+            Self::OutcomeIsEndCause => {
+                "the outcome may be how the run ended, not whether it did its task: check the field"
+            }
+        }
+    }
+}
+
+/// How often a check found something, and where first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Oddity {
+    /// The check.
+    pub check: &'static str,
+    /// Runs it found something in.
+    pub runs: u64,
+    /// The first of them.
+    pub first: Vec<String>,
+    /// What it means for the numbers.
+    pub advice: &'static str,
+}
+
+/// What the checks found in a corpus so far.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Hygiene {
+    found: BTreeMap<Check, (u64, Vec<String>)>,
+    /// Runs by their steps; only asked whether one is there.
+    seen: BTreeSet<u64>,
+    /// By format: graded runs that ended by themselves and otherwise, successes and failures.
+    ends: BTreeMap<&'static str, [u64; 4]>,
+}
+
+impl Hygiene {
+    /// Enters a run, in corpus order.
+    pub(super) fn enter(&mut self, format: &'static str, run: &Run, checked: &Checked) {
+        for check in &checked.odd {
+            self.find(*check, &run.header.run_id);
+        }
+        if run.steps().len() > 2 && !self.seen.insert(checked.print) {
+            self.find(Check::DuplicateRun, &run.header.run_id);
+        }
+        // A run graded at every turn ends because it succeeded: there the two agree by nature.
+        if run.events().iter().any(|event| matches!(event, Event::Checkpoint(_))) {
+            return;
+        }
+        let place = match (run.grade.end, run.grade.outcome) {
+            (EndCause::Unknown, _) | (_, Outcome::Unknown) => return,
+            (EndCause::SelfFinish, Outcome::Success) => 0,
+            (EndCause::SelfFinish, Outcome::Failure) => 1,
+            (_, Outcome::Success) => 2,
+            (_, Outcome::Failure) => 3,
+        };
+        self.ends.entry(format).or_default()[place] += 1;
+    }
+
+    fn find(&mut self, check: Check, run: &str) {
+        let (runs, first) = self.found.entry(check).or_default();
+        *runs += 1;
+        if first.len() < NAMED {
+            first.push(run.to_owned());
+        }
+    }
+
+    /// Everything that was found, in the order of [`Check::ALL`].
+    pub(super) fn oddities(mut self) -> Vec<Oddity> {
+        for (format, [done_well, done_badly, cut_well, cut_badly]) in std::mem::take(&mut self.ends) {
+            let told_apart = done_badly > 0 || cut_well > 0;
+            if !told_apart && done_well + cut_badly >= GRADED && done_well > 0 && cut_badly > 0 {
+                self.found.insert(Check::OutcomeIsEndCause, (done_well + cut_badly, vec![format!("all of {format}")]));
+            }
+        }
+        Check::ALL
+            .into_iter()
+            .filter_map(|check| {
+                let (runs, first) = self.found.remove(&check)?;
+                Some(Oddity { check: check.name(), runs, first, advice: check.advice() })
+            })
+            .collect()
+    }
+}
+
+/// What the checks say of one run.
+#[derive(Clone, Debug)]
+pub(super) struct Checked {
+    odd: BTreeSet<Check>,
+    /// A print of what its agent said and did, as it stands in the file: nothing is decoded for it.
+    print: u64,
+}
+
+impl Checked {
+    /// Checks a run.
+    pub(super) fn of(run: &Run) -> Self {
+        Self { odd: check(run), print: print(run) }
+    }
+}
+
+fn print(run: &Run) -> u64 {
+    let mut hasher = Xxh3::new();
+    for message in run.events().iter().filter_map(Event::message).filter(|message| message.lane == Lane::Main) {
+        hasher.update(message.content.as_ref().map_or(b"-", Text::stored));
+        for call in &message.tool_calls {
+            hasher.update(call.name.as_bytes());
+            hasher.update(call.arguments.stored());
+        }
+        hasher.update(b"\0");
+    }
+    hasher.digest()
+}
+
+fn check(run: &Run) -> BTreeSet<Check> {
+    let messages: Vec<&Message> = run.events().iter().filter_map(Event::message).collect();
+    let mut found = BTreeSet::new();
+    check_calls(run, &messages, &mut found);
+    check_usage(run, &messages, &mut found);
+    check_times(&messages, &mut found);
+    let mut note = |odd: bool, check| {
+        if odd {
+            found.insert(check);
+        }
+    };
+    note(messages.iter().any(|message| matches!(message.lane, Lane::Side(_))), Check::SubAgents);
+    note(messages.iter().any(|message| message.lane == Lane::Canned), Check::CannedMessages);
+    note(is_compacted(run), Check::Compaction);
+    found
+}
+
+fn is_compacted(run: &Run) -> bool {
+    run.events().iter().any(|event| match event {
+        Event::Note(note) => note.kind.contains("compact") || note.kind.contains("condens"),
+        _ => false,
+    })
+}
+
+fn check_calls(run: &Run, messages: &[&Message], found: &mut BTreeSet<Check>) {
+    let mut asked = BTreeSet::new();
+    let mut answered = BTreeSet::new();
+    let own = |message: &&&Message| message.lane == Lane::Main;
+    for call in messages.iter().filter(own).flat_map(|message| &message.tool_calls) {
+        if call.id.as_deref().is_some_and(|id| !asked.insert(id)) {
+            found.insert(Check::DuplicateCallIds);
+        }
+    }
+    for message in messages.iter().filter(own).filter(|message| message.role == Role::Tool) {
+        if let Some(id) = message.tool_call_id.as_deref() {
+            answered.insert(id);
+            if !asked.contains(id) {
+                found.insert(Check::ResultsWithoutCalls);
+            }
+        }
+    }
+    // The last step's calls may well have no result: the recording ends there.
+    let settled = run.steps().len().saturating_sub(1);
+    let unanswered = (0..settled)
+        .filter_map(|step| run.reply(step))
+        .flat_map(|reply| &reply.tool_calls)
+        .any(|call| call.id.as_deref().is_some_and(|id| !answered.contains(id)));
+    if unanswered {
+        found.insert(Check::CallsWithoutResults);
+    }
+}
+
+fn check_usage(run: &Run, messages: &[&Message], found: &mut BTreeSet<Check>) {
+    let replies: Vec<&&Message> = messages.iter().filter(|message| message.is_step()).collect();
+    let counted: Vec<_> = replies.iter().filter_map(|reply| reply.usage).collect();
+    if counted.is_empty() {
+        return;
+    }
+    if counted.len() < replies.len() {
+        found.insert(Check::PartialUsage);
+    }
+    if counted.iter().any(|usage| usage.cache_read > usage.input) {
+        found.insert(Check::CacheBeyondInput);
+    }
+    // Prompts grow in a conversation anyway; replies that only ever get longer are sums.
+    let outputs: Vec<u64> = counted.iter().filter_map(|usage| usage.output).collect();
+    if outputs.len() >= STEPS && outputs.windows(2).all(|pair| pair[0] < pair[1]) {
+        found.insert(Check::CumulativeUsage);
+    }
+    let inputs: Vec<u64> = counted.iter().filter_map(|usage| usage.input).collect();
+    if !is_compacted(run) && inputs.windows(2).any(|pair| pair[1] < pair[0] / 2) {
+        found.insert(Check::FallingPrompt);
+    }
+}
+
+fn check_times(messages: &[&Message], found: &mut BTreeSet<Check>) {
+    const IN_1990: i64 = 631_152_000_000;
+    const IN_2100: i64 = 4_102_444_800_000;
+    let own = messages.iter().filter(|message| message.lane == Lane::Main);
+    let times: Vec<i64> = own.clone().filter_map(|message| message.ts).map(|ts| ts.0).collect();
+    if times.windows(2).any(|pair| pair[1] < pair[0]) {
+        found.insert(Check::TimeStepsBack);
+    }
+    if times.iter().any(|time| !(IN_1990..IN_2100).contains(time)) {
+        found.insert(Check::OddDates);
+    }
+    let steps: Vec<i64> =
+        own.filter(|message| message.is_step()).filter_map(|message| message.ts).map(|ts| ts.0).collect();
+    let mut gaps: Vec<i64> = steps.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    gaps.sort_unstable();
+    let fast = gaps.get(gaps.len() / 2).is_some_and(|median| (1..100).contains(median));
+    if fast && steps.len() >= STEPS {
+        found.insert(Check::StepsTooFast);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reader::trace::read_text;
+
+    /// What is odd about a run of these lines.
+    fn oddities(lines: &str) -> Vec<&'static str> {
+        let text = format!("{{\"type\":\"run\",\"run_id\":\"r\"}}\n{lines}");
+        let read = read_text(&text);
+        assert!(read.findings.is_empty(), "{:?}", read.findings);
+        check(&read.runs[0]).into_iter().map(Check::name).collect()
+    }
+
+    fn reply(rest: &str) -> String {
+        format!("{{\"type\":\"message\",\"role\":\"assistant\",\"content\":\"x\"{rest}}}\n")
+    }
+
+    fn replies(n: u64, rest: impl Fn(u64) -> String) -> String {
+        (0..n).map(|step| reply(&rest(step))).collect()
+    }
+
+    #[test]
+    fn each_check_finds_its_oddity_and_a_healthy_run_has_none() {
+        let call = |id: &str| format!(",\"tool_calls\":[{{\"id\":\"{id}\",\"name\":\"t\",\"arguments\":{{}}}}]");
+        let result = |id: &str| {
+            format!("{{\"type\":\"message\",\"role\":\"tool\",\"tool_call_id\":\"{id}\",\"content\":\"y\"}}\n")
+        };
+        let usage = |input: u64, output: u64| format!(",\"usage\":{{\"input\":{input},\"output\":{output}}}");
+        let at = |ms: u64| format!(",\"ts\":{}", 1_767_607_200_000 + ms);
+        let healthy = [reply(&call("a")), result("a"), reply(&call("b")), result("b"), reply("")].concat();
+        let cases: Vec<(String, &[&str])> = vec![
+            (healthy, &[]),
+            ([reply(&call("a")), result("a"), reply(&call("a")), result("a")].concat(), &["duplicate_call_ids"]),
+            ([reply(&call("a")), reply("")].concat(), &["calls_without_results"]),
+            (reply(&call("a")), &[]),
+            ([reply(""), result("z")].concat(), &["results_without_calls"]),
+            (replies(6, |step| usage(1000 * (step + 1), 10 * (step + 1))), &["cumulative_usage"]),
+            (replies(6, |step| usage(1000 * (step + 1), 10 + step % 2)), &[]),
+            (replies(2, |step| usage(1000 / (1 + 9 * step), 10)), &["falling_prompt"]),
+            (replies(2, |step| if step == 0 { usage(9, 9) } else { String::new() }), &["partial_usage"]),
+            (reply(",\"usage\":{\"input\":5,\"cache_read\":90,\"output\":1}"), &["cache_beyond_input"]),
+            (replies(2, |step| at(5000 - step)), &["time_steps_back"]),
+            (replies(6, |step| at(step * 8)), &["steps_too_fast"]),
+            (replies(6, |step| at(step * 8000)), &[]),
+            (reply(",\"ts\":\"1970-01-21T10:00:00Z\""), &["odd_dates"]),
+            (reply(",\"lane\":\"side:a\""), &["sub_agents"]),
+            (reply(",\"lane\":\"canned\""), &["canned_messages"]),
+            ("{\"type\":\"note\",\"kind\":\"x.compact_boundary\",\"body\":{}}\n".to_owned(), &["compaction"]),
+        ];
+        for (lines, expected) in cases {
+            assert_eq!(oddities(&lines), expected, "{lines}");
+        }
+    }
+}
