@@ -45,6 +45,7 @@ impl Picture for BudgetFigure<'_> {
         chart
             .configure_mesh()
             .x_desc(format!("budget, {unit} a run"))
+            .x_label_formatter(&|budget| format!("{budget:.0}"))
             .y_desc("runs with success by then, %")
             .axis_desc_style(("sans-serif", LABEL).into_font().color(&INK))
             .label_style(small.clone())
