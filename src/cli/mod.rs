@@ -4,6 +4,7 @@
 
 mod certify;
 mod compare;
+mod completions;
 mod conformance;
 mod corpus;
 mod exit;
@@ -74,6 +75,8 @@ enum Command {
     Conformance(conformance::Args),
     /// Print the JSON Schema of an own format.
     Schema(schema::Args),
+    /// Print completions for a shell.
+    Completions(completions::Args),
     /// Write synthetic runs with known truth.
     Synth(synth::Args),
 }
@@ -100,6 +103,7 @@ pub fn run(cli: Cli) -> Exit {
         Some(Command::Diff(args)) => snapshot::diff(&args, &output),
         Some(Command::Conformance(args)) => conformance::run(&args, &output),
         Some(Command::Schema(args)) => schema::run(&args, &output),
+        Some(Command::Completions(args)) => completions::run(&args, &output),
         Some(Command::Synth(args)) => synth::run(&args, &output),
     };
     result.unwrap_or_else(|failure: Failure| {

@@ -1,7 +1,7 @@
+use super::flags::LatestFlags;
 use super::{Options, Registered, Signal};
 use crate::decision::Need;
-use crate::transcript::{Moment, PointView};
-use std::collections::VecDeque;
+use crate::transcript::PointView;
 
 /// Errors so far; with `window`, errors among that many latest flagged tool results.
 ///
@@ -13,10 +13,7 @@ use std::collections::VecDeque;
 /// ## Never fires when
 /// Tools report their failures as ordinary text.
 #[derive(Debug)]
-pub struct ErrorsCount {
-    window: usize,
-    latest: VecDeque<bool>,
-}
+pub struct ErrorsCount(LatestFlags);
 
 impl Registered for ErrorsCount {
     const ID: &'static str = "errors.count";
@@ -27,18 +24,13 @@ impl Registered for ErrorsCount {
     const NEED: Option<Need> = Some(Need::ErrorFlags);
 
     fn start(options: &Options) -> Self {
-        Self { window: options.window.unwrap_or(usize::MAX).max(1), latest: VecDeque::new() }
+        Self(LatestFlags::over(options.window.unwrap_or(usize::MAX)))
     }
 }
 
 impl Signal for ErrorsCount {
     fn observe(&mut self, view: &PointView<'_>) -> Option<f64> {
-        if view.moment() == Moment::AfterTools {
-            self.latest.extend(view.results().filter_map(|result| result.is_error));
-            let surplus = self.latest.len().saturating_sub(self.window);
-            self.latest.drain(..surplus);
-        }
-        let errors = self.latest.iter().filter(|&&is_error| is_error).count();
-        (!self.latest.is_empty()).then_some(errors as f64)
+        self.0.take(view);
+        Some(self.0.errors()?.0 as f64)
     }
 }

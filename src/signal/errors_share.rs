@@ -1,7 +1,7 @@
+use super::flags::LatestFlags;
 use super::{Options, Registered, Signal};
 use crate::decision::Need;
-use crate::transcript::{Moment, PointView};
-use std::collections::VecDeque;
+use crate::transcript::PointView;
 
 /// Share of errors among the latest `window` (default 10) flagged tool results. Until that many have been
 /// seen, the share of those there are.
@@ -14,10 +14,7 @@ use std::collections::VecDeque;
 /// ## Never fires when
 /// The window is longer than the run.
 #[derive(Debug)]
-pub struct ErrorsShare {
-    window: usize,
-    latest: VecDeque<bool>,
-}
+pub struct ErrorsShare(LatestFlags);
 
 impl Registered for ErrorsShare {
     const ID: &'static str = "errors.share";
@@ -28,18 +25,14 @@ impl Registered for ErrorsShare {
     const NEED: Option<Need> = Some(Need::ErrorFlags);
 
     fn start(options: &Options) -> Self {
-        Self { window: options.window.unwrap_or(10).max(1), latest: VecDeque::new() }
+        Self(LatestFlags::over(options.window.unwrap_or(10)))
     }
 }
 
 impl Signal for ErrorsShare {
     fn observe(&mut self, view: &PointView<'_>) -> Option<f64> {
-        if view.moment() == Moment::AfterTools {
-            self.latest.extend(view.results().filter_map(|result| result.is_error));
-            let surplus = self.latest.len().saturating_sub(self.window);
-            self.latest.drain(..surplus);
-        }
-        let errors = self.latest.iter().filter(|&&is_error| is_error).count();
-        (!self.latest.is_empty()).then(|| errors as f64 / self.latest.len() as f64)
+        self.0.take(view);
+        let (errors, all) = self.0.errors()?;
+        Some(errors as f64 / all as f64)
     }
 }

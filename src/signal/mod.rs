@@ -4,6 +4,7 @@
 //! ahead; its state is made afresh for each run. What to do about a number is none of its business.
 
 mod calls;
+mod flags;
 mod streak;
 mod tally;
 

@@ -1,5 +1,6 @@
 use super::{Options, Registered, Signal};
 use super::{TextOf, TextPart};
+use crate::text::closing_paragraph;
 use crate::transcript::{Moment, PointView};
 
 /// 1 when the current reply (or, with `of = "results"`, one of its results) matches: `regex` is searched for
@@ -59,11 +60,4 @@ impl TextMatch {
         let lower = text.to_lowercase();
         self.options.phrases.iter().any(|phrase| lower.contains(phrase.as_str()))
     }
-}
-
-/// What follows the last blank line, at most its last 600 characters (mira 0.3).
-fn closing_paragraph(text: &str) -> &str {
-    let paragraph = text.rsplit_once("\n\n").map_or(text, |(_, last)| last);
-    let start = paragraph.char_indices().rev().nth(599).map_or(0, |(at, _)| at);
-    &paragraph[start..]
 }

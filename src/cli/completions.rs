@@ -1,0 +1,25 @@
+//! `whenstop completions`: completions for a shell.
+
+use clap::CommandFactory;
+use clap_complete::Shell;
+
+use super::failure::Failure;
+use super::output::Output;
+use super::{Cli, Exit};
+
+/// Arguments of `completions`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The shell.
+    #[arg(value_enum)]
+    shell: Shell,
+}
+
+/// `whenstop completions`.
+#[expect(clippy::unnecessary_wraps, reason = "the shape of every command")]
+pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "whenstop", &mut script);
+    output.data(&String::from_utf8_lossy(&script));
+    Ok(Exit::Done)
+}

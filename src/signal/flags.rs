@@ -1,0 +1,34 @@
+//! The latest flags of tool results.
+
+use std::collections::VecDeque;
+
+use crate::transcript::{Moment, PointView};
+
+/// The latest `window` flagged tool results, `true` for an error.
+#[derive(Debug)]
+pub(super) struct LatestFlags {
+    window: usize,
+    flags: VecDeque<bool>,
+}
+
+impl LatestFlags {
+    /// Keeps at most `window` flags, at least one.
+    pub(super) fn over(window: usize) -> Self {
+        Self { window: window.max(1), flags: VecDeque::new() }
+    }
+
+    /// Takes the results of a step in, after its tools.
+    pub(super) fn take(&mut self, view: &PointView<'_>) {
+        if view.moment() == Moment::AfterTools {
+            self.flags.extend(view.results().filter_map(|result| result.is_error));
+            let surplus = self.flags.len().saturating_sub(self.window);
+            self.flags.drain(..surplus);
+        }
+    }
+
+    /// Errors among them, and how many there are; `None` before the first.
+    pub(super) fn errors(&self) -> Option<(usize, usize)> {
+        let errors = self.flags.iter().filter(|&&is_error| is_error).count();
+        (!self.flags.is_empty()).then_some((errors, self.flags.len()))
+    }
+}
