@@ -1,6 +1,10 @@
 //! Statistics: golden values, simulations, closed forms.
 
+#[path = "../../benches/validity/study/mod.rs"]
+mod study;
+
 use proptest::prelude::*;
+use study::{Corpus, Row, bounds as bound_study, certificates, intervals, sweeps, tests as test_study};
 use whenstop::stats::bounds::{Dominance, difference_bounds, dominance};
 use whenstop::stats::certificate::{Bound, Verdict, certify_unordered, hoeffding_bentkus, tasks_needed};
 use whenstop::stats::cluster::spread;
@@ -426,5 +430,64 @@ proptest! {
         let plain = ratio_estimate(&clusters, 0.95);
         prop_assert_eq!(bounds.interval, plain.interval);
         prop_assert_eq!(bounds.unidentified(), Some(0.0));
+    }
+}
+
+/// A few corpora shapes of the long simulation: several runs per task, correlated, and one run per task.
+const CORPORA: [Corpus; 3] = [
+    Corpus { tasks: 20, trials: 6, even: false, icc: 0.3, effect: 0.3 },
+    Corpus { tasks: 60, trials: 4, even: true, icc: 0.7, effect: 0.1 },
+    Corpus { tasks: 60, trials: 1, even: true, icc: 0.0, effect: 0.2 },
+];
+
+/// The share of `method`'s events lies within `range`, give or take three Monte-Carlo errors, and it answered at all.
+#[track_caller]
+fn check_share(rows: &[Row], method: &str, measure: &str, range: std::ops::RangeInclusive<f64>) {
+    let row = rows.iter().find(|row| row.method == method && row.measure == measure).unwrap();
+    let share = row.share().unwrap();
+    let slack = 3.0 * (range.end() * (1.0 - range.start()) / row.answered as f64).sqrt().max(1e-9);
+    let within = range.start() - slack..=range.end() + slack;
+    assert!(within.contains(&share), "{method} {measure}: {share:.3}, wanted {within:?} in {:?}", row.corpus);
+}
+
+#[test]
+fn printed_intervals_cover_the_truth_as_often_as_they_say() {
+    for corpus in CORPORA {
+        check_share(&intervals::rate(corpus, 300, 0), "printed", "coverage", 0.93..=0.98);
+        check_share(&intervals::labels(Corpus { effect: 0.6, ..corpus }, 300), "printed", "coverage", 0.93..=0.98);
+    }
+    let corpus = Corpus { effect: 0.3, ..CORPORA[1] };
+    check_share(&intervals::stops(corpus, 300, 0), "printed", "coverage", 0.93..=0.98);
+    check_share(&intervals::budget(corpus, 60, 150), "printed", "coverage", 0.90..=0.98);
+}
+
+#[test]
+fn paired_tests_and_sweeps_rarely_cry_wolf() {
+    for corpus in CORPORA {
+        check_share(&test_study::yes_no(corpus, 300), "printed", "type-I", 0.0..=0.06);
+        check_share(&test_study::costs(corpus, 300, 0), "students-t", "type-I", 0.0..=0.06);
+    }
+    check_share(&sweeps::rates(CORPORA[1], 40, 100, false), "printed", "family-wise", 0.0..=0.05);
+}
+
+#[test]
+fn certificates_are_violated_at_most_as_often_as_they_say() {
+    for (tasks, trials) in [(60, 1), (60, 3), (120, 1)] {
+        let corpus = Corpus { tasks, trials, even: true, icc: 0.3, effect: 0.1 };
+        let bound = if trials == 1 { "exact-binomial" } else { "hoeffding-bentkus" };
+        check_share(&certificates::walk(corpus, 300), bound, "violated", 0.0..=certificates::DELTA);
+    }
+}
+
+#[test]
+fn bounds_always_hold_the_truth() {
+    for corpus in CORPORA {
+        let rows = bound_study::outcomes(corpus, 200);
+        for method in ["bounds", "difference-bounds"] {
+            let row = rows.iter().find(|row| row.method == method).unwrap();
+            assert_eq!((row.events, row.answered), (200, 200), "{method}");
+        }
+        check_share(&rows, "printed", "truth-within", 0.95..=1.0);
+        check_share(&rows, "dominance", "false-dominance", 0.0..=0.025);
     }
 }

@@ -1,0 +1,144 @@
+//! Coverage of the intervals printed for a rate, for a share of tokens, and for a budget curve.
+
+use whenstop::stats::cluster::spread;
+use whenstop::stats::distribution::{normal_cdf, normal_quantile, t_quantile};
+use whenstop::stats::incidence::{End, Ending, incidence_band};
+use whenstop::stats::interval::{Interval, wilson};
+use whenstop::stats::labels::LabelErrors;
+use whenstop::stats::{ClusterSums, Resamples, ratio_estimate};
+
+use super::{Corpus, Row, Tally, keys, random::Random, repeat};
+
+const LEVEL: f64 = 0.95;
+
+/// A rate of `effect` over runs.
+pub(crate) fn rate(corpus: Corpus, repetitions: u64, replicates: usize) -> Vec<Row> {
+    repeat("rate", corpus, repetitions, |random, tally| {
+        let clusters: Vec<ClusterSums> = (0..corpus.tasks)
+            .map(|_| {
+                let n = corpus.runs(random);
+                let rate = random.task_rate(corpus.effect, corpus.icc);
+                ClusterSums::of_counts(random.binomial(n, rate), n)
+            })
+            .collect();
+        note(&clusters, corpus.effect, replicates, random, tally);
+        let (hits, n) = clusters.iter().fold((0.0, 0), |sum, cluster| (sum.0 + cluster.numerator, sum.1 + cluster.n));
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
+        let naive = wilson(hits as u64, n, LEVEL);
+        tally.note("wilson-ignoring-tasks", "coverage", naive.map(|interval| interval.contains(corpus.effect)));
+    })
+}
+
+/// The share of tokens saved by a limit on a run's tokens which `effect` of the runs pass. Tokens are lognormal with
+/// sigma 1 (the mean is 1.6 times the median), of which `icc` lies between tasks.
+pub(crate) fn tokens(corpus: Corpus, repetitions: u64, replicates: usize) -> Vec<Row> {
+    let limit = normal_quantile(1.0 - corpus.effect);
+    // E (T - L)+ / E T for a lognormal T with mu 0 and sigma 1.
+    let truth = normal_cdf(1.0 - limit) - limit.exp() * normal_cdf(-limit) / 0.5_f64.exp();
+    repeat("tokens", corpus, repetitions, |random, tally| {
+        let clusters: Vec<ClusterSums> = (0..corpus.tasks)
+            .map(|_| {
+                let task = corpus.icc.sqrt() * random.normal();
+                ClusterSums::of_runs((0..corpus.runs(random)).map(|_| {
+                    let tokens = (task + (1.0 - corpus.icc).sqrt() * random.normal()).exp();
+                    ((tokens - limit.exp()).max(0.0), tokens)
+                }))
+            })
+            .collect();
+        note(&clusters, truth, replicates, random, tally);
+    })
+}
+
+/// The share of tokens saved when `effect` of the runs are stopped at a uniform point, whatever their length.
+pub(crate) fn stops(corpus: Corpus, repetitions: u64, replicates: usize) -> Vec<Row> {
+    repeat("stops", corpus, repetitions, |random, tally| {
+        let clusters: Vec<ClusterSums> = (0..corpus.tasks)
+            .map(|_| {
+                let task = corpus.icc.sqrt() * random.normal();
+                let rate = random.task_rate(corpus.effect, corpus.icc);
+                ClusterSums::of_runs((0..corpus.runs(random)).map(|_| {
+                    let tokens = (0.7 * (task + (1.0 - corpus.icc).sqrt() * random.normal())).exp();
+                    (if random.chance(rate) { tokens * random.uniform() } else { 0.0 }, tokens)
+                }))
+            })
+            .collect();
+        note(&clusters, 0.5 * corpus.effect, replicates, random, tally);
+    })
+}
+
+/// What the tool prints, and the usual methods it does not use.
+fn note(clusters: &[ClusterSums], truth: f64, replicates: usize, random: &mut Random, tally: &mut Tally) {
+    let covers = |interval: Option<Interval>| interval.map(|interval| interval.contains(truth));
+    let estimate = ratio_estimate(clusters, LEVEL);
+    tally.note("printed", "coverage", covers(estimate.interval));
+    let Some(spread) = spread(clusters) else { return };
+    let quantile = t_quantile(0.5 + 0.5 * LEVEL, spread.clusters() as f64 - 1.0);
+    // Without spread the usual interval is a single point, and is counted as that.
+    let half = spread.residuals.variance().map_or(0.0, |variance| quantile * variance.sqrt());
+    tally.note("students-t", "coverage", covers(Some(Interval::around(spread.ratio, half))));
+    tally.note("skewness-corrected-t", "coverage", covers(spread.residuals.interval(spread.ratio, LEVEL)));
+    if replicates > 0 {
+        let resamples = Resamples::new(&keys(clusters.len(), random), replicates, random.bits());
+        let column = |value: fn(&ClusterSums) -> f64| clusters.iter().map(value).collect::<Vec<f64>>();
+        let ratios = resamples.ratios(&column(|cluster| cluster.numerator), &column(|cluster| cluster.denominator));
+        tally.note("percentile-bootstrap", "coverage", covers(ratios.interval(LEVEL)));
+    }
+}
+
+/// The share of runs with success by budget 1: exponential times to success and to failure, tasks of two kinds
+/// (`icc` sets how far apart), a cap at budget 1.5.
+pub(crate) fn budget(corpus: Corpus, repetitions: u64, replicates: usize) -> Vec<Row> {
+    let rates = |easy: bool| if easy { 1.0 + 2.0 * corpus.icc } else { 1.0 - corpus.icc };
+    let by_one = |easy: bool| {
+        let success = corpus.effect * rates(easy);
+        success / (success + 0.5) * (1.0 - (-(success + 0.5)).exp())
+    };
+    let truth = 0.5 * (by_one(true) + by_one(false));
+    repeat("budget-curve", corpus, repetitions, |random, tally| {
+        let (mut runs, mut task_of) = (Vec::new(), Vec::new());
+        for task in 0..corpus.tasks {
+            let easy = random.chance(0.5);
+            for _ in 0..corpus.runs(random) {
+                let success = -random.uniform().ln() / (corpus.effect * rates(easy));
+                let failure = -random.uniform().ln() / 0.5;
+                let at = success.min(failure).min(1.5);
+                let end = if at >= 1.5 {
+                    End::CutOff
+                } else if success < failure {
+                    End::Success
+                } else {
+                    End::Failure
+                };
+                runs.push(Ending { at, end });
+                task_of.push(task);
+            }
+        }
+        let resamples = Resamples::new(&keys(corpus.tasks, random), replicates, random.bits());
+        let band = incidence_band(&runs, &task_of, &resamples, &[1.0], LEVEL);
+        let covers = band.first().copied().flatten().map(|interval| interval.contains(truth));
+        tally.note("printed", "coverage", covers);
+    })
+}
+
+/// A success rate of `effect` labelled by a judge of known error rates.
+pub(crate) fn labels(corpus: Corpus, repetitions: u64) -> Vec<Row> {
+    let judge = LabelErrors { sensitivity: 0.85, specificity: 0.9 };
+    repeat("labels", corpus, repetitions, |random, tally| {
+        let clusters: Vec<ClusterSums> = (0..corpus.tasks)
+            .map(|_| {
+                let n = corpus.runs(random);
+                let rate = random.task_rate(corpus.effect, corpus.icc);
+                let labelled = |success: bool| if success { judge.sensitivity } else { 1.0 - judge.specificity };
+                let hits = (0..n).filter(|_| {
+                    let success = random.chance(rate);
+                    random.chance(labelled(success))
+                });
+                ClusterSums::of_counts(hits.count() as u64, n)
+            })
+            .collect();
+        let observed = ratio_estimate(&clusters, LEVEL).interval;
+        let covers = |interval: Option<Interval>| interval.map(|interval| interval.contains(corpus.effect));
+        tally.note("uncorrected", "coverage", covers(observed));
+        tally.note("printed", "coverage", covers(observed.and_then(|interval| judge.correct_interval(interval))));
+    })
+}
