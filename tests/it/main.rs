@@ -20,3 +20,4 @@ mod signals;
 mod stats;
 mod sweep;
 mod systems;
+mod zoo;
