@@ -57,9 +57,9 @@ pub fn sweep_overview(results: &Results, chosen: Option<usize>) -> Table {
         line.push(format!("{} saved", results.unit.name()), interval(&setting.useful));
         if results.baseline.is_some() {
             line.push("killed vs base", difference(setting, setting.fes_difference.as_ref()));
-            line.push("p adj.", p_value(setting.fes_difference.as_ref()));
+            line.push("p (killed)", p_value(setting.fes_difference.as_ref()));
             line.push("saved vs base", difference(setting, setting.useful_difference.as_ref()));
-            line.push("p adj. ", p_value(setting.useful_difference.as_ref()));
+            line.push("p (saved)", p_value(setting.useful_difference.as_ref()));
         }
         line.push("frontier", Cell::Text(yes(setting.on_frontier)));
         line
