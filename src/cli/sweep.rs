@@ -210,9 +210,9 @@ fn notes(args: &Args, judged: &Judged) -> Vec<String> {
     {
         notes.push(format!("label errors: {correction}"));
     }
-    let dark = reported.settings.iter().map(|setting| setting.summary.counted("not_evaluable_runs")).max().unwrap_or(0);
+    let dark = reported.settings.iter().map(|setting| setting.not_evaluable).max().unwrap_or(0);
     if dark > 0 {
-        notes.push(format!("{dark} runs lack what a signal reads: it is silent there, which says nothing about it"));
+        notes.push(format!("{dark} runs lack what a signal reads and are left out of its settings"));
     }
     notes
 }

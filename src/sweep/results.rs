@@ -75,6 +75,8 @@ pub struct SettingResult {
     pub fes_difference: Option<Difference>,
     /// Useful savings against the baseline.
     pub useful_difference: Option<Difference>,
+    /// Runs without the data its rule reads: left out of everything else here.
+    pub not_evaluable: u64,
     /// No other setting kills no more and saves no less, one of them strictly.
     pub on_frontier: bool,
 }
@@ -97,23 +99,25 @@ impl Results {
     /// here.
     pub fn of(grid: &Grid, rows: &[Row], options: ResultOptions) -> Result<Self, polars::error::PolarsError> {
         let unit = unit_of(rows);
-        let groups = by_stack(rows);
+        let all = by_stack(rows);
+        let groups: Vec<Group<'_>> = all.iter().map(evaluable).collect();
         let summaries = summarise(&groups)?;
         let points = frontier(&summaries, unit);
-        let tasks = Tasks::of(&groups);
-        let killed: Vec<Vec<ClusterSums>> = groups.iter().map(|group| tasks.sums(group, fes_parts)).collect();
-        let saved: Vec<Vec<ClusterSums>> =
-            groups.iter().map(|group| tasks.sums(group, |row| useful_parts(row, unit))).collect();
-        let adjustment = if groups.len() <= MOST_FOR_HOLM { Adjustment::Holm } else { Adjustment::MaxT };
+        let tasks = Tasks::of(&all);
+        let adjustment = if all.len() <= MOST_FOR_HOLM { Adjustment::Holm } else { Adjustment::MaxT };
         let resamples = Resamples::new(&tasks.keys(), REPLICATES, options.seed);
-        let family = |sums: &[Vec<ClusterSums>]| differences(sums, options.baseline, adjustment, &resamples);
-        let (fes_differences, useful_differences) = (family(&killed), family(&saved));
+        let family = |parts: &dyn Fn(&Row) -> Option<(f64, f64)>| {
+            differences(&tasks, &all, options.baseline, parts, adjustment, &resamples)
+        };
+        let fes_differences = family(&fes_parts);
+        let useful_differences = family(&|row| useful_parts(row, unit));
         let numbered = grid.settings.iter().zip(&groups).zip(summaries).zip(points).enumerate();
         let settings = numbered.map(|(at, (((setting, group), summary), point))| SettingResult {
+            not_evaluable: all[at].rows.len() as u64 - summary.runs,
             summary,
             axis: setting.axis,
             limit: setting.limit,
-            useful: ratio_estimate(&saved[at], LEVEL),
+            useful: ratio_estimate(&tasks.sums(group, |row| useful_parts(row, unit)), LEVEL),
             corrected: options.label_errors.map(|errors| corrected_fes_rate(group, errors)),
             fes_difference: fes_differences[at],
             useful_difference: useful_differences[at],
@@ -168,6 +172,13 @@ pub(super) fn by_saving(saved: impl Iterator<Item = Option<f64>>) -> Vec<usize> 
     order.into_iter().map(|(_, at)| at.0).collect()
 }
 
+/// The runs on which the setting can be evaluated: that a rule is silent without data says nothing about it.
+fn evaluable<'r>(group: &Group<'r>) -> Group<'r> {
+    let mut group = group.clone();
+    group.rows.retain(|row| row.not_evaluable.is_empty());
+    group
+}
+
 /// The tasks of a sweep, in name order, each with its place.
 struct Tasks<'r>(BTreeMap<(&'r str, &'r str), usize>);
 
@@ -194,20 +205,38 @@ impl<'r> Tasks<'r> {
         }
         sums
     }
+
+    /// Sums of two groups that hold the same runs in the same order, over the runs on which both can be evaluated.
+    fn paired(&self, a: &Group<'_>, b: &Group<'_>, parts: &dyn Fn(&Row) -> Option<(f64, f64)>) -> Vec<PairedSums> {
+        let mut sums = vec![PairedSums::default(); self.0.len()];
+        let both = a.rows.iter().zip(&b.rows);
+        for (row_a, row_b) in both.filter(|(a, b)| a.not_evaluable.is_empty() && b.not_evaluable.is_empty()) {
+            let Some(&place) = self.0.get(&row_a.cluster()) else { continue };
+            if let Some((numerator, denominator)) = parts(row_a) {
+                sums[place].a.add(numerator, denominator);
+            }
+            if let Some((numerator, denominator)) = parts(row_b) {
+                sums[place].b.add(numerator, denominator);
+            }
+        }
+        sums
+    }
 }
 
-/// Every setting against the baseline, one family of tests.
+/// Every setting against the baseline, one family of tests, each over the runs on which both can be evaluated.
 fn differences(
-    sums: &[Vec<ClusterSums>],
+    tasks: &Tasks<'_>,
+    groups: &[Group<'_>],
     baseline: Option<usize>,
+    parts: &dyn Fn(&Row) -> Option<(f64, f64)>,
     adjustment: Adjustment,
     resamples: &Resamples,
 ) -> Vec<Option<Difference>> {
-    let mut all: Vec<Option<Difference>> = vec![None; sums.len()];
-    let Some((at_baseline, base)) = baseline.and_then(|at| Some((at, sums.get(at)?))) else { return all };
+    let mut all: Vec<Option<Difference>> = vec![None; groups.len()];
+    let Some((at_baseline, base)) = baseline.and_then(|at| Some((at, groups.get(at)?))) else { return all };
     let mut family: Vec<(usize, Comparison, Contrast)> = Vec::new();
-    for (at, own) in sums.iter().enumerate().filter(|(at, _)| *at != at_baseline) {
-        let paired: Vec<PairedSums> = own.iter().zip(base).map(|(a, b)| PairedSums { a: *a, b: *b }).collect();
+    for (at, own) in groups.iter().enumerate().filter(|(at, _)| *at != at_baseline) {
+        let paired = tasks.paired(own, base, parts);
         let comparison = ratio_difference(&paired, LEVEL);
         all[at] = Some(Difference { comparison, p_adjusted: None });
         if let Some(difference) = RatioDifference::new(&paired) {

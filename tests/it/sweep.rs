@@ -217,6 +217,26 @@ fn what_cannot_be_evaluated_certifies_nothing() {
     assert!(stdout.contains("60 runs lack what a signal reads"), "{stdout}");
 }
 
+#[test]
+fn a_rule_is_judged_by_the_runs_that_have_what_it_reads() {
+    let desk = Desk::new();
+    let dark = corpus(45).replace(",\"usage\":{\"input\":900,\"output\":100}", "");
+    let dark = dark.replace("good-", "dark-good-").replace("bad-", "dark-bad-");
+    std::fs::write(desk.path("half.jsonl"), corpus(45) + &dark).unwrap();
+    let grid = "--signal|call_result.count|--limits|3|--signal|tokens.total|--limits|2000";
+    assert_eq!(desk.told(&format!("sweep|half.jsonl|{grid}|--out|out")).0, 0);
+    let got: Vec<String> = desk
+        .table("out/sweep.csv")
+        .iter()
+        .map(|row| {
+            let columns = ["runs", "not_evaluable_runs", "fes_rate", "fes_rate_n", "fes_rate_difference_tasks"];
+            columns.map(|column| row[column].clone()).join(" ")
+        })
+        .collect();
+    // `tokens.total >= 2000` ends the 5 successes with two calls that count tokens: 5 of 50, not 5 of 100.
+    assert_eq!(got, ["120 0 0 100 ", "60 60 0.1 50 50"]);
+}
+
 /// Every file of a folder by name.
 fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let mut files: Vec<(String, Vec<u8>)> = std::fs::read_dir(folder)

@@ -22,7 +22,7 @@ pub fn sweep(grid: &Grid, results: &Results) -> Table {
         {
             line.push(verdict.name(), Cell::Count(summary.count(verdict)));
         }
-        line.push("not_evaluable_runs", Cell::Count(summary.counted("not_evaluable_runs")));
+        line.push("not_evaluable_runs", Cell::Count(setting.not_evaluable));
         push(&mut line, "fes_rate", &summary.estimates.fes_rate);
         if let Some(corrected) = &setting.corrected {
             push(&mut line, "fes_rate_corrected", &corrected.estimate);
