@@ -9,7 +9,7 @@ use crate::stats::difference::RatioDifference;
 use crate::stats::multiplicity::{Contrast, holm, max_t};
 use crate::stats::paired::{durkalski, mcnemar_exact, obuchowski, sign_flip};
 use crate::stats::{
-    BoundEstimate, BoundSums, Comparison, PairedCounts, PairedSums, Resamples, bound_mean, cluster_key,
+    BoundEstimate, BoundSums, Comparison, PairedCounts, PairedSums, Resamples, bound_difference, cluster_key,
 };
 use crate::transcript::Outcome;
 use crate::verdict::Verdict;
@@ -182,5 +182,5 @@ fn success_difference(a: &Group<'_>, b: &Group<'_>) -> BoundEstimate {
         let difference = difference_bounds(interval_of(row_a), interval_of(row_b), alike);
         tasks.entry(row_a.cluster()).or_default().add(difference, 1.0);
     }
-    bound_mean(&tasks.into_values().collect::<Vec<_>>(), LEVEL)
+    bound_difference(&tasks.into_values().collect::<Vec<_>>(), LEVEL)
 }

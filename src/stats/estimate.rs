@@ -178,7 +178,7 @@ impl Estimate {
 ///
 /// All t quantiles have the [degrees of freedom](super::residual::Residuals::degrees_of_freedom) the tasks' residuals
 /// support. A rate has no interval below 8 tasks and a warning below 20; an amount none below 20 and a warning below
-/// 50: fewer than that, the intervals cover clearly less often than they say (`reports/2026-11-21-validity`).
+/// 50: fewer than that, the intervals cover clearly less often than they say (`cargo bench --bench validity`).
 ///
 /// No randomness; one pass to sum and one for the residuals.
 pub fn ratio_estimate(clusters: &[ClusterSums], level: f64) -> Estimate {
