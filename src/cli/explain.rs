@@ -4,7 +4,7 @@
 use super::Exit;
 use super::failure::Failure;
 use super::inputs::{CorpusArgs, StackArgs};
-use super::output::{Format, Output};
+use super::output::{Format, Output, width};
 use crate::catalog::Strategies;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::explain::{Explanation, TrailLine, first_actions, trail_lines};
@@ -95,9 +95,67 @@ fn decisions(
     if runs.is_empty() {
         return Err(no_such_run(args));
     }
-    let table = if args.first { first_table(strategies, &runs) } else { trail_table(&runs) };
-    output.table(&table, args.format)?;
+    let tables = match (args.first, args.format) {
+        (true, Format::Table) => fitting(&first_table(strategies, &runs)),
+        (true, _) => vec![first_table(strategies, &runs)],
+        (false, Format::Table) => vec![short_trail_table(&runs)],
+        (false, _) => vec![trail_table(&runs)],
+    };
+    for (index, table) in tables.iter().enumerate() {
+        if index > 0 {
+            output.data("\n");
+        }
+        output.table(table, args.format)?;
+    }
     Ok(Exit::Done)
+}
+
+/// The trail for a terminal: what a line must tell, in few columns; the other formats have the rest.
+fn short_trail_table(runs: &[(String, Vec<TrailLine>)]) -> Table {
+    let columns = ["run", "stack", "call", "step", "action", "rule", "limit"];
+    let rows = runs.iter().flat_map(|(_, lines)| lines).map(|TrailLine { run_id, stack, call, decision }| {
+        let action = decision.action.name();
+        vec![
+            Cell::Text(run_id.clone()),
+            Cell::Text(stack.clone()),
+            Cell::Count(*call as u64),
+            Cell::Count(u64::from(decision.point.step)),
+            Cell::Text(if decision.delivered { action.to_owned() } else { format!("({action})") }),
+            Cell::Text(decision.rule.as_str().to_owned()),
+            Cell::number(decision.evidence.limit),
+        ]
+    });
+    Table { columns: columns.map(str::to_owned).to_vec(), rows: rows.collect() }
+}
+
+/// A wide table as several that fit the terminal, each with the first column.
+fn fitting(table: &Table) -> Vec<Table> {
+    const GAP: usize = 2;
+    let wide = |column: usize| {
+        let cells = table.rows.iter().filter_map(|row| match row.get(column) {
+            Some(Cell::Text(text)) => Some(text.chars().count()),
+            _ => None,
+        });
+        cells.chain([table.columns[column].chars().count()]).max().unwrap_or(0) + GAP
+    };
+    let room = usize::from(width());
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    let mut used = room;
+    for column in 1..table.columns.len() {
+        if used + wide(column) > room || groups.is_empty() {
+            groups.push(vec![0]);
+            used = wide(0);
+        }
+        used += wide(column);
+        if let Some(group) = groups.last_mut() {
+            group.push(column);
+        }
+    }
+    let part = |group: &Vec<usize>| Table {
+        columns: group.iter().map(|&column| table.columns[column].clone()).collect(),
+        rows: table.rows.iter().map(|row| group.iter().map(|&column| row[column].clone()).collect()).collect(),
+    };
+    groups.iter().map(part).collect()
 }
 
 fn trail_table(runs: &[(String, Vec<TrailLine>)]) -> Table {

@@ -94,7 +94,7 @@ impl Output {
 }
 
 /// Columns of the terminal; 80 where there is none, and wide enough not to wrap when piped.
-fn width() -> u16 {
+pub(super) fn width() -> u16 {
     match terminal_size::terminal_size() {
         Some((terminal_size::Width(width), _)) if io::stdout().is_terminal() => width.max(40),
         _ if io::stdout().is_terminal() => 80,

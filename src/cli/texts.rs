@@ -37,7 +37,17 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
              really_asks_user, really_blocked and really_complete",
         ));
     }
-    output.table(&table(&scores), args.format)?;
+    if args.format != Format::Table {
+        output.table(&table(&scores), args.format)?;
+        return Ok(Exit::Done);
+    }
+    for (index, scores) in scores.chunk_by(|a, b| a.question == b.question).enumerate() {
+        let blank = if index > 0 { "\n" } else { "" };
+        if let Some(Score { question, counts, .. }) = scores.first() {
+            output.data(&format!("{blank}{}: {} texts\n", question.label(), counts.n()));
+        }
+        output.table(&short_table(scores), args.format)?;
+    }
     Ok(Exit::Done)
 }
 
@@ -65,6 +75,23 @@ fn table(scores: &[Score]) -> Table {
             count(counts.false_negatives),
             share(counts.precision()),
             share(counts.recall()),
+        ]
+    });
+    Table { columns: columns.map(str::to_owned).to_vec(), rows: rows.collect() }
+}
+
+/// The same for a terminal, about one question: few columns, shares in percent.
+fn short_table(scores: &[Score]) -> Table {
+    let columns = ["test", "right", "false stops", "missed", "precision", "recall"];
+    let count = |count: usize| Cell::Count(count as u64);
+    let rows = scores.iter().map(|Score { question, test, counts }| {
+        vec![
+            Cell::Text(format!("{} {test}", system_of(*question))),
+            count(counts.true_positives),
+            count(counts.false_positives),
+            count(counts.false_negatives),
+            Cell::percent(counts.precision()),
+            Cell::percent(counts.recall()),
         ]
     });
     Table { columns: columns.map(str::to_owned).to_vec(), rows: rows.collect() }
