@@ -33,10 +33,14 @@ impl Format for LangSmith {
     fn recognise(&self, probe: &Probe) -> Option<String> {
         let is_run = |value: &Sketch| {
             value.has(&["run_type"])
-                && ["trace_id", "dotted_order", "parent_run_id", "child_runs", "inputs"].iter().any(|key| value.has(&[key]))
+                && ["trace_id", "dotted_order", "parent_run_id", "child_runs", "inputs"]
+                    .iter()
+                    .any(|key| value.has(&[key]))
         };
         let holds = |value: &Sketch| {
-            is_run(value) || value.elements().iter().any(is_run) || value.get("runs").is_some_and(|runs| runs.elements().iter().any(is_run))
+            is_run(value)
+                || value.elements().iter().any(is_run)
+                || value.get("runs").is_some_and(|runs| runs.elements().iter().any(is_run))
         };
         probe.values.iter().any(holds).then(|| "`run_type` of a trace's runs".to_owned())
     }

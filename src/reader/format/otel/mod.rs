@@ -39,12 +39,14 @@ impl Format for Otel {
 
     fn recognise(&self, probe: &Probe) -> Option<String> {
         let names = |value: &Sketch| RESOURCES.iter().find(|name| value.get(name).is_some()).copied();
-        let found = |value: &Sketch| names(value).or_else(|| names(value.get("data")?)).or_else(|| names(value.first()?));
+        let found =
+            |value: &Sketch| names(value).or_else(|| names(value.get("data")?)).or_else(|| names(value.first()?));
         if let Some(name) = probe.values.iter().find_map(found) {
             return Some(format!("`{name}` of an OTLP request"));
         }
         let is_console = |value: &Sketch| {
-            value.get("context").is_some_and(|context| context.has(&["trace_id", "span_id"])) && value.has(&["attributes"])
+            value.get("context").is_some_and(|context| context.has(&["trace_id", "span_id"]))
+                && value.has(&["attributes"])
         };
         let is_span = |value: &Sketch| value.has(&["traceId", "spanId", "attributes"]) || is_console(value);
         let spans = probe.values.iter().any(|value| is_span(value) || value.first().is_some_and(is_span));

@@ -108,9 +108,11 @@ fn model_call(attributes: &Attributes, events: &[SpanEvent], failed: bool, odd: 
     reply.usage = usage(attributes, odd).or(reply.usage);
     let cost = attributes.number(&["gen_ai.usage.cost", "gen_ai.usage.total_cost", "operation.cost", "llm.cost.total"]);
     reply.cost = cost.map(Usd);
-    let model = attributes.word(&["gen_ai.response.model", "gen_ai.request.model", "llm.response.model", "llm.model_name"]);
+    let model =
+        attributes.word(&["gen_ai.response.model", "gen_ai.request.model", "llm.response.model", "llm.model_name"]);
     reply.model = model.or_else(|| attributes.word(&["ai.model.id", "llm.request.model"])).map(Into::into);
-    let reasons = attributes.get(&["gen_ai.response.finish_reasons", "ai.response.finishReason", "llm.response.finish_reason"]);
+    let reasons =
+        attributes.get(&["gen_ai.response.finish_reasons", "ai.response.finishReason", "llm.response.finish_reason"]);
     let reason = reasons.map(dialect::unwrapped).and_then(|reasons| match reasons {
         Value::Array(reasons) => reasons.first().and_then(as_word),
         other => as_word(&other),
@@ -263,10 +265,5 @@ fn tool_run(attributes: &Attributes, failed: bool) -> ToolRun {
         "traceloop.entity.output",
         "gen_ai.tool.output",
     ]);
-    ToolRun {
-        call_id,
-        arguments: arguments.map(as_text),
-        result: result.map(as_text),
-        is_error: Some(failed),
-    }
+    ToolRun { call_id, arguments: arguments.map(as_text), result: result.map(as_text), is_error: Some(failed) }
 }
