@@ -10,8 +10,20 @@ use whenstop::transcript::{Event, Lane, Message, Run};
 use crate::shared;
 
 /// The formats held here.
-const FORMATS: &[&str] =
-    &["gemini-cli", "adk", "agentica", "agentao", "awaken", "pydantic-ai", "otel", "langsmith", "openai-agents"];
+const FORMATS: &[&str] = &[
+    "gemini-cli",
+    "adk",
+    "agentica",
+    "agentao",
+    "awaken",
+    "pydantic-ai",
+    "otel",
+    "langsmith",
+    "openai-agents",
+    "langfuse",
+    "smolagents",
+    "pi",
+];
 
 fn fixtures() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("fixtures/readers")
@@ -411,6 +423,99 @@ fn openai_agents() {
         "openai-agents/bad-deep.jsonl",
         "trace_1: 1 steps, 0 calls, 0 results (0 flagged, 0 errors), 5 tokens, unknown, unknown
         error 2:347: cannot read this as JSON: recursion limit exceeded",
+    );
+}
+
+#[test]
+fn langfuse() {
+    check("langfuse/good.json", "t1: 2 steps, 1 calls, 1 results (1 flagged, 1 errors), 244 tokens, unknown, unknown");
+    check_keyed(
+        "langfuse/good.json",
+        Some("correct"),
+        "t1: 2 steps, 1 calls, 1 results (1 flagged, 1 errors), 244 tokens, failure, unknown",
+    );
+    check(
+        "langfuse/good-lines.jsonl",
+        "t2: 1 steps, 0 calls, 0 results (0 flagged, 0 errors), 42 tokens, unknown, timeout
+        unknown langfuse trace without generations x1",
+    );
+    check(
+        "langfuse/bad-rows.jsonl",
+        "t1: 1 steps, 0 calls, 0 results (0 flagged, 0 errors), 3 tokens, unknown, unknown
+        error 1:1: `usageDetails.input` should be a whole number, 0 or more, not `\"some\"`
+        error 2:1: an observation without `id` and `traceId`
+        error 3:1: neither a trace, an observation nor a score
+        error 4:1: neither a trace, an observation nor a score",
+    );
+    check(
+        "langfuse/bad-line.jsonl",
+        "t1: 1 steps, 0 calls, 0 results (0 flagged, 0 errors), 4 tokens, unknown, unknown
+        error 2:70: this line is left out: cannot read this as JSON: EOF while parsing a string",
+    );
+    check(
+        "langfuse/bad-deep.jsonl",
+        "t1: 1 steps, 0 calls, 0 results (0 flagged, 0 errors), 4 tokens, unknown, unknown
+        error 2:327: cannot read this as JSON: recursion limit exceeded",
+    );
+}
+
+#[test]
+fn smolagents() {
+    check(
+        "smolagents/good.json",
+        "good: 4 steps, 4 calls, 4 results (4 flagged, 2 errors), 1 beside, 1110 tokens, unknown, self_finish",
+    );
+    check(
+        "smolagents/good-runs.jsonl",
+        "good-runs/0: 2 steps, 1 calls, 2 results (2 flagged, 1 errors), 110 tokens, unknown, cap
+        good-runs/1: 1 steps, 0 calls, 0 results (0 flagged, 0 errors), 10 tokens, unknown, unknown",
+    );
+    check_keyed(
+        "smolagents/good-runs.jsonl",
+        Some("is_correct"),
+        "good-runs/0: 2 steps, 1 calls, 2 results (2 flagged, 1 errors), 110 tokens, success, cap
+        good-runs/1: 1 steps, 0 calls, 0 results (0 flagged, 0 errors), 10 tokens, failure, unknown",
+    );
+    check(
+        "smolagents/bad-steps.json",
+        "bad-steps: 2 steps, 0 calls, 0 results (0 flagged, 0 errors), 1 tokens, unknown, unknown
+        error 1:31: `timing` should be an object, not `3`
+        error 1:82: a tool call without a name
+        error 1:171: `usage` should be an object, not `\"few\"`
+        error 2:1: a step without a `step_number`
+        error 2:15: `step` should be an object, not `5`
+        error 3:150: `tool_calls` should be an array, not `\"none\"`
+        error 3:250: `input_tokens` should be a whole number, 0 or more, not `\"x\"`",
+    );
+    check("smolagents/bad-truncated.json", "error 1:290: cannot read this as JSON: EOF while parsing an object");
+}
+
+#[test]
+fn pi() {
+    check(
+        "pi/good.jsonl",
+        "pi-1: 2 steps, 2 calls, 2 results (2 flagged, 1 errors), 1 beside, 814 tokens, unknown, killed
+        of the run: 1 replies stand on branches that were left: paid for, but no steps",
+    );
+    check("pi/good-v1.jsonl", "pi-2: 1 steps, 0 calls, 0 results (0 flagged, 0 errors), 505 tokens, unknown, unknown");
+    check(
+        "pi/bad-entries.jsonl",
+        "pi-3: 1 steps, 0 calls, 1 results (0 flagged, 0 errors), 2 tokens, unknown, unknown
+        error 1:62: `timestamp` should be a time, as in `2026-01-05T10:00:00Z`, not `\"later\"`
+        error 2:1: `entry` should be an object, not `4`
+        error 3:1: a message entry without a `message`
+        error 4:1: `ghost` is no role
+        error 5:137: `content block` should be an object, not `5`
+        error 5:140: a tool call without a name
+        error 5:225: `usage.input` should be a whole number, 0 or more, not `\"many\"`
+        error 6:1: an entry without a `type`
+        error 8:153: `isError` should be true or false, not `\"perhaps\"`
+        unknown pi hologram x1",
+    );
+    check(
+        "pi/bad-line.jsonl",
+        "pi-3: 0 steps, 0 calls, 0 results (0 flagged, 0 errors), no tokens, unknown, unknown
+        error 2:80: this line is left out: cannot read this as JSON: EOF while parsing a string",
     );
 }
 
