@@ -93,7 +93,7 @@ impl Check {
     /// What it means for the numbers.
     pub fn advice(self) -> &'static str {
         match self {
-            Self::DuplicateCallIds => "results are joined to the first call of that id",
+            Self::DuplicateCallIds => "what joins results to calls by id may join the wrong ones",
             Self::CallsWithoutResults => "rules on results see nothing there",
             Self::ResultsWithoutCalls => "rules on calls see nothing there",
             Self::CumulativeUsage => {

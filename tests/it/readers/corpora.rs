@@ -1,0 +1,118 @@
+//! The real corpora: counts against their README, and every file read or named.
+
+use whenstop::reader::{self, Corpus, ReadOptions};
+
+use super::{assert_survives_writing, read};
+use crate::shared;
+
+#[test]
+fn real_corpora_agree_with_their_readme() {
+    let Some(corpora) = shared::folder("corpora") else { return };
+    // format, folder, runs, steps, successes, failures, runs with usage, tokens
+    let cases = [
+        ("tau2-sim", "tau2", 494, 6480, 295, 199, 330, None),
+        ("intercode", "intercode", 2474, 11914, 1665, 809, 0, Some(0)),
+        ("mini-swe-agent", "mini-swe-agent", 170, 6617, 132, 38, 170, Some(103_750_731)),
+        ("tau-bench", "tau-bench", 200, 2454, 84, 116, 0, Some(0)),
+    ];
+    for (format, folder, runs, steps, successes, failures, with_usage, tokens) in cases {
+        let (_, report) = read(&[corpora.join(folder)]);
+        let counts = report.format(format).unwrap();
+        assert_eq!(report.findings, [], "{format}");
+        assert_eq!(
+            (counts.runs, counts.steps, counts.successes, counts.failures, counts.with_usage),
+            (runs, steps, successes, failures, with_usage),
+            "{format}"
+        );
+        assert!(tokens.is_none_or(|tokens| tokens == counts.tokens), "{format}: {} tokens", counts.tokens);
+    }
+}
+
+#[test]
+fn sessions_agree_with_their_readme() {
+    let Some(corpora) = shared::folder("corpora") else { return };
+    // Steps and tokens: least, twice the median, greatest. The README counts the entries of
+    // `trajectory` for SWE-agent, of which a file of history alone has none: it says 0 there, not 5. For
+    // Inspect it takes the run's totals, graders included, which two samples with calls do not have (66, not 67).
+    let none = [0, 0, 0];
+    let cases = [
+        ("claude-code/regex-log/opus-raw.jsonl", "claude-code", 1, [3, 6, 3], [84_627, 169_254, 84_627]),
+        (
+            "claude-code/regex-log/haiku-testgen-v2.jsonl",
+            "claude-code",
+            1,
+            [32, 64, 32],
+            [2_232_795, 4_465_590, 2_232_795],
+        ),
+        ("claude-code/regex-log/subagents", "claude-code", 27, [0, 2, 5], [770, 2 * 898, 83_640]),
+        ("claude-code/fixtures", "claude-code", 3, [3, 8, 5], [663, 2 * 793, 923]),
+        ("claude-agent-sdk-log", "claude-agent-sdk", 50, [0, 16, 38], [96_219, 2 * 317_084, 2_513_434]),
+        ("codex-rollout", "codex", 1, [2, 4, 2], [82_396, 164_792, 82_396]),
+        ("inspect", "inspect", 23, [0, 2, 6], [57, 2 * 67, 15_516]),
+        ("swe-agent", "swe-agent", 13, [5, 22, 14], none),
+        ("atif/login-trace.trajectory.json", "atif", 1, [6, 12, 6], none),
+        ("atif/regex-log.trajectory.json", "atif", 1, [3, 6, 3], none),
+        ("who-and-when", "who-and-when", 118, [5, 20, 10], none),
+    ];
+    for (folder, format, n_runs, steps, tokens) in cases {
+        let (runs, report) = read(&[corpora.join(folder)]);
+        let counts = report.format(format).unwrap();
+        assert_eq!(counts.runs, n_runs, "{folder}");
+        assert_eq!(report.formats.len(), 1, "{folder}");
+        // Three lines of one fixture there are no objects, on purpose.
+        let broken = if folder == "claude-code/fixtures" { 3 } else { 0 };
+        assert_eq!(report.errors, broken, "{folder}: {:?}", report.findings);
+        assert_eq!(spread(runs.iter().map(|run| run.steps().len() as u64).collect()), steps, "{folder} steps");
+        let found = spread(runs.iter().filter_map(|run| Some(reader::tokens(run)?.0)).collect());
+        assert_eq!(found, tokens, "{folder} tokens");
+        let graded = match folder {
+            "who-and-when" => (0, 118),
+            "claude-code/regex-log/opus-raw.jsonl" | "claude-code/regex-log/haiku-testgen-v2.jsonl" => (1, 0),
+            "inspect" => (16, 6),
+            _ if format == "atif" => (1, 0),
+            _ => (0, 0),
+        };
+        assert_eq!((counts.successes, counts.failures), graded, "{folder}");
+    }
+}
+
+/// Least, twice the median, greatest.
+fn spread(mut values: Vec<u64>) -> [u64; 3] {
+    values.sort_unstable();
+    if values.is_empty() {
+        return [0; 3];
+    }
+    let n = values.len();
+    [values[0], values[(n - 1) / 2] + values[n / 2], values[n - 1]]
+}
+
+#[test]
+fn every_file_of_the_real_corpora_is_read_or_named() {
+    let Some(corpora) = shared::folder("corpora") else { return };
+    let corpus = Corpus::open(&[corpora], ReadOptions::default()).unwrap();
+    let report = corpus.process(|run| assert_survives_writing(&run), |()| ()).unwrap();
+    let reports = report.skipped.iter().filter(|skipped| skipped.reason.starts_with("an outcome report")).count();
+    let others: Vec<&str> = report
+        .skipped
+        .iter()
+        .map(|skipped| skipped.reason.as_str())
+        .filter(|reason| !reason.starts_with("an outcome"))
+        .collect();
+    assert_eq!((report.runs(), report.files.len(), reports), (3577, 415, 171));
+    let odd: Vec<(&str, u64)> = report.hygiene.iter().map(|oddity| (oddity.check, oddity.runs)).collect();
+    let expected = [
+        // tau-bench and one tau2 file give later calls the ids of earlier ones.
+        ("duplicate_call_ids", 77),
+        ("calls_without_results", 2),
+        ("results_without_calls", 1),
+        ("falling_prompt", 2),
+        ("time_steps_back", 2),
+        ("steps_too_fast", 1),
+        ("canned_messages", 454),
+        ("duplicate_run", 5),
+    ];
+    assert_eq!(odd, expected);
+    // The README, the list of sources, and one file of labels.
+    assert_eq!(others.len(), 3, "{others:?}");
+    assert_eq!((report.errors, report.warnings), (3, 3), "{:?}", report.findings);
+}
