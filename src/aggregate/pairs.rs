@@ -4,24 +4,19 @@ use std::collections::BTreeMap;
 
 use super::outcomes::interval_of;
 use super::{Group, LEVEL, Label, Row, Unit};
+use crate::stats::bootstrap::REPLICATES;
 use crate::stats::bounds::{Dominance, difference_bounds, dominance};
 use crate::stats::difference::RatioDifference;
-use crate::stats::multiplicity::{Contrast, holm, max_t};
-use crate::stats::paired::{durkalski, mcnemar_exact, obuchowski, sign_flip};
+use crate::stats::paired::sign_flip;
 use crate::stats::{
-    BoundEstimate, BoundSums, Comparison, PairedCounts, PairedSums, Resamples, bound_difference, cluster_key,
+    Adjustment, BoundEstimate, BoundSums, Comparison, PairedCounts, PairedSums, PairedTest, Resamples, SweepTest,
+    adjust_sweep, bound_difference, cluster_key, paired_test,
 };
 use crate::transcript::Outcome;
 use crate::verdict::Verdict;
 
 /// Seed of the resamples; part of every result that used them.
 pub const SEED: u64 = 20_260_101;
-/// Resamples drawn.
-const REPLICATES: usize = 2000;
-/// Up to so many comparisons Holm is used, beyond it max-T.
-const HANDFUL: usize = 4;
-/// From so many tasks on the modified Obuchowski form is used.
-const OBUCHOWSKI_FROM: usize = 50;
 
 /// One stack against the baseline.
 #[derive(Clone, Debug)]
@@ -38,16 +33,14 @@ pub struct Pair {
     pub killed_there: u64,
     /// Rate of false early stops, stack minus baseline.
     pub fes_rate: Comparison,
-    /// The name of the test on discordant runs.
-    pub fes_test: &'static str,
-    /// Its p-value; `None` when no success is treated differently.
-    pub fes_p: Option<f64>,
-    /// The p-value adjusted for the number of stacks compared.
+    /// The test on the successes only one of the two killed.
+    pub fes_test: PairedTest,
+    /// Its p-value adjusted for the number of stacks compared.
     pub fes_p_adjusted: Option<f64>,
     /// How it was adjusted.
-    pub adjusted_by: &'static str,
-    /// P-value of the sign-flip check over tasks.
-    pub fes_sign_flip_p: f64,
+    pub adjusted_by: Adjustment,
+    /// P-value of the sign-flip check over tasks; `None` where the test has none.
+    pub fes_sign_flip_p: Option<f64>,
     /// The unit of the saving.
     pub unit: Unit,
     /// Saved on failures and after success over recorded, stack minus baseline.
@@ -65,37 +58,27 @@ pub fn pairs(groups: &[Group<'_>], baseline: &str, unit: Unit) -> Vec<Pair> {
     let others: Vec<&Group<'_>> = groups.iter().filter(|group| group.stack != base.stack).collect();
     let clusters: std::collections::BTreeSet<(&str, &str)> = base.rows.iter().map(|row| row.cluster()).collect();
     let keys: Vec<u64> = clusters.iter().map(|(suite, task)| cluster_key(&format!("{suite}\u{0}{task}"))).collect();
-    let contrasts: Vec<Option<Contrast>> = others
-        .iter()
-        .map(|group| RatioDifference::new(&paired(group, base, fes_parts)).map(RatioDifference::into_contrast))
-        .collect();
     let mut pairs: Vec<Pair> = others.iter().map(|group| pair(group, base, unit)).collect();
-    adjust(&mut pairs, contrasts, &keys);
+    let contrasts = others.iter().map(|group| RatioDifference::new(&paired(group, base, fes_parts)));
+    let tests: Vec<SweepTest> = pairs
+        .iter()
+        .zip(contrasts)
+        .map(|(pair, difference)| SweepTest {
+            p: pair.fes_test.p,
+            contrast: difference.map(RatioDifference::into_contrast),
+        })
+        .collect();
+    let (adjusted, method) = adjust_sweep(&tests, &Resamples::new(&keys, REPLICATES, SEED));
+    for (pair, p_adjusted) in pairs.iter_mut().zip(adjusted) {
+        pair.fes_p_adjusted = p_adjusted;
+        pair.adjusted_by = method;
+    }
     pairs
-}
-
-/// Adjusts for the number of comparisons: Holm for a handful, max-T from common resamples for more.
-fn adjust(pairs: &mut [Pair], contrasts: Vec<Option<Contrast>>, keys: &[u64]) {
-    if pairs.len() <= HANDFUL {
-        let raw: Vec<f64> = pairs.iter().map(|pair| pair.fes_p.unwrap_or(1.0)).collect();
-        for (pair, adjusted) in pairs.iter_mut().zip(holm(&raw)) {
-            pair.fes_p_adjusted = pair.fes_p.map(|_| adjusted);
-            pair.adjusted_by = "holm";
-        }
-        return;
-    }
-    let resamples = Resamples::new(keys, REPLICATES, SEED);
-    let places: Vec<usize> = (0..contrasts.len()).filter(|&at| contrasts[at].is_some()).collect();
-    let known: Vec<Contrast> = contrasts.into_iter().flatten().collect();
-    for (at, adjusted) in places.into_iter().zip(max_t(&known, &resamples)) {
-        pairs[at].fes_p_adjusted = adjusted;
-        pairs[at].adjusted_by = "max-t";
-    }
 }
 
 fn pair(group: &Group<'_>, base: &Group<'_>, unit: Unit) -> Pair {
     let counts = discordant(group, base);
-    let (test, p) = discordance_test(&counts);
+    let test = paired_test(&counts);
     let fes = paired(group, base, fes_parts);
     let per_task: Vec<f64> = counts.iter().map(|task| task.only_a as f64 - task.only_b as f64).collect();
     let success = success_difference(group, base);
@@ -107,10 +90,9 @@ fn pair(group: &Group<'_>, base: &Group<'_>, unit: Unit) -> Pair {
         killed_there: counts.iter().map(|task| task.only_b).sum(),
         fes_rate: crate::stats::ratio_difference(&fes, LEVEL),
         fes_test: test,
-        fes_p: p,
         fes_p_adjusted: None,
-        adjusted_by: "none",
-        fes_sign_flip_p: sign_flip(&per_task, SEED),
+        adjusted_by: Adjustment::None,
+        fes_sign_flip_p: test.p.map(|_| sign_flip(&per_task, SEED)),
         unit,
         saved_ratio: crate::stats::ratio_difference(&paired(group, base, |row| useful_parts(row, unit)), LEVEL),
         dominance: dominance(&success),
@@ -156,19 +138,6 @@ fn discordant(a: &Group<'_>, b: &Group<'_>) -> Vec<PairedCounts> {
         task.only_b += u64::from(!row_a.verdict.is_fes() && row_b.verdict.is_fes());
     }
     tasks.into_values().collect()
-}
-
-/// The test that holds: exact McNemar with one run a task, else a clustered one by the number of tasks.
-fn discordance_test(tasks: &[PairedCounts]) -> (&'static str, Option<f64>) {
-    let sum = |of: fn(&PairedCounts) -> u64| tasks.iter().map(of).sum::<u64>();
-    if tasks.iter().all(|task| task.n <= 1) {
-        let p = mcnemar_exact(sum(|task| task.only_a), sum(|task| task.only_b));
-        return ("mcnemar-exact", (!tasks.is_empty()).then_some(p));
-    }
-    if tasks.len() >= OBUCHOWSKI_FROM {
-        return ("obuchowski", obuchowski(tasks).map(|test| test.p));
-    }
-    ("durkalski", durkalski(tasks).map(|test| test.p))
 }
 
 /// Bounds on the difference in success, run by run: 0 where both ended the run at the same point.

@@ -200,7 +200,11 @@ fn notes(args: &Args, judged: &Judged) -> Vec<String> {
     }
     let n = reported.settings.len();
     let adjusted = match reported.baseline_name() {
-        Some(name) => format!("; differences are to `{name}`, p-values adjusted by {}", reported.adjustment.name()),
+        Some(name) => {
+            let (fes, useful) = (reported.fes_adjustment.name(), reported.useful_adjustment.name());
+            let by = if fes == useful { fes.to_owned() } else { format!("{fes} (killed) and {useful} (saved)") };
+            format!("; differences are to `{name}`, p-values adjusted by {by}")
+        }
         None => String::new(),
     };
     notes.push(format!("{n} settings tried{adjusted}; intervals are 95 %, clustered by task"));

@@ -79,9 +79,9 @@ impl RatioDifference {
         }
     }
 
-    /// This difference as one of a sweep, for [`super::multiplicity::max_t`].
+    /// This difference as one of a sweep, for [`super::multiplicity::adjust_sweep`].
     pub fn into_contrast(self) -> Contrast {
-        Contrast { value: self.value, influence: self.influence }
+        Contrast { value: self.value, influence: self.influence, clusters: self.clusters }
     }
 }
 

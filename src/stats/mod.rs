@@ -28,5 +28,5 @@ pub use cluster::{ClusterSums, Spread};
 pub use difference::{Comparison, PairedSums, RatioDifference, ratio_difference};
 pub use estimate::{Estimate, Method, Warning, ratio_estimate};
 pub use interval::Interval;
-pub use multiplicity::{Adjustment, Contrast, adjust_sweep};
+pub use multiplicity::{Adjustment, Contrast, SweepTest, adjust_sweep};
 pub use paired::{PairedCounts, PairedTest, paired_test};

@@ -5,6 +5,8 @@ use super::bootstrap::Resamples;
 use super::estimate::{MIN_CLUSTERS_FOR_INTERVAL, MIN_CLUSTERS_WITHOUT_WARNING};
 use super::residual::Residuals;
 
+/// Up to so many tests Holm is used, whatever the number of tasks.
+const HANDFUL: usize = 4;
 /// The variance of a resample counts as at least this share of the sample's own.
 const LEAST_VARIANCE: f64 = 0.5;
 
@@ -42,19 +44,32 @@ fn ascending(p_values: &[f64]) -> Vec<usize> {
     order
 }
 
-/// One strategy of a sweep against the baseline.
+/// The difference of one strategy of a sweep to the baseline.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contrast {
     /// The estimated difference.
     pub value: f64,
     /// What each task adds to the difference's error: sums to 0 (see [`super::difference::RatioDifference`]).
     pub influence: Vec<f64>,
+    /// Tasks that contributed; the influence of the others is 0.
+    pub clusters: u64,
 }
 
 impl Contrast {
     fn residuals(&self) -> Residuals {
-        self.influence.iter().copied().collect()
+        let mut residuals: Residuals = self.influence.iter().copied().collect();
+        residuals.clusters = self.clusters;
+        residuals
     }
+}
+
+/// One test of a sweep.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SweepTest {
+    /// Its own p-value; `None` if it could not be computed. It still counts among the tests made.
+    pub p: Option<f64>,
+    /// The difference tested, with the tasks in the order of the resamples' keys; `None` if it is undefined.
+    pub contrast: Option<Contrast>,
 }
 
 /// How the p-values of a sweep were adjusted. The name is what the `method` column says.
@@ -62,9 +77,9 @@ impl Contrast {
 pub enum Adjustment {
     /// Fewer than 8 tasks: no p-values.
     None,
-    /// 8 to 19 tasks: Holm over Student's t.
+    /// A handful of tests, or 8 to 19 tasks: Holm over the tests' own p-values.
     Holm,
-    /// At least 20 tasks: max-T from one bootstrap.
+    /// More tests over at least 20 tasks: max-T from one bootstrap.
     MaxT,
 }
 
@@ -79,25 +94,28 @@ impl Adjustment {
     }
 }
 
-/// The p-values of a sweep of `contrasts` against one baseline, adjusted by the method that holds for the number of
-/// tasks; see [`max_t`] for what is `None` and what is 1.
-pub fn adjust_sweep(contrasts: &[Contrast], resamples: &Resamples) -> (Vec<Option<f64>>, Adjustment) {
-    let clusters = resamples.clusters() as u64;
+/// The p-values of a sweep against one baseline, adjusted by the method that holds for the number of tests and of tasks
+/// (the fewest any contrast has). A test without a p-value of its own has no adjusted one; see [`max_t`].
+pub fn adjust_sweep(tests: &[SweepTest], resamples: &Resamples) -> (Vec<Option<f64>>, Adjustment) {
+    let clusters = tests.iter().filter_map(|test| test.contrast.as_ref()).map(|contrast| contrast.clusters).min();
+    let clusters = clusters.unwrap_or(0);
     if clusters < MIN_CLUSTERS_FOR_INTERVAL {
-        return (vec![None; contrasts.len()], Adjustment::None);
+        return (vec![None; tests.len()], Adjustment::None);
     }
-    if clusters >= MIN_CLUSTERS_WITHOUT_WARNING {
-        return (max_t(contrasts, resamples), Adjustment::MaxT);
-    }
-    let single: Vec<Option<f64>> = contrasts
-        .iter()
-        .map(|contrast| match contrast.residuals().p_value(contrast.value) {
-            None if contrast.value == 0.0 => Some(1.0),
-            p => p,
-        })
-        .collect();
-    let mut adjusted = holm(&single.iter().copied().flatten().collect::<Vec<_>>()).into_iter();
-    (single.into_iter().map(|p| p.and_then(|_| adjusted.next())).collect(), Adjustment::Holm)
+    let (adjusted, method): (Vec<Option<f64>>, _) = if tests.len() <= HANDFUL || clusters < MIN_CLUSTERS_WITHOUT_WARNING
+    {
+        let single: Vec<f64> = tests.iter().map(|test| test.p.unwrap_or(1.0)).collect();
+        (holm(&single).into_iter().map(Some).collect(), Adjustment::Holm)
+    } else {
+        let places = (0..tests.len()).filter(|&at| tests[at].contrast.is_some());
+        let contrasts: Vec<Contrast> = tests.iter().filter_map(|test| test.contrast.clone()).collect();
+        let mut adjusted = vec![None; tests.len()];
+        for (at, p) in places.zip(max_t(&contrasts, resamples)) {
+            adjusted[at] = p;
+        }
+        (adjusted, Adjustment::MaxT)
+    };
+    (tests.iter().zip(adjusted).map(|(test, p)| test.p.and(p)).collect(), method)
 }
 
 /// Adjusted p-values of max-T, step-down, in the order given: the chance of any false finding among all contrasts

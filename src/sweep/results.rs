@@ -10,33 +10,11 @@ use crate::aggregate::{
 use crate::stats::bootstrap::REPLICATES;
 use crate::stats::difference::RatioDifference;
 use crate::stats::labels::LabelErrors;
-use crate::stats::multiplicity::{Contrast, holm, max_t};
 use crate::stats::{
-    ClusterSums, Comparison, Estimate, PairedSums, Resamples, cluster_key, ratio_difference, ratio_estimate,
+    Adjustment, ClusterSums, Comparison, Estimate, PairedSums, Resamples, SweepTest, adjust_sweep, cluster_key,
+    ratio_difference, ratio_estimate,
 };
 use crate::verdict::Verdict;
-
-/// Up to this many settings the p-values are adjusted by Holm, from there on by max-T.
-const MOST_FOR_HOLM: usize = 4;
-
-/// How the p-values of a sweep are adjusted for their number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Adjustment {
-    /// Holm: a handful of settings.
-    Holm,
-    /// Step-down max-T from the task bootstrap: a grid.
-    MaxT,
-}
-
-impl Adjustment {
-    /// The name in tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Holm => "holm",
-            Self::MaxT => "max-t",
-        }
-    }
-}
 
 /// What to compute.
 #[derive(Clone, Copy, Debug, Default)]
@@ -86,8 +64,10 @@ pub struct SettingResult {
 pub struct Results {
     /// What savings are counted in.
     pub unit: Unit,
-    /// How p-values are adjusted.
-    pub adjustment: Adjustment,
+    /// How the p-values of the differences in killed successes are adjusted.
+    pub fes_adjustment: Adjustment,
+    /// How those of the differences in savings are.
+    pub useful_adjustment: Adjustment,
     /// The baseline's position.
     pub baseline: Option<usize>,
     /// The settings.
@@ -104,13 +84,11 @@ impl Results {
         let summaries = summarise(&groups)?;
         let points = frontier(&summaries, unit);
         let tasks = Tasks::of(&all);
-        let adjustment = if all.len() <= MOST_FOR_HOLM { Adjustment::Holm } else { Adjustment::MaxT };
         let resamples = Resamples::new(&tasks.keys(), REPLICATES, options.seed);
-        let family = |parts: &dyn Fn(&Row) -> Option<(f64, f64)>| {
-            differences(&tasks, &all, options.baseline, parts, adjustment, &resamples)
-        };
-        let fes_differences = family(&fes_parts);
-        let useful_differences = family(&|row| useful_parts(row, unit));
+        let family =
+            |parts: &dyn Fn(&Row) -> Option<(f64, f64)>| differences(&tasks, &all, options.baseline, parts, &resamples);
+        let (fes_differences, fes_adjustment) = family(&fes_parts);
+        let (useful_differences, useful_adjustment) = family(&|row| useful_parts(row, unit));
         let numbered = grid.settings.iter().zip(&groups).zip(summaries).zip(points).enumerate();
         let settings = numbered.map(|(at, (((setting, group), summary), point))| SettingResult {
             not_evaluable: all[at].rows.len() as u64 - summary.runs,
@@ -123,7 +101,8 @@ impl Results {
             useful_difference: useful_differences[at],
             on_frontier: point.on_frontier,
         });
-        Ok(Self { unit, adjustment, baseline: options.baseline, settings: settings.collect() })
+        let settings = settings.collect();
+        Ok(Self { unit, fes_adjustment, useful_adjustment, baseline: options.baseline, settings })
     }
 
     /// The baseline's name.
@@ -223,39 +202,30 @@ impl<'r> Tasks<'r> {
     }
 }
 
-/// Every setting against the baseline, one family of tests, each over the runs on which both can be evaluated.
+/// Every setting against the baseline, one family of tests, each over the runs on which both can be evaluated; and how
+/// their p-values were adjusted.
 fn differences(
     tasks: &Tasks<'_>,
     groups: &[Group<'_>],
     baseline: Option<usize>,
     parts: &dyn Fn(&Row) -> Option<(f64, f64)>,
-    adjustment: Adjustment,
     resamples: &Resamples,
-) -> Vec<Option<Difference>> {
+) -> (Vec<Option<Difference>>, Adjustment) {
     let mut all: Vec<Option<Difference>> = vec![None; groups.len()];
-    let Some((at_baseline, base)) = baseline.and_then(|at| Some((at, groups.get(at)?))) else { return all };
-    let mut family: Vec<(usize, Comparison, Contrast)> = Vec::new();
+    let Some((at_baseline, base)) = baseline.and_then(|at| Some((at, groups.get(at)?))) else {
+        return (all, Adjustment::None);
+    };
+    let (mut family, mut tests) = (Vec::new(), Vec::new());
     for (at, own) in groups.iter().enumerate().filter(|(at, _)| *at != at_baseline) {
         let paired = tasks.paired(own, base, parts);
         let comparison = ratio_difference(&paired, LEVEL);
-        all[at] = Some(Difference { comparison, p_adjusted: None });
-        if let Some(difference) = RatioDifference::new(&paired) {
-            family.push((at, comparison, difference.into_contrast()));
-        }
+        let contrast = RatioDifference::new(&paired).map(RatioDifference::into_contrast);
+        family.push((at, comparison));
+        tests.push(SweepTest { p: comparison.p, contrast });
     }
-    let adjusted: Vec<Option<f64>> = match adjustment {
-        // A p-value that could not be computed still counts among the tests made.
-        Adjustment::Holm => {
-            holm(&family.iter().map(|(_, c, _)| c.p.unwrap_or(1.0)).collect::<Vec<_>>()).into_iter().map(Some).collect()
-        }
-        Adjustment::MaxT => {
-            let contrasts: Vec<Contrast> = family.iter().map(|(_, _, contrast)| contrast.clone()).collect();
-            max_t(&contrasts, resamples)
-        }
-    };
-    for ((at, comparison, _), p_adjusted) in family.into_iter().zip(adjusted) {
-        let p_adjusted = p_adjusted.filter(|_| comparison.p.is_some());
+    let (adjusted, adjustment) = adjust_sweep(&tests, resamples);
+    for ((at, comparison), p_adjusted) in family.into_iter().zip(adjusted) {
         all[at] = Some(Difference { comparison, p_adjusted });
     }
-    all
+    (all, adjustment)
 }

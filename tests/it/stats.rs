@@ -17,8 +17,9 @@ use whenstop::stats::multiplicity::{benjamini_hochberg, holm, max_t};
 use whenstop::stats::paired::{durkalski, mcnemar_exact, obuchowski, sign_flip};
 use whenstop::stats::split::{Part, split_tasks};
 use whenstop::stats::{
-    BoundSums, Calibration, ClusterSums, Interval, Method, PairedCounts, PairedSums, RatioDifference, Replicates,
-    Resamples, bound_difference, bound_mean, certify, cluster_key, ratio_difference, ratio_estimate,
+    Adjustment, BoundSums, Calibration, ClusterSums, Contrast, Interval, Method, PairedCounts, PairedSums,
+    RatioDifference, Replicates, Resamples, SweepTest, adjust_sweep, bound_difference, bound_mean, certify,
+    cluster_key, ratio_difference, ratio_estimate,
 };
 
 /// `actual` printed with as many digits as `expected` has.
@@ -211,11 +212,29 @@ fn max_t_pays_once_for_copies_and_names_the_undefined() {
     zero.value = 0.0;
     let adjusted = max_t(&[one.clone(), one.clone(), none.clone(), one.clone(), zero.clone()], &resamples);
     assert_eq!(adjusted, [Some(alone), Some(alone), None, Some(alone), Some(1.0)]);
-    let few = Resamples::new(&keys[..12], 200, 3);
-    let (holm, method) = whenstop::stats::adjust_sweep(&[none, one.clone(), zero], &few);
-    assert_eq!((holm[0], holm[2], method.name()), (None, Some(1.0), "holm"));
     let single = ratio_difference(&tasks, 0.95).p.unwrap();
     assert!((alone - single).abs() < 0.05, "{alone} {single}");
+}
+
+#[test]
+fn a_sweep_is_adjusted_by_what_holds_for_its_tests_and_tasks() {
+    let adjusted = |clusters: usize, own: &[Option<f64>]| {
+        let influence: Vec<f64> = (0..clusters).map(|at| if at % 2 == 0 { 0.01 } else { -0.01 }).collect();
+        let contrast = Contrast { value: 0.1, influence, clusters: clusters as u64 };
+        let tests: Vec<SweepTest> = own.iter().map(|p| SweepTest { p: *p, contrast: Some(contrast.clone()) }).collect();
+        let keys: Vec<u64> = (0..clusters).map(|at| cluster_key(&format!("t{at}"))).collect();
+        adjust_sweep(&tests, &Resamples::new(&keys, 200, 3))
+    };
+    assert_eq!(adjusted(7, &[Some(0.01); 6]), (vec![None; 6], Adjustment::None));
+    let (few_tasks, method) = adjusted(19, &[Some(0.01), None, Some(0.02), None, None, None]);
+    assert_eq!(method, Adjustment::Holm);
+    // A test that could not be made still counts: 6 in all.
+    check(few_tasks[0].unwrap(), "0.06");
+    check(few_tasks[2].unwrap(), "0.10");
+    assert_eq!(few_tasks[1], None);
+    assert_eq!(adjusted(60, &[Some(0.01); 4]).1, Adjustment::Holm, "a handful");
+    let (many, method) = adjusted(20, &[Some(0.01), Some(0.01), None, Some(0.01), Some(0.01)]);
+    assert_eq!((method, many[2], many[0] == many[4]), (Adjustment::MaxT, None, true));
 }
 
 #[test]

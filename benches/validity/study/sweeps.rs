@@ -1,8 +1,8 @@
 //! Family-wise error of a sweep: the chance that any strategy that is no better is called different.
 
 use whenstop::stats::distribution::{normal_quantile, t_two_sided};
-use whenstop::stats::multiplicity::{Contrast, adjust_sweep, holm};
-use whenstop::stats::{PairedSums, RatioDifference, Resamples};
+use whenstop::stats::multiplicity::{Contrast, holm};
+use whenstop::stats::{PairedSums, RatioDifference, Resamples, SweepTest, adjust_sweep};
 
 use super::{Corpus, Row, keys, random::Random, repeat};
 
@@ -42,7 +42,10 @@ pub(crate) fn rates(corpus: Corpus, repetitions: u64, replicates: usize, half_di
         let any = |p: &[f64]| Some(p.iter().enumerate().any(|(at, p)| alike(at) && *p <= ALPHA));
         tally.note("unadjusted", "family-wise", any(&plain));
         tally.note("holm", "family-wise", any(&holm(&plain)));
-        let adjusted: Vec<f64> = adjust_sweep(&contrasts, &resamples).0.into_iter().map(|p| p.unwrap_or(1.0)).collect();
+        let tests =
+            contrasts.into_iter().zip(&plain).map(|(contrast, p)| SweepTest { p: Some(*p), contrast: Some(contrast) });
+        let (adjusted, _) = adjust_sweep(&tests.collect::<Vec<_>>(), &resamples);
+        let adjusted: Vec<f64> = adjusted.into_iter().map(|p| p.unwrap_or(1.0)).collect();
         tally.note("printed", "family-wise", any(&adjusted));
         if half_differ {
             let power = |p: &[f64]| Some(p.iter().skip(1).step_by(2).any(|p| *p <= ALPHA));

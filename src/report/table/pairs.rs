@@ -18,11 +18,11 @@ fn line(pair: &Pair) -> Line {
     line.push("fes_only_here", Cell::Count(pair.killed_here));
     line.push("fes_only_baseline", Cell::Count(pair.killed_there));
     push_comparison(&mut line, "fes_rate_difference", &pair.fes_rate);
-    line.push("fes_test", Cell::Text(pair.fes_test.to_owned()));
-    line.push("fes_p", Cell::number(pair.fes_p));
+    line.push("fes_test", Cell::Text(pair.fes_test.method.name().to_owned()));
+    line.push("fes_p", Cell::number(pair.fes_test.p));
     line.push("fes_p_adjusted", Cell::number(pair.fes_p_adjusted));
-    line.push("fes_p_adjusted_by", Cell::Text(pair.adjusted_by.to_owned()));
-    line.push("fes_sign_flip_p", Cell::Number(pair.fes_sign_flip_p));
+    line.push("fes_p_adjusted_by", Cell::Text(pair.adjusted_by.name().to_owned()));
+    line.push("fes_sign_flip_p", Cell::number(pair.fes_sign_flip_p));
     line.push("saved_unit", Cell::Text(pair.unit.name().to_owned()));
     push_comparison(&mut line, "saved_ratio_difference", &pair.saved_ratio);
     line.push("saved_ratio_p", Cell::number(pair.saved_ratio.p));

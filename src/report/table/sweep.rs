@@ -2,7 +2,7 @@
 //! brief for a terminal.
 
 use super::{Cell, Line, Table};
-use crate::stats::Estimate;
+use crate::stats::{Adjustment, Estimate};
 use crate::sweep::{Difference, Grid, Results, SettingResult};
 use crate::verdict::Verdict;
 
@@ -30,9 +30,9 @@ pub fn sweep(grid: &Grid, results: &Results) -> Table {
         }
         line.push("saved_unit", Cell::Text(results.unit.name().to_owned()));
         push(&mut line, "useful_saved_ratio", &setting.useful);
-        push_difference(&mut line, "fes_rate_difference", setting.fes_difference.as_ref());
-        push_difference(&mut line, "useful_saved_ratio_difference", setting.useful_difference.as_ref());
-        line.push("p_adjusted_method", Cell::Text(results.adjustment.name().to_owned()));
+        let (fes, useful) = (setting.fes_difference.as_ref(), setting.useful_difference.as_ref());
+        push_difference(&mut line, "fes_rate_difference", fes, results.fes_adjustment);
+        push_difference(&mut line, "useful_saved_ratio_difference", useful, results.useful_adjustment);
         line.push("baseline", Cell::text(results.baseline_name()));
         line.push("on_frontier", Cell::Text(yes(setting.on_frontier)));
         line
@@ -76,7 +76,7 @@ fn push(line: &mut Line, name: &str, estimate: &Estimate) {
     line.push(format!("{name}_method"), Cell::Text(estimate.method.name().to_owned()));
 }
 
-fn push_difference(line: &mut Line, name: &str, difference: Option<&Difference>) {
+fn push_difference(line: &mut Line, name: &str, difference: Option<&Difference>, adjustment: Adjustment) {
     let comparison = difference.map(|difference| &difference.comparison);
     let interval = comparison.and_then(|comparison| comparison.interval);
     line.push(name, Cell::number(comparison.and_then(|comparison| comparison.value)));
@@ -86,6 +86,7 @@ fn push_difference(line: &mut Line, name: &str, difference: Option<&Difference>)
     line.push(format!("{name}_method"), Cell::text(comparison.map(|comparison| comparison.method.name())));
     line.push(format!("{name}_p"), Cell::number(comparison.and_then(|comparison| comparison.p)));
     line.push(format!("{name}_p_adjusted"), Cell::number(difference.and_then(|difference| difference.p_adjusted)));
+    line.push(format!("{name}_p_adjusted_by"), Cell::text(difference.map(|_| adjustment.name())));
 }
 
 fn interval(estimate: &Estimate) -> Cell {
