@@ -64,36 +64,50 @@ impl ReadingArgs {
 }
 
 impl CorpusArgs {
-    /// Reads everything: `work` in parallel, `sink` here and in order. Tells what was lost; a corpus
-    /// without a single run is an error.
+    /// Lists what there is to read.
+    pub(super) fn open(&self) -> Result<Corpus, Failure> {
+        Ok(Corpus::open(&self.paths, self.reading.options())?)
+    }
+
+    /// Lists and reads everything; see [`process`].
     pub(super) fn process<T: Send>(
         &self,
         output: &Output,
         work: impl Fn(Run) -> T + Sync,
-        mut sink: impl FnMut(T),
+        sink: impl FnMut(T),
     ) -> Result<CorpusReport, Failure> {
-        let corpus = Corpus::open(&self.paths, self.reading.options())?;
-        let bar = output.progress(corpus.bytes());
-        let mut runs = 0_u64;
-        let report = corpus.process(work, |item| {
-            sink(item);
-            runs += 1;
-            if runs.is_multiple_of(64) {
-                bar.set_position(corpus.bytes_read());
-                bar.set_message(format!("{runs} runs"));
-            }
-        })?;
-        bar.finish_and_clear();
-        tell_findings(&report, output);
-        if report.runs() == 0 {
-            let tried = corpus.n_files();
-            return Err(Failure::nothing(
-                format!("no recorded run in {tried} files"),
-                "`whenstop corpus PATH --why` says what each file was taken for; `--as FORMAT` forces a format",
-            ));
-        }
-        Ok(report)
+        process(&self.open()?, output, work, sink)
     }
+}
+
+/// Reads everything: `work` in parallel, `sink` here and in order. Tells what was lost; a corpus
+/// without a single run is an error.
+pub(super) fn process<T: Send>(
+    corpus: &Corpus,
+    output: &Output,
+    work: impl Fn(Run) -> T + Sync,
+    mut sink: impl FnMut(T),
+) -> Result<CorpusReport, Failure> {
+    let bar = output.progress(corpus.bytes());
+    let mut runs = 0_u64;
+    let report = corpus.process(work, |item| {
+        sink(item);
+        runs += 1;
+        if runs.is_multiple_of(64) {
+            bar.set_position(corpus.bytes_read());
+            bar.set_message(format!("{runs} runs"));
+        }
+    })?;
+    bar.finish_and_clear();
+    tell_findings(&report, output);
+    if report.runs() == 0 {
+        let tried = corpus.n_files();
+        return Err(Failure::nothing(
+            format!("no recorded run in {tried} files"),
+            "`whenstop corpus PATH --why` says what each file was taken for; `--as FORMAT` forces a format",
+        ));
+    }
+    Ok(report)
 }
 
 /// Tells the first few findings and how many more there are.

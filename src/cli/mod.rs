@@ -6,6 +6,7 @@ mod certify;
 mod compare;
 mod completions;
 mod conformance;
+mod convert;
 mod corpus;
 mod exit;
 mod explain;
@@ -59,6 +60,8 @@ enum Command {
     Report(compare::ReportArgs),
     /// What is in these files: formats, runs, outcomes, tokens, and what looks wrong.
     Corpus(corpus::Args),
+    /// Write recordings of any format in the own one, whole or without their texts, to keep or to share.
+    Convert(convert::Args),
     /// One run step by step: signals, decisions, and where each stack stops it.
     Explain(explain::Args),
     /// Signals, systems, presets and bailouts: list them, or explain one.
@@ -95,6 +98,7 @@ pub fn run(cli: Cli) -> Exit {
         Some(Command::Certify(args)) => certify::run(&args, &output),
         Some(Command::Report(args)) => compare::run_report(&args, &output),
         Some(Command::Corpus(args)) => corpus::run(&args, &output),
+        Some(Command::Convert(args)) => convert::run(&args, &output),
         Some(Command::Explain(args)) => explain::run(&args, &output),
         Some(Command::Rules(args)) => rules::run(&args, &output),
         Some(Command::Lint(args)) => lint::run(&args, &output),

@@ -35,10 +35,15 @@ impl Output {
     }
 
     /// Data. A reader that has gone away (`| head`) is no error.
-    #[expect(clippy::unused_self, reason = "whoever writes data must hold the output")]
     pub(super) fn data(&self, text: &str) {
+        self.bytes(text.as_bytes());
+    }
+
+    /// Data as bytes.
+    #[expect(clippy::unused_self, reason = "whoever writes data must hold the output")]
+    pub(super) fn bytes(&self, bytes: &[u8]) {
         let mut stdout = io::stdout().lock();
-        let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+        let _ = stdout.write_all(bytes).and_then(|()| stdout.flush());
     }
 
     /// A table in the format asked for.

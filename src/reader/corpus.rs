@@ -70,6 +70,11 @@ impl Corpus {
         self.sources.files.len()
     }
 
+    /// Is this one of the files to be read? `path` must be canonical.
+    pub fn reads(&self, path: &std::path::Path) -> bool {
+        self.sources.files.iter().any(|source| source.path().canonicalize().is_ok_and(|source| source == path))
+    }
+
     /// Bytes of all files on disk.
     pub fn bytes(&self) -> u64 {
         self.sources.files.iter().map(|source| source.bytes).sum()

@@ -46,11 +46,6 @@ impl Text {
     pub(crate) fn stored(&self) -> &[u8] {
         self.stored.as_bytes()
     }
-
-    /// Bytes held in memory, for the bound on runs in flight.
-    pub fn stored_len(&self) -> usize {
-        self.stored.len()
-    }
 }
 
 impl PartialEq for Text {

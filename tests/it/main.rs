@@ -11,6 +11,7 @@
 mod architecture;
 mod bundled;
 mod cli;
+mod convert;
 mod corpora;
 mod formats2;
 mod presets;

@@ -346,8 +346,12 @@ fn metrics(line: &Line<'_>, out: &mut Reading<'_>) -> Metrics {
     }
 }
 
-/// Success as said, or the score held against the line's threshold (1 unless it has one).
+/// Success as said (the word `unknown` is no grade, whatever the score), or the score held against the line's threshold
+/// (1 unless it has one).
 fn graded(line: &Line<'_>, score: Option<f64>, out: &mut Reading<'_>) -> Option<bool> {
+    if line.success.is_some_and(|raw| raw.get() == "\"unknown\"") {
+        return None;
+    }
     let said = line.success.and_then(|raw| json::flag(raw).or_else(|| labels::grade_word(&json::word(raw)?)));
     if let Some(raw) = line.success.filter(|_| said.is_none()) {
         out.wrong(raw, "success", "true or false");

@@ -2,12 +2,12 @@
 
 use std::io::{self, Write};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use crate::reader::time::rfc3339;
 use crate::transcript::{
-    EndCause, Event, Header, Instant, Json, Lane, Message, Metrics, Outcome, Run, Text, ToolCall, Usage,
+    EndCause, Event, Grade, Header, Instant, Json, Lane, Message, Metrics, Outcome, Run, Text, ToolCall, Usage,
 };
 
 /// Writes a run as lines of `whenstop trace v1`.
@@ -35,19 +35,21 @@ pub fn write(run: &Run, mut to: impl Write) -> io::Result<()> {
             }
         }
     }
-    if run.grade.outcome != Outcome::Unknown || run.grade.end != EndCause::Unknown || run.grade.score.is_some() {
-        line(
-            &mut to,
-            &OutcomeLine {
-                line_type: "outcome",
-                success: run.grade.outcome.grade(),
-                score: run.grade.score,
-                end: run.grade.end.name(),
-                secured_step: run.grade.secured_step,
-            },
-        )?;
+    let Grade { outcome, score, end, secured_step, .. } = &run.grade;
+    if *outcome != Outcome::Unknown || *end != EndCause::Unknown || score.is_some() || secured_step.is_some() {
+        let success = success(*outcome, *score);
+        let (score, end, secured_step) = (*score, end.name(), *secured_step);
+        line(&mut to, &OutcomeLine { line_type: "outcome", success, score, end, secured_step })?;
     }
     Ok(())
+}
+
+/// A score without a word about success would read as a grade, so it gets the word.
+fn success(outcome: Outcome, score: Option<f64>) -> Option<Success> {
+    match outcome.grade() {
+        Some(success) => Some(Success::Graded(success)),
+        None => score.map(|_| Success::Ungraded(outcome.name())),
+    }
 }
 
 fn line(to: &mut impl Write, content: &impl Serialize) -> io::Result<()> {
@@ -107,7 +109,22 @@ struct MessageLine<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     finish_reason: Option<&'a str>,
     #[serde(flatten)]
-    extra: serde_json::Map<String, serde_json::Value>,
+    extra: Extra,
+}
+
+/// The fields only some framework's rules read, as the reader of this format puts them together.
+#[derive(Default, Deserialize, Serialize)]
+struct Extra {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    invalid_call: Option<Json>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    native: Option<Json>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    page: Option<Json>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    plan_update: Option<Json>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target: Option<Json>,
 }
 
 #[derive(Serialize)]
@@ -148,8 +165,8 @@ struct MetricsLine<'a> {
     experiment: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     status: Option<&'a str>,
-    #[serde(skip_serializing_if = "serde_json::Map::is_empty")]
-    values: serde_json::Map<String, serde_json::Value>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty", serialize_with = "in_order")]
+    values: &'a [(Box<str>, f64)],
     #[serde(skip_serializing_if = "Option::is_none")]
     plan: Option<Json>,
 }
@@ -182,12 +199,20 @@ struct NoteLine<'a> {
     body: Json,
 }
 
+/// True, false, or the word for neither.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Success {
+    Graded(bool),
+    Ungraded(&'static str),
+}
+
 #[derive(Serialize)]
 struct OutcomeLine<'a> {
     #[serde(rename = "type")]
     line_type: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    success: Option<bool>,
+    success: Option<Success>,
     #[serde(skip_serializing_if = "Option::is_none")]
     score: Option<f64>,
     end: &'a str,
@@ -227,7 +252,11 @@ fn message_line(message: &Message) -> MessageLine<'_> {
         ts: message.ts.map(rfc3339).filter(|text| !text.is_empty()),
         model: message.model.as_deref(),
         finish_reason: message.finish_reason.as_deref(),
-        extra: message.extra.as_ref().and_then(|extra| serde_json::from_str(extra.get()).ok()).unwrap_or_default(),
+        extra: message
+            .extra
+            .as_deref()
+            .and_then(|extra| serde_json::from_str(one_line(extra).get()).ok())
+            .unwrap_or_default(),
     }
 }
 
@@ -242,7 +271,7 @@ fn lane(lane: &Lane) -> Option<String> {
 
 fn call_line(call: &ToolCall) -> CallLine<'_> {
     let text = call.arguments.as_str();
-    let object = text.starts_with('{') && !text.contains('\n');
+    let object = text.starts_with('{') && text.ends_with('}') && !text.contains(['\n', '\r']);
     let parsed = object.then(|| RawValue::from_string(text.clone().into_owned()).ok()).flatten();
     CallLine {
         id: call.id.as_deref(),
@@ -261,9 +290,14 @@ fn metrics_line(metrics: &Metrics) -> MetricsLine<'_> {
         line_type: "metrics",
         experiment: metrics.experiment.as_deref(),
         status: metrics.status.as_deref(),
-        values: metrics.values.iter().map(|(name, value)| (name.to_string(), (*value).into())).collect(),
+        values: &metrics.values,
         plan: metrics.plan.as_deref().map(one_line),
     }
+}
+
+/// Numbers by name, a name said twice included.
+fn in_order<S: Serializer>(values: &&[(Box<str>, f64)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(values.iter().map(|(name, value)| (name, value)))
 }
 
 /// The same JSON without line feeds, which would end the line. White space between values is all

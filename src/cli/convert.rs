@@ -1,0 +1,192 @@
+//! `whenstop convert`: recordings of any format into the own one.
+
+use std::collections::HashSet;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+
+use super::Exit;
+use super::failure::Failure;
+use super::inputs::{CorpusArgs, process};
+use super::output::Output;
+use crate::diagnostic::{Diagnostic, Location};
+use crate::reader::{Corpus, trace};
+use crate::report::write_atomically;
+use crate::transcript::Run;
+
+/// Arguments of `convert`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    corpus: CorpusArgs,
+    /// The format to write.
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    to: Target,
+    /// A file (`runs.jsonl`) for all runs, or a folder (an existing one, or a name without an ending) for one file a
+    /// run; by default stdout.
+    #[arg(long, value_name = "FILE|DIR")]
+    out: Option<PathBuf>,
+}
+
+/// A format that can be written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Target {
+    /// The own format, one line a message (`whenstop schema trace`).
+    #[default]
+    Trace,
+}
+
+/// A run as it is written.
+struct Written {
+    run_id: String,
+    lines: Vec<u8>,
+}
+
+/// `whenstop convert`.
+pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+    let Target::Trace = args.to;
+    let corpus = args.corpus.open()?;
+    match &args.out {
+        None => {
+            convert(&corpus, output, |written| {
+                output.bytes(&written.lines);
+                Ok(())
+            })?;
+        }
+        Some(path) if is_folder(path) => {
+            let runs = into_folder(path, &corpus, &args.corpus, output)?;
+            output.note(&format!("{runs} runs written to {}, a file each", path.display()));
+        }
+        Some(path) => {
+            let runs = into_file(path, &corpus, &args.corpus, output)?;
+            output.note(&format!("{runs} runs written to {}", path.display()));
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// A folder is one that exists, or a name that no file would have.
+fn is_folder(path: &Path) -> bool {
+    path.is_dir() || path.extension().is_none() || path.as_os_str().to_string_lossy().ends_with(['/', '\\'])
+}
+
+/// Reads the corpus and hands over its runs as lines, in order. Gives the number of runs. After the first that cannot
+/// be written no more are tried.
+fn convert(
+    corpus: &Corpus,
+    output: &Output,
+    mut write: impl FnMut(Written) -> Result<(), Diagnostic>,
+) -> Result<u64, Failure> {
+    let mut state = Ok(());
+    let report = process(corpus, output, lines_of, |written| {
+        if state.is_ok() {
+            state = written.and_then(&mut write);
+        }
+    })?;
+    state.map_err(Failure::input)?;
+    Ok(report.runs())
+}
+
+fn lines_of(run: Run) -> Result<Written, Diagnostic> {
+    let mut lines = Vec::new();
+    match trace::write(&run, &mut lines) {
+        Ok(()) => Ok(Written { run_id: run.header.run_id, lines }),
+        Err(error) => Err(Diagnostic::new(
+            Location::default(),
+            format!("cannot write run `{}` as a trace: {error}", run.header.run_id),
+            "this is a defect of whenstop: please report it",
+        )),
+    }
+}
+
+fn into_file(path: &Path, corpus: &Corpus, named: &CorpusArgs, output: &Output) -> Result<u64, Failure> {
+    refuse_packed(path).and_then(|()| refuse_input(path, corpus, named)).map_err(Failure::usage)?;
+    let mut converted = None;
+    let written = write_atomically(path, |file| {
+        let result =
+            convert(corpus, output, |written| file.write_all(&written.lines).map_err(|e| cannot_write(path, &e)));
+        let complete = result.is_ok();
+        converted = Some(result);
+        if complete { Ok(()) } else { Err(io::Error::other("incomplete")) }
+    });
+    match converted {
+        Some(Err(failure)) => Err(failure),
+        Some(Ok(runs)) => written.map(|()| runs).map_err(Failure::input),
+        None => written.map(|()| 0).map_err(Failure::input),
+    }
+}
+
+fn into_folder(folder: &Path, corpus: &Corpus, named: &CorpusArgs, output: &Output) -> Result<u64, Failure> {
+    let mut given = HashSet::new();
+    convert(corpus, output, |written| {
+        let path = folder.join(file_name(&written.run_id, &mut given));
+        refuse_input(&path, corpus, named)?;
+        write_atomically(&path, |file| file.write_all(&written.lines))
+    })
+}
+
+/// A file name for the run: its id without what file systems dislike; made unique by a number, also where upper and
+/// lower case are one.
+fn file_name(run_id: &str, given: &mut HashSet<String>) -> String {
+    const LONGEST: usize = 120;
+    let fit = |c: char| if c.is_alphanumeric() || "._-".contains(c) { c } else { '_' };
+    let mut name: String = run_id.chars().map(fit).take(LONGEST).collect();
+    if name.starts_with('.') || name.is_empty() {
+        name.insert(0, '_');
+    }
+    let tries = std::iter::once(name.clone()).chain((2_u64..).map(|n| format!("{name}~{n}")));
+    let free = tries.into_iter().find(|name| given.insert(name.to_lowercase())).unwrap_or(name);
+    format!("{free}.jsonl")
+}
+
+/// A run is never written over what it is read from.
+fn refuse_input(path: &Path, corpus: &Corpus, named: &CorpusArgs) -> Result<(), Diagnostic> {
+    let Ok(real) = path.canonicalize() else { return Ok(()) };
+    let is_named = || named.paths.iter().any(|input| input.canonicalize().is_ok_and(|input| input == real));
+    if !corpus.reads(&real) && !is_named() {
+        return Ok(());
+    }
+    Err(Diagnostic::new(
+        Location::file(path.display().to_string()),
+        "this file is one of those to be converted",
+        "write somewhere else",
+    ))
+}
+
+fn refuse_packed(path: &Path) -> Result<(), Diagnostic> {
+    let packed = ["gz", "zst", "zip", "tgz", "tar"];
+    match path.extension().and_then(|ending| ending.to_str()).filter(|ending| packed.contains(ending)) {
+        None => Ok(()),
+        Some(ending) => Err(Diagnostic::new(
+            Location::file(path.display().to_string()),
+            format!("a trace is not written as `.{ending}`"),
+            "call the file `.jsonl` and pack it afterwards; packed files are read as they are",
+        )),
+    }
+}
+
+fn cannot_write(path: &Path, error: &io::Error) -> Diagnostic {
+    Diagnostic::new(
+        Location::file(path.display().to_string()),
+        format!("cannot write: {error}"),
+        "check that the folder may be written to, and has room",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_run_gets_a_file_name_of_its_own() {
+        let mut given = HashSet::new();
+        let mut name = |id: &str| file_name(id, &mut given);
+        assert_eq!(name("retail/task 7"), "retail_task_7.jsonl");
+        assert_eq!(name("retail:task:7"), "retail_task_7~2.jsonl");
+        assert_eq!(name("RETAIL_task_7"), "RETAIL_task_7~3.jsonl");
+        assert_eq!(name("../.."), "_.._...jsonl");
+        assert_eq!(name(""), "_.jsonl");
+        assert!(name(&"x".repeat(4000)).len() < 200);
+    }
+}
