@@ -25,7 +25,7 @@ pub(super) struct Args {
 
 /// `whenstop corpus`.
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
-    let corpus = Corpus::open(&args.paths, args.reading.options())?;
+    let corpus = Corpus::open(&args.paths, args.reading.options()?)?;
     let bar = output.progress(corpus.bytes());
     let report = corpus.process(|_| (), |()| bar.set_position(corpus.bytes_read()))?;
     bar.finish_and_clear();
@@ -69,6 +69,7 @@ fn details(report: &CorpusReport, why: bool) -> String {
             lines.push(format!("outcome of {runs} {} runs: {source}", format.format));
         }
     }
+    lines.extend(report.pricing.iter().flat_map(crate::reader::PricingReport::lines));
     if why {
         lines.extend(report.files.iter().map(|f| format!("{}: {} ({}), {} runs", f.path, f.format, f.why, f.runs)));
         lines.extend(report.skipped.iter().map(|skipped| format!("{}: left out: {}", skipped.path, skipped.reason)));

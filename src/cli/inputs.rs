@@ -1,6 +1,7 @@
 //! Arguments several commands share: which recordings, and which stacks.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
 
@@ -9,7 +10,7 @@ use super::output::Output;
 use crate::catalog::{self, Strategies};
 use crate::diagnostic::{Diagnostic, Location, Severity};
 use crate::preset;
-use crate::reader::{Corpus, CorpusReport, ReadOptions};
+use crate::reader::{Corpus, CorpusReport, PriceTable, ReadOptions};
 use crate::stack::{StackFile, Use};
 use crate::system::ConfigText;
 use crate::transcript::Run;
@@ -43,6 +44,10 @@ pub(super) struct ReadingArgs {
     /// Where a format has no fixed place for the outcome: the field that holds it.
     #[arg(long, value_name = "FIELD")]
     pub(super) outcome: Option<String>,
+    /// Prices (TOML or JSON: for each model `input`, `cached`, `cache_write`, `output`, in dollars for a million
+    /// tokens), to compute the cost of runs that record tokens and no cost.
+    #[arg(long, value_name = "FILE")]
+    pub(super) price: Option<PathBuf>,
     /// End at the first line, run or file that cannot be read.
     #[arg(long)]
     pub(super) strict: bool,
@@ -50,23 +55,30 @@ pub(super) struct ReadingArgs {
 
 impl ReadingArgs {
     /// As the reader takes them.
-    pub(super) fn options(&self) -> ReadOptions {
-        ReadOptions {
+    pub(super) fn options(&self) -> Result<ReadOptions, Failure> {
+        Ok(ReadOptions {
             format: self.as_format.clone(),
             strict: self.strict,
             labels: self.labels.clone(),
             allow_unmatched_labels: self.allow_unmatched_labels,
             success_at: self.success_at,
             outcome_key: self.outcome.clone(),
+            prices: self.prices()?.map(Arc::new),
             ..ReadOptions::default()
-        }
+        })
+    }
+
+    fn prices(&self) -> Result<Option<PriceTable>, Failure> {
+        let Some(path) = &self.price else { return Ok(None) };
+        let text = read_text(path, "give a file of prices, TOML or JSON").map_err(Failure::usage)?;
+        PriceTable::parse(&path.display().to_string(), &text).map(Some).map_err(Failure::usage)
     }
 }
 
 impl CorpusArgs {
     /// Lists what there is to read.
     pub(super) fn open(&self) -> Result<Corpus, Failure> {
-        Ok(Corpus::open(&self.paths, self.reading.options())?)
+        Ok(Corpus::open(&self.paths, self.reading.options()?)?)
     }
 
     /// Lists and reads everything; see [`process`].
@@ -116,6 +128,9 @@ fn tell_findings(report: &CorpusReport, output: &Output) {
     let errors = report.findings.iter().filter(|finding| finding.severity == Severity::Error);
     for finding in errors.take(SHOWN) {
         output.error(&finding.diagnostic);
+    }
+    if let Some(pricing) = &report.pricing {
+        pricing.lines().iter().for_each(|line| output.note(line));
     }
     let hidden = report.errors.saturating_sub(SHOWN as u64);
     if hidden > 0 {

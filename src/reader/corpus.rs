@@ -18,7 +18,7 @@ use super::probe::{Probe, Shape};
 use super::reading::{FileName, Reading, Record};
 use super::records::{self, Cut, Item, Records};
 use super::source::{Source, Sources, walk};
-use super::{CorpusReport, Finding, ReadError, ReadOptions, Skipped, json};
+use super::{CorpusReport, Finding, Pricing, PricingReport, ReadError, ReadOptions, Skipped, json};
 use crate::diagnostic::{Diagnostic, Location, Severity, nearest};
 use crate::transcript::{Outcome, Run};
 
@@ -163,9 +163,16 @@ enum Piece {
 /// What became of a piece.
 enum Parsed {
     Begin(Arc<OpenFile>, String),
-    Runs { file: Arc<OpenFile>, runs: Vec<(Run, Checked)>, findings: Vec<Finding>, unknown: BTreeMap<String, u64> },
+    Runs { file: Arc<OpenFile>, runs: Vec<Found>, findings: Vec<Finding>, unknown: BTreeMap<String, u64> },
     Skip(Skipped),
     Finding(Finding),
+}
+
+/// A run, with what else is known of it.
+struct Found {
+    run: Run,
+    checked: Checked,
+    pricing: Option<Pricing>,
 }
 
 /// Reads one record, whatever its bytes.
@@ -208,10 +215,12 @@ fn read_record(file: &Arc<OpenFile>, cut: &Cut, options: &ReadOptions) -> Parsed
     findings.sort_by_key(|finding| (finding.diagnostic.at.line, finding.diagnostic.at.column));
     let runs = drafts
         .into_iter()
-        .map(|draft| {
+        .map(|mut draft| {
+            let prices = options.prices.as_ref();
+            let pricing = prices.map(|prices| prices.price(&mut draft, file.format.counts_by_turn()));
             let run = Run::new(draft);
             let checked = Checked::of(&run);
-            (run, checked)
+            Found { run, checked, pricing }
         })
         .collect();
     Parsed::Runs { file: file.clone(), runs, findings, unknown }
@@ -369,7 +378,8 @@ struct Ledger<'c> {
 
 impl<'c> Ledger<'c> {
     fn new(corpus: &'c Corpus) -> Self {
-        let mut report = CorpusReport { skipped: corpus.sources.skipped.clone(), ..CorpusReport::default() };
+        let pricing = corpus.options.prices.as_ref().map(|prices| PricingReport::new(prices));
+        let mut report = CorpusReport { skipped: corpus.sources.skipped.clone(), pricing, ..CorpusReport::default() };
         let mut labels = corpus.labels.clone();
         for finding in labels.findings.drain(..) {
             report.find(finding);
@@ -390,8 +400,11 @@ impl<'c> Ledger<'c> {
                 for (kind, n) in unknown {
                     *self.report.unknown_kinds.entry(format!("{} {kind}", file.format.id())).or_default() += n;
                 }
-                for (mut run, checked) in found {
+                for Found { mut run, checked, pricing } in found {
                     self.name(&mut run, &file.name);
+                    if let Some((report, pricing)) = self.report.pricing.as_mut().zip(pricing) {
+                        report.enter(&run.header.run_id, pricing);
+                    }
                     self.hygiene.enter(file.format.id(), &run, &checked);
                     self.report.add(file.format.id(), &run);
                     runs.push(run);
@@ -439,6 +452,9 @@ impl<'c> Ledger<'c> {
     fn close(mut self) -> Result<CorpusReport, ReadError> {
         let mut unmatched = if self.options.allow_unmatched_labels { Vec::new() } else { self.labels.unmatched() };
         self.report.hygiene = self.hygiene.oddities();
+        if let Some(pricing) = &mut self.report.pricing {
+            pricing.close();
+        }
         if unmatched.is_empty() {
             return Ok(self.report);
         }

@@ -17,6 +17,7 @@ mod hygiene;
 mod json;
 mod labels;
 mod openai;
+mod price;
 mod probe;
 mod reading;
 mod records;
@@ -29,11 +30,13 @@ mod time;
 mod unpack;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 pub use corpus::Corpus;
 pub use format::{FORMATS, Format, Layout, Raw, by_id, detect};
 pub use grades::{FolderGrades, Graded};
 pub use hygiene::{Check, Oddity};
+pub use price::{NotPriced, Price, PriceTable, PricedModel, Pricing, PricingReport, Unpriced};
 pub use probe::{Probe, Shape, Sketch};
 pub use reading::{FileName, Reading, Record};
 pub use report::{CorpusReport, FileRead, Finding, FormatCounts, Skipped, tokens};
@@ -68,6 +71,8 @@ pub struct ReadOptions {
     pub success_at: Option<f64>,
     /// For formats without a fixed place for it: the field that holds the outcome.
     pub outcome_key: Option<String>,
+    /// Prices to compute costs from where only tokens are recorded.
+    pub prices: Option<Arc<PriceTable>>,
 }
 
 impl Default for ReadOptions {
@@ -80,6 +85,7 @@ impl Default for ReadOptions {
             allow_unmatched_labels: false,
             success_at: None,
             outcome_key: None,
+            prices: None,
         }
     }
 }

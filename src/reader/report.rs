@@ -7,8 +7,9 @@ use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
 use super::hygiene::Oddity;
+use super::price::PricingReport;
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::transcript::{Event, Lane, Outcome, OutcomeSource, Role, Run, Tokens};
+use crate::transcript::{Event, Lane, Outcome, OutcomeSource, Role, Run, Spend, Tokens, Usd};
 
 /// Findings kept in full; the rest is only counted.
 const KEPT: usize = 1000;
@@ -69,7 +70,7 @@ pub struct FileRead {
 }
 
 /// Counts of one format.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct FormatCounts {
     /// The format.
     pub format: String,
@@ -92,6 +93,10 @@ pub struct FormatCounts {
     /// Tokens of the agent and its sub-agents, input (cached included) and output; a sum over the
     /// runs that have any.
     pub tokens: u64,
+    /// Runs with a cost of at least one model call, recorded or computed.
+    pub with_cost: u64,
+    /// Their cost in US dollars; `None` when no run has one.
+    pub cost_usd: Option<f64>,
     /// Where the outcomes came from, with how many came from there.
     pub outcome_sources: BTreeMap<String, u64>,
 }
@@ -118,6 +123,10 @@ impl FormatCounts {
             self.with_usage += 1;
             self.tokens = self.tokens.saturating_add(tokens);
         }
+        if let Some(Usd(cost)) = Spend::of(run.events()).cost {
+            self.with_cost += 1;
+            self.cost_usd = Some(self.cost_usd.unwrap_or_default() + cost);
+        }
     }
 }
 
@@ -132,7 +141,7 @@ pub fn tokens(run: &Run) -> Option<Tokens> {
 }
 
 /// What was read of a corpus.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct CorpusReport {
     /// Counts by format, in the order the formats were met.
     pub formats: Vec<FormatCounts>,
@@ -150,6 +159,8 @@ pub struct CorpusReport {
     pub files: Vec<FileRead>,
     /// What is odd about runs that were read well.
     pub hygiene: Vec<Oddity>,
+    /// What became of the costs, when prices were given.
+    pub pricing: Option<PricingReport>,
     /// Lines and events of kinds a reader does not know, as `format kind`, with their number.
     pub unknown_kinds: BTreeMap<String, u64>,
 }

@@ -212,6 +212,19 @@ fn lint_tells_dead_and_shadowed_rules() {
 }
 
 #[test]
+fn prices_make_costs_and_their_errors_have_a_place() {
+    let desk = Desk::new();
+    desk.put("prices.toml", "[m]\ninput = 2\noutput = 8\n");
+    desk.put("typo.toml", "[m]\ninput = 2\nouptut = 8\n");
+    let (code, _, stderr) = desk.told("corpus runs.jsonl --price typo.toml");
+    assert_eq!(code, 2);
+    assert!(stderr.contains("typo.toml:3:1") && stderr.contains("did you mean `output`?"), "{stderr}");
+    let (code, stdout, _) = desk.told("corpus runs.jsonl --price prices.toml");
+    assert_eq!(code, 0);
+    assert!(stdout.contains("computed from prices.toml"), "{stdout}");
+}
+
+#[test]
 fn corpus_counts_as_json() {
     let desk = Desk::new();
     let (code, stdout, _) = desk.told("corpus runs.jsonl --format json");

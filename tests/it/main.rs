@@ -15,6 +15,7 @@ mod convert;
 mod corpora;
 mod formats2;
 mod presets;
+mod prices;
 mod readers;
 mod shared;
 mod signals;

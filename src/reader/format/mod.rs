@@ -56,6 +56,11 @@ pub trait Format: Sync {
         false
     }
 
+    /// Are tokens stated once for all calls of a turn? Then a call without any is no gap in the sum.
+    fn counts_by_turn(&self) -> bool {
+        false
+    }
+
     /// Reads one record: hands over its runs, and reports what is wrong with it.
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>);
 }
