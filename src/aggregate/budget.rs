@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::{Group, Label, Row, Unit};
-use crate::stats::incidence::{End, Ending, Incidence, cumulative_incidence};
+use super::{Group, LEVEL, Label, Row, SEED, Unit};
+use crate::stats::bootstrap::REPLICATES;
+use crate::stats::incidence::{End, Ending, Incidence, cumulative_incidence, incidence_band};
+use crate::stats::{Interval, Resamples, cluster_key};
 use crate::transcript::Outcome;
 
 /// The curve of one stratum.
@@ -17,29 +19,62 @@ pub struct BudgetCurve {
     pub unit: Unit,
     /// Runs with a known outcome and a known cost.
     pub runs: u64,
+    /// Their tasks.
+    pub tasks: u64,
     /// Runs cut off by their own cap: the recording cannot tell whether they would have succeeded.
     pub cut_off: u64,
     /// The curve.
     pub curve: Incidence,
+    /// A pointwise 95 % interval for each step of the curve. Empty below 8 tasks; on a long curve only some steps have one.
+    pub band: Vec<Option<Interval>>,
 }
+
+/// Fewer tasks have no band.
+const MIN_TASKS: usize = 8;
+/// Steps of one curve that get an interval.
+const BAND_STEPS: usize = 200;
 
 /// One curve a suite and model, from the recordings themselves: any one stack's rows will do.
 pub fn budget_curves(group: &Group<'_>, unit: Unit) -> Vec<BudgetCurve> {
-    let mut strata: BTreeMap<(Option<Label>, Option<Label>), Vec<Ending>> = BTreeMap::new();
+    let mut strata: BTreeMap<(Option<Label>, Option<Label>), Stratum<'_>> = BTreeMap::new();
     for row in &group.rows {
         if let Some(ending) = ending(row, unit) {
-            strata.entry((row.suite.clone(), row.model.clone())).or_default().push(ending);
+            strata.entry((row.suite.clone(), row.model.clone())).or_default().push((ending, row.cluster()));
         }
     }
-    let curves = strata.into_iter().map(|((suite, model), endings)| BudgetCurve {
+    strata.into_iter().map(|((suite, model), runs)| curve(suite, model, unit, &runs)).collect()
+}
+
+/// The endings of a stratum's runs, each with its task.
+type Stratum<'r> = Vec<(Ending, (&'r str, &'r str))>;
+
+fn curve(suite: Option<Label>, model: Option<Label>, unit: Unit, runs: &Stratum<'_>) -> BudgetCurve {
+    let tasks: BTreeMap<(&str, &str), usize> = runs.iter().map(|(_, task)| (*task, 0)).collect();
+    let places: BTreeMap<(&str, &str), usize> = tasks.into_keys().zip(0..).collect();
+    let keys: Vec<u64> = places.keys().map(|(suite, task)| cluster_key(&format!("{suite}\u{0}{task}"))).collect();
+    let endings: Vec<Ending> = runs.iter().map(|(ending, _)| *ending).collect();
+    let task_of: Vec<usize> = runs.iter().map(|(_, task)| places.get(task).copied().unwrap_or(usize::MAX)).collect();
+    let curve = cumulative_incidence(&endings);
+    let every = curve.steps.len().div_ceil(BAND_STEPS).max(1);
+    let with_band = |at: usize| at % every == every - 1 || at + 1 == curve.steps.len();
+    let budgets: Vec<f64> =
+        curve.steps.iter().enumerate().filter(|(at, _)| with_band(*at)).map(|(_, step)| step.at).collect();
+    let mut intervals = if keys.len() >= MIN_TASKS {
+        let resamples = Resamples::new(&keys, REPLICATES, SEED);
+        incidence_band(&endings, &task_of, &resamples, &budgets, LEVEL).into_iter()
+    } else {
+        Vec::new().into_iter()
+    };
+    BudgetCurve {
         suite,
         model,
         unit,
         runs: endings.len() as u64,
+        tasks: keys.len() as u64,
         cut_off: endings.iter().filter(|ending| ending.end == End::CutOff).count() as u64,
-        curve: cumulative_incidence(&endings),
-    });
-    curves.collect()
+        band: (0..curve.steps.len()).map(|at| with_band(at).then(|| intervals.next().flatten()).flatten()).collect(),
+        curve,
+    }
 }
 
 /// A success counts at the point that secured it, where that is known; a capped failure is cut off.

@@ -39,7 +39,7 @@ pub fn corrected_fes_rate(group: &Group<'_>, errors: LabelErrors) -> CorrectedRa
     let value = of_stopped.zip(of_all).filter(|(_, of_all)| *of_all > 0.0);
     let value = value.map(|(of_stopped, of_all)| of_stopped * stopped as f64 / (of_all * n as f64));
     let false_labels = 1.0 - errors.specificity;
-    let spread = ratio(group, |row| {
+    let spread = ratio(&group.rows, |row| {
         let flag = |is: bool| f64::from(u8::from(is));
         let known = row.outcome != Outcome::Unknown;
         let numerator = flag(row.verdict.is_fes()) - false_labels * flag(at_risk(row));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Group, Row, Unit};
+use super::{Group, Row};
 use crate::stats::{ClusterSums, Estimate, ratio_estimate};
 use crate::transcript::{EndCause, Outcome};
 use crate::verdict::Verdict;
@@ -29,12 +29,8 @@ pub struct Estimates {
     pub stop_rate: Estimate,
     /// Runs that ended at their own cap before the stack stopped, over runs: nothing supports a claim about them.
     pub unsupported_share: Estimate,
-    /// Steps not taken over steps recorded.
-    pub steps_saved_ratio: Estimate,
-    /// Tokens not spent over tokens recorded, over runs with token counts.
-    pub tokens_saved_ratio: Estimate,
-    /// Dollars not spent over dollars recorded, over runs with costs.
-    pub cost_saved_ratio: Estimate,
+    /// Runs whose outcome under the stack the recording does not tell, over runs.
+    pub unidentified_share: Estimate,
 }
 
 impl Estimates {
@@ -57,28 +53,19 @@ impl Estimates {
             stop_recall: share(group, is_failure, |row| row.verdict == Verdict::TrueStop),
             stop_rate: share(group, |_| true, Row::is_stop),
             unsupported_share: share(group, |_| true, |row| row.end.is_censoring() && !row.is_stop()),
-            steps_saved_ratio: saved_ratio(group, Unit::Steps),
-            tokens_saved_ratio: saved_ratio(group, Unit::Tokens),
-            cost_saved_ratio: saved_ratio(group, Unit::CostUsd),
+            unidentified_share: share(group, |_| true, |row| row.outcome_low < row.outcome_high),
         }
     }
 }
 
 fn share(group: &Group<'_>, population: impl Fn(&Row) -> bool, hit: impl Fn(&Row) -> bool) -> Estimate {
-    ratio(group, |row| population(row).then(|| (f64::from(u8::from(hit(row))), 1.0)))
-}
-
-fn saved_ratio(group: &Group<'_>, unit: Unit) -> Estimate {
-    ratio(group, |row| {
-        let recorded = unit.recorded(row)?;
-        Some((unit.saved(row)?, recorded))
-    })
+    ratio(&group.rows, |row| population(row).then(|| (f64::from(u8::from(hit(row))), 1.0)))
 }
 
 /// A ratio of sums over the rows for which `parts` gives (numerator, denominator).
-pub(super) fn ratio(group: &Group<'_>, parts: impl Fn(&Row) -> Option<(f64, f64)>) -> Estimate {
+pub(super) fn ratio(rows: &[&Row], parts: impl Fn(&Row) -> Option<(f64, f64)>) -> Estimate {
     let mut clusters: BTreeMap<(&str, &str), ClusterSums> = BTreeMap::new();
-    for row in &group.rows {
+    for row in rows {
         if let Some((numerator, denominator)) = parts(row) {
             clusters.entry(row.cluster()).or_default().add(numerator, denominator);
         }

@@ -1,6 +1,17 @@
 //! The stacks no other stack beats on both axes: successes kept, and cost saved.
 
-use super::{Label, Summary, Unit};
+use std::collections::BTreeMap;
+
+use super::{Group, LEVEL, Label, SEED, Summary, Unit, fes_parts, useful_parts};
+use crate::stats::bootstrap::REPLICATES;
+use crate::stats::frontier::{Tradeoff, hypervolume, membership};
+use crate::stats::{Estimate, Interval, Replicates, Resamples, cluster_key};
+
+/// The worst trade-off that counts for the hypervolume: half of the successes kept, nothing saved. Fixed, so that
+/// comparisons can be compared.
+pub const REFERENCE: Tradeoff = Tradeoff { retention: 0.5, cost: 1.0 };
+/// Fewer tasks cannot say how sure the frontier is.
+const MIN_TASKS: usize = 8;
 
 /// One stack on the two axes.
 #[derive(Clone, Debug, PartialEq)]
@@ -9,10 +20,10 @@ pub struct FrontierPoint {
     pub stack: Label,
     /// The unit the saving is counted in.
     pub unit: Unit,
-    /// Successes killed over successes; `None` without successes.
-    pub fes_rate: Option<f64>,
+    /// Successes killed over successes.
+    pub fes_rate: Estimate,
     /// Saved on failures and after success, over what was recorded.
-    pub saved_ratio: Option<f64>,
+    pub saved_ratio: Estimate,
     /// No other stack kills no more and saves no less, one of them strictly.
     pub on_frontier: bool,
     /// A stack that beats it, when there is one.
@@ -21,8 +32,12 @@ pub struct FrontierPoint {
 
 impl FrontierPoint {
     /// Successes killed and cost saved, when both are known.
-    fn axes(&self) -> Option<(f64, f64)> {
-        self.fes_rate.zip(self.saved_ratio)
+    pub fn axes(&self) -> Option<(f64, f64)> {
+        self.fes_rate.value.zip(self.saved_ratio.value)
+    }
+
+    fn tradeoff(&self) -> Option<Tradeoff> {
+        self.axes().map(|(fes, saved)| Tradeoff { retention: 1.0 - fes, cost: 1.0 - saved })
     }
 }
 
@@ -33,8 +48,8 @@ pub fn frontier(summaries: &[Summary], unit: Unit) -> Vec<FrontierPoint> {
         .map(|summary| FrontierPoint {
             stack: summary.stack.clone(),
             unit,
-            fes_rate: summary.estimates.fes_rate.value,
-            saved_ratio: summary.savings_in(unit).and_then(super::Savings::useful_ratio),
+            fes_rate: summary.estimates.fes_rate,
+            saved_ratio: summary.ratios_in(unit).useful,
             on_frontier: false,
             beaten_by: None,
         })
@@ -50,4 +65,81 @@ pub fn frontier(summaries: &[Summary], unit: Unit) -> Vec<FrontierPoint> {
         point.on_frontier = beater.is_none();
     }
     points
+}
+
+/// The area between the frontier and [`REFERENCE`], of at most 0.5; `None` if no point is placed.
+pub fn frontier_volume(points: &[FrontierPoint]) -> Option<f64> {
+    let placed: Vec<Tradeoff> = points.iter().filter_map(FrontierPoint::tradeoff).collect();
+    (!placed.is_empty()).then(|| hypervolume(&placed, REFERENCE))
+}
+
+/// How sure the frontier is, over resamples of the tasks.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FrontierSpread {
+    /// For each stack, the share of resamples in which it is on the frontier; `None` where it cannot be placed.
+    pub shares: Vec<Option<f64>>,
+    /// The 95 % percentile interval of [`frontier_volume`].
+    pub volume: Option<Interval>,
+}
+
+/// Places the groups, which all hold the same runs, in every resample. Nothing below 8 tasks.
+pub fn frontier_spread(groups: &[Group<'_>], unit: Unit) -> FrontierSpread {
+    let mut tasks: BTreeMap<(&str, &str), usize> =
+        groups.iter().flat_map(|group| &group.rows).map(|row| (row.cluster(), 0)).collect();
+    for (place, slot) in tasks.values_mut().enumerate() {
+        *slot = place;
+    }
+    if tasks.len() < MIN_TASKS {
+        return FrontierSpread { shares: vec![None; groups.len()], volume: None };
+    }
+    let keys: Vec<u64> = tasks.keys().map(|(suite, task)| cluster_key(&format!("{suite}\u{0}{task}"))).collect();
+    let resamples = Resamples::new(&keys, REPLICATES, SEED);
+    let ranks = resamples.ranks();
+    // For each task, in the order of the resamples, the sums of every group.
+    let mut sums = vec![Sums::default(); tasks.len() * groups.len()];
+    for (at, group) in groups.iter().enumerate() {
+        for row in &group.rows {
+            let Some(rank) = tasks.get(&row.cluster()).and_then(|place| ranks.get(*place)) else { continue };
+            let fes = fes_parts(row).unwrap_or_default();
+            let useful = useful_parts(row, unit).unwrap_or_default();
+            add(&mut sums[rank * groups.len() + at], 1.0, [fes.0, fes.1, useful.0, useful.1]);
+        }
+    }
+    let mut replicates: Vec<Vec<Tradeoff>> = Vec::with_capacity(REPLICATES);
+    resamples.for_each(|weights| {
+        let mut total = vec![Sums::default(); groups.len()];
+        for (weight, task) in weights.iter().zip(sums.chunks(groups.len())).filter(|(weight, _)| **weight > 0) {
+            for (total, part) in total.iter_mut().zip(task) {
+                add(total, f64::from(*weight), *part);
+            }
+        }
+        replicates.push(total.into_iter().map(tradeoff).collect());
+    });
+    let shares = membership(&replicates).unwrap_or_default().into_iter().enumerate();
+    let placed = |at: usize| replicates.iter().any(|points| points.get(at).is_some_and(|point| is_placed(*point)));
+    let volume = |points: &Vec<Tradeoff>| {
+        let defined: Vec<Tradeoff> = points.iter().copied().filter(|point| is_placed(*point)).collect();
+        (!defined.is_empty()).then(|| hypervolume(&defined, REFERENCE))
+    };
+    FrontierSpread {
+        shares: shares.map(|(at, share)| placed(at).then_some(share)).collect(),
+        volume: replicates.iter().map(volume).collect::<Replicates>().interval(LEVEL),
+    }
+}
+
+/// Killed, successes, saved, recorded.
+type Sums = [f64; 4];
+
+fn add(total: &mut Sums, weight: f64, part: Sums) {
+    for (total, part) in total.iter_mut().zip(part) {
+        *total += weight * part;
+    }
+}
+
+fn tradeoff([killed, successes, saved, recorded]: Sums) -> Tradeoff {
+    Tradeoff { retention: 1.0 - killed / successes, cost: 1.0 - saved / recorded }
+}
+
+fn is_placed(point: Tradeoff) -> bool {
+    point.retention.is_finite() && point.cost.is_finite()
 }

@@ -10,13 +10,24 @@ use crate::stats::difference::RatioDifference;
 use crate::stats::paired::sign_flip;
 use crate::stats::{
     Adjustment, BoundEstimate, BoundSums, Comparison, PairedCounts, PairedSums, PairedTest, Resamples, SweepTest,
-    adjust_sweep, bound_difference, cluster_key, paired_test,
+    adjust_sweep, bound_difference, cluster_key, paired_test, ratio_difference,
 };
 use crate::transcript::Outcome;
 use crate::verdict::Verdict;
 
 /// Seed of the resamples; part of every result that used them.
 pub const SEED: u64 = 20_260_101;
+
+/// A difference to the baseline, one of a family of tests.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Difference {
+    /// The difference with its interval and its own p-value.
+    pub comparison: Comparison,
+    /// The p-value adjusted for the number of tests in the family.
+    pub p_adjusted: Option<f64>,
+    /// How it was adjusted.
+    pub adjusted_by: Adjustment,
+}
 
 /// One stack against the baseline.
 #[derive(Clone, Debug)]
@@ -25,6 +36,8 @@ pub struct Pair {
     pub stack: Label,
     /// The baseline.
     pub baseline: Label,
+    /// Stacks compared with the baseline: the tests of each family.
+    pub stacks_compared: u64,
     /// Successful runs compared.
     pub successes: u64,
     /// Successes killed by the stack only.
@@ -32,19 +45,15 @@ pub struct Pair {
     /// Successes killed by the baseline only.
     pub killed_there: u64,
     /// Rate of false early stops, stack minus baseline.
-    pub fes_rate: Comparison,
+    pub fes_rate: Difference,
     /// The test on the successes only one of the two killed.
     pub fes_test: PairedTest,
-    /// Its p-value adjusted for the number of stacks compared.
-    pub fes_p_adjusted: Option<f64>,
-    /// How it was adjusted.
-    pub adjusted_by: Adjustment,
     /// P-value of the sign-flip check over tasks; `None` where the test has none.
     pub fes_sign_flip_p: Option<f64>,
     /// The unit of the saving.
     pub unit: Unit,
     /// Saved on failures and after success over recorded, stack minus baseline.
-    pub saved_ratio: Comparison,
+    pub saved_ratio: Difference,
     /// Bounds on the difference in success, stack minus baseline; 0 where both acted alike.
     pub success: BoundEstimate,
     /// Is the stack better whatever the unknown outcomes were?
@@ -58,46 +67,63 @@ pub fn pairs(groups: &[Group<'_>], baseline: &str, unit: Unit) -> Vec<Pair> {
     let others: Vec<&Group<'_>> = groups.iter().filter(|group| group.stack != base.stack).collect();
     let clusters: std::collections::BTreeSet<(&str, &str)> = base.rows.iter().map(|row| row.cluster()).collect();
     let keys: Vec<u64> = clusters.iter().map(|(suite, task)| cluster_key(&format!("{suite}\u{0}{task}"))).collect();
-    let mut pairs: Vec<Pair> = others.iter().map(|group| pair(group, base, unit)).collect();
-    let contrasts = others.iter().map(|group| RatioDifference::new(&paired(group, base, fes_parts)));
-    let tests: Vec<SweepTest> = pairs
-        .iter()
-        .zip(contrasts)
-        .map(|(pair, difference)| SweepTest {
-            p: pair.fes_test.p,
-            contrast: difference.map(RatioDifference::into_contrast),
-        })
-        .collect();
-    let (adjusted, method) = adjust_sweep(&tests, &Resamples::new(&keys, REPLICATES, SEED));
-    for (pair, p_adjusted) in pairs.iter_mut().zip(adjusted) {
-        pair.fes_p_adjusted = p_adjusted;
-        pair.adjusted_by = method;
-    }
-    pairs
+    let resamples = Resamples::new(&keys, REPLICATES, SEED);
+    let counts: Vec<Vec<PairedCounts>> = others.iter().map(|group| discordant(group, base)).collect();
+    let tests: Vec<PairedTest> = counts.iter().map(|tasks| paired_test(tasks)).collect();
+    let sums = |parts: &dyn Fn(&Row) -> Option<(f64, f64)>| -> Vec<Vec<PairedSums>> {
+        others.iter().map(|group| paired(group, base, parts)).collect()
+    };
+    let fes_rates = differences(&sums(&fes_parts), &resamples, |at, _| tests[at].p);
+    let saved_ratios = differences(&sums(&|row| useful_parts(row, unit)), &resamples, |_, own| own.p);
+    let sign_flip_p = |tasks: &[PairedCounts]| {
+        sign_flip(&tasks.iter().map(|task| task.only_a as f64 - task.only_b as f64).collect::<Vec<f64>>(), SEED)
+    };
+    let numbered = others.iter().zip(&counts).enumerate();
+    let pair = |(at, (group, counts)): (usize, (&&Group<'_>, &Vec<PairedCounts>))| {
+        let success = success_difference(group, base);
+        let sum = |of: fn(&PairedCounts) -> u64| counts.iter().map(of).sum();
+        Pair {
+            stack: group.stack.clone(),
+            baseline: base.stack.clone(),
+            stacks_compared: others.len() as u64,
+            successes: sum(|task| task.n),
+            killed_here: sum(|task| task.only_a),
+            killed_there: sum(|task| task.only_b),
+            fes_rate: fes_rates[at],
+            fes_test: tests[at],
+            fes_sign_flip_p: tests[at].p.map(|_| sign_flip_p(counts)),
+            unit,
+            saved_ratio: saved_ratios[at],
+            dominance: dominance(&success),
+            success,
+        }
+    };
+    numbered.map(pair).collect()
 }
 
-fn pair(group: &Group<'_>, base: &Group<'_>, unit: Unit) -> Pair {
-    let counts = discordant(group, base);
-    let test = paired_test(&counts);
-    let fes = paired(group, base, fes_parts);
-    let per_task: Vec<f64> = counts.iter().map(|task| task.only_a as f64 - task.only_b as f64).collect();
-    let success = success_difference(group, base);
-    Pair {
-        stack: group.stack.clone(),
-        baseline: base.stack.clone(),
-        successes: counts.iter().map(|task| task.n).sum(),
-        killed_here: counts.iter().map(|task| task.only_a).sum(),
-        killed_there: counts.iter().map(|task| task.only_b).sum(),
-        fes_rate: crate::stats::ratio_difference(&fes, LEVEL),
-        fes_test: test,
-        fes_p_adjusted: None,
-        adjusted_by: Adjustment::None,
-        fes_sign_flip_p: test.p.map(|_| sign_flip(&per_task, SEED)),
-        unit,
-        saved_ratio: crate::stats::ratio_difference(&paired(group, base, |row| useful_parts(row, unit)), LEVEL),
-        dominance: dominance(&success),
-        success,
-    }
+/// One family of tests: for each of several, the difference of two ratios over `sums` by task, with the p-value
+/// `own` gives it adjusted for their number.
+pub fn differences(
+    sums: &[Vec<PairedSums>],
+    resamples: &Resamples,
+    own: impl Fn(usize, &Comparison) -> Option<f64>,
+) -> Vec<Difference> {
+    let comparisons: Vec<Comparison> = sums.iter().map(|tasks| ratio_difference(tasks, LEVEL)).collect();
+    let tests: Vec<SweepTest> = sums
+        .iter()
+        .zip(&comparisons)
+        .enumerate()
+        .map(|(at, (tasks, comparison))| SweepTest {
+            p: own(at, comparison),
+            contrast: RatioDifference::new(tasks).map(RatioDifference::into_contrast),
+        })
+        .collect();
+    let (adjusted, adjusted_by) = adjust_sweep(&tests, resamples);
+    comparisons
+        .into_iter()
+        .zip(adjusted)
+        .map(|(comparison, p_adjusted)| Difference { comparison, p_adjusted, adjusted_by })
+        .collect()
 }
 
 /// Numerator and denominator of the rate of false early stops; `None` for a run that is no success.

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::estimates::ratio;
 use super::{Firing, Label, Row};
+use crate::stats::Estimate;
 
 /// The share one rule has in its stack's stops.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,8 +15,8 @@ pub struct RuleShare {
     pub rule: Label,
     /// Stops attributed to it.
     pub stops: u64,
-    /// Of the stack's stops, the share attributed to it; `None` when the stack never stopped.
-    pub first_fire_share: Option<f64>,
+    /// Of the stack's stops, the share attributed to it.
+    pub first_fire_share: Estimate,
     /// False early stops among its stops.
     pub fes: u64,
     /// Runs on which it would have acted by itself; `None` where the rules are entangled.
@@ -55,7 +57,9 @@ pub fn rule_shares(stacks: &[(Label, Vec<Label>)], rows: &[Row], firings: &[Firi
                 stack: stack.clone(),
                 rule: rule.clone(),
                 stops: own.len() as u64,
-                first_fire_share: (!stopped.is_empty()).then(|| own.len() as f64 / stopped.len() as f64),
+                first_fire_share: ratio(&stopped, |row| {
+                    Some((f64::from(u8::from(row.rule.as_ref() == Some(rule))), 1.0))
+                }),
                 fes: own.iter().filter(|row| row.verdict.is_fes()).count() as u64,
                 fires: count(&|_, _| true),
                 shadowed: count(&|firing, _| !firing.first),

@@ -18,6 +18,9 @@ pub enum Unit {
 }
 
 impl Unit {
+    /// All units.
+    pub const ALL: [Self; 3] = [Self::Steps, Self::Tokens, Self::CostUsd];
+
     /// The prefix of its columns.
     pub fn name(self) -> &'static str {
         match self {
@@ -78,8 +81,6 @@ pub struct Savings {
     pub forfeited: f64,
     /// Saved, less what it costs to run the killed successes again.
     pub rework_adjusted: Option<f64>,
-    /// Spent for each success that was kept.
-    pub per_success: Option<f64>,
     /// Spent on runs that failed, in the recording (waste W1).
     pub recorded_on_failures: f64,
 }
@@ -90,7 +91,6 @@ impl Savings {
         let mut savings = Self::default();
         let mut rework = Some(0.0);
         let price = SuccessPrice::of(group, unit);
-        let mut kept = 0_u64;
         for row in &group.rows {
             let (Some(recorded), Some(at_stop), Some(saved)) = (unit.recorded(row), unit.at_stop(row), unit.saved(row))
             else {
@@ -113,29 +113,22 @@ impl Savings {
             if row.outcome == Outcome::Failure {
                 savings.recorded_on_failures += recorded;
             }
-            kept += u64::from(matches!(row.verdict, Verdict::GoodTrim | Verdict::CleanPass | Verdict::Rescued));
         }
         savings.rework_adjusted = rework.map(|rework| savings.saved - rework);
-        savings.per_success = (kept > 0).then(|| savings.at_stop / kept as f64);
         (savings.runs > 0).then_some(savings)
-    }
-
-    /// Saved without killing a success, over what was recorded.
-    pub fn useful_ratio(&self) -> Option<f64> {
-        (self.recorded > 0.0).then(|| (self.on_failures + self.after_success) / self.recorded)
     }
 }
 
 /// What a success costs: the mean of the task's recorded successes, else of its suite and model, else of
 /// all (STATISTICS 4.3, rework-adjusted saving).
-struct SuccessPrice<'r> {
+pub(super) struct SuccessPrice<'r> {
     task: BTreeMap<(&'r str, &'r str), Mean>,
     stratum: BTreeMap<Stratum<'r>, Mean>,
     all: Mean,
 }
 
 impl<'r> SuccessPrice<'r> {
-    fn of(group: &Group<'r>, unit: Unit) -> Self {
+    pub(super) fn of(group: &Group<'r>, unit: Unit) -> Self {
         let mut price = Self { task: BTreeMap::new(), stratum: BTreeMap::new(), all: Mean::default() };
         for row in group.rows.iter().filter(|row| row.outcome == Outcome::Success) {
             let Some(recorded) = unit.recorded(row) else { continue };
@@ -146,7 +139,7 @@ impl<'r> SuccessPrice<'r> {
         price
     }
 
-    fn of_run_like(&self, row: &'r Row) -> Option<f64> {
+    pub(super) fn of_run_like(&self, row: &'r Row) -> Option<f64> {
         let task = self.task.get(&row.cluster()).and_then(Mean::value);
         let stratum = || self.stratum.get(&(row.suite.as_ref(), row.model.as_ref())).and_then(Mean::value);
         task.or_else(stratum).or_else(|| self.all.value())

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::frame::{Sums, sums};
-use super::{Estimates, Group, Label, OutcomeBounds, Savings, Unit};
+use super::{Estimates, Group, Label, OutcomeBounds, SavingRatios, Savings, Unit};
 use crate::verdict::Verdict;
 
 /// The line of one group.
@@ -27,6 +27,8 @@ pub struct Summary {
     pub outcomes: OutcomeBounds,
     /// What was saved, by unit; `None` where no run tells.
     pub savings: [(Unit, Option<Savings>); 3],
+    /// The same as shares with intervals, in the order of [`Unit::ALL`].
+    pub ratios: [SavingRatios; 3],
     sums: Sums,
 }
 
@@ -52,6 +54,16 @@ impl Summary {
         self.sums.get(name).copied()
     }
 
+    /// What was saved in `unit` as shares with intervals.
+    pub fn ratios_in(&self, unit: Unit) -> &SavingRatios {
+        let [steps, tokens, cost_usd] = &self.ratios;
+        match unit {
+            Unit::Steps => steps,
+            Unit::Tokens => tokens,
+            Unit::CostUsd => cost_usd,
+        }
+    }
+
     /// What was saved in `unit`.
     pub fn savings_in(&self, unit: Unit) -> Option<&Savings> {
         self.savings.iter().find(|(of, _)| *of == unit).and_then(|(_, savings)| savings.as_ref())
@@ -70,7 +82,8 @@ pub fn summarise(groups: &[Group<'_>]) -> Result<Vec<Summary>, polars::error::Po
         tasks: group.rows.iter().map(|row| row.cluster()).collect::<BTreeSet<_>>().len() as u64,
         estimates: Estimates::of(group),
         outcomes: OutcomeBounds::of(group),
-        savings: [Unit::Steps, Unit::Tokens, Unit::CostUsd].map(|unit| (unit, Savings::of(group, unit))),
+        savings: Unit::ALL.map(|unit| (unit, Savings::of(group, unit))),
+        ratios: Unit::ALL.map(|unit| SavingRatios::of(group, unit)),
         sums,
     });
     Ok(summaries.collect())

@@ -201,7 +201,8 @@ fn notes(args: &Args, judged: &Judged) -> Vec<String> {
     let n = reported.settings.len();
     let adjusted = match reported.baseline_name() {
         Some(name) => {
-            let (fes, useful) = (reported.fes_adjustment.name(), reported.useful_adjustment.name());
+            let fes = reported.adjusted_by(|setting| setting.fes_difference).name();
+            let useful = reported.adjusted_by(|setting| setting.useful_difference).name();
             let by = if fes == useful { fes.to_owned() } else { format!("{fes} (killed) and {useful} (saved)") };
             format!("; differences are to `{name}`, p-values adjusted by {by}")
         }

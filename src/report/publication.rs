@@ -9,11 +9,12 @@ use super::figure::{BudgetFigure, FrontierFigure, SpendingFigure, StopsFigure, s
 use super::table::{self, Table};
 use super::{write_atomically, write_rows};
 use crate::aggregate::{
-    BudgetCurve, Firing, FrontierPoint, Group, Label, Row, SEED, Summary, Unit, budget_curves, by_stack, by_stratum,
-    frontier, pairs, rule_shares, summarise, unit_of,
+    BudgetCurve, Firing, FrontierPoint, Group, Label, REFERENCE, Row, SEED, Summary, Unit, budget_curves, by_stack,
+    by_stratum, frontier, frontier_spread, frontier_volume, pairs, rule_shares, summarise, unit_of,
 };
 use crate::compare::StackInfo;
 use crate::diagnostic::{Diagnostic, Location};
+use crate::stats::Interval;
 use crate::transcript::Outcome;
 
 /// Version of the columns of `rows.csv` and `firings.csv`.
@@ -63,6 +64,8 @@ pub struct Tables {
     curves: Vec<BudgetCurve>,
     summaries: Vec<Summary>,
     points: Vec<FrontierPoint>,
+    /// The frontier's hypervolume and its interval.
+    volume: Option<(f64, Option<Interval>)>,
 }
 
 /// A comparison, ready to be shown and written.
@@ -132,15 +135,17 @@ impl Publication {
         let stacks: Vec<(Label, Vec<Label>)> =
             self.manifest.stacks.iter().map(|stack| (stack.name.clone(), stack.rules.clone())).collect();
         let points = frontier(&summaries, self.unit);
+        let spread = frontier_spread(&groups, self.unit);
         let curves = groups.first().map(|group| budget_curves(group, self.unit)).unwrap_or_default();
         Ok(Tables {
             overview: table::overview(&summaries, self.unit),
             summary: table::summary(&summaries),
             rules: table::rules(&rule_shares(&stacks, &self.rows, &self.firings)),
             strata: table::strata(&summarise(&by_stratum(&self.rows))?),
-            frontier: table::frontier(&points),
+            frontier: table::frontier(&points, &spread),
             pairs: table::pairs(&pairs(&groups, &self.manifest.baseline, self.unit)),
             budget: table::budget(&curves),
+            volume: frontier_volume(&points).map(|volume| (volume, spread.volume)),
             curves,
             summaries,
             points,
@@ -187,7 +192,7 @@ impl Publication {
             if self.manifest.assumptions.is_empty() { "none".to_owned() } else { self.manifest.assumptions.join(", ") };
         format!(
             "# When should it have stopped?\n\n{headline}.\n\n{overview}\n\
-            On the frontier (no other stack kills fewer successes and saves more): {best}.\n\n\
+            On the frontier (no other stack kills fewer successes and saves more): {best}.{volume}\n\n\
             - **successes killed**: false early stops, successes stopped before they were secured, and their share of \
             all successes with its 95 % interval, clustered by task. A success of which nothing tells when it was \
             secured counts as killed by any earlier stop.\n\
@@ -205,8 +210,19 @@ impl Publication {
             overview = tables.overview.to_markdown(),
             best = if best.is_empty() { "none can be placed".to_owned() } else { best.join(", ") },
             unit = self.unit.name(),
+            volume = tables.volume.map(volume_note).unwrap_or_default(),
         )
     }
+}
+
+/// The hypervolume in words.
+fn volume_note((volume, interval): (f64, Option<Interval>)) -> String {
+    let interval = interval.map_or_else(String::new, |i| format!(" ({:.3}–{:.3})", i.low, i.high));
+    format!(
+        " `frontier.csv` says in how many resamples of the tasks each stack is. Together they cover {volume:.3}{interval} of \
+        the area between all cost saved without a success killed and nothing saved with {:.0} % of them kept.",
+        REFERENCE.retention * 100.0
+    )
 }
 
 /// Reads the manifest of a folder `compare --out` wrote.

@@ -80,12 +80,14 @@ pub fn bound_difference(tasks: &[BoundSums], level: f64) -> BoundEstimate {
 fn bounded(tasks: &[BoundSums], level: f64, estimate: fn(&[ClusterSums], f64) -> Estimate) -> BoundEstimate {
     let low = estimate(&tasks.iter().map(|task| task.low).collect::<Vec<_>>(), level);
     let high = estimate(&tasks.iter().map(|task| task.high).collect::<Vec<_>>(), level);
+    let interval = low.interval.zip(high.interval).map(|(low, high)| Interval { low: low.low, high: high.high });
+    let method = low.method.max(high.method);
     BoundEstimate {
         bounds: low.value.zip(high.value).map(|(low, high)| Interval { low, high }),
-        interval: low.interval.zip(high.interval).map(|(low, high)| Interval { low: low.low, high: high.high }),
+        interval,
         n: low.n,
         clusters: low.clusters,
-        method: low.method.max(high.method),
+        method: if interval.is_some() { method } else { method.min(Method::EstimateOnly) },
         warning: low.warning.or(high.warning),
     }
 }

@@ -24,9 +24,13 @@ pub struct ClusterSums {
 impl ClusterSums {
     /// Adds one run. A run with denominator 0 (it is not in the rate's population) contributes nothing.
     pub fn add(&mut self, numerator: f64, denominator: f64) {
-        if denominator == 0.0 {
-            return;
+        if denominator != 0.0 {
+            self.add_either(numerator, denominator);
         }
+    }
+
+    /// Adds one run that counts even with denominator 0: what a failed run costs belongs to the cost of a success.
+    pub fn add_either(&mut self, numerator: f64, denominator: f64) {
         self.numerator += numerator;
         self.denominator += denominator;
         self.n += 1;

@@ -77,6 +77,17 @@ pub enum Warning {
     NoSpread,
 }
 
+impl Warning {
+    /// The same for a `method` column: it depends on no count, so that methods can be grouped.
+    pub fn brief(self) -> String {
+        match self {
+            Self::TooFewClusters { needed, .. } => format!("below {needed} tasks"),
+            Self::FewClusters { needed, .. } => format!("rough below {needed} tasks"),
+            Self::NoSpread => "no spread between tasks".to_owned(),
+        }
+    }
+}
+
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -42,8 +42,8 @@ pub struct CertifiedSetting {
     pub name: String,
     /// Successful runs it stopped early.
     pub fes: u64,
-    /// The mean over tasks of the share of successful runs it stopped early; `None` without tasks.
-    pub risk: Option<f64>,
+    /// The mean over tasks of the share of successful runs it stopped early: the risk certified.
+    pub task_rate: Estimate,
     /// P-value of "the risk exceeds alpha".
     pub p: f64,
     /// The same by Holm over all settings; only without an order.
@@ -114,7 +114,7 @@ impl CorpusCertificate {
         };
         let one: &[&Row] = ordered.first().map_or(&[], |group| &group.rows);
         Self {
-            settings: settings(&ordered, usefuls, &certificate, ordering),
+            settings: settings(&ordered, usefuls, &calibration, &certificate, ordering),
             ordering: ordering.name(),
             fingerprint: fingerprint(one),
             models: one
@@ -165,21 +165,28 @@ fn percent(share: f64) -> f64 {
 fn settings(
     ordered: &[&Group<'_>],
     usefuls: Vec<Estimate>,
+    calibration: &Calibration,
     certificate: &Certificate,
     ordering: &Ordering,
 ) -> Vec<CertifiedSetting> {
     let fixed = matches!(ordering, Ordering::Fixed(_));
     let adjusted = holm(&certificate.tested.iter().map(|tested| tested.p).collect::<Vec<_>>());
     let mut walking = true;
-    let lines = ordered.iter().zip(usefuls).zip(&certificate.tested).zip(adjusted);
+    let task_rate = |stops: &Vec<u64>| {
+        let tasks = stops.iter().zip(&calibration.successes);
+        let shares = tasks.map(|(stops, n)| ClusterSums::of_runs([(*stops as f64 / *n as f64, 1.0)]));
+        ratio_estimate(&shares.collect::<Vec<_>>(), LEVEL)
+    };
+    let rates = calibration.early_stops.iter().map(task_rate);
+    let lines = ordered.iter().zip(usefuls).zip(rates).zip(&certificate.tested).zip(adjusted);
     lines
-        .map(|(((group, useful), tested), adjusted)| {
+        .map(|((((group, useful), task_rate), tested), adjusted)| {
             let reached = walking;
             walking &= tested.passed || !fixed;
             CertifiedSetting {
                 name: group.stack.to_string(),
                 fes: group.rows.iter().filter(|row| is_lost(row)).count() as u64,
-                risk: Some(tested.risk).filter(|risk| risk.is_finite()),
+                task_rate,
                 p: tested.p,
                 p_adjusted: (!fixed).then_some(adjusted),
                 passed: tested.passed,

@@ -13,5 +13,5 @@ pub use certificate::{CertifiedSetting, CorpusCertificate, Ordering, fingerprint
 pub use first_fire::Climb;
 pub use grid::{Axis, Grid, Setting, limits};
 pub use parts::Split;
-pub use results::{Difference, ResultOptions, Results, SettingResult};
+pub use results::{ResultOptions, Results, SettingResult};
 pub use rows::Sweep;

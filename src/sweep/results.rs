@@ -4,16 +4,12 @@ use std::collections::BTreeMap;
 
 use super::Grid;
 use crate::aggregate::{
-    CorrectedRate, Group, LEVEL, Row, Summary, Unit, by_stack, corrected_fes_rate, fes_parts, frontier, summarise,
-    unit_of, useful_parts,
+    CorrectedRate, Difference, Group, Row, Summary, Unit, by_stack, corrected_fes_rate, differences as family,
+    fes_parts, frontier, summarise, unit_of, useful_parts,
 };
 use crate::stats::bootstrap::REPLICATES;
-use crate::stats::difference::RatioDifference;
 use crate::stats::labels::LabelErrors;
-use crate::stats::{
-    Adjustment, ClusterSums, Comparison, Estimate, PairedSums, Resamples, SweepTest, adjust_sweep, cluster_key,
-    ratio_difference, ratio_estimate,
-};
+use crate::stats::{Adjustment, Estimate, PairedSums, Resamples, cluster_key};
 use crate::verdict::Verdict;
 
 /// What to compute.
@@ -25,15 +21,6 @@ pub struct ResultOptions {
     pub label_errors: Option<LabelErrors>,
     /// Seed of the resamples.
     pub seed: u64,
-}
-
-/// One paired difference to the baseline, setting minus baseline.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Difference {
-    /// The difference with its interval and its own p-value.
-    pub comparison: Comparison,
-    /// The p-value adjusted for the number of settings.
-    pub p_adjusted: Option<f64>,
 }
 
 /// One setting.
@@ -64,10 +51,6 @@ pub struct SettingResult {
 pub struct Results {
     /// What savings are counted in.
     pub unit: Unit,
-    /// How the p-values of the differences in killed successes are adjusted.
-    pub fes_adjustment: Adjustment,
-    /// How those of the differences in savings are.
-    pub useful_adjustment: Adjustment,
     /// The baseline's position.
     pub baseline: Option<usize>,
     /// The settings.
@@ -85,29 +68,34 @@ impl Results {
         let points = frontier(&summaries, unit);
         let tasks = Tasks::of(&all);
         let resamples = Resamples::new(&tasks.keys(), REPLICATES, options.seed);
-        let family =
+        let against =
             |parts: &dyn Fn(&Row) -> Option<(f64, f64)>| differences(&tasks, &all, options.baseline, parts, &resamples);
-        let (fes_differences, fes_adjustment) = family(&fes_parts);
-        let (useful_differences, useful_adjustment) = family(&|row| useful_parts(row, unit));
+        let fes_differences = against(&fes_parts);
+        let useful_differences = against(&|row| useful_parts(row, unit));
         let numbered = grid.settings.iter().zip(&groups).zip(summaries).zip(points).enumerate();
         let settings = numbered.map(|(at, (((setting, group), summary), point))| SettingResult {
             not_evaluable: all[at].rows.len() as u64 - summary.runs,
+            useful: summary.ratios_in(unit).useful,
             summary,
             axis: setting.axis,
             limit: setting.limit,
-            useful: ratio_estimate(&tasks.sums(group, |row| useful_parts(row, unit)), LEVEL),
             corrected: options.label_errors.map(|errors| corrected_fes_rate(group, errors)),
             fes_difference: fes_differences[at],
             useful_difference: useful_differences[at],
             on_frontier: point.on_frontier,
         });
         let settings = settings.collect();
-        Ok(Self { unit, fes_adjustment, useful_adjustment, baseline: options.baseline, settings })
+        Ok(Self { unit, baseline: options.baseline, settings })
     }
 
     /// The baseline's name.
     pub fn baseline_name(&self) -> Option<&str> {
         self.settings.get(self.baseline?).map(|setting| &*setting.summary.stack)
+    }
+
+    /// How the p-values of one family of differences are adjusted.
+    pub fn adjusted_by(&self, family: fn(&SettingResult) -> Option<Difference>) -> Adjustment {
+        self.settings.iter().find_map(family).map_or(Adjustment::None, |difference| difference.adjusted_by)
     }
 
     /// Positions from the least to the most useful; of equals, the more conservative is wanted more.
@@ -175,16 +163,6 @@ impl<'r> Tasks<'r> {
         self.0.keys().map(|(suite, task)| cluster_key(&format!("{suite}\u{1f}{task}"))).collect()
     }
 
-    fn sums(&self, group: &Group<'_>, parts: impl Fn(&Row) -> Option<(f64, f64)>) -> Vec<ClusterSums> {
-        let mut sums = vec![ClusterSums::default(); self.0.len()];
-        for row in &group.rows {
-            if let (Some(&place), Some((numerator, denominator))) = (self.0.get(&row.cluster()), parts(row)) {
-                sums[place].add(numerator, denominator);
-            }
-        }
-        sums
-    }
-
     /// Sums of two groups that hold the same runs in the same order, over the runs on which both can be evaluated.
     fn paired(&self, a: &Group<'_>, b: &Group<'_>, parts: &dyn Fn(&Row) -> Option<(f64, f64)>) -> Vec<PairedSums> {
         let mut sums = vec![PairedSums::default(); self.0.len()];
@@ -202,30 +180,20 @@ impl<'r> Tasks<'r> {
     }
 }
 
-/// Every setting against the baseline, one family of tests, each over the runs on which both can be evaluated; and how
-/// their p-values were adjusted.
+/// Every setting against the baseline, one family of tests, each over the runs on which both can be evaluated.
 fn differences(
     tasks: &Tasks<'_>,
     groups: &[Group<'_>],
     baseline: Option<usize>,
     parts: &dyn Fn(&Row) -> Option<(f64, f64)>,
     resamples: &Resamples,
-) -> (Vec<Option<Difference>>, Adjustment) {
+) -> Vec<Option<Difference>> {
     let mut all: Vec<Option<Difference>> = vec![None; groups.len()];
-    let Some((at_baseline, base)) = baseline.and_then(|at| Some((at, groups.get(at)?))) else {
-        return (all, Adjustment::None);
-    };
-    let (mut family, mut tests) = (Vec::new(), Vec::new());
-    for (at, own) in groups.iter().enumerate().filter(|(at, _)| *at != at_baseline) {
-        let paired = tasks.paired(own, base, parts);
-        let comparison = ratio_difference(&paired, LEVEL);
-        let contrast = RatioDifference::new(&paired).map(RatioDifference::into_contrast);
-        family.push((at, comparison));
-        tests.push(SweepTest { p: comparison.p, contrast });
+    let Some((at_baseline, base)) = baseline.and_then(|at| Some((at, groups.get(at)?))) else { return all };
+    let others: Vec<usize> = (0..groups.len()).filter(|at| *at != at_baseline).collect();
+    let sums: Vec<Vec<PairedSums>> = others.iter().map(|at| tasks.paired(&groups[*at], base, parts)).collect();
+    for (at, difference) in others.into_iter().zip(family(&sums, resamples, |_, own| own.p)) {
+        all[at] = Some(difference);
     }
-    let (adjusted, adjustment) = adjust_sweep(&tests, resamples);
-    for ((at, comparison), p_adjusted) in family.into_iter().zip(adjusted) {
-        all[at] = Some(Difference { comparison, p_adjusted });
-    }
-    (all, adjustment)
+    all
 }

@@ -70,6 +70,11 @@ impl Verdict {
         }
     }
 
+    /// A success that the stop left in place or brought back.
+    pub fn keeps_success(self) -> bool {
+        matches!(self, Self::GoodTrim | Self::CleanPass | Self::Rescued)
+    }
+
     /// A false early stop, verified or not.
     pub fn is_fes(self) -> bool {
         matches!(self, Self::FalseEarlyStop | Self::UnverifiedFalseEarlyStop)

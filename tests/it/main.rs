@@ -14,6 +14,7 @@ mod cli;
 mod convert;
 mod corpora;
 mod formats2;
+mod numbers;
 mod presets;
 mod prices;
 mod readers;

@@ -229,7 +229,7 @@ fn a_rule_is_judged_by_the_runs_that_have_what_it_reads() {
         .table("out/sweep.csv")
         .iter()
         .map(|row| {
-            let columns = ["runs", "not_evaluable_runs", "fes_rate", "fes_rate_n", "fes_rate_difference_tasks"];
+            let columns = ["runs", "not_evaluable_runs", "fes_rate", "fes_rate_n", "fes_rate_difference_n"];
             columns.map(|column| row[column].clone()).join(" ")
         })
         .collect();

@@ -48,8 +48,8 @@ impl FrontierFigure<'_> {
                 let interval = summary.estimates.fes_rate.interval;
                 Some(Placed {
                     number,
-                    killed: point.fes_rate? * 100.0,
-                    saved: point.saved_ratio? * 100.0,
+                    killed: point.fes_rate.value? * 100.0,
+                    saved: point.saved_ratio.value? * 100.0,
                     interval: interval.map(|interval| (interval.low * 100.0, interval.high * 100.0)),
                     on_frontier: point.on_frontier,
                 })
@@ -108,7 +108,7 @@ impl FrontierFigure<'_> {
         area.draw(&Text::new(head, (0, 0), ("sans-serif", SMALL).into_font().color(&GREY))).map_err(error)?;
         for (index, point) in (0_i32..).zip(self.points) {
             let y = 26 + index * i32::try_from(ROW).unwrap_or(0);
-            let colour = if point.saved_ratio.zip(point.fes_rate).is_none() {
+            let colour = if point.axes().is_none() {
                 GREY
             } else if point.on_frontier {
                 BLUE
@@ -116,7 +116,7 @@ impl FrontierFigure<'_> {
                 RED
             };
             area.draw(&Circle::new((6, y + 7), 4, colour.filled())).map_err(error)?;
-            let place = point.fes_rate.zip(point.saved_ratio).map_or_else(
+            let place = point.axes().map_or_else(
                 || "not placed".to_owned(),
                 |(killed, saved)| format!("{:.1} / {:.1}", killed * 100.0, saved * 100.0),
             );

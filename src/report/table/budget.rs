@@ -3,18 +3,26 @@
 use super::{Cell, Line, Table};
 use crate::aggregate::BudgetCurve;
 
+/// How the curve and its interval are made.
+const METHOD: &str = "aalen-johansen, percentile bootstrap of tasks";
+
 /// The budget curves.
 pub fn budget(curves: &[BudgetCurve]) -> Table {
     let lines = curves.iter().flat_map(|curve| {
-        curve.curve.steps.iter().map(|step| {
+        curve.curve.steps.iter().zip(&curve.band).map(|(step, interval)| {
             let mut line = Line::default();
             line.push("suite", Cell::text(curve.suite.as_deref()));
             line.push("model", Cell::text(curve.model.as_deref()));
             line.push("unit", Cell::Text(curve.unit.name().to_owned()));
-            line.push("runs", Cell::Count(curve.runs));
+            line.push("tasks", Cell::Count(curve.tasks));
             line.push("cut_off", Cell::Count(curve.cut_off));
             line.push("budget", Cell::Number(step.at));
             line.push("success_by_budget", Cell::Number(step.incidence));
+            line.push("success_by_budget_low", Cell::number(interval.map(|interval| interval.low)));
+            line.push("success_by_budget_high", Cell::number(interval.map(|interval| interval.high)));
+            line.push("success_by_budget_n", Cell::Count(curve.runs));
+            line.push("success_by_budget_of", Cell::Text("runs of known outcome".to_owned()));
+            line.push("success_by_budget_method", Cell::Text(METHOD.to_owned()));
             line.push("at_risk", Cell::Number(step.at_risk));
             line.push("known_to", Cell::number(curve.curve.known_to));
             line

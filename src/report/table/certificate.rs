@@ -12,7 +12,7 @@ pub fn certificate(certificate: &CorpusCertificate) -> Table {
         line.push("fes", Cell::Count(setting.fes));
         line.push("successes", Cell::Count(certificate.successes));
         line.push("tasks", Cell::Count(certificate.certificate.tasks));
-        line.push("task_fes_rate", Cell::number(setting.risk));
+        line.push_estimate("task_fes_rate", "tasks with a success", &setting.task_rate);
         line.push("p", Cell::number(Some(setting.p)));
         if let Some(p_adjusted) = setting.p_adjusted {
             line.push("p_adjusted", Cell::number(Some(p_adjusted)));
@@ -20,7 +20,7 @@ pub fn certificate(certificate: &CorpusCertificate) -> Table {
         line.push("bound", Cell::Text(certificate.certificate.bound.name().to_owned()));
         line.push("result", Cell::Text(result(setting, chosen).to_owned()));
         line.push("saved_unit", Cell::Text(certificate.unit.name().to_owned()));
-        line.push_estimate("useful_saved_ratio", &setting.useful);
+        line.push_estimate("useful_saved_ratio", &format!("{} recorded", certificate.unit.name()), &setting.useful);
         line
     });
     Table::of(lines.collect())
@@ -33,7 +33,7 @@ pub fn certificate_overview(certificate: &CorpusCertificate) -> Table {
         let mut line = Line::default();
         line.push("setting", Cell::Text(setting.name.clone()));
         line.push("killed", Cell::Text(format!("{} of {}", setting.fes, certificate.successes)));
-        line.push("killed, mean over tasks", Cell::percent(setting.risk));
+        line.push("killed, mean over tasks", Cell::percent(setting.task_rate.value));
         line.push("p", Cell::Text(format!("{:.4}", setting.p)));
         if let Some(p_adjusted) = setting.p_adjusted {
             line.push("p adjusted", Cell::Text(format!("{p_adjusted:.4}")));

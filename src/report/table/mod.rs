@@ -21,7 +21,7 @@ pub use strata::strata;
 pub use summary::summary;
 pub use sweep::{sweep, sweep_overview};
 
-use crate::stats::Estimate;
+use crate::stats::{BoundEstimate, Comparison, Estimate, Interval, Method, Warning};
 
 /// One cell. Unknown or undefined is [`Cell::Missing`], never 0.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,13 +77,47 @@ impl Line {
         self.0.push((name.into(), cell));
     }
 
-    /// Adds an estimate as `x`, `x_low`, `x_high`, `x_n`.
-    pub(super) fn push_estimate(&mut self, name: &str, estimate: &Estimate) {
+    /// Adds an estimate as `x`, its interval `x_low` to `x_high`, the runs it is made of `x_n`, its denominator by name
+    /// `x_of`, and `x_method`.
+    pub(super) fn push_estimate(&mut self, name: &str, of: &str, estimate: &Estimate) {
         self.push(name, Cell::number(estimate.value));
-        self.push(format!("{name}_low"), Cell::number(estimate.low()));
-        self.push(format!("{name}_high"), Cell::number(estimate.high()));
+        self.push_interval(name, estimate.interval);
         self.push(format!("{name}_n"), Cell::Count(estimate.n));
+        self.push(format!("{name}_of"), Cell::Text(of.to_owned()));
+        self.push(format!("{name}_method"), method(estimate.method, estimate.warning));
     }
+
+    /// Adds a difference as an estimate is added; its `x_n` counts tasks, and so does `of`.
+    pub(super) fn push_comparison(&mut self, name: &str, of: &str, comparison: Option<&Comparison>) {
+        self.push(name, Cell::number(comparison.and_then(|comparison| comparison.value)));
+        self.push_interval(name, comparison.and_then(|comparison| comparison.interval));
+        self.push(format!("{name}_n"), Cell::count(comparison.map(|comparison| comparison.clusters)));
+        self.push(format!("{name}_of"), Cell::Text(of.to_owned()));
+        let method = comparison.map_or(Cell::Missing, |comparison| method(comparison.method, comparison.warning));
+        self.push(format!("{name}_method"), method);
+    }
+
+    /// Adds bounds as `x_low` to `x_high`, the interval around them as `x_ci_low` to `x_ci_high`, and the rest as
+    /// for an estimate.
+    pub(super) fn push_bounds(&mut self, name: &str, of: &str, bounds: &BoundEstimate) {
+        self.push_interval(name, bounds.bounds);
+        self.push_interval(&format!("{name}_ci"), bounds.interval);
+        self.push(format!("{name}_n"), Cell::Count(bounds.n));
+        self.push(format!("{name}_of"), Cell::Text(of.to_owned()));
+        self.push(format!("{name}_method"), method(bounds.method, bounds.warning));
+    }
+
+    fn push_interval(&mut self, name: &str, interval: Option<Interval>) {
+        self.push(format!("{name}_low"), Cell::number(interval.map(|interval| interval.low)));
+        self.push(format!("{name}_high"), Cell::number(interval.map(|interval| interval.high)));
+    }
+}
+
+/// How a number was made, and why to read it with care: `logit-t, rough below 50 tasks`.
+fn method(method: Method, warning: Option<Warning>) -> Cell {
+    // What is undefined needs no further reason.
+    let warning = warning.filter(|_| method != Method::Undefined);
+    Cell::Text(warning.map_or_else(|| method.name().to_owned(), |why| format!("{}, {}", method.name(), why.brief())))
 }
 
 impl Table {

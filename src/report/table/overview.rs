@@ -1,7 +1,7 @@
 //! The table a person reads: one line a stack, six columns, shares with their interval.
 
 use super::{Cell, Line, Table};
-use crate::aggregate::{Savings, Summary, Unit};
+use crate::aggregate::{Summary, Unit};
 use crate::stats::Estimate;
 use crate::verdict::Verdict;
 
@@ -15,11 +15,9 @@ pub fn overview(summaries: &[Summary], unit: Unit) -> Table {
         line.push("successes killed", counted(killed, &interval(&summary.estimates.fes_rate)));
         let true_stops = summary.count(Verdict::TrueStop);
         line.push("failures stopped", counted(true_stops, &percent(summary.estimates.stop_recall.value)));
-        line.push(format!("{} saved", unit.name()), percent(summary.savings_in(unit).and_then(Savings::useful_ratio)));
-        line.push(
-            "after rework",
-            percent(summary.savings_in(unit).and_then(|s| Some(s.rework_adjusted? / s.recorded))),
-        );
+        let ratios = summary.ratios_in(unit);
+        line.push(format!("{} saved", unit.name()), percent(ratios.useful.value));
+        line.push("after rework", percent(ratios.after_rework.value));
         line
     });
     Table::of(lines.collect())

@@ -10,7 +10,7 @@ pub fn rules(shares: &[RuleShare]) -> Table {
         line.push("stack", Cell::Text(share.stack.to_string()));
         line.push("rule", Cell::Text(share.rule.to_string()));
         line.push("stops", Cell::Count(share.stops));
-        line.push("first_fire_share", Cell::number(share.first_fire_share));
+        line.push_estimate("first_fire_share", "stops of the stack", &share.first_fire_share);
         line.push("fes", Cell::Count(share.fes));
         line.push("fires", Cell::count(share.fires));
         line.push("shadowed", Cell::count(share.shadowed));

@@ -1,7 +1,7 @@
 //! `summary.csv`: one line a stack with every count, rate and sum.
 
 use super::{Cell, Line, Table};
-use crate::aggregate::{Savings, Summary};
+use crate::aggregate::{SavingRatios, Savings, Summary};
 use crate::verdict::Verdict;
 
 /// The whole summary.
@@ -24,8 +24,9 @@ pub(super) fn line(summary: &Summary, mut line: Line) -> Line {
     }
     push_rates(summary, &mut line);
     push_bounds(summary, &mut line);
-    for (unit, savings) in &summary.savings {
+    for ((unit, savings), ratios) in summary.savings.iter().zip(&summary.ratios) {
         push_savings(unit.name(), savings.as_ref(), &mut line);
+        push_ratios(ratios, &mut line);
     }
     line.push("ms_recorded", Cell::number(summary.sum("ms_recorded")));
     line.push("ms_at_stop", Cell::number(summary.sum("ms_at_stop")));
@@ -34,45 +35,42 @@ pub(super) fn line(summary: &Summary, mut line: Line) -> Line {
 
 fn push_rates(summary: &Summary, line: &mut Line) {
     let e = &summary.estimates;
-    for (name, estimate) in [
-        ("fes_rate", &e.fes_rate),
-        ("fes_per_stop", &e.fes_per_stop),
-        ("retention", &e.retention),
-        ("missed_stop_rate", &e.missed_stop_rate),
-        ("missed_stop_rate_capped", &e.missed_stop_rate_capped),
-        ("stop_recall", &e.stop_recall),
-        ("stop_rate", &e.stop_rate),
-        ("unsupported_share", &e.unsupported_share),
-        ("steps_saved_ratio", &e.steps_saved_ratio),
-        ("tokens_saved_ratio", &e.tokens_saved_ratio),
-        ("cost_usd_saved_ratio", &e.cost_saved_ratio),
+    for (name, of, estimate) in [
+        ("fes_rate", "successes", &e.fes_rate),
+        ("fes_per_stop", "stops of known outcome", &e.fes_per_stop),
+        ("retention", "successes", &e.retention),
+        ("missed_stop_rate", "failures", &e.missed_stop_rate),
+        ("missed_stop_rate_capped", "failures cut off by a cap", &e.missed_stop_rate_capped),
+        ("stop_recall", "failures", &e.stop_recall),
+        ("stop_rate", "runs", &e.stop_rate),
+        ("unsupported_share", "runs", &e.unsupported_share),
+        ("unidentified_share", "runs", &e.unidentified_share),
     ] {
-        line.push_estimate(name, estimate);
+        line.push_estimate(name, of, estimate);
     }
-    line.push("rates_method", Cell::Text(e.fes_rate.method.name().to_owned()));
-    line.push("ratios_method", Cell::Text(e.steps_saved_ratio.method.name().to_owned()));
     line.push("fes_rate_design_effect", Cell::number(e.fes_rate.design_effect));
     line.push("fes_rate_effective_n", Cell::number(e.fes_rate.effective_n));
 }
 
 /// Bounds that hold whatever the unknown outcomes were, and the interval around them.
 fn push_bounds(summary: &Summary, line: &mut Line) {
-    for (name, estimate) in
-        [("success_bound", &summary.outcomes.success), ("retained_bound", &summary.outcomes.retained)]
-    {
-        line.push(format!("{name}_low"), Cell::number(estimate.bounds.map(|bounds| bounds.low)));
-        line.push(format!("{name}_high"), Cell::number(estimate.bounds.map(|bounds| bounds.high)));
-        line.push(format!("{name}_ci_low"), Cell::number(estimate.interval.map(|interval| interval.low)));
-        line.push(format!("{name}_ci_high"), Cell::number(estimate.interval.map(|interval| interval.high)));
-        line.push(format!("{name}_n"), Cell::Count(estimate.n));
-    }
-    line.push("bounds_method", Cell::Text(summary.outcomes.success.method.name().to_owned()));
-    line.push("unidentified_share", Cell::number(summary.outcomes.success.unidentified()));
+    line.push_bounds("success_bound", "runs", &summary.outcomes.success);
+    line.push_bounds("retained_bound", "successes", &summary.outcomes.retained);
     line.push("tipping_point", Cell::number(summary.outcomes.tipping_point));
+}
+
+fn push_ratios(ratios: &SavingRatios, line: &mut Line) {
+    let unit = ratios.unit.name();
+    let recorded = format!("{unit} recorded");
+    line.push_estimate(&format!("{unit}_saved_ratio"), &recorded, &ratios.saved);
+    line.push_estimate(&format!("{unit}_useful_saved_ratio"), &recorded, &ratios.useful);
+    line.push_estimate(&format!("{unit}_after_rework_ratio"), &recorded, &ratios.after_rework);
+    line.push_estimate(&format!("{unit}_per_success"), "successes kept", &ratios.per_success);
 }
 
 fn push_savings(unit: &str, savings: Option<&Savings>, line: &mut Line) {
     let amount = |value: fn(&Savings) -> f64| Cell::number(savings.map(value));
+    line.push(format!("{unit}_runs"), Cell::Count(savings.map_or(0, |s| s.runs)));
     line.push(format!("{unit}_recorded"), amount(|s| s.recorded));
     line.push(format!("{unit}_at_stop"), amount(|s| s.at_stop));
     line.push(format!("{unit}_saved"), amount(|s| s.saved));
@@ -81,5 +79,4 @@ fn push_savings(unit: &str, savings: Option<&Savings>, line: &mut Line) {
     line.push(format!("{unit}_saved_unlabelled"), amount(|s| s.unlabelled));
     line.push(format!("{unit}_forfeited"), amount(|s| s.forfeited));
     line.push(format!("{unit}_saved_rework_adjusted"), Cell::number(savings.and_then(|s| s.rework_adjusted)));
-    line.push(format!("{unit}_per_success"), Cell::number(savings.and_then(|s| s.per_success)));
 }

@@ -2,8 +2,9 @@
 //! brief for a terminal.
 
 use super::{Cell, Line, Table};
-use crate::stats::{Adjustment, Estimate};
-use crate::sweep::{Difference, Grid, Results, SettingResult};
+use crate::aggregate::Difference;
+use crate::stats::Estimate;
+use crate::sweep::{Grid, Results, SettingResult};
 use crate::verdict::Verdict;
 
 /// `sweep.csv`, in grid order.
@@ -23,16 +24,16 @@ pub fn sweep(grid: &Grid, results: &Results) -> Table {
             line.push(verdict.name(), Cell::Count(summary.count(verdict)));
         }
         line.push("not_evaluable_runs", Cell::Count(setting.not_evaluable));
-        push(&mut line, "fes_rate", &summary.estimates.fes_rate);
+        line.push_estimate("fes_rate", "successes", &summary.estimates.fes_rate);
         if let Some(corrected) = &setting.corrected {
-            push(&mut line, "fes_rate_corrected", &corrected.estimate);
+            line.push_estimate("fes_rate_corrected", "true successes", &corrected.estimate);
             line.push("label_correction", Cell::Text(corrected.correction.name().to_owned()));
         }
         line.push("saved_unit", Cell::Text(results.unit.name().to_owned()));
-        push(&mut line, "useful_saved_ratio", &setting.useful);
+        line.push_estimate("useful_saved_ratio", &format!("{} recorded", results.unit.name()), &setting.useful);
         let (fes, useful) = (setting.fes_difference.as_ref(), setting.useful_difference.as_ref());
-        push_difference(&mut line, "fes_rate_difference", fes, results.fes_adjustment);
-        push_difference(&mut line, "useful_saved_ratio_difference", useful, results.useful_adjustment);
+        push_difference(&mut line, "fes_rate_difference", "tasks with a success", fes);
+        push_difference(&mut line, "useful_saved_ratio_difference", "tasks", useful);
         line.push("baseline", Cell::text(results.baseline_name()));
         line.push("on_frontier", Cell::Text(yes(setting.on_frontier)));
         line
@@ -71,22 +72,12 @@ fn yes(is: bool) -> String {
     if is { "yes" } else { "no" }.to_owned()
 }
 
-fn push(line: &mut Line, name: &str, estimate: &Estimate) {
-    line.push_estimate(name, estimate);
-    line.push(format!("{name}_method"), Cell::Text(estimate.method.name().to_owned()));
-}
-
-fn push_difference(line: &mut Line, name: &str, difference: Option<&Difference>, adjustment: Adjustment) {
-    let comparison = difference.map(|difference| &difference.comparison);
-    let interval = comparison.and_then(|comparison| comparison.interval);
-    line.push(name, Cell::number(comparison.and_then(|comparison| comparison.value)));
-    line.push(format!("{name}_low"), Cell::number(interval.map(|interval| interval.low)));
-    line.push(format!("{name}_high"), Cell::number(interval.map(|interval| interval.high)));
-    line.push(format!("{name}_tasks"), Cell::count(comparison.map(|comparison| comparison.clusters)));
-    line.push(format!("{name}_method"), Cell::text(comparison.map(|comparison| comparison.method.name())));
-    line.push(format!("{name}_p"), Cell::number(comparison.and_then(|comparison| comparison.p)));
+fn push_difference(line: &mut Line, name: &str, of: &str, difference: Option<&Difference>) {
+    line.push_comparison(name, of, difference.map(|difference| &difference.comparison));
+    line.push(format!("{name}_p"), Cell::number(difference.and_then(|difference| difference.comparison.p)));
     line.push(format!("{name}_p_adjusted"), Cell::number(difference.and_then(|difference| difference.p_adjusted)));
-    line.push(format!("{name}_p_adjusted_by"), Cell::text(difference.map(|_| adjustment.name())));
+    let by = difference.map(|difference| difference.adjusted_by.name());
+    line.push(format!("{name}_p_adjusted_by"), Cell::text(by));
 }
 
 fn interval(estimate: &Estimate) -> Cell {

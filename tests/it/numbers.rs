@@ -1,0 +1,169 @@
+//! Every number in a table says how it was made: an estimate `x` comes with its interval `x_low` to `x_high`, its `x_n`,
+//! its denominator by name `x_of` and its `x_method`; what is undefined is empty.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+
+/// Columns that are no estimates: counts and sums of what was recorded, limits, and what goes with an estimate.
+const PLAIN: [&str; 36] = [
+    "runs",
+    "tasks",
+    "stops",
+    "stacks_compared",
+    "successes",
+    "fes_only_here",
+    "fes_only_baseline",
+    "fes",
+    "fes_unverified",
+    "good_trim",
+    "true_stop",
+    "rescued",
+    "missed_stop",
+    "lost_success",
+    "clean_pass",
+    "unlabelled",
+    "diverged",
+    "censored",
+    "not_evaluable_runs",
+    "runs_with_tokens",
+    "fires",
+    "shadowed",
+    "fes_alone",
+    "stops_lost_without",
+    "fes_lost_without",
+    "steps_added_without",
+    "cut_off",
+    "budget",
+    "at_risk",
+    "known_to",
+    "limit",
+    "fes_rate_design_effect",
+    "fes_rate_effective_n",
+    "tipping_point",
+    "resamples_on_frontier",
+    "fes_sign_flip_p",
+];
+const SUMS: [&str; 9] = [
+    "recorded",
+    "at_stop",
+    "saved",
+    "saved_on_failures",
+    "saved_after_success",
+    "saved_unlabelled",
+    "forfeited",
+    "saved_rework_adjusted",
+    "runs",
+];
+const PARTS: [&str; 6] = ["_low", "_high", "_n", "_of", "_method", "_ci"];
+
+type Line = BTreeMap<String, String>;
+
+fn whenstop(folder: &Path, arguments: &[&str]) -> String {
+    let root = env!("CARGO_MANIFEST_DIR");
+    let arguments = arguments.iter().map(|argument| argument.replace("ROOT", root));
+    let output = Command::new(env!("CARGO_BIN_EXE_whenstop")).current_dir(folder).args(arguments).output().unwrap();
+    assert!(matches!(output.status.code(), Some(0 | 100)), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn read(path: &Path) -> Vec<Line> {
+    csv::Reader::from_path(path).unwrap().deserialize().map(Result::unwrap).collect()
+}
+
+/// The name of the estimate a column belongs to.
+fn stem(column: &str) -> &str {
+    PARTS.iter().fold(column, |name, part| name.strip_suffix(part).unwrap_or(name))
+}
+
+fn is_plain(column: &str) -> bool {
+    let unit =
+        ["steps", "tokens", "cost_usd", "ms"].iter().find_map(|unit| column.strip_prefix(unit)?.strip_prefix('_'));
+    let p_value = column.ends_with("_p") || column.ends_with("_p_adjusted") || column == "p" || column == "p_adjusted";
+    PLAIN.contains(&column) || p_value || unit.is_some_and(|sum| SUMS.contains(&sum))
+}
+
+fn number(line: &Line, column: &str) -> Option<f64> {
+    line.get(column).filter(|text| !text.is_empty()).map(|text| text.parse().unwrap())
+}
+
+#[track_caller]
+fn check(table: &str, lines: &[Line]) {
+    let first = lines.first().unwrap_or_else(|| panic!("{table} is empty"));
+    let mut estimates = 0;
+    for column in first.keys().filter(|column| !is_plain(column)) {
+        let numeric = lines.iter().any(|line| number_like(&line[column]));
+        let name = stem(column);
+        if !first.contains_key(&format!("{name}_n")) {
+            assert!(!numeric, "{table}: `{column}` has no `{name}_n`");
+            continue;
+        }
+        estimates += 1;
+        for part in ["_low", "_high", "_n", "_of", "_method"] {
+            assert!(first.contains_key(&format!("{name}{part}")), "{table}: `{name}` has no `{name}{part}`");
+        }
+        for line in lines {
+            check_estimate(table, line, name);
+        }
+    }
+    assert!(estimates > 0, "{table} has no estimate");
+    for column in first.keys().filter(|column| column.ends_with("_p_adjusted")) {
+        assert!(first.contains_key(&format!("{column}_by")), "{table}: how is `{column}` adjusted?");
+    }
+}
+
+fn number_like(text: &str) -> bool {
+    text.parse::<f64>().is_ok()
+}
+
+#[track_caller]
+fn check_estimate(table: &str, line: &Line, name: &str) {
+    let part = |part: &str| number(line, &format!("{name}{part}"));
+    let says = |part: &str| line[&format!("{name}{part}")].as_str();
+    let (value, low, high) = (part(""), part("_low"), part("_high"));
+    let at = format!("{table}: `{name}` of {:?}", line.get("stack").or(line.get("setting")));
+    assert!(!says("_of").is_empty(), "{at} has no denominator");
+    assert_eq!(low.is_some(), high.is_some(), "{at} has half an interval");
+    if line.contains_key(name) {
+        assert!(value.is_some() || low.is_none(), "{at} has an interval around nothing");
+        // No run, no number; a baseline is not compared with itself.
+        assert!(value.is_none() || part("_n").is_some_and(|n| n > 0.0), "{at} is {value:?} of no run");
+        if let (Some(value), Some(low), Some(high)) = (value, low, high) {
+            assert!(low <= value + 1e-6 && value <= high + 1e-6, "{at}: {value} is not in {low} to {high}");
+            assert!(!says("_method").starts_with("estimate-only"), "{at} has an interval by no method");
+        }
+        if value.is_some() {
+            assert!(!says("_method").is_empty(), "{at} has no method");
+        }
+    }
+}
+
+#[test]
+fn every_number_has_its_n_denominator_method_and_interval() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let stacks = ["--stacks", "ROOT/fixtures/stacks/example.toml", "--stacks", "preset:cline"];
+    whenstop(folder.path(), &[&["compare", "ROOT/traces"], &stacks[..], &["--out", "out"]].concat());
+    for table in ["summary", "strata", "pairs", "rules", "budget", "frontier"] {
+        check(table, &read(&at(&format!("out/{table}.csv"))));
+    }
+    let grid =
+        ["--signal", "call_result.count", "--limits", "2..6", "--signal", "tokens.total", "--limits", "9000,50000"];
+    let errors = ["--label-sensitivity", "0.9", "--label-specificity", "0.9", "--out", "swept", "--split", "test"];
+    whenstop(folder.path(), &[&["sweep", "ROOT/traces"], &grid[..], &errors].concat());
+    check("sweep", &read(&at("swept/sweep.csv")));
+    let told = whenstop(
+        folder.path(),
+        &["certify", "ROOT/traces", "--signal", "steps", "--limits", "5..9", "--format", "json"],
+    );
+    let certificate: serde_json::Value = serde_json::from_str(&told).unwrap();
+    let settings = certificate["settings"].as_array().unwrap().iter().map(|setting| {
+        let text = |value: &serde_json::Value| match value {
+            serde_json::Value::Null => String::new(),
+            serde_json::Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        setting.as_object().unwrap().iter().map(|(name, value)| (name.clone(), text(value))).collect()
+    });
+    check("certificate", &settings.collect::<Vec<Line>>());
+}
