@@ -78,7 +78,9 @@ impl ReadingArgs {
 impl CorpusArgs {
     /// Lists what there is to read.
     pub(super) fn open(&self) -> Result<Corpus, Failure> {
-        Ok(Corpus::open(&self.paths, self.reading.options()?)?)
+        // Only `corpus` shows what is odd, so only there is it looked for.
+        let options = ReadOptions { hygiene: false, ..self.reading.options()? };
+        Ok(Corpus::open(&self.paths, options)?)
     }
 
     /// Lists and reads everything; see [`process`].

@@ -73,6 +73,8 @@ pub struct ReadOptions {
     pub outcome_key: Option<String>,
     /// Prices to compute costs from where only tokens are recorded.
     pub prices: Option<Arc<PriceTable>>,
+    /// Look for what is odd in runs that are read well ([`CorpusReport::hygiene`]).
+    pub hygiene: bool,
 }
 
 impl Default for ReadOptions {
@@ -86,6 +88,7 @@ impl Default for ReadOptions {
             success_at: None,
             outcome_key: None,
             prices: None,
+            hygiene: true,
         }
     }
 }

@@ -42,7 +42,7 @@ pub(super) struct Records<R> {
 enum State {
     /// Nothing was cut yet.
     Fresh,
-    /// Between lines; the first line of the next group, if it was read already.
+    /// Between lines; the first line of the next group and its number, if it was read already.
     Lines(Option<(Vec<u8>, usize)>),
     /// Between elements of an array or an object.
     Elements { object: bool, index: usize },
@@ -108,49 +108,48 @@ impl<R: Read> Records<R> {
     /// The lines up to the next one that begins a group. A line that is too long leaves an empty line
     /// in its place, so that the others keep their numbers.
     fn group(&mut self, begins: fn(&str) -> bool) -> Result<Option<Item>, ScanError> {
-        let mut group: Option<(Vec<u8>, usize)> = match &mut self.state {
+        let pending = match &mut self.state {
             State::Lines(pending) => pending.take(),
             _ => None,
         };
+        let (mut text, mut first) = pending.unwrap_or_default();
         let mut too_long = false;
         loop {
-            let mut bytes = Vec::new();
-            let Some(read) = self.scanner.line(&mut bytes, self.limit)? else {
+            let end = text.len();
+            if first > 0 {
+                text.push(b'\n');
+            }
+            let start = text.len();
+            let Some(read) = self.scanner.line(&mut text, self.limit)? else {
+                text.truncate(end);
                 self.state = State::Done;
                 break;
             };
-            let is_first = std::str::from_utf8(&bytes).is_ok_and(begins);
-            if is_first && group.as_ref().is_some_and(|(text, _)| !text.trim_ascii().is_empty()) {
-                self.state = State::Lines(Some((bytes, read.number)));
+            let is_first = std::str::from_utf8(&text[start..]).is_ok_and(begins);
+            if is_first && !text[..end].trim_ascii().is_empty() {
+                self.state = State::Lines(Some((text.split_off(start), read.number)));
+                text.truncate(end);
                 break;
             }
+            if first == 0 {
+                first = read.number;
+            }
             if !read.kept {
-                let finding = self.too_long(read.number, "line");
-                let mut kept = group.unwrap_or((Vec::new(), read.number));
-                kept.0.push(b'\n');
-                self.state = State::Lines(Some(kept));
-                return Ok(Some(finding));
+                self.state = State::Lines(Some((text, first)));
+                return Ok(Some(self.too_long(read.number, "line")));
             }
-            match &mut group {
-                None => group = Some((bytes, read.number)),
-                Some((text, _)) => {
-                    text.push(b'\n');
-                    if (text.len() + bytes.len()) as u64 > self.limit {
-                        too_long = true;
-                    } else {
-                        text.append(&mut bytes);
-                    }
-                }
+            if text.len() as u64 > self.limit {
+                too_long = true;
+                text.truncate(end);
             }
         }
-        let Some((bytes, line)) = group else { return Ok(None) };
         if too_long {
-            return Ok(Some(self.too_long(line, "run")));
+            return Ok(Some(self.too_long(first, "run")));
         }
-        if bytes.trim_ascii().is_empty() {
+        if text.trim_ascii().is_empty() {
             return Ok(None);
         }
-        Ok(Some(Item::Record(Cut { bytes, key: line.to_string(), line, column: 1, member: None })))
+        Ok(Some(Item::Record(Cut { bytes: text, key: first.to_string(), line: first, column: 1, member: None })))
     }
 
     fn element(&mut self, at: Option<&str>) -> Result<Option<Item>, ScanError> {

@@ -214,8 +214,12 @@ impl<R: Read> Scanner<R> {
             if read.len > limit {
                 read.kept = false;
                 out.truncate(start);
+            } else {
+                out.extend_from_slice(&hand[..n]);
             }
-            self.pass(n, read.kept.then_some(&mut *out));
+            // What is passed over here holds no line feed but the one at its end.
+            self.at += n;
+            self.offset += n as u64;
             if end.is_some() {
                 self.pass(1, None);
                 read.terminated = true;

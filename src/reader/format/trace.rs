@@ -212,6 +212,10 @@ impl Format for Trace {
 
 /// True for the line a run begins with.
 fn begins_run(line: &str) -> bool {
+    // Nearly every writer puts the type first.
+    if let Some(rest) = line.strip_prefix("{\"type\":\"") {
+        return rest.starts_with("run\"");
+    }
     memchr::memmem::find(line.as_bytes(), b"\"run\"").is_some()
         && serde_json::from_str::<Kind<'_>>(line)
             .is_ok_and(|line| line.kind.is_some_and(|kind| kind.get() == "\"run\""))
