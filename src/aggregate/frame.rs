@@ -34,8 +34,26 @@ const AMOUNTS: [Amount; 8] = [
     ("ms_at_stop", |row| row.ms_at_stop.map(|ms| ms as f64)),
 ];
 
-/// Counts and sums of every group, in group order.
+/// Rows put into one data frame, unless a single group has more.
+const FRAME_ROWS: usize = 1 << 16;
+
+/// Counts and sums of every group, in group order. A frame holds a number for every row and column, so
+/// few rows are put into one at a time.
 pub(super) fn sums(groups: &[Group<'_>]) -> PolarsResult<Vec<Sums>> {
+    let mut all = Vec::with_capacity(groups.len());
+    while let Some(rest) = groups.get(all.len()..).filter(|rest| !rest.is_empty()) {
+        let mut rows = 0;
+        let fitting = rest.iter().take_while(|group| {
+            rows += group.rows.len();
+            rows <= FRAME_ROWS
+        });
+        let taken = fitting.count().max(1);
+        all.extend(sums_in_frame(&rest[..taken])?);
+    }
+    Ok(all)
+}
+
+fn sums_in_frame(groups: &[Group<'_>]) -> PolarsResult<Vec<Sums>> {
     let mut columns = columns(groups);
     let names: Vec<String> = columns.iter().map(|column| column.name().to_string()).collect();
     let keys: Vec<u32> =

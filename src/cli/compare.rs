@@ -11,7 +11,7 @@ use super::output::{Format, Output};
 use crate::aggregate::{Firing, Row};
 use crate::compare::{Comparison, StackInfo};
 use crate::diagnostic::{Diagnostic, Location, nearest};
-use crate::report::{Publication, read_manifest, read_rows};
+use crate::report::{Publication, read_manifest, read_rows, table};
 
 /// Arguments of `compare`.
 #[derive(Debug, ClapArgs)]
@@ -136,17 +136,19 @@ fn bundled(name: &str) -> Result<PathBuf, Failure> {
 }
 
 fn show(publication: &Publication, format: Format, out: Option<&Path>, output: &Output) -> Result<Exit, Failure> {
-    let tables = publication.tables().map_err(|error| Failure::internal(&error))?;
+    let summaries = publication.summaries().map_err(|error| Failure::internal(&error))?;
     if let Some(out) = out {
-        publication.write(&tables, out).map_err(Failure::input)?;
+        publication.write(&summaries, out).map_err(Failure::input)?;
     }
     match format {
         Format::Table => {
             output.data(&format!("{}\n", publication.headline()));
-            output.table(&tables.overview, format)?;
+            output.table(&publication.overview(&summaries), format)?;
         }
-        Format::Json => output.json(&serde_json::json!({ "schema_version": 1, "summary": tables.summary.to_json() })),
-        Format::Csv | Format::Md => output.table(&tables.summary, format)?,
+        Format::Json => {
+            output.json(&serde_json::json!({ "schema_version": 1, "summary": table::summary(&summaries).to_json() }));
+        }
+        Format::Csv | Format::Md => output.table(&table::summary(&summaries), format)?,
     }
     if let Some(out) = out {
         output.note(&format!("written to {}; start with {}", out.display(), out.join("summary.md").display()));

@@ -6,4 +6,4 @@ mod publication;
 pub mod table;
 
 pub use files::{read_rows, write_atomically, write_rows};
-pub use publication::{Manifest, ManifestStack, Publication, Tables, read_manifest};
+pub use publication::{Manifest, ManifestStack, Publication, read_manifest};

@@ -50,19 +50,14 @@ pub struct ManifestStack {
     pub rules: Vec<Label>,
 }
 
-/// The tables of a comparison.
-pub struct Tables {
-    /// For the terminal.
-    pub overview: Table,
-    /// `summary.csv`.
-    pub summary: Table,
+/// What every table and figure of a folder is made of.
+struct Tables {
     rules: Table,
     strata: Table,
     frontier: Table,
     pairs: Table,
     budget: Table,
     curves: Vec<BudgetCurve>,
-    summaries: Vec<Summary>,
     points: Vec<FrontierPoint>,
     /// The frontier's hypervolume and its interval.
     volume: Option<(f64, Option<Interval>)>,
@@ -128,18 +123,26 @@ impl Publication {
         text
     }
 
-    /// Computes every table.
-    pub fn tables(&self) -> Result<Tables, polars::error::PolarsError> {
+    /// One summary a stack, in order: all that is printed. The error is the data frame library's and
+    /// means a defect here.
+    pub fn summaries(&self) -> Result<Vec<Summary>, polars::error::PolarsError> {
+        summarise(&by_stack(&self.rows))
+    }
+
+    /// The table for the terminal.
+    pub fn overview(&self, summaries: &[Summary]) -> Table {
+        table::overview(summaries, self.unit)
+    }
+
+    /// What only a folder holds: pairs, strata, budget curves …
+    fn tables(&self, summaries: &[Summary]) -> Result<Tables, polars::error::PolarsError> {
         let groups = by_stack(&self.rows);
-        let summaries = summarise(&groups)?;
         let stacks: Vec<(Label, Vec<Label>)> =
             self.manifest.stacks.iter().map(|stack| (stack.name.clone(), stack.rules.clone())).collect();
-        let points = frontier(&summaries, self.unit);
+        let points = frontier(summaries, self.unit);
         let spread = frontier_spread(&groups, self.unit);
         let curves = groups.first().map(|group| budget_curves(group, self.unit)).unwrap_or_default();
         Ok(Tables {
-            overview: table::overview(&summaries, self.unit),
-            summary: table::summary(&summaries),
             rules: table::rules(&rule_shares(&stacks, &self.rows, &self.firings)),
             strata: table::strata(&summarise(&by_stratum(&self.rows))?),
             frontier: table::frontier(&points, &spread),
@@ -147,17 +150,19 @@ impl Publication {
             budget: table::budget(&curves),
             volume: frontier_volume(&points).map(|volume| (volume, spread.volume)),
             curves,
-            summaries,
             points,
         })
     }
 
     /// Writes the folder; each file appears whole or not at all.
-    pub fn write(&self, tables: &Tables, out: &Path) -> Result<(), Diagnostic> {
+    pub fn write(&self, summaries: &[Summary], out: &Path) -> Result<(), Diagnostic> {
+        let tables = self.tables(summaries).map_err(|error| {
+            Diagnostic::new(Location::default(), format!("the tables cannot be made: {error}"), "report this as a defect")
+        })?;
         write_rows(&out.join("rows.csv"), &self.rows)?;
         write_rows(&out.join("firings.csv"), &self.firings)?;
         let named = [
-            ("summary", &tables.summary),
+            ("summary", &table::summary(summaries)),
             ("pairs", &tables.pairs),
             ("budget", &tables.budget),
             ("rules", &tables.rules),
@@ -167,25 +172,25 @@ impl Publication {
         for (name, table) in named {
             write_atomically(&out.join(format!("{name}.csv")), |file| table.write_csv(file))?;
         }
-        self.write_figures(tables, out)?;
-        let summary = self.summary_md(tables);
+        self.write_figures(&tables, summaries, out)?;
+        let summary = self.summary_md(&tables, summaries);
         write_atomically(&out.join("summary.md"), |file| file.write_all(summary.as_bytes()))?;
         let manifest = serde_json::to_string_pretty(&self.manifest).unwrap_or_default() + "\n";
         write_atomically(&out.join("manifest.json"), |file| file.write_all(manifest.as_bytes()))
     }
 
-    fn write_figures(&self, tables: &Tables, out: &Path) -> Result<(), Diagnostic> {
+    fn write_figures(&self, tables: &Tables, summaries: &[Summary], out: &Path) -> Result<(), Diagnostic> {
         let groups: Vec<Group<'_>> = by_stack(&self.rows);
         let subtitle = self.headline();
         let frontier =
-            FrontierFigure { points: &tables.points, summaries: &tables.summaries, subtitle: subtitle.clone() };
+            FrontierFigure { points: &tables.points, summaries, subtitle: subtitle.clone() };
         save(&frontier, out, "frontier")?;
         save(&BudgetFigure { curves: &tables.curves, subtitle: subtitle.clone() }, out, "budget")?;
         save(&StopsFigure { groups: &groups, subtitle: subtitle.clone() }, out, "stop-steps")?;
         save(&SpendingFigure { groups: &groups, unit: self.unit, subtitle }, out, "spending")
     }
 
-    fn summary_md(&self, tables: &Tables) -> String {
+    fn summary_md(&self, tables: &Tables, summaries: &[Summary]) -> String {
         let best: Vec<String> =
             tables.points.iter().filter(|point| point.on_frontier).map(|point| format!("`{}`", point.stack)).collect();
         let assumptions =
@@ -207,7 +212,7 @@ impl Publication {
             `pairs.csv` holds every stack against `{baseline}`; `summary.csv` every count, rate, bound and sum.\n",
             baseline = self.manifest.baseline,
             headline = self.headline(),
-            overview = tables.overview.to_markdown(),
+            overview = self.overview(summaries).to_markdown(),
             best = if best.is_empty() { "none can be placed".to_owned() } else { best.join(", ") },
             unit = self.unit.name(),
             volume = tables.volume.map(volume_note).unwrap_or_default(),
