@@ -157,7 +157,11 @@ impl Publication {
     /// Writes the folder; each file appears whole or not at all.
     pub fn write(&self, summaries: &[Summary], out: &Path) -> Result<(), Diagnostic> {
         let tables = self.tables(summaries).map_err(|error| {
-            Diagnostic::new(Location::default(), format!("the tables cannot be made: {error}"), "report this as a defect")
+            Diagnostic::new(
+                Location::default(),
+                format!("the tables cannot be made: {error}"),
+                "report this as a defect",
+            )
         })?;
         write_rows(&out.join("rows.csv"), &self.rows)?;
         write_rows(&out.join("firings.csv"), &self.firings)?;
@@ -182,8 +186,7 @@ impl Publication {
     fn write_figures(&self, tables: &Tables, summaries: &[Summary], out: &Path) -> Result<(), Diagnostic> {
         let groups: Vec<Group<'_>> = by_stack(&self.rows);
         let subtitle = self.headline();
-        let frontier =
-            FrontierFigure { points: &tables.points, summaries, subtitle: subtitle.clone() };
+        let frontier = FrontierFigure { points: &tables.points, summaries, subtitle: subtitle.clone() };
         save(&frontier, out, "frontier")?;
         save(&BudgetFigure { curves: &tables.curves, subtitle: subtitle.clone() }, out, "budget")?;
         save(&StopsFigure { groups: &groups, subtitle: subtitle.clone() }, out, "stop-steps")?;
