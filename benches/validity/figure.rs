@@ -73,7 +73,7 @@ const PANELS: [Panel; 6] = [
         methods: &[
             ("printed", "printed"),
             ("mcnemar-ignoring-tasks", "McNemar, tasks ignored"),
-            ("students-t", "Student's t over tasks"),
+            ("difference", "difference of rates"),
         ],
         range: (0.0, 0.25),
         target: (0.04, 0.06),

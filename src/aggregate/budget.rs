@@ -29,8 +29,6 @@ pub struct BudgetCurve {
     pub band: Vec<Option<Interval>>,
 }
 
-/// Fewer tasks have no band.
-const MIN_TASKS: usize = 8;
 /// Steps of one curve that get an interval.
 const BAND_STEPS: usize = 200;
 
@@ -59,12 +57,8 @@ fn curve(suite: Option<Label>, model: Option<Label>, unit: Unit, runs: &Stratum<
     let with_band = |at: usize| at % every == every - 1 || at + 1 == curve.steps.len();
     let budgets: Vec<f64> =
         curve.steps.iter().enumerate().filter(|(at, _)| with_band(*at)).map(|(_, step)| step.at).collect();
-    let mut intervals = if keys.len() >= MIN_TASKS {
-        let resamples = Resamples::new(&keys, REPLICATES, SEED);
-        incidence_band(&endings, &task_of, &resamples, &budgets, LEVEL).into_iter()
-    } else {
-        Vec::new().into_iter()
-    };
+    let resamples = Resamples::new(&keys, REPLICATES, SEED);
+    let mut intervals = incidence_band(&endings, &task_of, &resamples, &budgets, LEVEL).into_iter();
     BudgetCurve {
         suite,
         model,

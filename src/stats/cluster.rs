@@ -111,7 +111,7 @@ impl Spread {
         self.residuals.clusters
     }
 
-    /// Cluster-robust standard error, without a small-sample factor.
+    /// Cluster-robust standard error, without the factor `K / (K - 1)`.
     pub fn standard_error(&self) -> f64 {
         self.residuals.standard_error()
     }
@@ -129,8 +129,18 @@ impl Spread {
     }
 }
 
+/// The residual of a task which holds `share` of the denominators, as it would be had the task not pulled the ratio
+/// towards itself (the jackknife's). Where a few tasks hold most of an amount the plain residuals are too small.
+///
+/// Bell & McCaffrey (2002), Bias reduction in standard errors for linear regression with multi-stage samples, Survey
+/// Methodology 28; "CR3" in MacKinnon, Nielsen & Webb (2023), J. Econometrics 232.
+pub(super) fn left_out(residual: f64, share: f64) -> f64 {
+    if share < 1.0 { residual / (1.0 - share) } else { residual }
+}
+
 /// The ratio of sums over `clusters` and its linearised, cluster-robust standard error
-/// `sqrt(sum_k (sum_{i in k} (y_i - r x_i))^2) / sum x`; for a mean (all `x` = 1) that is Miller's formula.
+/// `sqrt(sum_k (sum_{i in k} (y_i - r x_i))^2) / sum x`; for a mean (all `x` = 1) that is Miller's formula. Of an amount,
+/// each task's residual is the one with the task left out.
 ///
 /// Clusters without runs are left out. `None` if the denominators sum to 0.
 ///
@@ -151,13 +161,6 @@ pub fn spread(clusters: &[ClusterSums]) -> Option<Spread> {
     if !ratio.is_finite() {
         return None;
     }
-    let mut within = 0.0;
-    let mut residuals = Residuals::default();
-    for cluster in clusters.iter().filter(|cluster| cluster.n > 0) {
-        residuals.add(cluster.numerator - ratio * cluster.denominator);
-        within += cluster.residual_squares(ratio);
-    }
-    let scale = total.denominator.abs();
     let kind = match total.shares == total.n {
         // Within [0, 1] a square equals its number only at the ends.
         true if total.numerator - total.numerator_squared < 1e-9 => Kind::Binary,
@@ -165,6 +168,15 @@ pub fn spread(clusters: &[ClusterSums]) -> Option<Spread> {
         false if is_part => Kind::Part,
         false => Kind::Free,
     };
+    let mut within = 0.0;
+    let mut residuals = Residuals::default();
+    for cluster in clusters.iter().filter(|cluster| cluster.n > 0) {
+        let residual = cluster.numerator - ratio * cluster.denominator;
+        let is_amount = matches!(kind, Kind::Part | Kind::Free);
+        residuals.add(if is_amount { left_out(residual, cluster.denominator / total.denominator) } else { residual });
+        within += cluster.residual_squares(ratio);
+    }
+    let scale = total.denominator.abs();
     Some(Spread {
         ratio,
         n: total.n,

@@ -1,7 +1,7 @@
 //! The difference of two ratios of sums over the same tasks, with an interval and a p-value.
 
 use super::bootstrap::Resamples;
-use super::cluster::ClusterSums;
+use super::cluster::{ClusterSums, left_out};
 use super::estimate::{Method, Requirement, Warning};
 use super::interval::Interval;
 use super::multiplicity::Contrast;
@@ -27,6 +27,8 @@ pub struct RatioDifference {
     pub clusters: u64,
     /// True if both ratios are shares of runs or means of numbers in [0, 1].
     pub is_rate: bool,
+    /// The residuals of the tasks that contributed; of an amount, each with its task left out.
+    pub residuals: Residuals,
 }
 
 impl RatioDifference {
@@ -39,22 +41,25 @@ impl RatioDifference {
         let (ratio_a, ratio_b) = (total_a.0 / total_a.1, total_b.0 / total_b.1);
         let value = ratio_a - ratio_b;
         let residual = |task: &ClusterSums, ratio: f64| task.numerator - ratio * task.denominator;
+        let is_rate = tasks.iter().all(|task| task.a.is_rate() && task.b.is_rate());
+        let part = |task: &ClusterSums, ratio: f64, total: f64| {
+            let plain = residual(task, ratio) / total;
+            (plain, if is_rate { plain } else { left_out(plain, task.denominator / total) })
+        };
+        let parts: Vec<(f64, f64)> = tasks
+            .iter()
+            .map(|task| (part(&task.a, ratio_a, total_a.1), part(&task.b, ratio_b, total_b.1)))
+            .map(|(a, b)| (a.0 - b.0, a.1 - b.1))
+            .collect();
+        let mut residuals: Residuals = parts.iter().map(|part| part.1).collect();
+        residuals.clusters = tasks.iter().filter(|task| task.a.n > 0 || task.b.n > 0).count() as u64;
         value.is_finite().then(|| Self {
             value,
-            influence: tasks
-                .iter()
-                .map(|task| residual(&task.a, ratio_a) / total_a.1 - residual(&task.b, ratio_b) / total_b.1)
-                .collect(),
-            clusters: tasks.iter().filter(|task| task.a.n > 0 || task.b.n > 0).count() as u64,
-            is_rate: tasks.iter().all(|task| task.a.is_rate() && task.b.is_rate()),
+            influence: parts.into_iter().map(|part| part.0).collect(),
+            clusters: residuals.clusters,
+            is_rate,
+            residuals,
         })
-    }
-
-    /// The residuals of the tasks that contributed.
-    pub fn residuals(&self) -> Residuals {
-        let mut residuals: Residuals = self.influence.iter().copied().collect();
-        residuals.clusters = self.clusters;
-        residuals
     }
 
     /// The interval and p-value from the linearised standard error, see [`Residuals::interval`] and
@@ -63,9 +68,8 @@ impl RatioDifference {
     pub fn compare(&self, level: f64) -> Comparison {
         let requirement = if self.is_rate { Requirement::RATE } else { Requirement::AMOUNT };
         let enough = requirement.is_met(self.clusters);
-        let residuals = self.residuals();
-        let interval = residuals.interval(self.value, level).filter(|_| enough);
-        let p = match residuals.p_value(self.value) {
+        let interval = self.residuals.interval(self.value, level).filter(|_| enough);
+        let p = match self.residuals.p_value(self.value) {
             None if self.value == 0.0 => Some(1.0),
             p => p,
         };

@@ -188,8 +188,8 @@ impl Estimate {
 /// - any other ratio: t, corrected for skewness.
 ///
 /// All t quantiles have the [degrees of freedom](super::residual::Residuals::degrees_of_freedom) the tasks' residuals
-/// support. A rate has no interval below 8 tasks and a warning below 20; an amount none below 20 and a warning below
-/// 50: fewer than that, the intervals cover clearly less often than they say (`cargo bench --bench validity`).
+/// support, and in an amount each task's residual is the one with the task left out. A rate has no interval below 8 tasks and a warning below 20; an amount none below 20 and a warning below
+/// 50, where in long-tailed corpora the interval can miss its level by 1 to 3 points (`reports/`, validity).
 ///
 /// No randomness; one pass to sum and one for the residuals.
 pub fn ratio_estimate(clusters: &[ClusterSums], level: f64) -> Estimate {

@@ -4,8 +4,15 @@
 //! still succeed. Assumes that being cut off says nothing about a run's prospects, which holds for a fixed cap on the
 //! same axis and not for a human who gave up on it.
 
+use std::collections::BTreeSet;
+
 use super::bootstrap::{Replicates, Resamples};
-use super::interval::Interval;
+use super::distribution::t_quantile;
+use super::estimate::MIN_CLUSTERS_FOR_INTERVAL;
+use super::interval::{Interval, wilson_effective};
+
+/// Fewer defined replicates give no interval.
+const MIN_REPLICATES: usize = 100;
 
 /// How a run ended on the budget axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -80,8 +87,11 @@ pub fn cumulative_incidence(runs: &[Ending]) -> Incidence {
     curve(order.iter().map(|at| (runs[*at], 1.0)), runs.len() as f64)
 }
 
-/// Pointwise percentile band of the curve at `budgets`, resampling tasks. `task_of[i]` is the position of run i's
-/// task among the keys given to `resamples`. `None` where fewer than 100 replicates are defined.
+/// Pointwise band of the curve at `budgets`: Wilson's interval on the effective number of runs, from the standard error over
+/// resampled tasks, with t quantiles. The percentile interval of the same resamples is too short below some 100 tasks.
+///
+/// `task_of[i]` is the position of run i's task among the keys given to `resamples`. `None` below 8 tasks, beyond what is
+/// known, and where fewer than 100 replicates are defined.
 pub fn incidence_band(
     runs: &[Ending],
     task_of: &[usize],
@@ -89,6 +99,10 @@ pub fn incidence_band(
     budgets: &[f64],
     level: f64,
 ) -> Vec<Option<Interval>> {
+    let tasks = task_of.iter().collect::<BTreeSet<_>>().len();
+    if (tasks as u64) < MIN_CLUSTERS_FOR_INTERVAL {
+        return vec![None; budgets.len()];
+    }
     let order = ascending(runs);
     let rank = resamples.ranks();
     let position: Vec<Option<usize>> =
@@ -102,7 +116,21 @@ pub fn incidence_band(
             values.push(drawn.by(*budget));
         }
     });
-    values.into_iter().map(|values| values.into_iter().collect::<Replicates>().interval(level)).collect()
+    let curve = cumulative_incidence(runs);
+    let quantile = t_quantile(0.5 + 0.5 * level, tasks as f64 - 1.0);
+    budgets
+        .iter()
+        .zip(values)
+        .map(|(budget, values)| {
+            let share = curve.by(*budget)?;
+            let replicates: Replicates = values.into_iter().collect();
+            let error = replicates.standard_error().filter(|_| replicates.values.len() >= MIN_REPLICATES)?;
+            let n_effective = share * (1.0 - share) / (error * error);
+            // Where all runs agree there is no spread to estimate, and a task counts as one run: the worst case.
+            let n_effective = if n_effective.is_finite() && n_effective > 0.0 { n_effective } else { tasks as f64 };
+            wilson_effective(share, n_effective, quantile)
+        })
+        .collect()
 }
 
 /// The runs by budget; at ties by how they ended, cut-off runs last.

@@ -95,7 +95,8 @@ impl Adjustment {
 }
 
 /// The p-values of a sweep against one baseline, adjusted by the method that holds for the number of tests and of tasks
-/// (the fewest any contrast has). A test without a p-value of its own has no adjusted one; see [`max_t`].
+/// (the fewest any contrast has). A test without a p-value of its own has no adjusted one, and none is adjusted below its own;
+/// see [`max_t`].
 pub fn adjust_sweep(tests: &[SweepTest], resamples: &Resamples) -> (Vec<Option<f64>>, Adjustment) {
     let clusters = tests.iter().filter_map(|test| test.contrast.as_ref()).map(|contrast| contrast.clusters).min();
     let clusters = clusters.unwrap_or(0);
@@ -115,7 +116,7 @@ pub fn adjust_sweep(tests: &[SweepTest], resamples: &Resamples) -> (Vec<Option<f
         }
         (adjusted, Adjustment::MaxT)
     };
-    (tests.iter().zip(adjusted).map(|(test, p)| test.p.and(p)).collect(), method)
+    (tests.iter().zip(adjusted).map(|(test, p)| Some(p?.max(test.p?))).collect(), method)
 }
 
 /// Adjusted p-values of max-T, step-down, in the order given: the chance of any false finding among all contrasts

@@ -2,6 +2,7 @@
 
 use whenstop::stats::cluster::spread;
 use whenstop::stats::distribution::{normal_cdf, normal_quantile, t_quantile};
+use whenstop::stats::estimate::free_ratio_estimate;
 use whenstop::stats::incidence::{End, Ending, incidence_band};
 use whenstop::stats::interval::{Interval, wilson};
 use whenstop::stats::labels::LabelErrors;
@@ -10,6 +11,8 @@ use whenstop::stats::{ClusterSums, Resamples, ratio_estimate};
 use super::{Corpus, Row, Tally, keys, random::Random, repeat};
 
 const LEVEL: f64 = 0.95;
+/// The share of corpora on which the percentile bootstrap is tried.
+const BOOTSTRAPPED: f64 = 0.25;
 
 /// A rate of `effect` over runs.
 pub(crate) fn rate(corpus: Corpus, repetitions: u64, replicates: usize) -> Vec<Row> {
@@ -77,7 +80,8 @@ fn note(clusters: &[ClusterSums], truth: f64, replicates: usize, random: &mut Ra
     let half = spread.residuals.variance().map_or(0.0, |variance| quantile * variance.sqrt());
     tally.note("students-t", "coverage", covers(Some(Interval::around(spread.ratio, half))));
     tally.note("skewness-corrected-t", "coverage", covers(spread.residuals.interval(spread.ratio, LEVEL)));
-    if replicates > 0 {
+    // It takes most of the time and is there for comparison only.
+    if replicates > 0 && random.chance(BOOTSTRAPPED) {
         let resamples = Resamples::new(&keys(clusters.len(), random), replicates, random.bits());
         let column = |value: fn(&ClusterSums) -> f64| clusters.iter().map(value).collect::<Vec<f64>>();
         let ratios = resamples.ratios(&column(|cluster| cluster.numerator), &column(|cluster| cluster.denominator));
@@ -117,6 +121,36 @@ pub(crate) fn budget(corpus: Corpus, repetitions: u64, replicates: usize) -> Vec
         let band = incidence_band(&runs, &task_of, &resamples, &[1.0], LEVEL);
         let covers = band.first().copied().flatten().map(|interval| interval.contains(truth));
         tally.note("printed", "coverage", covers);
+    })
+}
+
+/// Two ratios of any sign when `effect` of the runs are stopped: what is saved less what it costs to run the killed ones (three in
+/// ten stops) again, over what was recorded; and what is spent for each success, which `effect` of the runs are.
+pub(crate) fn free_ratios(corpus: Corpus, repetitions: u64) -> Vec<Row> {
+    // The mean of a lognormal number with sigma 0.7.
+    let mean = (0.5_f64 * 0.7 * 0.7).exp();
+    repeat("free-ratios", corpus, repetitions, |random, tally| {
+        let (mut rework, mut spent) = (Vec::new(), Vec::new());
+        for _ in 0..corpus.tasks {
+            let task = corpus.icc.sqrt() * random.normal();
+            let rate = random.task_rate(corpus.effect, corpus.icc);
+            let (mut own_rework, mut own_spent) = (ClusterSums::default(), ClusterSums::default());
+            for _ in 0..corpus.runs(random) {
+                let tokens = (0.7 * (task + (1.0 - corpus.icc).sqrt() * random.normal())).exp();
+                let saved = if random.chance(rate) { tokens * random.uniform() } else { 0.0 };
+                let again = if saved > 0.0 && random.chance(0.3) { mean } else { 0.0 };
+                own_rework.add_either(saved - again, tokens);
+                own_spent.add_either(tokens, f64::from(u8::from(random.chance(rate))));
+            }
+            rework.push(own_rework);
+            spent.push(own_spent);
+        }
+        for (name, tasks, truth) in
+            [("after-rework", &rework, 0.2 * corpus.effect), ("per-success", &spent, mean / corpus.effect)]
+        {
+            let interval = free_ratio_estimate(tasks, LEVEL).interval;
+            tally.note(name, "coverage", interval.map(|interval| interval.contains(truth)));
+        }
     })
 }
 

@@ -39,7 +39,7 @@ pub(crate) fn yes_no(corpus: Corpus, repetitions: u64) -> Vec<Row> {
                 b: ClusterSums::of_counts(task.only_b, task.n),
             })
             .collect();
-        rejects("students-t", ratio_difference(&sums, 0.95).p);
+        rejects("difference", ratio_difference(&sums, 0.95).p);
     })
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn costs(corpus: Corpus, repetitions: u64, replicates: usize) -> Vec<
             })
             .collect();
         let comparison = ratio_difference(&tasks, 0.95);
-        tally.note("students-t", "type-I", comparison.p.map(|p| p <= ALPHA));
+        tally.note("printed", "type-I", comparison.p.map(|p| p <= ALPHA));
         tally.note("printed", "coverage", comparison.interval.map(|interval| interval.contains(0.0)));
         let differences: Vec<f64> = tasks.iter().map(|task| task.a.numerator - task.b.numerator).collect();
         let flipped = (corpus.tasks <= 30).then(|| sign_flip(&differences, random.bits()));

@@ -5,6 +5,7 @@ use plotters::prelude::*;
 use super::canvas::{Drawing, FigureError, Picture};
 use super::style::{self, AMBER, BLUE, FAINT, GREEN, GREY, INK, LABEL, RED, SMALL, STONE, TEAL, TITLE};
 use crate::aggregate::BudgetCurve;
+use crate::stats::Interval;
 
 /// The budget curves of a corpus.
 pub struct BudgetFigure<'a> {
@@ -16,6 +17,8 @@ pub struct BudgetFigure<'a> {
 
 /// Colours in turn; beyond them curves share a colour and are told apart by their number.
 const COLOURS: [RGBColor; 7] = [BLUE, RED, GREEN, AMBER, TEAL, INK, STONE];
+/// With more curves than this the bands would only hide each other; the table has them.
+const MOST_BANDS: usize = 7;
 const LEGEND: u32 = 340;
 const ROW: i32 = 19;
 
@@ -31,11 +34,16 @@ impl Picture for BudgetFigure<'_> {
         let title = format!("Success by budget of {unit}");
         area.draw(&Text::new(title, (20, 14), ("sans-serif", TITLE).into_font().color(&INK))).map_err(error)?;
         let small = ("sans-serif", SMALL).into_font().color(&GREY);
-        let note = format!("{}; Aalen-Johansen, capped runs cut off; a cross ends what is known", self.subtitle);
+        let note = format!(
+            "{}; Aalen-Johansen, capped runs cut off; a cross ends what is known; bands: 95 %, by task",
+            self.subtitle
+        );
         area.draw(&Text::new(note, (20, 42), small.clone())).map_err(error)?;
         let (body, legend) = area.margin(64, 10, 10, 10).split_horizontally(1120 - LEGEND - 20);
-        let right =
-            self.curves.iter().filter_map(|curve| curve.curve.steps.last()).map(|step| step.at).fold(1.0, f64::max);
+        // Beyond the last success every curve is flat.
+        let right = self.curves.iter().map(last_success).fold(1.0, f64::max) * 1.2;
+        let ends = self.curves.iter().filter_map(|curve| curve.curve.steps.last()).map(|step| step.at);
+        let right = ends.fold(1.0, f64::max).min(right);
         let mut chart = ChartBuilder::on(&body)
             .x_label_area_size(48)
             .y_label_area_size(62)
@@ -54,10 +62,17 @@ impl Picture for BudgetFigure<'_> {
             .axis_style(GREY)
             .draw()
             .map_err(error)?;
+        if self.curves.len() <= MOST_BANDS {
+            for (curve, colour) in self.curves.iter().zip(COLOURS) {
+                let band = Polygon::new(band(curve, right * 1.03), colour.mix(0.12).filled());
+                chart.draw_series([band]).map_err(error)?;
+            }
+        }
         for (index, curve) in self.curves.iter().enumerate() {
             let colour = COLOURS[index % COLOURS.len()];
-            let points = steps(curve);
-            if let (Some(end), Some(_)) = (points.last().copied(), curve.curve.known_to) {
+            let points = steps(curve, right * 1.03);
+            if let (Some(end), Some(_)) = (points.last().copied(), curve.curve.known_to.filter(|known| *known <= right))
+            {
                 chart.draw_series([Cross::new(end, 5, colour.stroke_width(2))]).map_err(error)?;
             }
             chart.draw_series(LineSeries::new(points, colour.stroke_width(2))).map_err(error)?;
@@ -76,15 +91,45 @@ impl Picture for BudgetFigure<'_> {
     }
 }
 
-/// The corners of the step curve, in percent; ends where what is known ends.
-fn steps(curve: &BudgetCurve) -> Vec<(f64, f64)> {
+/// The budget of the last success.
+fn last_success(curve: &BudgetCurve) -> f64 {
+    let total = curve.curve.steps.last().map_or(0.0, |step| step.incidence);
+    curve.curve.steps.iter().find(|step| step.incidence >= total).map_or(0.0, |step| step.at)
+}
+
+/// The corners of the step curve up to `right`, in percent; ends where what is known ends.
+fn steps(curve: &BudgetCurve, right: f64) -> Vec<(f64, f64)> {
     let known_to = curve.curve.known_to.unwrap_or(f64::INFINITY);
+    let shown = curve.curve.steps.iter().take_while(|step| step.at <= known_to);
+    corners(shown.map(|step| (step.at, step.incidence)), right)
+}
+
+/// The outline of the band: along the lower ends and back along the upper ones.
+fn band(curve: &BudgetCurve, right: f64) -> Vec<(f64, f64)> {
+    let known = || curve.curve.steps.iter().zip(&curve.band).filter_map(|(step, band)| Some((step.at, (*band)?)));
+    let Some((first, _)) = known().next() else { return Vec::new() };
+    let side = |end: fn(Interval) -> f64| -> Vec<(f64, f64)> {
+        let corners = corners(known().map(|(at, interval)| (at, end(interval))), right);
+        corners.into_iter().filter(|(at, _)| *at >= first).collect()
+    };
+    let (low, high) = (side(|interval| interval.low), side(|interval| interval.high));
+    low.into_iter().chain(high.into_iter().rev()).collect()
+}
+
+/// A step function's corners up to `right`, in percent.
+fn corners(values: impl Iterator<Item = (f64, f64)>, right: f64) -> Vec<(f64, f64)> {
     let mut points = vec![(0.0, 0.0)];
     let mut level = 0.0;
-    for step in curve.curve.steps.iter().take_while(|step| step.at <= known_to) {
-        points.push((step.at, level));
-        level = step.incidence * 100.0;
-        points.push((step.at, level));
+    let mut last = 0.0_f64;
+    for (at, value) in values {
+        last = at;
+        if at > right {
+            break;
+        }
+        points.push((at, level));
+        level = value * 100.0;
+        points.push((at, level));
     }
+    points.push((last.min(right), level));
     points
 }

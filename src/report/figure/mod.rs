@@ -3,6 +3,7 @@
 mod budget;
 mod canvas;
 mod frontier;
+mod labels;
 mod spending;
 mod stops;
 pub mod style;

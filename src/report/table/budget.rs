@@ -4,7 +4,7 @@ use super::{Cell, Line, Table};
 use crate::aggregate::BudgetCurve;
 
 /// How the curve and its interval are made.
-const METHOD: &str = "aalen-johansen, percentile bootstrap of tasks";
+const METHOD: &str = "aalen-johansen, wilson on the effective n by task bootstrap";
 
 /// The budget curves.
 pub fn budget(curves: &[BudgetCurve]) -> Table {
