@@ -4,7 +4,7 @@ use super::Exit;
 use super::failure::Failure;
 use super::inputs::ReadingArgs;
 use super::output::{Format, Output};
-use crate::reader::{Corpus, CorpusReport};
+use crate::reader::{Corpus, CorpusReport, Oddity, PricingReport, ReadOptions, RunRead};
 use crate::report::table::{Cell, Table};
 
 /// Arguments of `corpus`.
@@ -18,6 +18,9 @@ pub(super) struct Args {
     /// Say for each file what it was taken for, and why.
     #[arg(long)]
     why: bool,
+    /// List every run: its outcome and where that came from, its end, and what is odd about it.
+    #[arg(long)]
+    runs: bool,
     /// How the counts are printed.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -25,13 +28,18 @@ pub(super) struct Args {
 
 /// `whenstop corpus`.
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
-    let corpus = Corpus::open(&args.paths, args.reading.options()?)?;
+    let options = ReadOptions { list_runs: args.runs, ..args.reading.options()? };
+    let corpus = Corpus::open(&args.paths, options)?;
     let bar = output.progress(corpus.bytes());
     let report = corpus.process(|_| (), |()| bar.set_position(corpus.bytes_read()))?;
     bar.finish_and_clear();
     match args.format {
         Format::Json => output.json(&serde_json::to_value(&report).map_err(|error| Failure::internal(&error))?),
         format => output.table(&counts(&report), format)?,
+    }
+    if let Some(runs) = report.run_list.as_ref().filter(|_| args.format != Format::Json) {
+        output.data("\n");
+        output.table(&run_table(runs), args.format)?;
     }
     if args.format == Format::Table {
         output.data(&details(&report, args.why));
@@ -61,6 +69,33 @@ fn counts(report: &CorpusReport) -> Table {
     Table { columns: columns.map(str::to_owned).to_vec(), rows: rows.collect() }
 }
 
+/// One line a run.
+fn run_table(runs: &[RunRead]) -> Table {
+    let columns = ["run", "format", "steps", "tokens", "outcome", "from", "end", "odd"];
+    let rows = runs.iter().map(|run| {
+        vec![
+            Cell::Text(run.run_id.clone()),
+            Cell::Text(run.format.clone()),
+            Cell::Count(run.steps),
+            run.tokens.map_or(Cell::Missing, Cell::Count),
+            Cell::Text(run.outcome.to_owned()),
+            run.outcome_source.clone().map_or(Cell::Missing, Cell::Text),
+            Cell::Text(run.end.to_owned()),
+            Cell::Text(run.hygiene.join(" ")),
+        ]
+    });
+    Table { columns: columns.map(str::to_owned).to_vec(), rows: rows.collect() }
+}
+
+/// What is odd about the runs, a check a line, with the first run it was found in.
+fn oddities(report: &CorpusReport) -> Vec<String> {
+    let line = |odd: &Oddity| {
+        let first = odd.first.first().map(|run| format!(" (first `{run}`)")).unwrap_or_default();
+        format!("odd: {} in {} runs{first}: {}", odd.check, odd.runs, odd.advice)
+    };
+    report.hygiene.iter().map(line).collect()
+}
+
 /// Sources of outcomes, findings, and files left out.
 fn details(report: &CorpusReport, why: bool) -> String {
     let mut lines = Vec::new();
@@ -68,8 +103,12 @@ fn details(report: &CorpusReport, why: bool) -> String {
         for (source, runs) in &format.outcome_sources {
             lines.push(format!("outcome of {runs} {} runs: {source}", format.format));
         }
+        if format.unknown > 0 {
+            lines.push(format!("outcome of {} {} runs: nobody graded them", format.unknown, format.format));
+        }
     }
-    lines.extend(report.pricing.iter().flat_map(crate::reader::PricingReport::lines));
+    lines.extend(oddities(report));
+    lines.extend(report.pricing.iter().flat_map(PricingReport::lines));
     if why {
         lines.extend(report.files.iter().map(|f| format!("{}: {} ({}), {} runs", f.path, f.format, f.why, f.runs)));
         lines.extend(report.skipped.iter().map(|skipped| format!("{}: left out: {}", skipped.path, skipped.reason)));

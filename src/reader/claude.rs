@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::copies::ReplyId;
 use super::format::Raw;
 use super::reading::Reading;
 use super::{json, openai};
@@ -58,6 +59,8 @@ pub(super) struct Conversation {
     pub(super) events: Vec<Event>,
     /// Where the reply of each message id stands.
     replies: BTreeMap<String, usize>,
+    /// The same, by prints that are equal in every file a line was copied to.
+    pub(super) prints: Vec<ReplyId>,
     /// The model of the first call.
     pub(super) model: Option<String>,
 }
@@ -85,7 +88,13 @@ impl Conversation {
                 self.model.get_or_insert_with(|| model.to_owned());
             }
             self.events.push(Event::Message(Box::new(reply)));
-            self.events.len() - 1
+            let at = self.events.len() - 1;
+            if let Some(id) = id.as_ref().filter(|_| !synthetic) {
+                // Without a request's id, message ids of hand-made files are told apart by their time.
+                let time = ts.filter(|_| request.is_none()).map(|ts| ts.0).unwrap_or_default();
+                self.prints.push((at, xxhash_rust::xxh3::xxh3_64(format!("{id} {time}").as_bytes())));
+            }
+            at
         });
         if let Some(id) = id {
             self.replies.insert(id, at);

@@ -10,10 +10,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
+use super::copies::{Copied, Copies, ReplyId};
 use super::eval_log::EvalLog;
 use super::format::{self, Format, Layout};
 use super::grades::{self, FolderGrades, Reports};
-use super::hygiene::{Checked, Hygiene};
+use super::hygiene::{Check, Checked, Hygiene};
 use super::labels::{self, Labels};
 use super::probe::{Probe, Shape};
 use super::reading::{FileName, Reading, Record};
@@ -21,7 +22,7 @@ use super::records::{self, Cut, Item, Records};
 use super::source::{Source, Sources, walk};
 use super::{CorpusReport, Finding, Pricing, PricingReport, ReadError, ReadOptions, Skipped, json};
 use crate::diagnostic::{Diagnostic, Location, Severity, nearest};
-use crate::transcript::{Outcome, Run};
+use crate::transcript::{Draft, Event, Lane, Outcome, Run};
 
 /// A batch ends at this many bytes …
 const BATCH_BYTES: usize = 8 << 20;
@@ -174,6 +175,7 @@ struct Found {
     run: Run,
     checked: Option<Checked>,
     pricing: Option<Pricing>,
+    replies: Vec<ReplyId>,
 }
 
 /// Reads one record, whatever its bytes.
@@ -213,16 +215,17 @@ fn read_record(file: &Arc<OpenFile>, cut: &Cut, options: &ReadOptions) -> Parsed
         ));
     }
     file.format.read(&record, &mut reading);
-    let Reading { drafts, mut findings, unknown, .. } = reading;
+    let Reading { drafts, mut replies, mut findings, unknown, .. } = reading;
     findings.sort_by_key(|finding| (finding.diagnostic.at.line, finding.diagnostic.at.column));
     let runs = drafts
         .into_iter()
-        .map(|mut draft| {
+        .enumerate()
+        .map(|(n, mut draft)| {
             let prices = options.prices.as_ref();
             let pricing = prices.map(|prices| prices.price(&mut draft, file.format.counts_by_turn()));
             let run = Run::new(draft);
             let checked = options.hygiene.then(|| Checked::of(&run));
-            Found { run, checked, pricing }
+            Found { run, checked, pricing, replies: replies.remove(&n).unwrap_or_default() }
         })
         .collect();
     Parsed::Runs { file: file.clone(), runs, findings, unknown }
@@ -374,6 +377,7 @@ struct Ledger<'c> {
     options: &'c ReadOptions,
     labels: Labels,
     hygiene: Hygiene,
+    copies: Copies,
     /// Hashes of the ids given away; only asked whether it has one.
     ids: HashSet<u64>,
 }
@@ -381,12 +385,21 @@ struct Ledger<'c> {
 impl<'c> Ledger<'c> {
     fn new(corpus: &'c Corpus) -> Self {
         let pricing = corpus.options.prices.as_ref().map(|prices| PricingReport::new(prices));
-        let mut report = CorpusReport { skipped: corpus.sources.skipped.clone(), pricing, ..CorpusReport::default() };
+        let skipped = corpus.sources.skipped.clone();
+        let run_list = corpus.options.list_runs.then(Vec::new);
+        let mut report = CorpusReport { skipped, run_list, pricing, ..CorpusReport::default() };
         let mut labels = corpus.labels.clone();
         for finding in labels.findings.drain(..) {
             report.find(finding);
         }
-        Self { report, options: &corpus.options, labels, hygiene: Hygiene::default(), ids: HashSet::new() }
+        Self {
+            report,
+            options: &corpus.options,
+            labels,
+            hygiene: Hygiene::default(),
+            copies: Copies::default(),
+            ids: HashSet::new(),
+        }
     }
 
     /// Enters what became of a piece and passes its runs on.
@@ -402,15 +415,15 @@ impl<'c> Ledger<'c> {
                 for (kind, n) in unknown {
                     *self.report.unknown_kinds.entry(format!("{} {kind}", file.format.id())).or_default() += n;
                 }
-                for Found { mut run, checked, pricing } in found {
+                for mut found in found {
+                    self.take_copies_out(&mut found, &file);
+                    let Found { mut run, checked, pricing, .. } = found;
                     self.name(&mut run, &file.name);
                     if let Some((report, pricing)) = self.report.pricing.as_mut().zip(pricing) {
                         report.enter(&run.header.run_id, pricing);
                     }
-                    if let Some(checked) = checked {
-                        self.hygiene.enter(file.format.id(), &run, &checked);
-                    }
-                    self.report.add(file.format.id(), &run);
+                    let odd = checked.map(|checked| self.hygiene.enter(file.format.id(), &run, checked));
+                    self.report.add(file.format.id(), &file.name.path, &run, odd.unwrap_or_default());
                     runs.push(run);
                 }
             }
@@ -424,6 +437,52 @@ impl<'c> Ledger<'c> {
         }
         self.report.find(finding);
         Ok(())
+    }
+
+    /// Makes context of the replies that another file had already, and says so.
+    fn take_copies_out(&mut self, found: &mut Found, file: &OpenFile) {
+        let Copied { events, from } = self.copies.enter(&file.name.path, &found.replies);
+        if events.is_empty() {
+            return;
+        }
+        let run = &found.run;
+        let mut draft = Draft {
+            header: run.header.clone(),
+            events: run.events().to_vec(),
+            grade: run.grade.clone(),
+            warnings: run.warnings.clone(),
+        };
+        for copy in &events {
+            if let Some(Event::Message(reply)) = draft.events.get_mut(*copy) {
+                reply.lane = Lane::Canned;
+            }
+        }
+        if let (Some(prices), Some(Pricing::Computed { .. })) = (&self.options.prices, &found.pricing) {
+            for event in &mut draft.events {
+                if let Event::Message(message) = event {
+                    message.cost = None;
+                }
+            }
+            found.pricing = Some(prices.price(&mut draft, file.format.counts_by_turn()));
+        }
+        found.run = Run::new(draft);
+        if let Some(checked) = &mut found.checked {
+            checked.add(Check::CopiedReplies);
+        }
+        let others: Vec<String> = from.iter().map(|(path, n)| format!("{n} in `{path}`")).collect();
+        self.report.find(Finding {
+            severity: Severity::Warning,
+            diagnostic: Diagnostic::new(
+                Location::file(file.name.path.as_str()),
+                format!(
+                    "{} of {} replies stand in other files already: {}",
+                    events.len(),
+                    found.replies.len(),
+                    others.join(", ")
+                ),
+                "a resumed or forked session begins with a copy: there they are steps, here they are context",
+            ),
+        });
     }
 
     /// Makes the run's id unique in the corpus, and joins its label.

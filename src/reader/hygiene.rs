@@ -43,6 +43,8 @@ pub enum Check {
     Compaction,
     /// Words in the agent's name that no model said.
     CannedMessages,
+    /// Replies that stand in another file already.
+    CopiedReplies,
     /// The same steps as another run.
     DuplicateRun,
     /// The outcome says no more than the end cause.
@@ -51,7 +53,7 @@ pub enum Check {
 
 impl Check {
     /// All of them, in the order of reports.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::DuplicateCallIds,
         Self::CallsWithoutResults,
         Self::ResultsWithoutCalls,
@@ -65,6 +67,7 @@ impl Check {
         Self::SubAgents,
         Self::Compaction,
         Self::CannedMessages,
+        Self::CopiedReplies,
         Self::DuplicateRun,
         Self::OutcomeIsEndCause,
     ];
@@ -85,6 +88,7 @@ impl Check {
             Self::SubAgents => "sub_agents",
             Self::Compaction => "compaction",
             Self::CannedMessages => "canned_messages",
+            Self::CopiedReplies => "copied_replies",
             Self::DuplicateRun => "duplicate_run",
             Self::OutcomeIsEndCause => "outcome_is_end_cause",
         }
@@ -108,6 +112,7 @@ impl Check {
             Self::SubAgents => "their tokens count in the run, their messages are no steps",
             Self::Compaction => "context sizes fall there for a reason",
             Self::CannedMessages => "they are neither steps nor calls",
+            Self::CopiedReplies => "they are context here: steps and tokens count in the file that has them first",
             Self::DuplicateRun => "it counts twice: leave one of the files out",
             Self::OutcomeIsEndCause => {
                 "the outcome may be how the run ended, not whether it did its task: check the field"
@@ -140,14 +145,19 @@ pub(super) struct Hygiene {
 }
 
 impl Hygiene {
-    /// Enters a run, in corpus order.
-    pub(super) fn enter(&mut self, format: &'static str, run: &Run, checked: &Checked) {
+    /// Enters a run, in corpus order, and gives the names of what is odd about it.
+    pub(super) fn enter(&mut self, format: &'static str, run: &Run, mut checked: Checked) -> Vec<&'static str> {
+        if run.steps().len() > 2 && !self.seen.insert(checked.print) {
+            checked.odd.insert(Check::DuplicateRun);
+        }
         for check in &checked.odd {
             self.find(*check, &run.header.run_id);
         }
-        if run.steps().len() > 2 && !self.seen.insert(checked.print) {
-            self.find(Check::DuplicateRun, &run.header.run_id);
-        }
+        self.compare_ends(format, run);
+        checked.odd.into_iter().map(Check::name).collect()
+    }
+
+    fn compare_ends(&mut self, format: &'static str, run: &Run) {
         // A run graded at every turn ends because it succeeded: there the two agree by nature.
         if run.events().iter().any(|event| matches!(event, Event::Checkpoint(_))) {
             return;
@@ -200,6 +210,11 @@ impl Checked {
     /// Checks a run.
     pub(super) fn of(run: &Run) -> Self {
         Self { odd: check(run), print: print(run) }
+    }
+
+    /// Adds what only the corpus shows.
+    pub(super) fn add(&mut self, check: Check) {
+        self.odd.insert(check);
     }
 }
 

@@ -6,6 +6,7 @@
 //! run or file; only [`ReadError`] ends the reading.
 
 mod claude;
+mod copies;
 mod corpus;
 mod decode;
 mod dialect;
@@ -39,7 +40,7 @@ pub use hygiene::{Check, Oddity};
 pub use price::{NotPriced, Price, PriceTable, PricedModel, Pricing, PricingReport, Unpriced};
 pub use probe::{Probe, Shape, Sketch};
 pub use reading::{FileName, Reading, Record};
-pub use report::{CorpusReport, FileRead, Finding, FormatCounts, Skipped, tokens};
+pub use report::{CorpusReport, FileRead, Finding, FormatCounts, RunRead, Skipped, tokens};
 
 use crate::diagnostic::Diagnostic;
 
@@ -75,6 +76,8 @@ pub struct ReadOptions {
     pub prices: Option<Arc<PriceTable>>,
     /// Look for what is odd in runs that are read well ([`CorpusReport::hygiene`]).
     pub hygiene: bool,
+    /// List every run in the report: it then grows with their number.
+    pub list_runs: bool,
 }
 
 impl Default for ReadOptions {
@@ -89,6 +92,7 @@ impl Default for ReadOptions {
             outcome_key: None,
             prices: None,
             hygiene: true,
+            list_runs: false,
         }
     }
 }

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::copies::ReplyId;
 use super::format::Raw;
 use super::grades::FolderGrades;
 use super::{Finding, ReadOptions, json, time};
@@ -96,6 +97,8 @@ impl<'r> Record<'r> {
 pub struct Reading<'r> {
     record: Record<'r>,
     pub(super) drafts: Vec<Draft>,
+    /// The replies of drafts that may have them in common with other files, by the draft's place.
+    pub(super) replies: BTreeMap<usize, Vec<ReplyId>>,
     pub(super) findings: Vec<Finding>,
     pub(super) unknown: BTreeMap<String, u64>,
 }
@@ -103,11 +106,17 @@ pub struct Reading<'r> {
 impl<'r> Reading<'r> {
     /// Nothing yet.
     pub(super) fn of(record: Record<'r>) -> Self {
-        Self { record, drafts: Vec::new(), findings: Vec::new(), unknown: BTreeMap::new() }
+        Self { record, drafts: Vec::new(), replies: BTreeMap::new(), findings: Vec::new(), unknown: BTreeMap::new() }
     }
 
     /// Hands over a run.
     pub fn run(&mut self, draft: Draft) {
+        self.drafts.push(draft);
+    }
+
+    /// Hands over a run whose replies may stand in other files too.
+    pub(super) fn run_of_replies(&mut self, draft: Draft, replies: Vec<ReplyId>) {
+        self.replies.insert(self.drafts.len(), replies);
         self.drafts.push(draft);
     }
 

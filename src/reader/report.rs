@@ -69,6 +69,29 @@ pub struct FileRead {
     pub runs: u64,
 }
 
+/// A run that was read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RunRead {
+    /// Its id.
+    pub run_id: String,
+    /// Its file.
+    pub path: String,
+    /// The file's format.
+    pub format: String,
+    /// Steps: model calls of the agent under test.
+    pub steps: u64,
+    /// `success`, `failure` or `unknown`.
+    pub outcome: &'static str,
+    /// Where the outcome came from; `None` when nobody graded the run.
+    pub outcome_source: Option<String>,
+    /// How it ended.
+    pub end: &'static str,
+    /// Tokens of the agent and its sub-agents; `None` when no call has any.
+    pub tokens: Option<u64>,
+    /// What is odd about it: names of checks.
+    pub hygiene: Vec<&'static str>,
+}
+
 /// Counts of one format.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct FormatCounts {
@@ -112,12 +135,7 @@ impl FormatCounts {
         }
         if run.grade.outcome != Outcome::Unknown {
             self.with_outcome += 1;
-            let source = match &run.grade.source {
-                OutcomeSource::None => "not stated".to_owned(),
-                OutcomeSource::Native(field) => format!("field {field}"),
-                OutcomeSource::Sidecar(path) => format!("file {path}"),
-            };
-            *self.outcome_sources.entry(source).or_default() += 1;
+            *self.outcome_sources.entry(source_of(run)).or_default() += 1;
         }
         if let Some(Tokens(tokens)) = tokens(run) {
             self.with_usage += 1;
@@ -127,6 +145,15 @@ impl FormatCounts {
             self.with_cost += 1;
             self.cost_usd = Some(self.cost_usd.unwrap_or_default() + cost);
         }
+    }
+}
+
+/// Where a run's outcome came from.
+fn source_of(run: &Run) -> String {
+    match &run.grade.source {
+        OutcomeSource::None => "not stated".to_owned(),
+        OutcomeSource::Native(field) => format!("field {field}"),
+        OutcomeSource::Sidecar(path) => format!("file {path}"),
     }
 }
 
@@ -157,6 +184,9 @@ pub struct CorpusReport {
     pub skipped: Vec<Skipped>,
     /// Files that were read.
     pub files: Vec<FileRead>,
+    /// Every run, if they were asked for.
+    #[serde(rename = "runs", skip_serializing_if = "Option::is_none")]
+    pub run_list: Option<Vec<RunRead>>,
     /// What is odd about runs that were read well.
     pub hygiene: Vec<Oddity>,
     /// What became of the costs, when prices were given.
@@ -193,8 +223,21 @@ impl CorpusReport {
         self.files.push(FileRead { path: path.to_owned(), format: format.to_owned(), why, runs: 0 });
     }
 
-    pub(super) fn add(&mut self, format: &str, run: &Run) {
+    pub(super) fn add(&mut self, format: &str, path: &str, run: &Run, hygiene: Vec<&'static str>) {
         self.counts(format).add(run);
+        if let Some(runs) = &mut self.run_list {
+            runs.push(RunRead {
+                run_id: run.header.run_id.clone(),
+                path: path.to_owned(),
+                format: format.to_owned(),
+                steps: run.steps().len() as u64,
+                outcome: run.grade.outcome.name(),
+                outcome_source: (run.grade.outcome != Outcome::Unknown).then(|| source_of(run)),
+                end: run.grade.end.name(),
+                tokens: tokens(run).map(|tokens| tokens.0),
+                hygiene,
+            });
+        }
         if let Some(file) = self.files.last_mut() {
             file.runs += 1;
         }

@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::reading::FileName;
-use super::unpack::{self, Unpacked};
+use super::unpack::{self, Budget, Unpacked};
 use super::{ReadError, Skipped, decode, eval_log};
 
 /// One file to read.
@@ -63,6 +63,8 @@ impl Source {
     }
 }
 
+/// How deep archives within archives are opened.
+const NESTED: usize = 1;
 /// Endings that say how a file is written, not what it is about.
 const ENDINGS: &[&str] = &[
     ".json",
@@ -132,23 +134,38 @@ impl Sources {
             self.files.push(Source::of(path, bytes, named));
             return;
         }
-        let shown = path.display().to_string();
-        match unpack::unpack(path, &stem(path)) {
-            Ok(unpacked) => self.add_members(&shown, unpacked),
+        self.add_archive(path, &path.display().to_string(), NESTED, &mut Budget::default());
+    }
+
+    /// Adds the members of an archive and, `deeper` times, of archives among them.
+    fn add_archive(&mut self, path: &Path, shown: &str, deeper: usize, budget: &mut Budget) {
+        match unpack::unpack(path, &stem(path), budget) {
+            Ok(unpacked) => self.add_members(shown, unpacked, deeper, budget),
             Err(error) => {
-                self.skipped.push(Skipped { path: shown, reason: format!("the archive cannot be unpacked: {error}") });
+                let reason = format!("the archive cannot be unpacked: {error}");
+                self.skipped.push(Skipped { path: shown.to_owned(), reason });
             }
         }
     }
 
-    fn add_members(&mut self, archive: &str, unpacked: Unpacked) {
+    fn add_members(&mut self, archive: &str, unpacked: Unpacked, deeper: usize, budget: &mut Budget) {
         for (member, reason) in unpacked.refused {
             self.skipped.push(Skipped { path: format!("{archive}!{member}"), reason });
         }
         for entry in files_of(&unpacked.folder).filter_map(Result::ok).filter(|entry| entry.file_type().is_file()) {
-            let mut source = Source::of(entry.path(), entry.metadata().map_or(0, |data| data.len()), false);
             let inner = entry.path().strip_prefix(&unpacked.folder).unwrap_or(entry.path());
-            source.name.path = format!("{archive}!{}", inner.display());
+            let shown = format!("{archive}!{}", inner.display());
+            if unpack::is_archive(entry.path()) && !eval_log::is_log(entry.path()) {
+                if let Some(deeper) = deeper.checked_sub(1) {
+                    self.add_archive(entry.path(), &shown, deeper, budget);
+                } else {
+                    let reason = "an archive in an archive in an archive: unpack it first".to_owned();
+                    self.skipped.push(Skipped { path: shown, reason });
+                }
+                continue;
+            }
+            let mut source = Source::of(entry.path(), entry.metadata().map_or(0, |data| data.len()), false);
+            source.name.path = shown;
             self.files.push(source);
         }
         self.held.push(unpacked.held);

@@ -19,6 +19,19 @@ const FREE: u64 = 64 << 20;
 /// … this many times as large as it is packed.
 const HIGHEST_RATIO: u64 = 500;
 
+/// What an archive, and those within it, may still unpack to.
+#[derive(Debug)]
+pub(super) struct Budget {
+    bytes: u64,
+    members: usize,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self { bytes: LARGEST, members: MEMBERS }
+    }
+}
+
 /// An archive's members, unpacked.
 #[derive(Debug)]
 pub(super) struct Unpacked {
@@ -37,24 +50,23 @@ pub(super) fn is_archive(path: &Path) -> bool {
 }
 
 /// Unpacks an archive into a folder called `name`.
-pub(super) fn unpack(path: &Path, name: &str) -> io::Result<Unpacked> {
+pub(super) fn unpack(path: &Path, name: &str, budget: &mut Budget) -> io::Result<Unpacked> {
     let held = tempfile::Builder::new().prefix("whenstop-").tempdir()?;
     let folder = held.path().join(name);
     std::fs::create_dir_all(&folder)?;
     let mut unpacked = Unpacked { folder, held, refused: Vec::new() };
     let (packing, _) = decode::packing(File::open(path)?)?;
-    let mut left = LARGEST;
     if packing == decode::Packing::Zip {
-        unpack_zip(File::open(path)?, &mut unpacked, &mut left)?;
+        unpack_zip(File::open(path)?, &mut unpacked, budget)?;
     } else {
-        unpack_tar(decode::decoded(File::open(path)?)?, &mut unpacked, &mut left)?;
+        unpack_tar(decode::decoded(File::open(path)?)?, &mut unpacked, budget)?;
     }
     Ok(unpacked)
 }
 
-fn unpack_zip(file: File, unpacked: &mut Unpacked, left: &mut u64) -> io::Result<()> {
+fn unpack_zip(file: File, unpacked: &mut Unpacked, budget: &mut Budget) -> io::Result<()> {
     let mut archive = ZipArchive::new(io::BufReader::new(file)).map_err(io::Error::other)?;
-    for index in 0..archive.len().min(MEMBERS) {
+    for index in 0..archive.len().min(budget.members) {
         let (name, is_file, ratio, method) = {
             let member = archive.by_index_raw(index).map_err(io::Error::other)?;
             let name = String::from_utf8_lossy(member.name_raw()).into_owned();
@@ -75,20 +87,20 @@ fn unpack_zip(file: File, unpacked: &mut Unpacked, left: &mut u64) -> io::Result
         }
         if method == CompressionMethod::ZSTD {
             let raw = archive.by_index_raw(index).map_err(io::Error::other)?;
-            store(&name, &mut decode::zstd(raw), unpacked, left)?;
+            store(&name, &mut decode::zstd(raw), unpacked, budget)?;
             continue;
         }
         match archive.by_index(index) {
-            Ok(mut member) => store(&name, &mut member, unpacked, left)?,
+            Ok(mut member) => store(&name, &mut member, unpacked, budget)?,
             Err(error) => unpacked.refused.push((name, format!("it cannot be unpacked: {error}"))),
         }
     }
     Ok(())
 }
 
-fn unpack_tar(input: impl Read, unpacked: &mut Unpacked, left: &mut u64) -> io::Result<()> {
+fn unpack_tar(input: impl Read, unpacked: &mut Unpacked, budget: &mut Budget) -> io::Result<()> {
     let mut archive = tar::Archive::new(input);
-    for member in archive.entries()?.take(MEMBERS) {
+    for member in archive.entries()?.take(budget.members) {
         let mut member = member?;
         let name = String::from_utf8_lossy(&member.path_bytes()).into_owned();
         let kind = member.header().entry_type();
@@ -99,13 +111,13 @@ fn unpack_tar(input: impl Read, unpacked: &mut Unpacked, left: &mut u64) -> io::
             unpacked.refused.push((name, "it is no plain file".to_owned()));
             continue;
         }
-        store(&name, &mut member, unpacked, left)?;
+        store(&name, &mut member, unpacked, budget)?;
     }
     Ok(())
 }
 
 /// Writes a member under its own name, if that name stays within the folder.
-fn store(name: &str, member: &mut impl Read, unpacked: &mut Unpacked, left: &mut u64) -> io::Result<()> {
+fn store(name: &str, member: &mut impl Read, unpacked: &mut Unpacked, budget: &mut Budget) -> io::Result<()> {
     let Some(inner) = inner_path(name) else {
         unpacked.refused.push((name.to_owned(), "its path leads out of the archive".to_owned()));
         return Ok(());
@@ -121,15 +133,16 @@ fn store(name: &str, member: &mut impl Read, unpacked: &mut Unpacked, left: &mut
             return Ok(());
         }
     };
-    match io::copy(&mut member.take(*left), &mut file) {
-        Ok(written) => *left -= written,
+    match io::copy(&mut member.take(budget.bytes), &mut file) {
+        Ok(written) => budget.bytes = budget.bytes.saturating_sub(written),
         Err(error) => {
             // What was unpacked before the damage is kept: its runs may be whole.
             unpacked.refused.push((name.to_owned(), format!("it is damaged: {error}")));
         }
     }
     file.flush()?;
-    if *left == 0 {
+    budget.members = budget.members.saturating_sub(1);
+    if budget.bytes == 0 {
         return Err(io::Error::other(format!("it unpacks to more than {LARGEST} bytes")));
     }
     Ok(())

@@ -265,6 +265,40 @@ fn the_same_for_any_number_of_threads() {
     assert_eq!(results[0], results[2]);
 }
 
+/// A session, one forked from it, an exact copy, and an unrelated one.
+#[test]
+fn copied_replies_count_once_in_a_corpus() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = |session: &str, n: usize| {
+        format!(
+            "{{\"type\":\"assistant\",\"uuid\":\"u{n}\",\"sessionId\":\"{session}\",\"requestId\":\"req{n}\",\
+             \"timestamp\":\"2026-01-05T10:00:0{n}Z\",\"message\":{{\"id\":\"msg{n}\",\"role\":\"assistant\",\"model\":\"m\",\
+             \"content\":[{{\"type\":\"text\",\"text\":\"{n}\"}}],\"usage\":{{\"input_tokens\":100,\"output_tokens\":{n}}}}}}}\n"
+        )
+    };
+    let session = |id: &str, replies: &[usize]| replies.iter().map(|n| line(id, *n)).collect::<String>();
+    for (name, text) in [
+        ("a.jsonl", session("a", &[1, 2, 3])),
+        ("b.jsonl", session("b", &[1, 2, 4])),
+        ("c.jsonl", session("a", &[1, 2, 3])),
+        ("d.jsonl", session("d", &[5])),
+    ] {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    let options = ReadOptions { list_runs: true, ..ReadOptions::default() };
+    let (runs, report) = Corpus::open(&[folder.path().to_path_buf()], options).unwrap().runs().unwrap();
+    let steps: Vec<(usize, Option<u64>)> =
+        runs.iter().map(|run| (run.steps().len(), reader::tokens(run).map(|tokens| tokens.0))).collect();
+    assert_eq!(steps, [(3, Some(306)), (1, Some(104)), (3, Some(306)), (1, Some(105))]);
+    let told: Vec<String> = report.findings.iter().map(|finding| finding.diagnostic.what.clone()).collect();
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].starts_with("2 of 3 replies stand in other files already: 2 in `"), "{told:?}");
+    let odd: Vec<(&str, u64)> = report.hygiene.iter().map(|odd| (odd.check, odd.runs)).collect();
+    assert_eq!(odd, [("copied_replies", 1), ("duplicate_run", 1)]);
+    let listed: Vec<String> = report.run_list.unwrap().iter().map(|run| run.hygiene.join(" ")).collect();
+    assert_eq!(listed, ["", "copied_replies", "duplicate_run", ""]);
+}
+
 #[test]
 fn labels_join_by_run_id_and_must_match() {
     let folder = tempfile::tempdir().unwrap();

@@ -80,7 +80,7 @@ impl Format for ClaudeAgentSdk {
             }
         }
         let agent = "claude-agent-sdk";
-        out.run(Draft {
+        let draft = Draft {
             header: Header {
                 run_id: record.file.stem.clone(),
                 model: conversation.model,
@@ -93,7 +93,8 @@ impl Format for ClaudeAgentSdk {
             events: conversation.events,
             grade: Grade { end: about.end, ..Grade::default() },
             warnings: Vec::new(),
-        });
+        };
+        out.run_of_replies(draft, conversation.prints);
     }
 }
 

@@ -79,7 +79,7 @@ impl Format for ClaudeCode {
         let end = if conversation.is_interrupted() { EndCause::Killed } else { EndCause::Unknown };
         let agent = if all_side { "claude-code subagent" } else { "claude-code" };
         let meta = id.map(|id| format!("{{\"session_id\":{}}}", serde_json::Value::String(id)));
-        out.run(Draft {
+        let draft = Draft {
             header: Header {
                 run_id: record.file.stem.clone(),
                 model: conversation.model,
@@ -90,7 +90,8 @@ impl Format for ClaudeCode {
             events: conversation.events,
             grade: Grade { end, ..Grade::default() },
             warnings: Vec::new(),
-        });
+        };
+        out.run_of_replies(draft, conversation.prints);
     }
 }
 

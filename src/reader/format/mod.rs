@@ -98,7 +98,9 @@ formats! {
     swe_agent::SweAgent,
     atif::Atif,
     codex::Codex,
+    codex_exec::CodexExec,
     who_and_when::WhoAndWhen,
+    api_log::ApiLog,
     chat::Chat,
 }
 

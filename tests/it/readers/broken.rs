@@ -136,6 +136,28 @@ fn one_compressed_file_reads_as_the_file() {
     assert!(report.errors > 0 || !report.skipped.is_empty(), "{report:?}");
 }
 
+/// A folder of archives that was packed itself, as artifact stores hand it out.
+#[test]
+fn archives_within_an_archive_are_opened_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let good = std::fs::read(fixtures().join("trace/good.jsonl")).unwrap();
+    let inner = folder.path().join("inner.zip");
+    pack_zip(&inner, &[("a.jsonl", &good), ("z.jsonl.gz", &gzipped(&good))]);
+    let middle = folder.path().join("middle.zip");
+    let inner_bytes = std::fs::read(&inner).unwrap();
+    pack_zip(&middle, &[("deep.zip", &inner_bytes)]);
+    let middle_bytes = std::fs::read(&middle).unwrap();
+    let outer = folder.path().join("outer.tar.gz");
+    pack_tar(&outer, &[("x/inner.zip", &inner_bytes), ("x/middle.zip", &middle_bytes), ("x/b.jsonl", &good)]);
+    let (runs, report) = read(&[outer]);
+    let inside = |path: &str| path.split_once('!').unwrap().1.to_owned();
+    let paths: Vec<String> = report.files.iter().map(|file| inside(&file.path)).collect();
+    assert_eq!(paths, ["x/b.jsonl", "x/inner.zip!a.jsonl", "x/inner.zip!z.jsonl.gz"]);
+    assert_eq!(runs.len(), 9);
+    assert_eq!(inside(&report.skipped[0].path), "x/middle.zip!deep.zip");
+    assert!(report.skipped[0].reason.contains("unpack it first"), "{report:?}");
+}
+
 #[test]
 fn hostile_archives_are_refused_member_by_member() {
     let folder = tempfile::tempdir().unwrap();
