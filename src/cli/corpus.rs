@@ -4,7 +4,7 @@ use super::Exit;
 use super::failure::Failure;
 use super::inputs::ReadingArgs;
 use super::output::{Format, Output};
-use crate::reader::{Corpus, CorpusReport, Oddity, PricingReport, ReadOptions, RunRead};
+use crate::reader::{Corpus, CorpusReport, Detail, Oddity, PricingReport, ReadOptions, RunRead};
 use crate::report::table::{Cell, Table};
 
 /// Arguments of `corpus`.
@@ -28,7 +28,8 @@ pub(super) struct Args {
 
 /// `whenstop corpus`.
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
-    let options = ReadOptions { list_runs: args.runs, ..args.reading.options()? };
+    let detail = if args.runs { Detail::Runs } else { Detail::Hygiene };
+    let options = ReadOptions { detail, ..args.reading.options()? };
     let corpus = Corpus::open(&args.paths, options)?;
     let bar = output.progress(corpus.bytes());
     let report = corpus.process(|_| (), |()| bar.set_position(corpus.bytes_read()))?;

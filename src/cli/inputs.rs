@@ -10,7 +10,7 @@ use super::output::Output;
 use crate::catalog::{self, Strategies};
 use crate::diagnostic::{Diagnostic, Location, Severity};
 use crate::preset;
-use crate::reader::{Corpus, CorpusReport, PriceTable, ReadOptions};
+use crate::reader::{Corpus, CorpusReport, Detail, PriceTable, ReadOptions};
 use crate::stack::{StackFile, Use};
 use crate::system::ConfigText;
 use crate::transcript::Run;
@@ -79,7 +79,7 @@ impl CorpusArgs {
     /// Lists what there is to read.
     pub(super) fn open(&self) -> Result<Corpus, Failure> {
         // Only `corpus` shows what is odd, so only there is it looked for.
-        let options = ReadOptions { hygiene: false, ..self.reading.options()? };
+        let options = ReadOptions { detail: Detail::Counts, ..self.reading.options()? };
         Ok(Corpus::open(&self.paths, options)?)
     }
 

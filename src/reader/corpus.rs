@@ -20,7 +20,7 @@ use super::probe::{Probe, Shape};
 use super::reading::{FileName, Reading, Record};
 use super::records::{self, Cut, Item, Records};
 use super::source::{Source, Sources, walk};
-use super::{CorpusReport, Finding, Pricing, PricingReport, ReadError, ReadOptions, Skipped, json};
+use super::{CorpusReport, Detail, Finding, Pricing, PricingReport, ReadError, ReadOptions, Skipped, json};
 use crate::diagnostic::{Diagnostic, Location, Severity, nearest};
 use crate::transcript::{Draft, Event, Lane, Outcome, Run};
 
@@ -224,7 +224,7 @@ fn read_record(file: &Arc<OpenFile>, cut: &Cut, options: &ReadOptions) -> Parsed
             let prices = options.prices.as_ref();
             let pricing = prices.map(|prices| prices.price(&mut draft, file.format.counts_by_turn()));
             let run = Run::new(draft);
-            let checked = options.hygiene.then(|| Checked::of(&run));
+            let checked = (options.detail != Detail::Counts).then(|| Checked::of(&run));
             Found { run, checked, pricing, replies: replies.remove(&n).unwrap_or_default() }
         })
         .collect();
@@ -386,7 +386,7 @@ impl<'c> Ledger<'c> {
     fn new(corpus: &'c Corpus) -> Self {
         let pricing = corpus.options.prices.as_ref().map(|prices| PricingReport::new(prices));
         let skipped = corpus.sources.skipped.clone();
-        let run_list = corpus.options.list_runs.then(Vec::new);
+        let run_list = (corpus.options.detail == Detail::Runs).then(Vec::new);
         let mut report = CorpusReport { skipped, run_list, pricing, ..CorpusReport::default() };
         let mut labels = corpus.labels.clone();
         for finding in labels.findings.drain(..) {

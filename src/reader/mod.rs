@@ -55,6 +55,17 @@ pub fn trace_schema() -> &'static str {
     include_str!("trace.schema.json")
 }
 
+/// How closely runs are looked at for the report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// Runs are counted.
+    Counts,
+    /// What is odd in runs that are read well is looked for ([`CorpusReport::hygiene`]).
+    Hygiene,
+    /// Every run is listed besides: the report then grows with their number.
+    Runs,
+}
+
 /// How to read a corpus.
 #[derive(Clone, Debug)]
 pub struct ReadOptions {
@@ -74,10 +85,8 @@ pub struct ReadOptions {
     pub outcome_key: Option<String>,
     /// Prices to compute costs from where only tokens are recorded.
     pub prices: Option<Arc<PriceTable>>,
-    /// Look for what is odd in runs that are read well ([`CorpusReport::hygiene`]).
-    pub hygiene: bool,
-    /// List every run in the report: it then grows with their number.
-    pub list_runs: bool,
+    /// How closely the runs are looked at for the report.
+    pub detail: Detail,
 }
 
 impl Default for ReadOptions {
@@ -91,8 +100,7 @@ impl Default for ReadOptions {
             success_at: None,
             outcome_key: None,
             prices: None,
-            hygiene: true,
-            list_runs: false,
+            detail: Detail::Hygiene,
         }
     }
 }

@@ -285,7 +285,7 @@ fn copied_replies_count_once_in_a_corpus() {
     ] {
         std::fs::write(folder.path().join(name), text).unwrap();
     }
-    let options = ReadOptions { list_runs: true, ..ReadOptions::default() };
+    let options = ReadOptions { detail: reader::Detail::Runs, ..ReadOptions::default() };
     let (runs, report) = Corpus::open(&[folder.path().to_path_buf()], options).unwrap().runs().unwrap();
     let steps: Vec<(usize, Option<u64>)> =
         runs.iter().map(|run| (run.steps().len(), reader::tokens(run).map(|tokens| tokens.0))).collect();
