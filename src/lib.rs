@@ -19,6 +19,7 @@ pub mod explain;
 pub mod judge;
 pub mod preset;
 pub mod reader;
+pub mod redact;
 pub mod replay;
 pub mod report;
 pub mod rule;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::transcript::{Lane, Message, PointView, Role};
+use crate::transcript::{Lane, Message, PointView, Role, placeholder};
 
 /// Who said a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,7 +104,13 @@ pub fn rough_tokens(view: &PointView<'_>) -> u64 {
             let bytes: usize = view
                 .messages()
                 .filter(|message| is_shown(message))
-                .map(|message| message.content.as_ref().map_or(0, |text| text.as_str().len()))
+                .map(|message| {
+                    message.content.as_ref().map_or(0, |text| {
+                        let text = text.as_str();
+                        let redacted = view.header().redacted.then(|| placeholder::bytes_of(&text)).flatten();
+                        redacted.unwrap_or(text.len())
+                    })
+                })
                 .sum();
             (bytes / 4) as u64
         },

@@ -12,6 +12,7 @@ use super::inputs::{CorpusArgs, process};
 use super::output::Output;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::reader::{Corpus, trace};
+use crate::redact::redact;
 use crate::report::write_atomically;
 use crate::transcript::Run;
 
@@ -27,6 +28,14 @@ pub(super) struct Args {
     /// run; by default stdout.
     #[arg(long, value_name = "FILE|DIR")]
     out: Option<PathBuf>,
+    /// Take the texts out: what is left tells which are equal and how long they were. Names of tools, arguments, models and
+    /// suites stay, as do tokens, costs, times and outcomes; ids become hashes.
+    #[arg(long)]
+    redact: bool,
+    /// With `--redact`: hash the ids with this secret, so that nobody without it can test a guess. The same secret gives
+    /// the same ids.
+    #[arg(long, value_name = "SECRET", requires = "redact", default_value = "", hide_default_value = true)]
+    salt: String,
 }
 
 /// A format that can be written.
@@ -49,17 +58,17 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let corpus = args.corpus.open()?;
     match &args.out {
         None => {
-            convert(&corpus, output, |written| {
+            convert(&corpus, args, output, |written| {
                 output.bytes(&written.lines);
                 Ok(())
             })?;
         }
         Some(path) if is_folder(path) => {
-            let runs = into_folder(path, &corpus, &args.corpus, output)?;
+            let runs = into_folder(path, &corpus, args, output)?;
             output.note(&format!("{runs} runs written to {}, a file each", path.display()));
         }
         Some(path) => {
-            let runs = into_file(path, &corpus, &args.corpus, output)?;
+            let runs = into_file(path, &corpus, args, output)?;
             output.note(&format!("{runs} runs written to {}", path.display()));
         }
     }
@@ -75,11 +84,13 @@ fn is_folder(path: &Path) -> bool {
 /// be written no more are tried.
 fn convert(
     corpus: &Corpus,
+    args: &Args,
     output: &Output,
     mut write: impl FnMut(Written) -> Result<(), Diagnostic>,
 ) -> Result<u64, Failure> {
     let mut state = Ok(());
-    let report = process(corpus, output, lines_of, |written| {
+    let work = |run: Run| lines_of(&if args.redact { redact(&run, &args.salt) } else { run });
+    let report = process(corpus, output, work, |written| {
         if state.is_ok() {
             state = written.and_then(&mut write);
         }
@@ -88,10 +99,10 @@ fn convert(
     Ok(report.runs())
 }
 
-fn lines_of(run: Run) -> Result<Written, Diagnostic> {
+fn lines_of(run: &Run) -> Result<Written, Diagnostic> {
     let mut lines = Vec::new();
-    match trace::write(&run, &mut lines) {
-        Ok(()) => Ok(Written { run_id: run.header.run_id, lines }),
+    match trace::write(run, &mut lines) {
+        Ok(()) => Ok(Written { run_id: run.header.run_id.clone(), lines }),
         Err(error) => Err(Diagnostic::new(
             Location::default(),
             format!("cannot write run `{}` as a trace: {error}", run.header.run_id),
@@ -100,12 +111,12 @@ fn lines_of(run: Run) -> Result<Written, Diagnostic> {
     }
 }
 
-fn into_file(path: &Path, corpus: &Corpus, named: &CorpusArgs, output: &Output) -> Result<u64, Failure> {
-    refuse_packed(path).and_then(|()| refuse_input(path, corpus, named)).map_err(Failure::usage)?;
+fn into_file(path: &Path, corpus: &Corpus, args: &Args, output: &Output) -> Result<u64, Failure> {
+    refuse_packed(path).and_then(|()| refuse_input(path, corpus, &args.corpus)).map_err(Failure::usage)?;
     let mut converted = None;
     let written = write_atomically(path, |file| {
         let result =
-            convert(corpus, output, |written| file.write_all(&written.lines).map_err(|e| cannot_write(path, &e)));
+            convert(corpus, args, output, |written| file.write_all(&written.lines).map_err(|e| cannot_write(path, &e)));
         let complete = result.is_ok();
         converted = Some(result);
         if complete { Ok(()) } else { Err(io::Error::other("incomplete")) }
@@ -117,11 +128,11 @@ fn into_file(path: &Path, corpus: &Corpus, named: &CorpusArgs, output: &Output) 
     }
 }
 
-fn into_folder(folder: &Path, corpus: &Corpus, named: &CorpusArgs, output: &Output) -> Result<u64, Failure> {
+fn into_folder(folder: &Path, corpus: &Corpus, args: &Args, output: &Output) -> Result<u64, Failure> {
     let mut given = HashSet::new();
-    convert(corpus, output, |written| {
+    convert(corpus, args, output, |written| {
         let path = folder.join(file_name(&written.run_id, &mut given));
-        refuse_input(&path, corpus, named)?;
+        refuse_input(&path, corpus, &args.corpus)?;
         write_atomically(&path, |file| file.write_all(&written.lines))
     })
 }

@@ -108,3 +108,61 @@ fn recording(input: &Map<String, Value>) -> Result<Run, CaseError> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::path::Path;
+
+    use super::*;
+    use crate::decision::Need;
+    use crate::redact::redact;
+
+    /// Holds what each rule that reads no texts did on every case against what it does without the texts.
+    fn check(folder: &Path) -> (usize, BTreeMap<String, usize>) {
+        let (mut cases, mut differences) = (0, BTreeMap::new());
+        let files =
+            walkdir::WalkDir::new(folder).sort_by_file_name().into_iter().map(|entry| entry.unwrap().into_path());
+        for file in files.filter(|file| file.extension().is_some_and(|extension| extension == "jsonl")) {
+            let framework = file.parent().and_then(Path::file_name).unwrap().to_string_lossy().into_owned();
+            let Some(preset) = preset::find(&framework) else { continue };
+            for line in std::fs::read_to_string(&file).unwrap().lines() {
+                let Ok(row) = serde_json::from_str::<Value>(line) else { continue };
+                let stem = file.file_stem().unwrap().to_string_lossy();
+                let rule = row.get("rule").and_then(Value::as_str).unwrap_or(&stem);
+                let Some(input) = row.get("input").and_then(Value::as_object) else { continue };
+                let Ok(settings) = (preset.case)(rule, input) else { continue };
+                let (Ok(strategy), Ok(run)) = (preset.strategy(preset.id, &settings), recording(input)) else {
+                    continue;
+                };
+                cases += 1;
+                let needs = strategy.recipe().requirements();
+                let reads =
+                    |rule: &str| needs.iter().any(|need| need.need == Need::Texts && need.rule.as_str() == rule);
+                let told = |run: &Run| {
+                    let (acts, _) = strategy.recipe().replay(run);
+                    let kept =
+                        acts.into_iter().map(|act| act.decision).filter(|decision| !reads(decision.rule.as_str()));
+                    kept.map(|decision| (decision.rule.to_string(), decision.event, decision.action, decision.evidence))
+                        .collect::<Vec<_>>()
+                };
+                if told(&run) != told(&redact(&run, "")) {
+                    *differences.entry(format!("{framework} {rule}")).or_default() += 1;
+                }
+            }
+        }
+        (cases, differences)
+    }
+
+    #[test]
+    fn rules_that_read_no_texts_do_the_same_without_them() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let (cases, differences) = check(&root.join("fixtures/presets"));
+        assert!(cases > 100 && differences.is_empty(), "{cases} cases: {differences:#?}");
+        let golden = root.join("../shared/golden-presets");
+        if golden.is_dir() {
+            let (cases, differences) = check(&golden);
+            assert!(differences.is_empty(), "{cases} cases: {differences:#?}");
+        }
+    }
+}

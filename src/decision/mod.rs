@@ -219,6 +219,8 @@ pub enum Need {
     Plan,
     /// Why each model call ended, in the provider's words.
     FinishReasons,
+    /// What messages and arguments say, in full: a redacted recording does not have it.
+    Texts,
     /// A graded outcome (a simulated judge errs around it).
     Outcome,
     /// Something only one framework records, by name.
@@ -237,6 +239,7 @@ impl Need {
             Self::Judge => "judge replies",
             Self::Plan => "task plan",
             Self::FinishReasons => "finish reasons",
+            Self::Texts => "texts",
             Self::Outcome => "graded outcome",
             Self::Native(name) => name,
         }

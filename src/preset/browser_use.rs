@@ -138,7 +138,8 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     Ok(Recipe::new(machine, &[STEPS, PLANNING, REPETITION, STAGNATION, FAILURES])
         .needs(PLANNING, Need::Native("plan_update"))
         .needs(STAGNATION, Need::Native("page"))
-        .needs(FAILURES, Need::ErrorFlags))
+        .needs(FAILURES, Need::ErrorFlags)
+        .blind(&[STEPS, PLANNING, STAGNATION, FAILURES]))
 }
 
 impl BrowserUse {

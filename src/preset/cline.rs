@@ -121,7 +121,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         streak: Streak::default(),
         mistakes: 0,
     };
-    Ok(Recipe::new(machine, &[LOOP, MISTAKES]).needs(MISTAKES, Need::ErrorFlags))
+    Ok(Recipe::new(machine, &[LOOP, MISTAKES]).needs(MISTAKES, Need::ErrorFlags).blind(&[LOOP, MISTAKES]))
 }
 
 impl Cline {

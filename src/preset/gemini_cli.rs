@@ -166,6 +166,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         prompt_turns: 0,
     };
     Ok(Recipe::new(machine, &[TOOLS, TEXT, JUDGE, TURNS])
+        .blind(&[TOOLS, TURNS])
         .needs(JUDGE, Need::Native("loop judge's confidences"))
         .recorded_requests_only(settings.only.is_some()))
 }

@@ -72,7 +72,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         rules.push(CALLS);
     }
     let machine = Invocation { max_llm_calls, passes, calls: 0, over: false, model_calls: 0 };
-    Ok(Recipe::new(machine, &rules))
+    Ok(Recipe::new(machine, &rules).blind(&rules))
 }
 
 /// The loop agent of an invocation.

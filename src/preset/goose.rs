@@ -78,7 +78,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     let errors = settings.is_variant("repeated-error").then(RepeatedError::default);
     let rules: &[&str] = if errors.is_some() { &[REPETITION, ERRORS] } else { &[REPETITION] };
     let machine = Goose { max, streak: Streak::default(), errors };
-    Ok(Recipe::new(machine, rules).needs(ERRORS, Need::ErrorFlags))
+    Ok(Recipe::new(machine, rules).needs(ERRORS, Need::ErrorFlags).blind(&[REPETITION]))
 }
 
 /// The same error of one tool in a row.

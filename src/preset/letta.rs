@@ -74,7 +74,8 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
             over: false,
         },
         rules,
-    ))
+    )
+    .blind(rules))
 }
 
 #[derive(Clone, Debug)]

@@ -109,7 +109,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         silenced: Vec::new(),
         requests: 0,
     };
-    Ok(Recipe::new(machine, &[DOOM_LOOP, STEPS]).resumes_at_user())
+    Ok(Recipe::new(machine, &[DOOM_LOOP, STEPS]).blind(&[DOOM_LOOP, STEPS]).resumes_at_user())
 }
 
 impl OpenCode {

@@ -110,8 +110,10 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     };
     let rules: Vec<&str> = [REPETITION, MISTAKES, APPROVAL].into_iter().filter(|rule| settings.wants(rule)).collect();
     let is_approval_case = settings.only.as_deref() == Some(APPROVAL);
-    let mut recipe =
-        Recipe::new(machine, &rules).needs(MISTAKES, Need::ErrorFlags).recorded_requests_only(is_approval_case);
+    let mut recipe = Recipe::new(machine, &rules)
+        .blind(&rules)
+        .needs(MISTAKES, Need::ErrorFlags)
+        .recorded_requests_only(is_approval_case);
     if settings.opt_number("allowedMaxCost", None)?.is_some_and(|max| max > 0.0) {
         recipe = recipe.needs(APPROVAL, Need::Cost);
     }

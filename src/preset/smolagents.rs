@@ -63,7 +63,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     let never_accepts = settings.text("final_answer_checks")? == Some("never_accept");
     settings.flag("reset", true)?;
     let machine = AgentRun { max_steps: run.or(agent), never_accepts, steps: 0, over: false, states: Vec::new() };
-    Ok(Recipe::new(machine, &[RULE]).resumes_at_user())
+    Ok(Recipe::new(machine, &[RULE]).blind(&[RULE]).resumes_at_user())
 }
 
 /// A number, or none.

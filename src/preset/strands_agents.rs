@@ -124,6 +124,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     }
     let counts_tokens = caps.iter().skip(1).any(Option::is_some);
     let recipe = Recipe::new(Strands { caps, used: [0; 3], team, calls: 0, ran: 0, failed: false }, &rules)
+        .blind(&rules)
         .needs(SWARM, Need::Native("agent names"))
         .needs(GRAPH, Need::Native("agent names"))
         .asks_after_end();

@@ -78,7 +78,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     if machine.validates {
         rules.insert(0, COMMUNICATION);
     }
-    Ok(Recipe::new(machine, &rules).needs(ERRORS, Need::ErrorFlags))
+    Ok(Recipe::new(machine, &rules).blind(&rules).needs(ERRORS, Need::ErrorFlags))
 }
 
 #[derive(Clone, Debug)]

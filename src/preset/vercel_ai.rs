@@ -83,7 +83,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
             (vec![condition], code)
         }
     };
-    Ok(Recipe::new(StopWhen { any, code, steps: 0 }, &[RULE]))
+    Ok(Recipe::new(StopWhen { any, code, steps: 0 }, &[RULE]).blind(&[RULE]))
 }
 
 fn condition(value: &Value) -> Result<Condition, SettingsError> {

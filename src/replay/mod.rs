@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::value::RawValue;
 
 use crate::decision::{Action, Decision, Evidence, Need, Requirement, RuleName, Strategy};
-use crate::transcript::{Event, Lane, Message, Point, PointView, Role, Run, Secured};
+use crate::transcript::{Event, Lane, Message, PLAN_TAKEN_OUT, Point, PointView, Role, Run, Secured};
 
 /// How far the answer is what would have happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,6 +140,10 @@ fn has_native(message: &Message, kind: &str) -> bool {
     serde_json::from_str::<BTreeMap<&str, &RawValue>>(extra.get()).is_ok_and(|fields| fields.contains_key(kind))
 }
 
+fn is_plan_taken_out(event: &Event) -> bool {
+    matches!(event, Event::Note(note) if &*note.kind == PLAN_TAKEN_OUT)
+}
+
 /// Does the recording hold what `need` names, anywhere?
 pub fn has(run: &Run, need: Need) -> bool {
     let mut messages = run.events().iter().filter_map(Event::message);
@@ -150,9 +154,16 @@ pub fn has(run: &Run, need: Need) -> bool {
         Need::Cost => messages.any(|message| is_call(message) && message.cost.is_some()),
         Need::Times => messages.any(|message| message.ts.is_some()),
         Need::ErrorFlags => messages.any(|message| message.is_result() && message.is_error.is_some()),
+        // Without its plan a recording tells too few experiments, or too many.
+        Need::Metrics | Need::Plan if run.header.redacted && run.events().iter().any(is_plan_taken_out) => false,
         Need::Metrics => run.events().iter().any(|event| matches!(event, Event::Metrics(_))),
         Need::Plan => {
             run.events().iter().any(|event| matches!(event, Event::Metrics(metrics) if metrics.plan.is_some()))
+        }
+        Need::Texts => !run.header.redacted,
+        // What a judge replied is gone from a redacted recording.
+        Need::Judge if run.header.redacted && run.events().iter().any(|event| matches!(event, Event::Judge(_))) => {
+            false
         }
         // agentica's log keeps the verdict of each turn in its goal rows, without the reply.
         Need::Judge => run.events().iter().any(|event| match event {

@@ -4,9 +4,9 @@ mod condition;
 
 use std::fmt;
 
-use crate::decision::{Evidence, RuleName};
+use crate::decision::{Evidence, Need, RuleName};
 use crate::signal::{Options, Signal, SignalInfo};
-use crate::transcript::PointView;
+use crate::transcript::{Identity, PointView, is_public_name};
 
 pub use condition::{Condition, Reading, Watching};
 
@@ -93,6 +93,15 @@ impl Rule {
     /// Starts the rule's signal for one run.
     pub fn start(&self) -> Box<dyn Signal> {
         (self.signal.start)(&self.options)
+    }
+
+    /// What it needs of a recording. Named tools, fields and metrics are found in a redacted one if they look like names,
+    /// and only then.
+    pub fn needs(&self) -> impl Iterator<Item = Need> {
+        let Options { identity, exempt_tools, tool, metric, .. } = &self.options;
+        let fields = if let Identity::Fields(fields) = identity { &fields[..] } else { &[] };
+        let mut named = fields.iter().chain(exempt_tools).chain(tool).chain(metric);
+        self.signal.need.into_iter().chain(named.any(|name| !is_public_name(name)).then_some(Need::Texts))
     }
 
     /// The evidence when `reading` is held against the limit.

@@ -1,5 +1,6 @@
 use super::{Options, Registered, Signal};
 use super::{TextOf, TextPart};
+use crate::decision::Need;
 use crate::text::closing_paragraph;
 use crate::transcript::{Moment, PointView};
 
@@ -8,7 +9,7 @@ use crate::transcript::{Moment, PointView};
 /// paragraph only (after the last blank line, at most 600 characters).
 ///
 /// Unit: 0 or 1. Changes at: after-response, or after-tools for results. Options: `regex` or `phrases`,
-/// `of`, `part`. Always evaluable.
+/// `of`, `part`. Not evaluable when: the recording is redacted.
 ///
 /// ## Fires too early when
 /// The phrase is quoted or negated: "not DONE yet".
@@ -26,6 +27,7 @@ impl Registered for TextMatch {
     const UNIT: &'static str = "0/1";
     const SOURCE: &'static str = "awaken 0.6 ContentMatch; mira 0.3 closing-paragraph phrases; AutoGen 0.7 TextMention";
     const OPTIONS: &'static [&'static str] = &["regex", "phrases", "of", "part"];
+    const NEED: Option<Need> = Some(Need::Texts);
 
     fn start(options: &Options) -> Self {
         Self { options: options.clone(), matched: false }

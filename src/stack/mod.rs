@@ -10,7 +10,7 @@ mod tests;
 mod watch;
 
 use crate::decision::{Action, Evidence, Probe, Requirement, RuleName, Strategy, Watch};
-use crate::rule::{Condition, Watching};
+use crate::rule::{Condition, Rule, Watching};
 use crate::transcript::{Header, Moment, Point, PointView, Run};
 
 pub use cap::{Cap, CapRow, OnHit};
@@ -76,7 +76,7 @@ impl Strategy for Stack {
             .clauses
             .iter()
             .flat_map(|clause| {
-                let needs = clause.condition.rules().into_iter().filter_map(|rule| rule.signal.need);
+                let needs = clause.condition.rules().into_iter().flat_map(Rule::needs);
                 needs.map(|need| Requirement { rule: clause.name.clone(), need })
             })
             .collect();

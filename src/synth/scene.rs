@@ -83,6 +83,7 @@ impl Scene {
             started_at: script.now(),
             ended_at: None,
             meta: RawValue::from_string(meta).ok(),
+            ..Header::default()
         };
         let case = of_task.between(1000, 9999);
         let mut scene = Self { stage, dice, script, header, language, nouns, case };

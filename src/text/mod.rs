@@ -6,6 +6,7 @@ pub mod completion_words;
 pub mod conclusion_tag;
 pub mod experiment_tag;
 pub mod failure;
+pub mod marks;
 pub mod observation;
 pub mod phrases;
 pub mod provider_error;

@@ -3,6 +3,7 @@
 mod event;
 pub mod fingerprint;
 mod outcome;
+pub mod placeholder;
 mod point;
 mod run;
 #[cfg(test)]
@@ -16,6 +17,7 @@ mod view;
 pub use event::{Checkpoint, Event, Json, JudgeReply, Lane, Message, Metrics, Note, Role, ToolCall};
 pub use fingerprint::{Fingerprint, Identity};
 pub use outcome::{EndCause, Outcome, OutcomeSource, Secured};
+pub use placeholder::{PLAN_TAKEN_OUT, is_public_name};
 pub use point::{Moment, Point};
 pub use run::{Draft, Grade, Header, Run};
 pub use spend::Spend;

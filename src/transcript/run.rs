@@ -25,6 +25,8 @@ pub struct Header {
     pub ended_at: Option<Instant>,
     /// Native configuration worth keeping (limits, seeds), as a JSON object.
     pub meta: Option<super::Json>,
+    /// Its texts are taken out: placeholders tell which are equal and how long they were, and no more.
+    pub redacted: bool,
 }
 
 /// The grade of a run and where it came from.

@@ -59,7 +59,7 @@ fn probing_stacks() -> String {
 }
 
 /// The probing stacks, every framework's shipped rules, every seed system.
-fn strategies() -> Strategies {
+pub(crate) fn strategies() -> Strategies {
     let file = StackFile::parse("probing.toml", &probing_stacks()).unwrap();
     let mut all = catalog::strategies(file, &|_| unreachable!("no configuration is named")).unwrap();
     all.extend(preset::all_strategies());
@@ -68,7 +68,7 @@ fn strategies() -> Strategies {
 }
 
 /// One of several runs, told by its name, so that the choice is the same everywhere.
-fn is_chosen(run: &Run, one_of: u64) -> bool {
+pub(crate) fn is_chosen(run: &Run, one_of: u64) -> bool {
     let Fingerprint(print) = fingerprint::of_text(&run.header.run_id);
     print % one_of == 0
 }
@@ -189,7 +189,7 @@ fn a_converted_corpus_replays_as_the_original() {
 }
 
 /// Two chats and a label for one of them.
-fn desk() -> tempfile::TempDir {
+pub(crate) fn desk() -> tempfile::TempDir {
     let desk = tempfile::tempdir().unwrap();
     std::fs::create_dir(desk.path().join("runs")).unwrap();
     let put = |name: &str, text: &str| std::fs::write(desk.path().join("runs").join(name), text).unwrap();
@@ -205,7 +205,7 @@ fn desk() -> tempfile::TempDir {
 }
 
 /// Runs `whenstop` there: exit code, stdout, stderr.
-fn told(desk: &tempfile::TempDir, arguments: &str) -> (i32, String, String) {
+pub(crate) fn told(desk: &tempfile::TempDir, arguments: &str) -> (i32, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_whenstop"));
     let output = command.current_dir(desk.path()).args(arguments.split_whitespace()).output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();

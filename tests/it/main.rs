@@ -18,6 +18,7 @@ mod numbers;
 mod presets;
 mod prices;
 mod readers;
+mod redact;
 mod shared;
 mod signals;
 mod stats;

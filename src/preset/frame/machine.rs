@@ -165,6 +165,8 @@ type Start = Box<dyn Fn(&Header) -> Box<dyn Machine> + Send + Sync>;
 pub struct Recipe {
     rules: Vec<&'static str>,
     needs: Vec<Requirement>,
+    /// Rules that work without knowing what a text says.
+    blind: Vec<&'static str>,
     after_stop: AfterStop,
     asks_after_end: bool,
     last_stop_counts: bool,
@@ -184,6 +186,7 @@ impl Recipe {
         Self {
             rules: rules.to_vec(),
             needs: Vec::new(),
+            blind: Vec::new(),
             after_stop: AfterStop::Nothing,
             asks_after_end: false,
             last_stop_counts: false,
@@ -199,6 +202,21 @@ impl Recipe {
             self.needs.push(Requirement { rule: RuleName::fixed(rule), need });
         }
         self
+    }
+
+    /// These rules count and compare, but never read what a text or an argument says: they can be replayed on a recording
+    /// without its texts. Of any other rule it is taken that they do read.
+    #[must_use]
+    pub fn blind(mut self, rules: &[&'static str]) -> Self {
+        self.blind.extend(rules);
+        self
+    }
+
+    /// What the rules need of a recording.
+    pub fn requirements(&self) -> Vec<Requirement> {
+        let readers = self.rules.iter().filter(|rule| !self.blind.contains(rule));
+        let texts = readers.map(|rule| Requirement { rule: RuleName::fixed(rule), need: Need::Texts });
+        self.needs.iter().cloned().chain(texts).collect()
     }
 
     /// The next user message starts another run of the same session after a stop.
@@ -296,7 +314,7 @@ impl Strategy for PresetStrategy {
     }
 
     fn requirements(&self) -> Vec<Requirement> {
-        self.recipe.needs.clone()
+        self.recipe.requirements()
     }
 
     fn start<'s>(&'s self, header: &Header) -> Box<dyn Watch + 's> {

@@ -186,6 +186,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     let rules: Vec<&'static str> =
         on.iter().filter(|(on, _)| *on).flat_map(|(_, rules)| rules.iter().copied()).collect();
     Ok(Recipe::new(machine, &rules)
+        .blind(&[BUDGET])
         .needs(guardrails::EXACT, Need::ErrorFlags)
         .needs(guardrails::SAME_TOOL, Need::ErrorFlags)
         .needs(GOAL, Need::Judge))

@@ -150,6 +150,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     rules.push(ITERATIONS);
     rules.extend((conversation.drive == Drive::Run).then_some(CORRECTIVE));
     Ok(Recipe::new(conversation, &rules)
+        .blind(&[BUDGET, ITERATIONS, CORRECTIVE])
         .needs(ACTION_ERROR, Need::ErrorFlags)
         .needs(BUDGET, Need::Cost)
         .asks_after_end())

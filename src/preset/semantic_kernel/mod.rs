@@ -117,14 +117,14 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
             .needs(MAXIMUM, AGENT_NAMES),
         Some(AGGREGATOR) => Recipe::new(chat::Aggregator::new(settings)?, &[AGGREGATOR]).needs(AGGREGATOR, AGENT_NAMES),
         Some("GroupChatOrchestration") => {
-            Recipe::new(chat::Rounds::new(settings)?, &[ROUNDS]).needs(ROUNDS, AGENT_NAMES)
+            Recipe::new(chat::Rounds::new(settings)?, &[ROUNDS]).blind(&[ROUNDS]).needs(ROUNDS, AGENT_NAMES)
         }
         Some("MagenticOrchestration") => {
             Recipe::new(magentic::Magentic::new(settings)?, &[MAGENTIC_LIMITS, MAGENTIC_LEDGER])
                 .needs(MAGENTIC_LIMITS, Need::Judge)
                 .needs(MAGENTIC_LEDGER, Need::Judge)
         }
-        _ => Recipe::new(auto_invoke::AutoInvoke::new(settings)?, &[AUTO_INVOKE]),
+        _ => Recipe::new(auto_invoke::AutoInvoke::new(settings)?, &[AUTO_INVOKE]).blind(&[AUTO_INVOKE]),
     };
     Ok(recipe.resumes_at_user().over_with_last_stop())
 }

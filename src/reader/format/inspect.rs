@@ -70,6 +70,7 @@ impl Format for Inspect {
                 started_at,
                 ended_at,
                 meta: RawValue::from_string(format!("{{{}}}", limits.join(","))).ok().filter(|_| !limits.is_empty()),
+                ..Header::default()
             },
             events,
             grade: grade(&sample, record.options.outcome_key.as_deref()),

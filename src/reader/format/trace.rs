@@ -82,6 +82,8 @@ struct Line<'a> {
     #[serde(borrow)]
     meta: Raw<'a>,
     #[serde(borrow)]
+    redacted: Raw<'a>,
+    #[serde(borrow)]
     experiment: Raw<'a>,
     #[serde(borrow)]
     status: Raw<'a>,
@@ -237,6 +239,7 @@ fn begin(line: &Line<'_>, text: &str, record: &Record<'_>, out: &mut Reading<'_>
         started_at: out.instant(line.started_at, "started_at"),
         ended_at: out.instant(line.ended_at, "ended_at"),
         meta: line.meta.map(ToOwned::to_owned),
+        redacted: out.flag(line.redacted, "redacted").unwrap_or(false),
     };
     Draft { header, ..Draft::default() }
 }

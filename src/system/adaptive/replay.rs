@@ -71,7 +71,9 @@ impl Strategy for Adaptive {
             (Profile::Published, Judge::Simulated(_)) => Some(Need::Outcome),
             (Profile::Published, Judge::Absent) | (Profile::Documented, _) => None,
         };
-        need.map(|need| Requirement { rule: REVIEW, need }).into_iter().collect()
+        let review = need.map(|need| Requirement { rule: REVIEW, need });
+        // The course of every iteration hangs on tags and words in the replies and observations.
+        review.into_iter().chain(self.rules().into_iter().map(|rule| Requirement { rule, need: Need::Texts })).collect()
     }
 
     fn start<'s>(&'s self, _: &Header) -> Box<dyn Watch + 's> {

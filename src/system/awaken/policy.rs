@@ -68,6 +68,7 @@ impl Policy {
             StopConditionSpec::Timeout { seconds: 1.. } => Some(Need::Times),
             StopConditionSpec::TokenBudget { max_total: 1.. } => Some(Need::Usage),
             StopConditionSpec::ConsecutiveErrors { max } if low_32_bits(*max) > 0 => Some(Need::FinishReasons),
+            StopConditionSpec::ContentMatch { .. } => Some(Need::Texts),
             _ => None,
         }
     }

@@ -179,7 +179,7 @@ impl CapsFile {
             }
         }
         let needs: Vec<_> = plan.caps.iter().filter_map(|cap| Some((cap.rule, cap.counts.need()?))).collect();
-        let mut recipe = Recipe::new(CapMachine::new(plan), &rules);
+        let mut recipe = Recipe::new(CapMachine::new(plan), &rules).blind(&rules);
         for (index, (rule, need)) in needs.iter().enumerate() {
             if !needs[..index].contains(&(*rule, *need)) {
                 recipe = recipe.needs(rule, *need);

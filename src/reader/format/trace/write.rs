@@ -78,6 +78,8 @@ struct RunLine<'a> {
     ended_at: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     meta: Option<Json>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    redacted: bool,
 }
 
 #[derive(Serialize)]
@@ -233,6 +235,7 @@ fn run_line(header: &Header) -> RunLine<'_> {
         started_at: time(header.started_at),
         ended_at: time(header.ended_at),
         meta: header.meta.as_deref().map(one_line),
+        redacted: header.redacted,
     }
 }
 

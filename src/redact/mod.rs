@@ -1,0 +1,189 @@
+//! Runs without their texts, fit to be shared: what stays is what a stop rule compares, counts or measures.
+//!
+//! Every text becomes a placeholder that tells which texts of the run are equal, how long each is, and which published
+//! phrases it holds; see [`Pseudonyms`] and [`crate::text::marks`]. Kept as they are: order, roles, lanes, flags, tokens,
+//! costs, times, outcomes, and the names of tools, arguments, metrics, models and suites where they look like names. A run
+//! knows that it is redacted, so that whatever reads texts is not evaluable on it.
+
+mod json;
+mod pseudonyms;
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::transcript::{
+    Draft, Event, Grade, Header, Json, JudgeReply, Lane, Message, Metrics, Note, OutcomeSource, PLAN_TAKEN_OUT, Role,
+    Run, Text, ToolCall, is_public_name,
+};
+use pseudonyms::Pseudonyms;
+
+/// Takes the texts out of `run`. Ids of runs and tasks become hashes of `salt` and the id: the same salt gives the same
+/// names, and without the salt nobody can test a guess. A run that is redacted already stays as it is.
+pub fn redact(run: &Run, salt: &str) -> Run {
+    if run.header.redacted {
+        return run.clone();
+    }
+    let mut names = Pseudonyms::default();
+    let events = run.events().iter().map(|event| self::event(event, &mut names)).collect();
+    let grade = Grade { source: OutcomeSource::None, ..run.grade.clone() };
+    Run::new(Draft { header: header(&run.header, salt), events, grade, warnings: Vec::new() })
+}
+
+fn header(header: &Header, salt: &str) -> Header {
+    let hashed = |kind: &str, id: &str| pseudonyms::hashed(salt, kind, id);
+    let public = |kind: &str, name: &Option<String>| {
+        name.as_deref().map(|name| if is_catalogued(name) { name.to_owned() } else { hashed(kind, name) })
+    };
+    let is_number = |trial: &str| trial.len() < 5 && trial.bytes().all(|byte| byte.is_ascii_digit());
+    Header {
+        run_id: hashed("run", &header.run_id),
+        task_id: header.task_id.as_deref().map(|id| hashed("task", id)),
+        trial: header.trial.as_deref().map(|id| if is_number(id) { id.to_owned() } else { hashed("trial", id) }),
+        suite: public("suite", &header.suite),
+        model: public("model", &header.model),
+        agent: public("agent", &header.agent),
+        started_at: header.started_at,
+        ended_at: header.ended_at,
+        meta: None,
+        redacted: true,
+    }
+}
+
+/// The name of a model, a suite or an agent, which may say whose it is: `openai/gpt-4o`.
+fn is_catalogued(name: &str) -> bool {
+    name.split('/').all(|part| !part.is_empty() && is_public_name(part))
+}
+
+fn event(event: &Event, names: &mut Pseudonyms) -> Event {
+    match event {
+        Event::Message(message) => Event::Message(Box::new(self::message(message, names))),
+        Event::Metrics(metrics) => self::metrics(metrics, names),
+        Event::Judge(judge) => Event::Judge(JudgeReply {
+            reply: judge.reply.as_ref().map(|reply| names.text(reply)),
+            error: judge.error.as_deref().map(|error| names.plain("error", error)),
+            usage: judge.usage,
+        }),
+        Event::Checkpoint(checkpoint) => Event::Checkpoint(*checkpoint),
+        Event::Note(note) => Event::Note(self::note(note)),
+    }
+}
+
+fn message(message: &Message, names: &mut Pseudonyms) -> Message {
+    let mut redacted = Message::new(message.role);
+    redacted.lane = match &message.lane {
+        Lane::Side(id) => Lane::Side(names.plain("agent", id)),
+        other => other.clone(),
+    };
+    redacted.content = message.content.as_ref().map(|text| names.text(text));
+    redacted.reasoning = message.reasoning.as_ref().map(|text| names.text(text));
+    redacted.tool_calls = message.tool_calls.iter().map(|call| self::call(call, names)).collect();
+    redacted.tool_call_id = message.tool_call_id.as_deref().map(|id| names.plain("call", id));
+    redacted.name = message.name.as_deref().map(|name| match message.role {
+        // Agents and tools have names of the program; who is served may be a person.
+        Role::Assistant => names.name("agent", name),
+        Role::Tool => names.name("tool", name),
+        Role::User | Role::System => names.plain("speaker", name),
+    });
+    redacted.is_error = message.is_error;
+    redacted.usage = message.usage;
+    redacted.cost = message.cost;
+    redacted.ts = message.ts;
+    redacted.model = message
+        .model
+        .as_deref()
+        .map(|model| if is_catalogued(model) { model.into() } else { names.plain("model", model) });
+    redacted.finish_reason = message.finish_reason.as_deref().map(|reason| names.name("reason", reason));
+    redacted.extra = message.extra.as_deref().and_then(|extra| native(extra, names));
+    redacted
+}
+
+fn call(call: &ToolCall, names: &mut Pseudonyms) -> ToolCall {
+    let id = call.id.as_deref().map(|id| names.plain("call", id));
+    let arguments = call.arguments.as_str();
+    // Parsed whole, as whoever compares calls does: what is no JSON to them is a text here too.
+    let arguments = match serde_json::from_str::<Value>(&arguments) {
+        Ok(_) => Text::plain(json::redacted(&arguments, names)),
+        Err(_) => names.text(&call.arguments),
+    };
+    ToolCall::new(id.as_deref(), &names.name("tool", &call.name), arguments)
+}
+
+/// Fields only some framework's rules read: what a rule compares of them survives.
+fn native(raw: &RawValue, names: &mut Pseudonyms) -> Option<Json> {
+    RawValue::from_string(json::redacted(raw.get(), names)).ok()
+}
+
+/// A report of metrics. A plan is prose: that there was one is all that is left of it.
+fn metrics(metrics: &Metrics, names: &mut Pseudonyms) -> Event {
+    if metrics.plan.is_some() {
+        return Event::Note(Note { kind: PLAN_TAKEN_OUT.into(), body: object(&serde_json::Map::new()) });
+    }
+    Event::Metrics(Metrics {
+        experiment: metrics
+            .experiment
+            .as_deref()
+            .map(|name| if is_numbered(name) { name.into() } else { names.plain("experiment", name) }),
+        status: metrics.status.as_deref().map(|status| names.name("status", status)),
+        values: metrics.values.iter().map(|(name, value)| (names.name("metric", name), *value)).collect(),
+        plan: None,
+    })
+}
+
+/// The name of an experiment that is no more than its number: `Exp001`.
+fn is_numbered(name: &str) -> bool {
+    let word = name.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches(['-', '_']);
+    matches!(word.to_ascii_lowercase().as_str(), "exp" | "experiment")
+}
+
+/// A word of status: `budget_limited`.
+fn is_word(word: &str) -> bool {
+    word.len() < 25 && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+}
+
+/// A native record keeps its kind; of a goal row, what a rule counts.
+fn note(note: &Note) -> Note {
+    const COUNTED: [&str; 5] = ["status", "turns_used", "tokens_used", "wall_clock_used_sec", "last_verdict"];
+    let mut kept = serde_json::Map::new();
+    if &*note.kind == "agentica.goal" {
+        let body: Value = serde_json::from_str(note.body.get()).unwrap_or_default();
+        let goal = body.get("goal").filter(|goal| goal.is_object()).unwrap_or(&body);
+        for field in COUNTED {
+            match goal.get(field) {
+                Some(Value::String(word)) if is_word(word) => kept.insert(field.to_owned(), word.as_str().into()),
+                Some(number @ Value::Number(_)) => kept.insert(field.to_owned(), number.clone()),
+                _ => None,
+            };
+        }
+    }
+    Note { kind: note.kind.clone(), body: object(&kept) }
+}
+
+fn object(fields: &serde_json::Map<String, Value>) -> Json {
+    serde_json::value::to_raw_value(fields).unwrap_or_else(|_| RawValue::NULL.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transcript::sketch;
+
+    #[test]
+    fn equal_stays_equal_and_different_stays_different() {
+        let run = redact(&sketch::run("ls(1)=a ls(1)=a ls(2)=b -done -done -other"), "");
+        let prints: Vec<_> = run.steps().iter().filter_map(|step| run.events()[step.reply].message()).collect();
+        let call = |nth: usize| prints[nth].tool_calls[0].canonical_print();
+        assert_eq!(call(0), call(1));
+        assert_ne!(call(0), call(2));
+        assert_eq!(prints[3].content, prints[4].content);
+        assert_ne!(prints[3].content, prints[5].content);
+        assert!(run.header.redacted && run.header.run_id.starts_with("run-"));
+    }
+
+    #[test]
+    fn a_salt_changes_every_name_and_a_second_time_changes_nothing() {
+        let run = sketch::run("-done");
+        let (plain, salted) = (redact(&run, ""), redact(&run, "secret"));
+        assert_ne!(plain.header.run_id, salted.header.run_id);
+        assert_eq!(redact(&plain, "secret").header.run_id, plain.header.run_id);
+    }
+}

@@ -1,0 +1,80 @@
+//! Published phrases that a text holds: what may be told of it without telling what it says.
+//!
+//! A redacted recording keeps them, so that the tests of this module, and the frameworks' end markers, come out as on the
+//! text itself. All are words of frameworks' own sources. A test with words of one's own has no such luck: it reads texts.
+
+use super::closing_paragraph;
+use super::failure::{HARD_SIGNAL_LATER, HARD_SIGNALS, LINE_START_V02, SIGNALS_V02, SOFT_SIGNALS};
+use super::provider_error::{MARKERS_LATER, MARKERS_V03};
+use super::user_request::{PHRASES_V02, PHRASES_V03};
+
+/// Words by which a framework knows that its run is over, in this case: mini-swe-agent's at the start of a command or of
+/// its output …
+const LEADING: [&str; 2] = ["echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT", "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"];
+
+/// … tau2's anywhere in what the simulated user says, and the word by which a bailout knows a failed result.
+const AS_WRITTEN: [&str; 4] = ["###STOP###", "###TRANSFER###", "###OUT-OF-SCOPE###", "Error"];
+
+/// The command that begins a new session of MIRA.
+const COMMANDS: [&str; 1] = ["/new"];
+
+/// What is published of a text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Marks {
+    /// What it begins with.
+    pub leading: Option<&'static str>,
+    /// What it holds anywhere.
+    pub anywhere: Vec<&'static str>,
+    /// What its closing paragraph holds, of the phrases that are looked for there.
+    pub closing: Vec<&'static str>,
+}
+
+/// The marks of a text.
+pub fn of(text: &str) -> Marks {
+    let leading = LEADING.into_iter().find(|mark| text.trim_start().starts_with(mark));
+    let lowered = text.to_lowercase();
+    let lists: [&[&'static str]; 7] =
+        [&SIGNALS_V02, &HARD_SIGNALS, &SOFT_SIGNALS, &[HARD_SIGNAL_LATER], &MARKERS_V03, &MARKERS_LATER, &PHRASES_V02];
+    let phrases = lists.into_iter().flatten().chain(&PHRASES_V03).copied().filter(|phrase| lowered.contains(phrase));
+    let begins_line = lowered.split('\n').any(|line| line.starts_with(LINE_START_V02)).then_some(LINE_START_V02);
+    let mut anywhere: Vec<&'static str> = Vec::new();
+    for mark in AS_WRITTEN.into_iter().filter(|mark| text.contains(mark)).chain(phrases).chain(begins_line) {
+        if !anywhere.contains(&mark) {
+            anywhere.push(mark);
+        }
+    }
+    let closing = closing_paragraph(text).to_lowercase();
+    let closing = closing_phrases().filter(|phrase| closing.contains(*phrase)).collect();
+    Marks { leading, anywhere, closing }
+}
+
+/// Phrases that are looked for in the closing paragraph.
+fn closing_phrases() -> impl Iterator<Item = &'static str> {
+    SOFT_SIGNALS.into_iter().chain(PHRASES_V03)
+}
+
+/// True for a text that is a published command and nothing else.
+pub fn is_command(text: &str) -> bool {
+    COMMANDS.contains(&text.trim().to_lowercase().as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::closing_paragraph::CLOSING_CHARS;
+
+    #[test]
+    fn all_closing_phrases_fit_into_a_closing_paragraph() {
+        let all: usize = closing_phrases().map(|phrase| phrase.chars().count() + 1).sum();
+        assert!(all + "[closing]\n[end]".len() <= CLOSING_CHARS, "{all}");
+    }
+
+    #[test]
+    fn the_closing_paragraph_is_told_apart() {
+        let marks = of("Please confirm this.\nERROR: no\n\nI am blocked by the Error in it.");
+        assert_eq!(marks.anywhere, ["Error", "blocked by", "blocked by ", "please confirm", "error:"]);
+        assert_eq!(marks.closing, ["blocked by "]);
+        assert_eq!(of(" COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT\nall").leading, Some(LEADING[1]));
+        assert!(is_command(" /NEW\n") && !is_command("/new plan"));
+    }
+}

@@ -1,0 +1,293 @@
+//! `whenstop convert --redact`: no text is left, and every rule that reads none decides as it did.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use regex::Regex;
+use serde_json::Value;
+use whenstop::decision::{Decision, Need, Requirement, Strategy};
+use whenstop::reader::{Corpus, ReadOptions, trace, trace_schema};
+use whenstop::redact::redact;
+use whenstop::replay::{Replay, replay};
+use whenstop::text::marks;
+use whenstop::transcript::{Event, Message, Role, Run, is_public_name};
+
+use crate::convert::{desk, is_chosen, strategies, told};
+use crate::shared;
+
+/// The redacted run as it is read back from its lines, and the lines.
+fn shared_copy(run: &Run) -> (Run, String) {
+    let mut lines = Vec::new();
+    trace::write(&redact(run, "salt"), &mut lines).unwrap();
+    let lines = String::from_utf8(lines).unwrap();
+    let mut read = trace::read_text(&lines);
+    assert!(read.findings.is_empty(), "{:?}", read.findings);
+    (read.runs.remove(0), lines)
+}
+
+/// Rules that cannot be evaluated on the copy, though they could be on the original.
+fn lost<'r>(before: &Replay, after: &'r Replay) -> Vec<&'r Requirement> {
+    after.not_evaluable.iter().filter(|missing| !before.not_evaluable.contains(missing)).collect()
+}
+
+/// What a strategy said, without those rules, up to where one of them ended the run.
+fn heard(trail: &[Decision], until: Option<&Decision>, lost: &[&Requirement]) -> Vec<String> {
+    let kept = trail.iter().take_while(|decision| until.is_none_or(|end| decision.point < end.point));
+    kept.filter(|decision| lost.iter().all(|missing| missing.rule != decision.rule))
+        .map(|d| format!("{} {:?} {} {} {:?}", d.point, d.event, d.action, d.rule, d.evidence))
+        .collect()
+}
+
+/// Differences between the original and the copy under one strategy.
+fn difference(run: &Run, copy: &Run, strategy: &dyn Strategy) -> Option<String> {
+    let (before, after) = (replay(run, strategy), replay(copy, strategy));
+    let lost = lost(&before, &after);
+    let gained = before.not_evaluable.iter().any(|missing| !after.not_evaluable.contains(missing));
+    let excused =
+        lost.iter().all(|missing| matches!(missing.need, Need::Texts | Need::Judge | Need::Plan | Need::Metrics));
+    if gained || !excused {
+        return Some(format!("not evaluable: {:?}, then {:?}", before.not_evaluable, after.not_evaluable));
+    }
+    let is_lost = |decision: &&Decision| lost.iter().any(|missing| missing.rule == decision.rule);
+    let until = before.trail.iter().find(|decision| decision.action.is_terminal() && is_lost(decision));
+    let (said, says) = (heard(&before.trail, until, &lost), heard(&after.trail, until, &lost));
+    if said != says {
+        return Some(format!("said {said:?}\n  says {says:?}"));
+    }
+    if lost.is_empty() && (&before.stop, before.exactness) != (&after.stop, after.exactness) {
+        return Some(format!("stop {:?}, then {:?}", before.stop, after.stop));
+    }
+    let rules = strategy.rules();
+    let firings = before.first_firings.iter().flatten().zip(after.first_firings.iter().flatten());
+    rules
+        .iter()
+        .zip(firings)
+        .find(|(rule, (was, is))| was != is && lost.iter().all(|missing| missing.rule != **rule))
+        .map(|(rule, (was, is))| format!("{rule} fired at {was:?}, then {is:?}"))
+}
+
+/// Everything anybody said in the run, and every id.
+fn said(run: &Run) -> Vec<String> {
+    let mut all: Vec<String> = vec![run.header.run_id.clone()];
+    all.extend(run.header.task_id.clone());
+    all.extend(run.header.meta.iter().map(|meta| meta.get().to_owned()));
+    for event in run.events() {
+        match event {
+            Event::Message(message) => {
+                let texts = message.content.iter().chain(&message.reasoning);
+                all.extend(texts.chain(message.tool_calls.iter().map(|call| &call.arguments)).map(ToString::to_string));
+                all.extend(message.tool_calls.iter().filter_map(|call| call.id.as_deref()).map(str::to_owned));
+                all.extend(message.extra.iter().map(|extra| extra.get().to_owned()));
+                if matches!(message.role, Role::User | Role::System) {
+                    all.extend(message.name.as_deref().map(str::to_owned));
+                }
+            }
+            Event::Judge(judge) => all.extend(judge.reply.iter().map(ToString::to_string)),
+            Event::Note(note) => all.push(note.body.get().to_owned()),
+            Event::Metrics(metrics) => all.extend(metrics.plan.iter().map(|plan| plan.get().to_owned())),
+            Event::Checkpoint(_) => {}
+        }
+    }
+    all
+}
+
+/// Names that may stay: of models, suites, tools, their parameters, metrics.
+fn names(run: &Run) -> BTreeSet<String> {
+    let header = &run.header;
+    let mut all: BTreeSet<String> =
+        [&header.suite, &header.model, &header.agent].into_iter().flatten().cloned().collect();
+    for event in run.events() {
+        match event {
+            Event::Message(message) => {
+                let Message { name, model, finish_reason, tool_calls, .. } = &**message;
+                all.extend([name, model, finish_reason].into_iter().flatten().map(ToString::to_string));
+                for call in tool_calls {
+                    all.insert(call.name.to_string());
+                    if let Ok(Value::Object(given)) = serde_json::from_str(&call.arguments.as_str()) {
+                        all.extend(given.keys().filter(|key| is_public_name(key)).cloned());
+                    }
+                }
+            }
+            Event::Metrics(metrics) => {
+                all.extend(metrics.values.iter().map(|(name, _)| name.to_string()));
+                all.extend(metrics.status.as_deref().map(str::to_owned));
+            }
+            Event::Note(note) => _ = all.insert(note.kind.to_string()),
+            _ => {}
+        }
+    }
+    all
+}
+
+/// All strings of a JSON value, keys included.
+fn strings(value: &Value, out: &mut Vec<String>) {
+    match value {
+        Value::String(text) => out.push(text.clone()),
+        Value::Array(items) => items.iter().for_each(|item| strings(item, out)),
+        Value::Object(fields) => {
+            out.extend(fields.keys().cloned());
+            fields.values().for_each(|value| strings(value, out));
+        }
+        _ => {}
+    }
+}
+
+/// Words of status that may stay as the value of a field.
+const WORDS: [&str; 17] = [
+    "CondensationSummaryEvent",
+    "ObservationEvent",
+    "UserRejectObservation",
+    "active",
+    "blocked",
+    "budget_limited",
+    "complete",
+    "completed",
+    "continue",
+    "done",
+    "environment",
+    "failed",
+    "finished",
+    "paused",
+    "pending",
+    "running",
+    "/new",
+];
+
+/// What is left in the lines of a redacted run that nobody allowed to stay, or that is part of what was said.
+fn leaks(run: &Run, lines: &str) -> Vec<String> {
+    let format = "type run_id task_id trial suite model agent started_at ended_at redacted role lane content reasoning \
+        tool_calls id name arguments tool_call_id is_error usage input output cache_read cache_write cost_usd ts \
+        finish_reason experiment status values plan reply error success score end secured_step kind body redacted.plan invalid_call native \
+        page plan_update target run message metrics judge checkpoint outcome note assistant user system tool self_finish cap \
+        timeout killed unknown canned counterpart turns_used tokens_used wall_clock_used_sec last_verdict";
+    let fixed: BTreeSet<&str> = format.split_whitespace().collect();
+    let plain = Regex::new(
+        r"^(side:)?([a-z]+-([0-9a-f]{16}|\d+))?$|^\d+$|^\d{4}-\d\d-\d\dT[\d:.]+Z$|^\[text \d+, \d+ bytes\]$|^\s*$|^\[(closing|end)\]$",
+    )
+    .unwrap();
+    let names = names(run);
+    let mut found = Vec::new();
+    strings_of_lines(lines, &mut found);
+    let is_mark = |line: &str| {
+        let marks = marks::of(line);
+        marks.leading == Some(line) || marks.anywhere.contains(&line) || marks.closing.contains(&line)
+    };
+    let mut kept: Vec<String> = Vec::new();
+    for string in found.into_iter().filter(|string| !fixed.contains(string.as_str()) && !names.contains(string)) {
+        // Arguments that are no JSON object are a string of JSON.
+        if let Ok(value @ (Value::Array(_) | Value::String(_))) = serde_json::from_str::<Value>(&string) {
+            strings(&value, &mut kept);
+        } else if let Ok(value @ Value::Object(_)) = serde_json::from_str::<Value>(&string) {
+            strings(&value, &mut kept);
+        } else {
+            kept.push(string);
+        }
+    }
+    kept.retain(|string| !names.contains(string) && !WORDS.contains(&string.as_str()));
+    let pieces = kept.iter().flat_map(|string| string.split('\n'));
+    let unknown = pieces.filter(|line| !plain.is_match(line) && !is_mark(line));
+    let mut leaks: Vec<String> = unknown.map(str::to_owned).collect();
+    // And the other way round: no twelve characters of what was said.
+    let left = kept.iter().filter(|string| !plain.is_match(string)).flat_map(|string| string.split('\n'));
+    let left: Vec<Vec<char>> = left.filter(|line| !is_mark(line)).map(|line| line.chars().collect()).collect();
+    let windows: BTreeSet<&[char]> = left.iter().flat_map(|line| line.windows(12)).collect();
+    for text in said(run) {
+        let text: Vec<char> = text.chars().collect();
+        leaks.extend(text.windows(12).filter(|window| windows.contains(window)).map(|window| window.iter().collect()));
+    }
+    leaks
+}
+
+fn strings_of_lines(lines: &str, out: &mut Vec<String>) {
+    for line in lines.lines() {
+        strings(&serde_json::from_str(line).unwrap(), out);
+    }
+}
+
+/// Holds one of `one_of` runs under `path` against its redacted copy.
+fn check(paths: &[PathBuf], one_of: impl Fn(&Path) -> u64 + Sync) -> usize {
+    let strategies = strategies();
+    let schema: Value = serde_json::from_str(trace_schema()).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let (mut runs, mut found) = (0, Vec::new());
+    for path in paths {
+        let options = ReadOptions { allow_unmatched_labels: true, ..ReadOptions::default() };
+        let work = |run: Run| {
+            is_chosen(&run, one_of(path)).then(|| {
+                let (copy, lines) = shared_copy(&run);
+                let at = format!("{} {}", path.display(), run.header.run_id);
+                let differences = strategies.iter().filter_map(|strategy| {
+                    Some(format!("{at}: {}: {}", strategy.name(), difference(&run, &copy, &**strategy)?))
+                });
+                let mut wrong: Vec<String> = differences.collect();
+                wrong.extend(leaks(&run, &lines).into_iter().map(|leak| format!("{at}: leaks {leak:?}")));
+                let is_valid = |line: &str| validator.is_valid(&serde_json::from_str(line).unwrap());
+                wrong.extend(lines.lines().find(|line| !is_valid(line)).map(|line| format!("{at}: not valid: {line}")));
+                wrong
+            })
+        };
+        let mut take = |wrong: Option<Vec<String>>| {
+            runs += usize::from(wrong.is_some());
+            found.extend(wrong.into_iter().flatten());
+        };
+        Corpus::open(std::slice::from_ref(path), options).unwrap().process(work, &mut take).unwrap();
+    }
+    let shown: Vec<String> = found.iter().take(12).map(|wrong| wrong.chars().take(1500).collect()).collect();
+    assert!(found.is_empty(), "{} things are wrong, the first:\n{}", found.len(), shown.join("\n"));
+    runs
+}
+
+#[test]
+fn a_redacted_fixture_decides_as_the_original_and_says_nothing() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folders = std::fs::read_dir(root.join("fixtures/readers")).unwrap().map(|entry| entry.unwrap().path());
+    let others = ["fixtures/signals", "fixtures/zoo/endless", "traces/verdicts"].map(|name| root.join(name));
+    let mut paths: Vec<PathBuf> = folders.chain(others).collect();
+    paths.sort();
+    let runs = check(&paths, |_| 1);
+    assert!(runs > 100, "{runs} runs");
+}
+
+#[test]
+fn a_redacted_corpus_decides_as_the_original_and_says_nothing() {
+    let Some(corpora) = shared::folder("corpora") else { return };
+    let mut paths: Vec<PathBuf> =
+        std::fs::read_dir(&corpora).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()).collect();
+    paths.sort();
+    let all = std::env::var_os("WHENSTOP_TEST_ALL_RUNS").is_some();
+    let runs = check(&paths, |path| match path.file_name().and_then(|name| name.to_str()) {
+        _ if all => 1,
+        Some("intercode") => 83,
+        Some("mini-swe-agent" | "tau2") => 29,
+        Some("tau-bench" | "claude-agent-sdk-log" | "who-and-when") => 11,
+        _ => 2,
+    });
+    eprintln!("{runs} runs redacted");
+    assert!(runs > 60, "{runs} runs");
+}
+
+#[test]
+fn a_redacted_run_can_be_read_by_a_person() {
+    let desk = desk();
+    let (code, stdout, stderr) = told(&desk, "convert runs/a.json --redact --salt pepper");
+    assert_eq!(code, 0, "{stderr}");
+    insta::assert_snapshot!("redacted_chat", stdout);
+    let (code, _, stderr) = told(&desk, "convert runs --salt pepper");
+    assert!(code == 2 && stderr.contains("--redact"), "{stderr}");
+}
+
+#[test]
+fn a_rule_that_reads_texts_is_not_evaluable_on_a_redacted_run() {
+    let desk = desk();
+    let stacks = "[[stack]]\nname = \"text\"\nany = [{ signal = \"text.match\", phrases = [\"there is one\"] }]\n\
+        [[stack]]\nname = \"field\"\nany = [{ signal = \"call.count\", at_least = 1, identity = { fields = [\"a b\"] } }]\n\
+        [[stack]]\nname = \"count\"\nany = [{ signal = \"call.count\", at_least = 1 }]\n";
+    std::fs::write(desk.path().join("s.toml"), stacks).unwrap();
+    told(&desk, "convert runs --redact --out shared.jsonl");
+    told(&desk, "compare shared.jsonl --stacks s.toml --out out");
+    let rows = std::fs::read_to_string(desk.path().join("out/rows.csv")).unwrap();
+    for (stack, missing) in [("text", 2), ("field", 2), ("count", 0)] {
+        let of_stack = rows.lines().filter(|row| row.contains(&format!(",{stack},")));
+        assert_eq!(of_stack.filter(|row| row.contains("no texts")).count(), missing, "{stack}: {rows}");
+    }
+}
