@@ -126,8 +126,10 @@ fn whole(value: &str, names: &mut Pseudonyms) -> String {
 
 /// One spelling for each value, whatever the class of the number.
 fn canonical(token: &str) -> String {
-    if let Ok(whole) = token.parse::<i128>() {
-        return whole.to_string();
+    // What fits no 64 bits is a double to whoever compares.
+    let positive = token.parse::<u64>().map(|whole| whole.to_string());
+    if let Ok(whole) = positive.or_else(|_| token.parse::<i64>().map(|whole| whole.to_string())) {
+        return whole;
     }
     match token.parse::<f64>() {
         // Adding 0 makes -0 a 0.
@@ -139,7 +141,66 @@ fn canonical(token: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::transcript::fingerprint::canonical_json;
+
+    /// A value of any shape, with few different scalars so that equal ones meet.
+    fn any_json() -> impl Strategy<Value = String> {
+        let scalar = prop::sample::select(vec![
+            "null",
+            "true",
+            "0",
+            "1",
+            "1.0",
+            "7",
+            "7.0",
+            "7.00",
+            "2.5",
+            "25e-1",
+            "-3",
+            "18446744073709551616",
+            "\"\"",
+            "\"a\"",
+            "\"\\u0061\"",
+            "\"b c\"",
+            "\"failed\"",
+            "\"é\"",
+            "\"please provide\"",
+        ]);
+        let key = prop::sample::select(vec!["\"path\"", "\"a b\"", "\"12\"", "\"3\"", "\"\"", "\"p\\u0061th\""]);
+        let blank = prop::sample::select(vec!["", " ", "\n"]);
+        scalar.prop_map(str::to_owned).prop_recursive(3, 12, 3, move |inner| {
+            let list = (prop::collection::vec(inner.clone(), 0..3), blank.clone())
+                .prop_map(|(items, blank)| format!("[{}]", items.join(&format!(",{blank}"))));
+            let fields = prop::collection::vec((key.clone(), inner), 0..3);
+            let object = (fields, blank.clone()).prop_map(|(fields, blank)| {
+                let fields = fields.iter().map(|(key, value)| format!("{key}:{blank}{value}"));
+                format!("{{{}}}", fields.collect::<Vec<_>>().join(","))
+            });
+            prop_oneof![list, object]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_equal_stays_equal_and_nothing_else_becomes_so(texts in prop::collection::vec(any_json(), 2..6)) {
+            let mut names = Pseudonyms::default();
+            let redacted: Vec<String> = texts.iter().map(|text| redacted(text, &mut names)).collect();
+            for (one, one_redacted) in texts.iter().zip(&redacted) {
+                for (other, other_redacted) in texts.iter().zip(&redacted) {
+                    prop_assert_eq!(one == other, one_redacted == other_redacted, "as written: {} {}", one, other);
+                    let same = |one: &str, other: &str| canonical_of(one) == canonical_of(other);
+                    prop_assert_eq!(same(one, other), same(one_redacted, other_redacted), "as JSON: {} {}", one, other);
+                }
+            }
+        }
+    }
+
+    fn canonical_of(text: &str) -> String {
+        canonical_json(&serde_json::from_str(text).unwrap())
+    }
 
     #[test]
     fn equality_survives_in_every_reading() {

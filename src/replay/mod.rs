@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::value::RawValue;
 
 use crate::decision::{Action, Decision, Evidence, Need, Requirement, RuleName, Strategy};
-use crate::transcript::{Event, Lane, Message, PLAN_TAKEN_OUT, Point, PointView, Role, Run, Secured};
+use crate::transcript::{Event, JUDGE_TAKEN_OUT, Lane, Message, PLAN_TAKEN_OUT, Point, PointView, Role, Run, Secured};
 
 /// How far the answer is what would have happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,27 +84,40 @@ pub fn replay(run: &Run, strategy: &dyn Strategy) -> Replay {
         drops_reply: decision.drops_reply,
     });
     let exactness = exactness(run, &trail, stop.as_ref());
-    Replay {
-        first_firings: strategy.first_firings(run),
-        not_evaluable: not_evaluable(run, &strategy.requirements()),
-        trail,
-        stop,
-        exactness,
+    let mut first_firings = strategy.first_firings(run);
+    let misread = misread(run, strategy);
+    for (rule, firing) in
+        strategy.rules().iter().zip(first_firings.iter_mut().flatten()).filter(|_| !misread.is_empty())
+    {
+        *firing = firing.take().filter(|_| !misread.contains(rule));
     }
+    Replay { first_firings, not_evaluable: not_evaluable(run, &strategy.requirements()), trail, stop, exactness }
 }
 
 /// Every decision of `strategy` on `run`, in order, up to the first terminal one.
 pub fn trail(run: &Run, strategy: &dyn Strategy) -> Vec<Decision> {
     let mut watch = strategy.start(&run.header);
-    let mut trail = Vec::new();
+    let misread = misread(run, strategy);
+    let (mut trail, mut said) = (Vec::new(), Vec::new());
     for view in PointView::all(run) {
-        let before = trail.len();
-        watch.at(&view, &mut trail);
-        if trail[before..].iter().any(|decision| decision.action.is_terminal()) {
+        watch.at(&view, &mut said);
+        said.retain(|decision| !misread.contains(&decision.rule));
+        let ends = said.iter().any(|decision| decision.action.is_terminal());
+        trail.append(&mut said);
+        if ends {
             break;
         }
     }
     trail
+}
+
+/// Rules that would read a placeholder for what a redacted recording no longer has: what they say is not heard.
+fn misread(run: &Run, strategy: &dyn Strategy) -> Vec<RuleName> {
+    if !run.header.redacted {
+        return Vec::new();
+    }
+    let requirements = strategy.requirements().into_iter();
+    requirements.filter(|requirement| is_taken_out(run, requirement.need)).map(|requirement| requirement.rule).collect()
 }
 
 /// Does the recorded path end here? A forced final answer ends it too: one call follows, and no more.
@@ -140,12 +153,25 @@ fn has_native(message: &Message, kind: &str) -> bool {
     serde_json::from_str::<BTreeMap<&str, &RawValue>>(extra.get()).is_ok_and(|fields| fields.contains_key(kind))
 }
 
-fn is_plan_taken_out(event: &Event) -> bool {
-    matches!(event, Event::Note(note) if &*note.kind == PLAN_TAKEN_OUT)
+/// Is this what a redacted recording no longer has? Without its plan it tells too few experiments or too many, and
+/// a judge's verdicts that are left are not all of them.
+fn is_taken_out(run: &Run, need: Need) -> bool {
+    let stands =
+        |kind: &str| run.events().iter().any(|event| matches!(event, Event::Note(note) if &*note.kind == kind));
+    run.header.redacted
+        && match need {
+            Need::Texts => true,
+            Need::Metrics | Need::Plan => stands(PLAN_TAKEN_OUT),
+            Need::Judge => stands(JUDGE_TAKEN_OUT),
+            _ => false,
+        }
 }
 
 /// Does the recording hold what `need` names, anywhere?
 pub fn has(run: &Run, need: Need) -> bool {
+    if is_taken_out(run, need) {
+        return false;
+    }
     let mut messages = run.events().iter().filter_map(Event::message);
     let is_call =
         |message: &Message| message.role == Role::Assistant && matches!(message.lane, Lane::Main | Lane::Side(_));
@@ -154,17 +180,12 @@ pub fn has(run: &Run, need: Need) -> bool {
         Need::Cost => messages.any(|message| is_call(message) && message.cost.is_some()),
         Need::Times => messages.any(|message| message.ts.is_some()),
         Need::ErrorFlags => messages.any(|message| message.is_result() && message.is_error.is_some()),
-        // Without its plan a recording tells too few experiments, or too many.
-        Need::Metrics | Need::Plan if run.header.redacted && run.events().iter().any(is_plan_taken_out) => false,
         Need::Metrics => run.events().iter().any(|event| matches!(event, Event::Metrics(_))),
         Need::Plan => {
             run.events().iter().any(|event| matches!(event, Event::Metrics(metrics) if metrics.plan.is_some()))
         }
-        Need::Texts => !run.header.redacted,
-        // What a judge replied is gone from a redacted recording.
-        Need::Judge if run.header.redacted && run.events().iter().any(|event| matches!(event, Event::Judge(_))) => {
-            false
-        }
+        // Taken out, or there.
+        Need::Texts => true,
         // agentica's log keeps the verdict of each turn in its goal rows, without the reply.
         Need::Judge => run.events().iter().any(|event| match event {
             Event::Judge(_) => true,

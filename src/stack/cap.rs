@@ -3,8 +3,8 @@
 use std::fmt;
 
 use crate::bailout::{self, AtCap, Bailout, Reply, RunHistory, Verdict, rough_tokens};
-use crate::decision::{Action, Decision, Evidence, RuleName};
-use crate::rule::{Condition, Watching};
+use crate::decision::{Action, Decision, Evidence, Requirement, RuleName};
+use crate::rule::{Condition, Rule, Watching};
 use crate::transcript::{Header, Moment, PointView};
 
 /// A cap on the number of steps, looked at before each request.
@@ -59,6 +59,16 @@ impl Cap {
             OnHit::Bailout { name, .. } => format!("cap {} steps ({name})", self.steps),
             OnHit::Table(_) => format!("cap {} steps (table)", self.steps),
         })
+    }
+}
+
+impl Cap {
+    /// What the conditions of its table need of a recording.
+    pub(super) fn requirements(&self) -> Vec<Requirement> {
+        let OnHit::Table(rows) = &self.on_hit else { return Vec::new() };
+        let conditions = rows.iter().filter_map(|row| row.when.as_ref());
+        let needs = conditions.flat_map(Condition::rules).flat_map(Rule::needs);
+        needs.map(|need| Requirement { rule: self.name(), need }).collect()
     }
 }
 

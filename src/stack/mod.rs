@@ -9,7 +9,7 @@ mod probe;
 mod tests;
 mod watch;
 
-use crate::decision::{Action, Evidence, Probe, Requirement, RuleName, Strategy, Watch};
+use crate::decision::{Action, Evidence, Need, Probe, Requirement, RuleName, Strategy, Watch};
 use crate::rule::{Condition, Rule, Watching};
 use crate::transcript::{Header, Moment, Point, PointView, Run};
 
@@ -42,6 +42,11 @@ impl Clause {
     pub fn stop_on(condition: Condition) -> Self {
         let name = RuleName::new(condition.to_string());
         Self { name, condition, at: Moment::AfterTools, strikes: 1, cooldown: 0, then: Action::Stop }
+    }
+
+    /// Can the clause be told from a placeholder what it asks? Not when it reads a text.
+    fn is_blind(&self) -> bool {
+        !self.condition.rules().into_iter().flat_map(Rule::needs).any(|need| need == Need::Texts)
     }
 
     /// Where the clause, by itself, would first act on `run`.
@@ -79,6 +84,7 @@ impl Strategy for Stack {
                 let needs = clause.condition.rules().into_iter().flat_map(Rule::needs);
                 needs.map(|need| Requirement { rule: clause.name.clone(), need })
             })
+            .chain(self.cap.iter().flat_map(Cap::requirements))
             .collect();
         requirements.sort();
         requirements.dedup();

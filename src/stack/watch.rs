@@ -47,7 +47,13 @@ pub(super) struct WatchedStack<'s> {
 impl<'s> WatchedStack<'s> {
     pub(super) fn start(stack: &'s Stack, header: &Header) -> Self {
         Self {
-            clauses: stack.clauses.iter().map(WatchedClause::start).collect(),
+            // A clause that would read placeholders must not stand in the way of the others.
+            clauses: stack
+                .clauses
+                .iter()
+                .filter(|clause| !header.redacted || clause.is_blind())
+                .map(WatchedClause::start)
+                .collect(),
             cap: stack.cap.as_ref().map(|cap| WatchedCap::start(cap, header)),
         }
     }

@@ -1,5 +1,8 @@
 //! What stands in a redacted run for a text: `[text 3, 412 bytes]`.
 
+/// The kind of the note that stands for a judge's reply.
+pub const JUDGE_TAKEN_OUT: &str = "redacted.judge";
+
 /// The kind of the note that stands for a task plan.
 pub const PLAN_TAKEN_OUT: &str = "redacted.plan";
 
