@@ -31,8 +31,8 @@ const EXPERIMENTS: [(Experiment, &[f64]); 12] = [
     (|corpus| intervals::labels(corpus, 2000), &[0.3, 0.6]),
     (|corpus| tests::yes_no(corpus, 2000), &[0.05, 0.1, 0.3, 0.5]),
     (|corpus| tests::costs(corpus, 2000, 0), &[0.1, 0.3, 0.5]),
-    (|corpus| sweeps::rates(corpus, 500, 400, false), &[0.05, 0.2]),
-    (|corpus| sweeps::rates(corpus, 500, 400, true), &[0.05, 0.2]),
+    (|corpus| sweeps::rates(corpus, 1000, 400, false), &[0.05, 0.2]),
+    (|corpus| sweeps::rates(corpus, 1000, 400, true), &[0.05, 0.2]),
     (|corpus| certificates::walk(corpus, 2000), &[0.05, 0.1, 0.2]),
     (|corpus| bounds::outcomes(corpus, 1000), &[0.1, 0.3]),
 ];

@@ -30,4 +30,4 @@ pub use ratios::SavingRatios;
 pub use row::{ExactnessName, Row, RunRows};
 pub use rules::{RuleShare, rule_shares};
 pub use savings::{Savings, Unit, unit_of};
-pub use summary::{Summary, summarise};
+pub use summary::{Summary, choose, summarise};

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::frame::{Sums, sums};
-use super::{Estimates, Group, Label, OutcomeBounds, SavingRatios, Savings, Unit};
+use super::{CorrectedRate, Estimates, Group, Label, OutcomeBounds, SavingRatios, Savings, Unit, corrected_fes_rate};
+use crate::stats::Estimate;
+use crate::stats::labels::LabelErrors;
 use crate::verdict::Verdict;
 
 /// The line of one group.
@@ -23,6 +25,8 @@ pub struct Summary {
     pub tasks: u64,
     /// Rates.
     pub estimates: Estimates,
+    /// The rate of false early stops corrected for label errors, where they are given.
+    pub corrected: Option<CorrectedRate>,
     /// Bounds on success.
     pub outcomes: OutcomeBounds,
     /// What was saved, by unit; `None` where no run tells.
@@ -33,6 +37,11 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// The rate of false early stops: corrected where label errors are given.
+    pub fn fes_rate(&self) -> &Estimate {
+        self.corrected.as_ref().map_or(&self.estimates.fes_rate, |corrected| &corrected.estimate)
+    }
+
     /// How many runs got `verdict`.
     pub fn count(&self, verdict: Verdict) -> u64 {
         self.counted(verdict.name())
@@ -70,8 +79,25 @@ impl Summary {
     }
 }
 
-/// Summarises groups, in their order. The error is the data frame library's and means a defect here.
-pub fn summarise(groups: &[Group<'_>]) -> Result<Vec<Summary>, polars::error::PolarsError> {
+/// Position of the summary with the largest useful saving in `unit` among those whose rate of false early stops has an
+/// upper bound of at most `max_fes`; of equals the first. `None`: none qualifies.
+pub fn choose<'s>(summaries: impl Iterator<Item = &'s Summary>, unit: Unit, max_fes: f64) -> Option<usize> {
+    let mut best: Option<(usize, f64)> = None;
+    for (at, summary) in summaries.enumerate() {
+        let Some(saved) = summary.ratios_in(unit).useful.value else { continue };
+        let safe = summary.fes_rate().high().is_some_and(|high| high <= max_fes);
+        if safe && best.is_none_or(|(_, most)| saved > most) {
+            best = Some((at, saved));
+        }
+    }
+    best.map(|(at, _)| at)
+}
+
+/// Summarises groups, in their order, with `errors` of the labels where they are known. The error is the data frame library's and means a defect here.
+pub fn summarise(
+    groups: &[Group<'_>],
+    errors: Option<LabelErrors>,
+) -> Result<Vec<Summary>, polars::error::PolarsError> {
     let sums = sums(groups)?;
     let summaries = groups.iter().zip(sums).map(|(group, sums)| Summary {
         stack: group.stack.clone(),
@@ -81,6 +107,7 @@ pub fn summarise(groups: &[Group<'_>]) -> Result<Vec<Summary>, polars::error::Po
         runs: group.rows.len() as u64,
         tasks: group.rows.iter().map(|row| row.cluster()).collect::<BTreeSet<_>>().len() as u64,
         estimates: Estimates::of(group),
+        corrected: errors.map(|errors| corrected_fes_rate(group, errors)),
         outcomes: OutcomeBounds::of(group),
         savings: Unit::ALL.map(|unit| (unit, Savings::of(group, unit))),
         ratios: Unit::ALL.map(|unit| SavingRatios::of(group, unit)),

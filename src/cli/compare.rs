@@ -1,14 +1,16 @@
 //! `whenstop compare`: the main job; `whenstop report`: the same from saved rows; and the example.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use clap::Args as ClapArgs;
 
 use super::Exit;
 use super::failure::Failure;
-use super::inputs::{AssumptionArgs, CorpusArgs, ReadingArgs, StackArgs};
+use super::inputs::{AssumptionArgs, CorpusArgs, LabelErrorArgs, ReadingArgs, StackArgs};
 use super::output::{Format, Output};
-use crate::aggregate::{Firing, Row};
+use super::sweep::{SplitArgs, SplitPart, parts, share};
+use crate::aggregate::{Firing, Label, Row};
 use crate::compare::{Comparison, StackInfo};
 use crate::diagnostic::{Diagnostic, Location, nearest};
 use crate::report::{Publication, read_manifest, read_rows, table};
@@ -21,7 +23,15 @@ pub(super) struct Args {
     #[command(flatten)]
     stacks: StackArgs,
     #[command(flatten)]
+    split: SplitArgs,
+    #[command(flatten)]
+    errors: LabelErrorArgs,
+    #[command(flatten)]
     assumptions: AssumptionArgs,
+    /// With `--split`, choose the stack that saves most among those whose rate of false early stops is at most this, by
+    /// the upper end of its 95 % interval.
+    #[arg(long, value_name = "RATE", default_value_t = 0.05, value_parser = share)]
+    max_fes: f64,
     /// The stack the others are compared with; by default the first.
     #[arg(long, value_name = "STACK")]
     baseline: Option<String>,
@@ -97,8 +107,19 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         return Err(Failure::usage(Diagnostic::new(Location::default(), format!("no stack `{name}`"), help)));
     }
     let assumptions = args.assumptions.assumptions().names();
-    let Compared { rows, firings, stacks } = compared;
-    let publication = Publication::new(rows, firings, stacks, args.baseline.as_deref(), &assumptions);
+    let Compared { rows, mut firings, stacks } = compared;
+    let parts = parts(rows, &args.split)?;
+    if args.split.split != SplitPart::None {
+        let reported: BTreeSet<Label> = parts.reported.iter().map(|row| row.run_id.clone()).collect();
+        firings.retain(|firing| reported.contains(&firing.run_id));
+    }
+    let mut publication = Publication::new(parts.reported, firings, stacks, args.baseline.as_deref(), &assumptions)
+        .with_label_errors(args.errors.errors());
+    if args.split.split != SplitPart::None {
+        let choice = args.split.choice(args.max_fes);
+        publication =
+            publication.with_choice(choice, parts.other.as_deref()).map_err(|error| Failure::internal(&error))?;
+    }
     show(&publication, args.format, args.out.as_deref(), output)
 }
 
@@ -144,6 +165,10 @@ fn show(publication: &Publication, format: Format, out: Option<&Path>, output: &
         Format::Table => {
             output.data(&format!("{}\n", publication.headline()));
             output.table(&publication.overview(&summaries), format)?;
+            let notes = publication.notes(&summaries);
+            if !notes.is_empty() {
+                output.data(&format!("\n{}\n", notes.join("\n")));
+            }
         }
         Format::Json => {
             output.json(&serde_json::json!({ "schema_version": 1, "summary": table::summary(&summaries).to_json() }));

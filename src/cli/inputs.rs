@@ -12,6 +12,7 @@ use crate::diagnostic::{Diagnostic, Location, Severity};
 use crate::preset;
 use crate::reader::{Corpus, CorpusReport, Detail, PriceTable, ReadOptions};
 use crate::stack::{StackFile, Use};
+use crate::stats::labels::LabelErrors;
 use crate::system::ConfigText;
 use crate::transcript::Run;
 use crate::verdict::Assumptions;
@@ -204,6 +205,28 @@ pub(super) fn read_text(path: &Path, help: &str) -> Result<String, Diagnostic> {
     std::fs::read_to_string(path).map_err(|error| {
         Diagnostic::new(Location::file(path.display().to_string()), format!("cannot read: {error}"), help)
     })
+}
+
+/// How reliable the outcome labels are.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(super) struct LabelErrorArgs {
+    /// Chance that a true success is labelled a success, when labels err.
+    #[arg(long, value_name = "CHANCE", value_parser = super::sweep::share)]
+    label_sensitivity: Option<f64>,
+    /// Chance that a true failure is labelled a failure, when labels err.
+    #[arg(long, value_name = "CHANCE", value_parser = super::sweep::share)]
+    label_specificity: Option<f64>,
+}
+
+impl LabelErrorArgs {
+    /// The error rates, if any is given; one not given is perfect.
+    pub(super) fn errors(self) -> Option<LabelErrors> {
+        let given = self.label_sensitivity.or(self.label_specificity);
+        given.map(|_| LabelErrors {
+            sensitivity: self.label_sensitivity.unwrap_or(1.0),
+            specificity: self.label_specificity.unwrap_or(1.0),
+        })
+    }
 }
 
 /// Assumptions that narrow the bounds beyond the recording. None is on by default.

@@ -78,7 +78,7 @@ pub(super) fn check(args: &CheckArgs, output: &Output) -> Result<Exit, Failure> 
         tell(&changes, output);
         failed |= !changes.is_empty();
     }
-    let summary = table::summary(&summarise(&by_stack(&rows)).map_err(|error| Failure::internal(&error))?);
+    let summary = table::summary(&summarise(&by_stack(&rows), None).map_err(|error| Failure::internal(&error))?);
     for text in &args.fail_on {
         let gate = Gate::parse(text, &summary.columns).map_err(Failure::usage)?;
         for result in gate.hold(&summary) {

@@ -7,13 +7,12 @@ use std::path::{Path, PathBuf};
 
 use super::Exit;
 use super::failure::Failure;
-use super::inputs::{AssumptionArgs, CorpusArgs};
+use super::inputs::{AssumptionArgs, CorpusArgs, LabelErrorArgs};
 use super::output::{Format, Output};
 use crate::aggregate::{Row, SEED};
 use crate::diagnostic::{Diagnostic, Location, nearest};
 use crate::report::figure::{SweepFigure, save};
 use crate::report::{table, write_atomically, write_rows};
-use crate::stats::labels::LabelErrors;
 use crate::stats::split::optimism;
 use crate::sweep::{Grid, ResultOptions, Results, Sweep};
 
@@ -38,12 +37,8 @@ pub(super) struct Args {
     /// end of its 95 % interval.
     #[arg(long, value_name = "RATE", default_value_t = 0.05, value_parser = share)]
     max_fes: f64,
-    /// Chance that a true success is labelled a success, when labels err.
-    #[arg(long, value_name = "CHANCE", value_parser = share)]
-    label_sensitivity: Option<f64>,
-    /// Chance that a true failure is labelled a failure, when labels err.
-    #[arg(long, value_name = "CHANCE", value_parser = share)]
-    label_specificity: Option<f64>,
+    #[command(flatten)]
+    errors: LabelErrorArgs,
     /// Seed of the resamples behind adjusted p-values.
     #[arg(long, value_name = "N", default_value_t = SEED)]
     seed: u64,
@@ -59,14 +54,6 @@ pub(super) struct Args {
 }
 
 impl Args {
-    fn label_errors(&self) -> Option<LabelErrors> {
-        let given = self.label_sensitivity.or(self.label_specificity);
-        given.map(|_| LabelErrors {
-            sensitivity: self.label_sensitivity.unwrap_or(1.0),
-            specificity: self.label_specificity.unwrap_or(1.0),
-        })
-    }
-
     fn baseline(&self, grid: &Grid) -> Result<Option<usize>, Failure> {
         match self.baseline.as_deref() {
             None => Ok(Some(0)),
@@ -108,7 +95,7 @@ struct Judged {
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let grid = args.grid.load()?;
     let baseline = args.baseline(&grid)?;
-    let options = ResultOptions { baseline, label_errors: args.label_errors(), seed: args.seed };
+    let options = ResultOptions { baseline, label_errors: args.errors.errors(), seed: args.seed };
     let rows = swept(&args.corpus, &grid, &args.assumptions, output)?;
     let parts = parts(rows, &args.split)?;
     let results = |rows: &[Row]| Results::of(&grid, rows, options).map_err(|error| Failure::internal(&error));
@@ -188,7 +175,7 @@ fn notes(args: &Args, judged: &Judged) -> Vec<String> {
     let Judged { reported, chosen_on, chosen } = judged;
     let mut notes = vec![choice_note(args.max_fes, judged)];
     if let (Some(dev), Some(at)) = (chosen_on, *chosen) {
-        let rate = |of: &Results| of.settings.get(at).and_then(|setting| setting.fes_rate().value);
+        let rate = |of: &Results| of.settings.get(at).and_then(|setting| setting.summary.fes_rate().value);
         let saved = |of: &Results| of.settings.get(at).and_then(|setting| setting.useful.value);
         let points =
             |gap: Option<f64>| gap.map_or_else(|| "undefined".to_owned(), |gap| format!("{:+.1} points", gap * 100.0));
@@ -209,7 +196,7 @@ fn notes(args: &Args, judged: &Judged) -> Vec<String> {
         None => String::new(),
     };
     notes.push(format!("{n} settings tried{adjusted}; intervals are 95 %, clustered by task"));
-    let corrections = reported.settings.iter().filter_map(|setting| setting.corrected.as_ref());
+    let corrections = reported.settings.iter().filter_map(|setting| setting.summary.corrected.as_ref());
     for correction in
         corrections.map(|corrected| corrected.correction.name()).collect::<std::collections::BTreeSet<_>>()
     {

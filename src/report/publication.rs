@@ -1,10 +1,12 @@
 //! A comparison as a folder: rows, tables, figures, and a manifest that says what they are.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::choice::Choice;
 use super::figure::{BudgetFigure, FrontierFigure, SpendingFigure, StopsFigure, save};
 use super::table::{self, Table};
 use super::{write_atomically, write_rows};
@@ -15,6 +17,7 @@ use crate::aggregate::{
 use crate::compare::StackInfo;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::stats::Interval;
+use crate::stats::labels::LabelErrors;
 use crate::transcript::Outcome;
 
 /// Version of the columns of `rows.csv` and `firings.csv`.
@@ -35,6 +38,15 @@ pub struct Manifest {
     pub seed: u64,
     /// How many stacks were tried on these runs.
     pub stacks_tried: usize,
+    /// How tasks were split and which stack was chosen, if they were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub choice: Option<Choice>,
+    /// Chance that a true success is labelled a success, where labels err.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label_sensitivity: Option<f64>,
+    /// Chance that a true failure is labelled a failure, where labels err.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label_specificity: Option<f64>,
     /// Assumptions that narrow bounds.
     pub assumptions: Vec<String>,
 }
@@ -91,6 +103,9 @@ impl Publication {
             baseline: baseline.map_or(first, Label::from),
             seed: SEED,
             stacks_tried,
+            choice: None,
+            label_sensitivity: None,
+            label_specificity: None,
             assumptions: assumptions.iter().map(ToString::to_string).collect(),
         };
         Self::from_rows(rows, firings, manifest)
@@ -101,13 +116,48 @@ impl Publication {
         Self { unit: unit_of(&rows), rows, firings, manifest }
     }
 
+    /// The same with labels that err.
+    #[must_use]
+    pub fn with_label_errors(mut self, errors: Option<LabelErrors>) -> Self {
+        self.manifest.label_sensitivity = errors.map(|errors| errors.sensitivity);
+        self.manifest.label_specificity = errors.map(|errors| errors.specificity);
+        self
+    }
+
+    /// The same as one part of the tasks: `choice` says how they were split, and is made on `dev`, or on these rows where
+    /// they are the dev part themselves.
+    pub fn with_choice(mut self, choice: Choice, dev: Option<&[Row]>) -> Result<Self, polars::error::PolarsError> {
+        let own = self.summaries()?;
+        let chosen_on = dev.map(|rows| summarise(&by_stack(rows), self.label_errors())).transpose()?;
+        self.manifest.choice = Some(match chosen_on {
+            Some(dev) => choice.made(&dev, Some(&own), self.unit),
+            None => choice.made(&own, None, self.unit),
+        });
+        Ok(self)
+    }
+
+    fn label_errors(&self) -> Option<LabelErrors> {
+        let (sensitivity, specificity) = self.manifest.label_sensitivity.zip(self.manifest.label_specificity)?;
+        Some(LabelErrors { sensitivity, specificity })
+    }
+
+    /// What to say below the table.
+    pub fn notes(&self, summaries: &[Summary]) -> Vec<String> {
+        let mut notes: Vec<String> = self.manifest.choice.iter().map(Choice::sentence).collect();
+        let corrections: BTreeSet<&str> =
+            summaries.iter().filter_map(|summary| Some(summary.corrected.as_ref()?.correction.name())).collect();
+        notes.extend(corrections.into_iter().map(|correction| format!("label errors: {correction}")));
+        notes
+    }
+
     /// What was compared, in one line.
     pub fn headline(&self) -> String {
         let Some(group) = by_stack(&self.rows).into_iter().next() else { return "nothing".to_owned() };
-        let tasks: std::collections::BTreeSet<_> = group.rows.iter().map(|row| row.cluster()).collect();
+        let tasks: BTreeSet<_> = group.rows.iter().map(|row| row.cluster()).collect();
         let graded = |outcome| group.rows.iter().filter(|row| row.outcome == outcome).count();
+        let part = self.manifest.choice.as_ref().map(|choice| format!("{} part: ", choice.split)).unwrap_or_default();
         let mut text = format!(
-            "{} runs of {} tasks: {} successes, {} failures",
+            "{part}{} runs of {} tasks: {} successes, {} failures",
             group.rows.len(),
             tasks.len(),
             graded(Outcome::Success),
@@ -126,7 +176,7 @@ impl Publication {
     /// One summary a stack, in order: all that is printed. The error is the data frame library's and
     /// means a defect here.
     pub fn summaries(&self) -> Result<Vec<Summary>, polars::error::PolarsError> {
-        summarise(&by_stack(&self.rows))
+        summarise(&by_stack(&self.rows), self.label_errors())
     }
 
     /// The table for the terminal.
@@ -144,7 +194,7 @@ impl Publication {
         let curves = groups.first().map(|group| budget_curves(group, self.unit)).unwrap_or_default();
         Ok(Tables {
             rules: table::rules(&rule_shares(&stacks, &self.rows, &self.firings)),
-            strata: table::strata(&summarise(&by_stratum(&self.rows))?),
+            strata: table::strata(&summarise(&by_stratum(&self.rows), self.label_errors())?),
             frontier: table::frontier(&points, &spread),
             pairs: table::pairs(&pairs(&groups, &self.manifest.baseline, self.unit)),
             budget: table::budget(&curves),
@@ -200,7 +250,7 @@ impl Publication {
             if self.manifest.assumptions.is_empty() { "none".to_owned() } else { self.manifest.assumptions.join(", ") };
         format!(
             "# When should it have stopped?\n\n{headline}.\n\n{overview}\n\
-            On the frontier (no other stack kills fewer successes and saves more): {best}.{volume}\n\n\
+            {notes}On the frontier (no other stack kills fewer successes and saves more): {best}.{volume}\n\n\
             - **successes killed**: false early stops, successes stopped before they were secured, and their share of \
             all successes with its 95 % interval, clustered by task. A success of which nothing tells when it was \
             secured counts as killed by any earlier stop.\n\
@@ -218,6 +268,7 @@ impl Publication {
             overview = self.overview(summaries).to_markdown(),
             best = if best.is_empty() { "none can be placed".to_owned() } else { best.join(", ") },
             unit = self.unit.name(),
+            notes = self.notes(summaries).iter().flat_map(|note| [note.as_str(), ".\n\n"]).collect::<String>(),
             volume = tables.volume.map(volume_note).unwrap_or_default(),
         )
     }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::Grid;
 use crate::aggregate::{
-    CorrectedRate, Difference, Group, Row, Summary, Unit, by_stack, corrected_fes_rate, differences as family,
-    fes_parts, frontier, summarise, unit_of, useful_parts,
+    Difference, Group, Row, Summary, Unit, by_stack, choose, differences as family, fes_parts, frontier, summarise,
+    unit_of, useful_parts,
 };
 use crate::stats::bootstrap::REPLICATES;
 use crate::stats::labels::LabelErrors;
@@ -34,8 +34,6 @@ pub struct SettingResult {
     pub limit: f64,
     /// Saved on failures and after success, over what was recorded.
     pub useful: Estimate,
-    /// The rate of false early stops corrected for label errors, when they are given.
-    pub corrected: Option<CorrectedRate>,
     /// Rates of false early stops against the baseline; `None` for the baseline itself or without one.
     pub fes_difference: Option<Difference>,
     /// Useful savings against the baseline.
@@ -64,7 +62,7 @@ impl Results {
         let unit = unit_of(rows);
         let all = by_stack(rows);
         let groups: Vec<Group<'_>> = all.iter().map(evaluable).collect();
-        let summaries = summarise(&groups)?;
+        let summaries = summarise(&groups, options.label_errors)?;
         let points = frontier(&summaries, unit);
         let tasks = Tasks::of(&all);
         let resamples = Resamples::new(&tasks.keys(), REPLICATES, options.seed);
@@ -72,14 +70,13 @@ impl Results {
             |parts: &dyn Fn(&Row) -> Option<(f64, f64)>| differences(&tasks, &all, options.baseline, parts, &resamples);
         let fes_differences = against(&fes_parts);
         let useful_differences = against(&|row| useful_parts(row, unit));
-        let numbered = grid.settings.iter().zip(&groups).zip(summaries).zip(points).enumerate();
-        let settings = numbered.map(|(at, (((setting, group), summary), point))| SettingResult {
+        let numbered = grid.settings.iter().zip(summaries).zip(points).enumerate();
+        let settings = numbered.map(|(at, ((setting, summary), point))| SettingResult {
             not_evaluable: all[at].rows.len() as u64 - summary.runs,
             useful: summary.ratios_in(unit).useful,
             summary,
             axis: setting.axis,
             limit: setting.limit,
-            corrected: options.label_errors.map(|errors| corrected_fes_rate(group, errors)),
             fes_difference: fes_differences[at],
             useful_difference: useful_differences[at],
             on_frontier: point.on_frontier,
@@ -107,24 +104,11 @@ impl Results {
     /// most `max_fes`; of equals, the more conservative. `None`: none qualifies. With label errors given, the corrected
     /// rate decides.
     pub fn choice(&self, max_fes: f64) -> Option<usize> {
-        let mut best: Option<(usize, f64)> = None;
-        for (at, setting) in self.settings.iter().enumerate() {
-            let Some(saved) = setting.useful.value else { continue };
-            let safe = setting.fes_rate().high().is_some_and(|high| high <= max_fes);
-            if safe && best.is_none_or(|(_, most)| saved > most) {
-                best = Some((at, saved));
-            }
-        }
-        best.map(|(at, _)| at)
+        choose(self.settings.iter().map(|setting| &setting.summary), self.unit, max_fes)
     }
 }
 
 impl SettingResult {
-    /// The rate of false early stops: corrected where label errors are given.
-    pub fn fes_rate(&self) -> &Estimate {
-        self.corrected.as_ref().map_or(&self.summary.estimates.fes_rate, |corrected| &corrected.estimate)
-    }
-
     /// False early stops, unverified included.
     pub fn killed(&self) -> u64 {
         self.summary.count(Verdict::FalseEarlyStop) + self.summary.count(Verdict::UnverifiedFalseEarlyStop)

@@ -90,6 +90,36 @@ fn summary_columns_are_a_contract() {
     }
 }
 
+#[test]
+fn a_stack_is_chosen_on_dev_and_reported_on_test() {
+    let desk = Desk::new();
+    // 40 tasks of each kind: `loop` ends the failures only, `hasty` kills the successes.
+    let runs = |at: usize| RUNS.replace("\"t1\"", &format!("\"t{at}-f\"")).replace("\"t2\"", &format!("\"t{at}-s\""));
+    let runs = |at: usize| {
+        runs(at).replace("\"loops\"", &format!("\"loops-{at}\"")).replace("\"works\"", &format!("\"works-{at}\""))
+    };
+    desk.put("many.jsonl", &(0..80).map(runs).collect::<String>());
+    let split = "--split test --dev-share 0.5 --max-fes 0.12";
+    let (code, stdout, stderr) = desk.told(&format!("compare many.jsonl --stacks stacks.toml --out out {split}"));
+    assert_eq!(code, 0, "{stderr}");
+    insta::assert_snapshot!("compare_split", stdout);
+    let manifest: serde_json::Value = serde_json::from_str(&desk.read("out/manifest.json")).unwrap();
+    assert_eq!((&manifest["stacks_tried"], &manifest["choice"]["chosen"]), (&2.into(), &"loop".into()));
+    assert_eq!(manifest["choice"]["optimism_fes_rate"], 0.0);
+    // Only the test part is in the folder, and redrawing it says the same.
+    assert_eq!(desk.read("out/rows.csv").lines().count(), 1 + 2 * 80);
+    let (_, again, _) = desk.told("report out --out again");
+    assert_eq!(again, stdout);
+    assert_eq!(desk.read("again/summary.csv"), desk.read("out/summary.csv"));
+    let labels = "--label-sensitivity 0.9 --label-specificity";
+    let (_, corrected, _) = desk.told(&format!("compare many.jsonl --stacks stacks.toml {labels} 0.95 --out judged"));
+    assert!(corrected.contains("label errors: rogan-gladen-clipped") && !corrected.contains("chosen"), "{corrected}");
+    let (_, again, _) = desk.told("report judged");
+    assert_eq!(again, corrected);
+    let (_, useless, _) = desk.told(&format!("compare many.jsonl --stacks stacks.toml {labels} 0.1"));
+    assert!(useless.contains("label errors: undefined"), "{useless}");
+}
+
 /// Every file of a folder by name.
 fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let mut files: Vec<(String, Vec<u8>)> = std::fs::read_dir(folder)

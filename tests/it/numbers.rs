@@ -143,13 +143,13 @@ fn every_number_has_its_n_denominator_method_and_interval() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     let stacks = ["--stacks", "ROOT/fixtures/stacks/example.toml", "--stacks", "preset:cline"];
-    whenstop(folder.path(), &[&["compare", "ROOT/traces"], &stacks[..], &["--out", "out"]].concat());
+    let errors = ["--label-sensitivity", "0.9", "--label-specificity", "0.9", "--out", "swept", "--split", "test"];
+    whenstop(folder.path(), &[&["compare", "ROOT/traces"], &stacks[..], &errors[..4], &["--out", "out"]].concat());
     for table in ["summary", "strata", "pairs", "rules", "budget", "frontier"] {
         check(table, &read(&at(&format!("out/{table}.csv"))));
     }
     let grid =
         ["--signal", "call_result.count", "--limits", "2..6", "--signal", "tokens.total", "--limits", "9000,50000"];
-    let errors = ["--label-sensitivity", "0.9", "--label-specificity", "0.9", "--out", "swept", "--split", "test"];
     whenstop(folder.path(), &[&["sweep", "ROOT/traces"], &grid[..], &errors].concat());
     check("sweep", &read(&at("swept/sweep.csv")));
     let told = whenstop(

@@ -6,6 +6,7 @@ use crate::aggregate::Row;
 use crate::cli::failure::Failure;
 use crate::cli::inputs::read_text;
 use crate::diagnostic::{Diagnostic, Location, nearest};
+use crate::report::Choice;
 use crate::stack::{Entry, Stack, StackFile};
 use crate::sweep::{Axis, Grid, Split, limits};
 use crate::transcript::Outcome;
@@ -98,6 +99,21 @@ pub(in crate::cli) struct SplitArgs {
     /// Share of each suite's tasks that goes to dev.
     #[arg(long, value_name = "SHARE", default_value_t = 0.5, value_parser = share_inside)]
     pub(in crate::cli) dev_share: f64,
+}
+
+impl SplitArgs {
+    /// How the tasks are split, as the manifest of a comparison tells it; nothing is chosen yet.
+    pub(in crate::cli) fn choice(&self, max_fes: f64) -> Choice {
+        Choice {
+            split: self.split.name().to_owned(),
+            split_salt: self.split_salt.clone(),
+            dev_share: self.dev_share,
+            max_fes,
+            chosen: None,
+            optimism_fes_rate: None,
+            optimism_saved_ratio: None,
+        }
+    }
 }
 
 /// Rows by part.

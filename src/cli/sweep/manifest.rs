@@ -43,7 +43,7 @@ struct ManifestAxis {
 impl Manifest {
     /// The manifest of a sweep just made.
     pub(super) fn of(args: &Args, grid: &Grid, parts: &Parts, judged: &Judged) -> Self {
-        let errors = args.label_errors();
+        let errors = args.errors.errors();
         let axis = |axis: &Axis| ManifestAxis { signal: axis.name(), limits: axis.limits().to_vec() };
         let first = grid.settings.first().map(crate::sweep::Setting::name);
         let one: Vec<&Row> = parts.reported.iter().filter(|row| Some(&*row.stack) == first).collect();

@@ -80,7 +80,7 @@ impl SweepFigure<'_> {
         let Some(of) = self.grid.axes.get(axis) else { return Ok(()) };
         let settings = self.of_axis(axis);
         let limits: Vec<f64> = settings.iter().map(|(_, setting)| setting.limit).collect();
-        let highs = settings.iter().flat_map(|(_, setting)| [setting.fes_rate(), &setting.useful]);
+        let highs = settings.iter().flat_map(|(_, setting)| [setting.summary.fes_rate(), &setting.useful]);
         let most = highs.filter_map(|estimate| estimate.high().or(estimate.value)).fold(self.max_fes * 1.5, f64::max);
         let (right, top) = (limits.len() as f64 - 0.5, (most * 108.0).min(103.0));
         let mut chart = ChartBuilder::on(area)
@@ -106,7 +106,7 @@ impl SweepFigure<'_> {
             .map_err(error)?;
         let tolerated = [(-0.5, self.max_fes * 100.0), (right, self.max_fes * 100.0)];
         chart.draw_series(DashedLineSeries::new(tolerated, 5, 4, GREY.stroke_width(1))).map_err(error)?;
-        for (colour, shift, of) in [(RED, -0.06, SettingResult::fes_rate as Of), (BLUE, 0.06, useful as Of)] {
+        for (colour, shift, of) in [(RED, -0.06, killed as Of), (BLUE, 0.06, useful as Of)] {
             let points: Vec<(f64, &Estimate)> =
                 settings.iter().enumerate().map(|(at, (_, setting))| (at as f64 + shift, of(setting))).collect();
             let line = points.iter().filter_map(|(x, estimate)| Some((*x, estimate.value? * 100.0)));
@@ -132,6 +132,10 @@ impl SweepFigure<'_> {
 
 /// One of the two curves.
 type Of = for<'s> fn(&'s SettingResult) -> &'s Estimate;
+
+fn killed(setting: &SettingResult) -> &Estimate {
+    setting.summary.fes_rate()
+}
 
 fn useful(setting: &SettingResult) -> &Estimate {
     &setting.useful

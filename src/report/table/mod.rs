@@ -21,6 +21,7 @@ pub use strata::strata;
 pub use summary::summary;
 pub use sweep::{sweep, sweep_overview};
 
+use crate::aggregate::CorrectedRate;
 use crate::stats::{BoundEstimate, Comparison, Estimate, Interval, Method, Warning};
 
 /// One cell. Unknown or undefined is [`Cell::Missing`], never 0.
@@ -85,6 +86,12 @@ impl Line {
         self.push(format!("{name}_n"), Cell::Count(estimate.n));
         self.push(format!("{name}_of"), Cell::Text(of.to_owned()));
         self.push(format!("{name}_method"), method(estimate.method, estimate.warning));
+    }
+
+    /// Adds a rate of false early stops corrected for label errors, and how the correction came out.
+    pub(super) fn push_corrected(&mut self, corrected: &CorrectedRate) {
+        self.push_estimate("fes_rate_corrected", "true successes", &corrected.estimate);
+        self.push("label_correction", Cell::Text(corrected.correction.name().to_owned()));
     }
 
     /// Adds a difference as an estimate is added; its `x_n` counts tasks, and so does `of`.

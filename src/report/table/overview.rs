@@ -1,7 +1,7 @@
 //! The table a person reads: one line a stack, six columns, shares with their interval.
 
 use super::{Cell, Line, Table};
-use crate::aggregate::{Summary, Unit};
+use crate::aggregate::{CorrectedRate, Summary, Unit};
 use crate::stats::Estimate;
 use crate::verdict::Verdict;
 
@@ -13,6 +13,9 @@ pub fn overview(summaries: &[Summary], unit: Unit) -> Table {
         line.push("stack", Cell::Text(summary.stack.to_string()));
         line.push("stops", Cell::Count(summary.stops()));
         line.push("successes killed", counted(killed, &interval(&summary.estimates.fes_rate)));
+        if let Some(corrected) = &summary.corrected {
+            line.push("corrected for labels", corrected_interval(corrected));
+        }
         let true_stops = summary.count(Verdict::TrueStop);
         line.push("failures stopped", counted(true_stops, &percent(summary.estimates.stop_recall.value)));
         let ratios = summary.ratios_in(unit);
@@ -35,11 +38,20 @@ fn percent(value: Option<f64>) -> Cell {
     Cell::percent(value.filter(|value| value.is_finite()))
 }
 
-fn interval(estimate: &Estimate) -> Cell {
+/// A share with its interval: `7.7 % (2.6–20.6)`.
+pub(super) fn interval(estimate: &Estimate) -> Cell {
     match (estimate.value, estimate.interval) {
         (Some(value), Some(interval)) => {
             Cell::Text(format!("{:.1} % ({:.1}–{:.1})", value * 100.0, interval.low * 100.0, interval.high * 100.0))
         }
         (value, _) => percent(value),
+    }
+}
+
+/// The same for a corrected rate; where there is none it says so.
+pub(super) fn corrected_interval(corrected: &CorrectedRate) -> Cell {
+    match corrected.estimate.value {
+        Some(_) => interval(&corrected.estimate),
+        None => Cell::Text("undefined".to_owned()),
     }
 }

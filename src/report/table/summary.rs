@@ -23,6 +23,9 @@ pub(super) fn line(summary: &Summary, mut line: Line) -> Line {
         line.push(count, Cell::Count(summary.counted(count)));
     }
     push_rates(summary, &mut line);
+    if let Some(corrected) = &summary.corrected {
+        line.push_corrected(corrected);
+    }
     push_bounds(summary, &mut line);
     for ((unit, savings), ratios) in summary.savings.iter().zip(&summary.ratios) {
         push_savings(unit.name(), savings.as_ref(), &mut line);

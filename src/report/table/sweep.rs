@@ -1,9 +1,9 @@
 //! `sweep.csv`: every setting of a sweep with its rates, savings and differences to the baseline; and the same in
 //! brief for a terminal.
 
+use super::overview::{corrected_interval, interval};
 use super::{Cell, Line, Table};
 use crate::aggregate::Difference;
-use crate::stats::Estimate;
 use crate::sweep::{Grid, Results, SettingResult};
 use crate::verdict::Verdict;
 
@@ -25,9 +25,8 @@ pub fn sweep(grid: &Grid, results: &Results) -> Table {
         }
         line.push("not_evaluable_runs", Cell::Count(setting.not_evaluable));
         line.push_estimate("fes_rate", "successes", &summary.estimates.fes_rate);
-        if let Some(corrected) = &setting.corrected {
-            line.push_estimate("fes_rate_corrected", "true successes", &corrected.estimate);
-            line.push("label_correction", Cell::Text(corrected.correction.name().to_owned()));
+        if let Some(corrected) = &setting.summary.corrected {
+            line.push_corrected(corrected);
         }
         line.push("saved_unit", Cell::Text(results.unit.name().to_owned()));
         line.push_estimate("useful_saved_ratio", &format!("{} recorded", results.unit.name()), &setting.useful);
@@ -50,10 +49,8 @@ pub fn sweep_overview(results: &Results, chosen: Option<usize>) -> Table {
         line.push("stops", Cell::Count(setting.summary.stops()));
         line.push("killed", Cell::Count(setting.killed()));
         line.push("killed/successes", interval(&setting.summary.estimates.fes_rate));
-        if let Some(corrected) = &setting.corrected {
-            let clipped = if corrected.estimate.value.is_some() { "" } else { "undefined" };
-            let cell = if clipped.is_empty() { interval(&corrected.estimate) } else { Cell::Text(clipped.to_owned()) };
-            line.push("corrected for labels", cell);
+        if let Some(corrected) = &setting.summary.corrected {
+            line.push("corrected for labels", corrected_interval(corrected));
         }
         line.push(format!("{} saved", results.unit.name()), interval(&setting.useful));
         if results.baseline.is_some() {
@@ -78,15 +75,6 @@ fn push_difference(line: &mut Line, name: &str, of: &str, difference: Option<&Di
     line.push(format!("{name}_p_adjusted"), Cell::number(difference.and_then(|difference| difference.p_adjusted)));
     let by = difference.map(|difference| difference.adjusted_by.name());
     line.push(format!("{name}_p_adjusted_by"), Cell::text(by));
-}
-
-fn interval(estimate: &Estimate) -> Cell {
-    match (estimate.value, estimate.interval) {
-        (Some(value), Some(interval)) => {
-            Cell::Text(format!("{:.1} % ({:.1}–{:.1})", value * 100.0, interval.low * 100.0, interval.high * 100.0))
-        }
-        (value, _) => Cell::percent(value.filter(|value| value.is_finite())),
-    }
 }
 
 fn difference(setting: &SettingResult, difference: Option<&Difference>) -> Cell {

@@ -1,0 +1,76 @@
+//! Which stack to ship, chosen on one part of the tasks and reported on the other.
+
+use serde::{Deserialize, Serialize};
+
+use crate::aggregate::{Label, Summary, Unit, choose};
+use crate::stats::split::optimism;
+
+/// How tasks were split and what was chosen; part of the manifest.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Choice {
+    /// The part of the tasks that is reported: `dev` or `test`.
+    pub split: String,
+    /// Salt of the hash that splits the tasks.
+    pub split_salt: String,
+    /// The share of each suite's tasks in dev.
+    pub dev_share: f64,
+    /// The largest tolerated upper bound on the rate of false early stops.
+    pub max_fes: f64,
+    /// The stack that saves most on the dev tasks among those within `max_fes`; `None`: none is.
+    pub chosen: Option<Label>,
+    /// The chosen stack's rate of false early stops, dev minus test.
+    pub optimism_fes_rate: Option<f64>,
+    /// Its useful saving, dev minus test.
+    pub optimism_saved_ratio: Option<f64>,
+}
+
+impl Choice {
+    /// Chooses on `dev`; where `test` is reported, says how much better the choice looked there. `self` holds how the tasks
+    /// were split.
+    #[must_use]
+    pub fn made(self, dev: &[Summary], test: Option<&[Summary]>, unit: Unit) -> Self {
+        let at = choose(dev.iter(), unit, self.max_fes);
+        let chosen = at.and_then(|at| dev.get(at));
+        let same = chosen.zip(test).and_then(|(chosen, test)| test.iter().find(|other| other.stack == chosen.stack));
+        let gap = |of: fn(&Summary, Unit) -> Option<f64>| {
+            let (dev, test) = chosen.zip(same)?;
+            optimism(of(dev, unit), of(test, unit))
+        };
+        Self {
+            chosen: chosen.map(|summary| summary.stack.clone()),
+            optimism_fes_rate: gap(|summary, _| summary.fes_rate().value),
+            optimism_saved_ratio: gap(|summary, unit| summary.ratios_in(unit).useful.value),
+            ..self
+        }
+    }
+
+    /// What to say below the table.
+    pub fn sentence(&self) -> String {
+        let limit = percent(self.max_fes);
+        let Some(chosen) = &self.chosen else {
+            return format!(
+                "chosen on the dev tasks: none; no stack's rate of killed successes has an upper bound of at most {limit}"
+            );
+        };
+        let points =
+            |gap: Option<f64>| gap.map_or_else(|| "undefined".to_owned(), |gap| format!("{:+.1} points", gap * 100.0));
+        let reported = if self.split == "test" {
+            format!(
+                "optimism (dev minus test): killed {}, saved {}",
+                points(self.optimism_fes_rate),
+                points(self.optimism_saved_ratio)
+            )
+        } else {
+            "reported on the same tasks, so it looks better than it is".to_owned()
+        };
+        format!(
+            "chosen on the dev tasks: `{chosen}` saves most of those with an upper bound on killed successes of at most \
+            {limit}; {reported}"
+        )
+    }
+}
+
+fn percent(share: f64) -> String {
+    let text = format!("{:.4}", share * 100.0);
+    format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
+}
