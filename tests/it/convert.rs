@@ -9,7 +9,7 @@ use whenstop::catalog::{self, Strategies};
 use whenstop::compare::Comparison;
 use whenstop::reader::{Corpus, ReadOptions, trace};
 use whenstop::stack::StackFile;
-use whenstop::transcript::{Fingerprint, Run, fingerprint};
+use whenstop::transcript::{Event, Fingerprint, Grade, Run, fingerprint};
 use whenstop::verdict::Assumptions;
 use whenstop::{preset, signal};
 
@@ -78,7 +78,22 @@ struct Replayed {
     run_id: String,
     rows: Vec<Row>,
     firings: Vec<Firing>,
+    /// All there is in the run, whether or not a strategy reads it.
+    model: String,
     lines: Vec<u8>,
+}
+
+/// Everything a run holds but where its outcome came from and what was repaired. A native record may stand on
+/// several lines of its file, and on one of ours.
+fn model(run: &Run) -> String {
+    for message in run.events().iter().filter_map(Event::message) {
+        // What is worked out once and kept shows in the picture: let it be worked out in both.
+        message.content_print();
+        message.tool_calls.iter().for_each(|call| _ = call.canonical_print());
+    }
+    let Grade { outcome, score, end, secured_step, .. } = &run.grade;
+    let all = format!("{:?} {:?} {outcome} {score:?} {end} {secured_step:?}", run.header, run.events());
+    all.replace(['\n', '\r'], " ")
 }
 
 /// Reads `path` and replays one of `one_of` of its runs.
@@ -90,7 +105,7 @@ fn replayed(path: &Path, comparison: &Comparison<'_>, one_of: u64) -> Vec<Replay
             let (rows, firings) = comparison.rows_of(&run);
             let mut lines = Vec::new();
             trace::write(&run, &mut lines).unwrap();
-            Replayed { run_id: run.header.run_id, rows, firings, lines }
+            Replayed { model: model(&run), run_id: run.header.run_id, rows, firings, lines }
         })
     };
     Corpus::open(&[path.to_path_buf()], options).unwrap().process(work, |replayed| all.extend(replayed)).unwrap();
@@ -119,6 +134,12 @@ fn differences(path: &Path, comparison: &Comparison<'_>, one_of: u64) -> (usize,
             let (before, after) = (&original.firings, &again.firings);
             let first = before.iter().zip(after).find(|(before, after)| before != after);
             found.push(format!("{at}: {} and {} firings, first {first:?}", before.len(), after.len()));
+        }
+        if original.model != again.model {
+            let (before, after) = (original.model.chars(), again.model.chars());
+            let same = before.clone().zip(after.clone()).take_while(|(before, after)| before == after).count();
+            let from = |model: std::str::Chars<'_>| model.skip(same.saturating_sub(60)).take(160).collect::<String>();
+            found.push(format!("{at}: the run read back is another:\n  {}\n  {}", from(before), from(after)));
         }
         if original.lines != again.lines {
             let (before, after) = (String::from_utf8_lossy(&original.lines), String::from_utf8_lossy(&again.lines));
