@@ -13,6 +13,7 @@ use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use super::copies::{Copied, Copies, ReplyId};
 use super::eval_log::EvalLog;
 use super::format::{self, Format, Layout};
+use super::forms::{self, Form, Reshape};
 use super::grades::{self, FolderGrades, Reports};
 use super::hygiene::{Check, Checked, Hygiene};
 use super::labels::{self, Labels};
@@ -150,6 +151,9 @@ impl Cuts {
 struct OpenFile {
     name: FileName,
     format: &'static dyn Format,
+    reshape: Reshape,
+    as_files: bool,
+    within: Option<Layout>,
     envelope: String,
     grades: FolderGrades,
 }
@@ -184,14 +188,18 @@ fn read_record(file: &Arc<OpenFile>, cut: &Cut, options: &ReadOptions) -> Parsed
     let lossy = std::str::from_utf8(&cut.bytes).map_or_else(|_| String::from_utf8_lossy(&cut.bytes), Cow::Borrowed);
     let invalid = matches!(lossy, Cow::Owned(_));
     let (text, surrogates) = json::without_lone_surrogates(&lossy);
-    let of_member = cut.member.as_ref().map(|member| {
-        let path = format!("{}!{member}", file.name.path);
-        FileName { path, ..file.name.clone() }
-    });
+    let of_member = cut
+        .member
+        .as_ref()
+        .map(|member| FileName { path: format!("{}!{member}", file.name.path), ..file.name.clone() });
+    let of_part = || FileName { stem: format!("{}/{}", file.name.stem, cut.key), ..file.name.clone() };
+    let of_part = of_member.or_else(|| file.as_files.then(of_part));
+    let reshaped = forms::reshaped(&text, file.reshape);
     let record = Record {
-        text: &text,
-        file: of_member.as_ref().unwrap_or(&file.name),
-        key: &cut.key,
+        text: reshaped.as_deref().unwrap_or(&text),
+        original: &text,
+        file: of_part.as_ref().unwrap_or(&file.name),
+        key: if file.as_files { "" } else { &cut.key },
         envelope: &file.envelope,
         grades: &file.grades,
         options,
@@ -214,21 +222,62 @@ fn read_record(file: &Arc<OpenFile>, cut: &Cut, options: &ReadOptions) -> Parsed
             "harmless for stop rules; the recorder cut a character in two",
         ));
     }
-    file.format.read(&record, &mut reading);
-    let Reading { drafts, mut replies, mut findings, unknown, .. } = reading;
+    let mut gathered = Gathered::default();
+    match file.within {
+        None => file.format.read(&record, &mut reading),
+        Some(layout) => gathered.parts(file, &record, layout),
+    }
+    gathered.take(reading, file, options);
+    let Gathered { runs, mut findings, unknown } = gathered;
     findings.sort_by_key(|finding| (finding.diagnostic.at.line, finding.diagnostic.at.column));
-    let runs = drafts
-        .into_iter()
-        .enumerate()
-        .map(|(n, mut draft)| {
+    Parsed::Runs { file: file.clone(), runs, findings, unknown }
+}
+
+/// What was made of a record, and of the records within it.
+#[derive(Default)]
+struct Gathered {
+    runs: Vec<Found>,
+    findings: Vec<Finding>,
+    unknown: BTreeMap<String, u64>,
+}
+
+impl Gathered {
+    /// Reads the records within a record that is a file of many elsewhere.
+    fn parts(&mut self, file: &OpenFile, whole: &Record<'_>, layout: Layout) {
+        let (cuts, envelope, findings) = forms::cut(whole.text, layout, &whole.file.path);
+        self.findings.extend(findings);
+        for cut in cuts {
+            let text = String::from_utf8_lossy(&cut.bytes);
+            let record = Record {
+                text: &text,
+                original: &text,
+                key: &cut.key,
+                envelope: &envelope,
+                line: whole.line + cut.line - 1,
+                column: if cut.line == 1 { whole.column + cut.column - 1 } else { cut.column },
+                ..*whole
+            };
+            let mut reading = Reading::of(record);
+            file.format.read(&record, &mut reading);
+            self.take(reading, file, whole.options);
+        }
+    }
+
+    /// Takes over what was made of a record.
+    fn take(&mut self, reading: Reading<'_>, file: &OpenFile, options: &ReadOptions) {
+        let Reading { drafts, mut replies, findings, unknown, .. } = reading;
+        self.findings.extend(findings);
+        for (kind, n) in unknown {
+            *self.unknown.entry(kind).or_default() += n;
+        }
+        self.runs.extend(drafts.into_iter().enumerate().map(|(n, mut draft)| {
             let prices = options.prices.as_ref();
             let pricing = prices.map(|prices| prices.price(&mut draft, file.format.counts_by_turn()));
             let run = Run::new(draft);
             let checked = (options.detail != Detail::Counts).then(|| Checked::of(&run));
             Found { run, checked, pricing, replies: replies.remove(&n).unwrap_or_default() }
-        })
-        .collect();
-    Parsed::Runs { file: file.clone(), runs, findings, unknown }
+        }));
+    }
 }
 
 fn first_difference(a: &str, b: &str) -> usize {
@@ -320,11 +369,11 @@ impl<'c> Stream<'c> {
         if probe.shape == Shape::Empty {
             return Err("empty".to_owned());
         }
-        let (format, why) = match forced {
-            Some(format) => (format, "named by the user".to_owned()),
-            None => format::detect(&probe).ok_or_else(|| why_not(&probe, &name))?,
+        let form = match forced {
+            Some(format) => forms::forced(format, &probe),
+            None => forms::detect(&probe).ok_or_else(|| why_not(&probe, &name))?,
         };
-        let layout = format.layout(&probe);
+        let Form { format, why, layout, reshape, as_files, within } = form;
         let envelope = match layout {
             Layout::Elements { envelope: keys, .. } if !keys.is_empty() => {
                 records::envelope(source.open().map_err(unreadable)?, keys).map_err(unreadable)?
@@ -335,7 +384,8 @@ impl<'c> Stream<'c> {
             if format.joins_reports() { self.reports.seen_from(&source.name.folder) } else { FolderGrades::default() };
         let input = source.open().map_err(unreadable)?;
         let records = Cuts::Stream(Records::new(input, layout, &source.name.path, options.limit));
-        Ok((OpenFile { name: source.name.clone(), format, envelope, grades }, why, records))
+        let name = source.name.clone();
+        Ok((OpenFile { name, format, reshape, as_files, within, envelope, grades }, why, records))
     }
 
     /// A zip that is not an archive of files: Inspect's logs are written so.
@@ -346,7 +396,15 @@ impl<'c> Stream<'c> {
             .map_err(|error| format!("cannot be read: {error}"))?
             .ok_or_else(|| "a zip that holds no log; an archive of recordings is called `.zip`".to_owned())?;
         let format = format::by_id("inspect").ok_or_else(|| "no reader for it".to_owned())?;
-        let file = OpenFile { name: source.name.clone(), format, envelope, grades: FolderGrades::default() };
+        let file = OpenFile {
+            name: source.name.clone(),
+            format,
+            reshape: Reshape::None,
+            as_files: false,
+            within: None,
+            envelope,
+            grades: FolderGrades::default(),
+        };
         Ok((file, "a zip with a log's header".to_owned(), Cuts::Log(Box::new(log))))
     }
 }

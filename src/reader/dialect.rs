@@ -86,7 +86,7 @@ pub(super) fn reply(value: &Value) -> Option<Message> {
 }
 
 /// Adds a later piece of the same reply.
-fn join(whole: &mut Message, piece: Message) {
+pub(super) fn join(whole: &mut Message, piece: Message) {
     let both = |a: Option<Text>, b: Option<Text>| match (a, b) {
         (Some(a), Some(b)) if !b.is_empty() => {
             Some(if a.is_empty() { b } else { Text::plain(format!("{}\n{}", a.as_str(), b.as_str())) })

@@ -12,6 +12,7 @@ mod decode;
 mod dialect;
 mod eval_log;
 mod format;
+mod forms;
 mod google;
 mod grades;
 mod hygiene;

@@ -39,6 +39,14 @@ pub(super) struct ChatMessage<'a> {
     #[serde(borrow)]
     created_at: Raw<'a>,
     #[serde(borrow)]
+    created: Raw<'a>,
+    #[serde(borrow)]
+    ts: Raw<'a>,
+    #[serde(borrow)]
+    from: Raw<'a>,
+    #[serde(borrow)]
+    value: Raw<'a>,
+    #[serde(borrow)]
     model: Raw<'a>,
     #[serde(borrow)]
     finish_reason: Raw<'a>,
@@ -68,11 +76,11 @@ struct Call<'a> {
 
 /// The role of that name.
 pub(super) fn role(name: &str) -> Option<Role> {
-    match name {
+    match name.to_ascii_lowercase().as_str() {
         "system" | "developer" => Some(Role::System),
         "user" | "human" => Some(Role::User),
-        "assistant" | "ai" | "model" => Some(Role::Assistant),
-        "tool" | "function" => Some(Role::Tool),
+        "assistant" | "ai" | "model" | "gpt" | "bot" => Some(Role::Assistant),
+        "tool" | "function" | "observation" => Some(Role::Tool),
         _ => None,
     }
 }
@@ -80,7 +88,7 @@ pub(super) fn role(name: &str) -> Option<Role> {
 /// One chat message; `None`, and a finding, when it is none.
 pub(super) fn message(raw: &RawValue, out: &mut Reading<'_>) -> Option<Message> {
     let wire: ChatMessage<'_> = out.part(Some(raw), "message", "a chat message (an object)")?;
-    let named = out.string(wire.role, "role");
+    let named = out.string(wire.role.or(wire.from), "role");
     let Some(role) = named.as_deref().and_then(role) else {
         if let Some(named) = named {
             out.error_at(
@@ -88,13 +96,14 @@ pub(super) fn message(raw: &RawValue, out: &mut Reading<'_>) -> Option<Message> 
                 format!("`{named}` is no role"),
                 "roles are system, developer, user, assistant, tool and function; the message is left out",
             );
-        } else if wire.role.is_none() {
+        } else if wire.role.or(wire.from).is_none() {
             out.error_at(raw.get(), "a message without a `role`", "the message is left out");
         }
         return None;
     };
     let mut message = Message::new(role);
-    message.content = out.content(wire.content, "content").or_else(|| out.content(wire.refusal, "refusal"));
+    message.content =
+        out.content(wire.content.or(wire.value), "content").or_else(|| out.content(wire.refusal, "refusal"));
     message.reasoning = out.content(wire.reasoning_content.or(wire.reasoning), "reasoning_content");
     for call in out.list(wire.tool_calls, "tool_calls") {
         message.tool_calls.extend(tool_call(call, out));
@@ -106,7 +115,7 @@ pub(super) fn message(raw: &RawValue, out: &mut Reading<'_>) -> Option<Message> 
     message.name = out.string(wire.name, "name").map(Into::into);
     message.usage = usage(wire.usage, out);
     message.cost = out.number(wire.cost, "cost").map(Usd);
-    message.ts = out.instant(wire.timestamp.or(wire.created_at), "timestamp");
+    message.ts = out.instant(wire.timestamp.or(wire.created_at).or(wire.created).or(wire.ts), "timestamp");
     message.model = out.string(wire.model, "model").map(Into::into);
     message.finish_reason = out.string(wire.finish_reason, "finish_reason").map(Into::into);
     message.is_error = out.flag(wire.is_error, "is_error");

@@ -6,15 +6,17 @@ use std::io::{self, Read};
 use super::scan::{ScanError, Scanner};
 
 /// Levels of nesting a sketch keeps.
-const DEPTH: usize = 5;
+const DEPTH: usize = 7;
 /// Keys of one object a sketch keeps.
 const KEYS: usize = 48;
-/// Elements of one array a sketch keeps.
+/// Elements of one array a sketch keeps …
 const ELEMENTS: usize = 3;
+/// … of an array that may be the recording.
+const LISTED: usize = 12;
 /// Longest scalar a sketch keeps, in bytes.
 const SCALAR: u64 = 160;
 /// Values of a file of many that are sketched.
-const VALUES: usize = 12;
+const VALUES: usize = 40;
 /// Bytes looked at when the file does not begin with a whole value.
 const HEAD: u64 = 1 << 20;
 
@@ -183,6 +185,14 @@ impl Probe {
             self.shape = Shape::Lines;
         } else {
             self.shape = Shape::Concatenated;
+            while self.values.len() < VALUES && matches!(scanner.skip_space()?, Some(b'{' | b'[')) {
+                let mut value = Sketch::Other;
+                match sketch(scanner, &mut value, DEPTH) {
+                    Ok(()) => self.values.push(value),
+                    Err(ScanError::Io(error)) => return Err(error),
+                    Err(_) => break,
+                }
+            }
         }
         Ok(())
     }
@@ -261,7 +271,7 @@ fn sketch(scanner: &mut Scanner<impl Read>, out: &mut Sketch, depth: usize) -> R
         }
         let full = match out {
             Sketch::Object(fields) => fields.len() >= KEYS,
-            Sketch::Array(elements) => elements.len() >= ELEMENTS,
+            Sketch::Array(elements) => elements.len() >= if depth + 2 > DEPTH { LISTED } else { ELEMENTS },
             Sketch::Scalar(_) | Sketch::Other => true,
         };
         if full {

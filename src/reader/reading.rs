@@ -30,6 +30,8 @@ pub struct FileName {
 pub struct Record<'r> {
     /// The JSON text.
     pub text: &'r str,
+    /// The same as it stands in the file, where its wrapping is another: each byte is in the same place.
+    pub original: &'r str,
     /// The file.
     pub file: &'r FileName,
     /// The element's key or index, or the number of the line.
@@ -49,7 +51,7 @@ pub struct Record<'r> {
 impl<'r> Record<'r> {
     /// Where byte `offset` of the text stands in the file.
     pub fn at(&self, offset: usize) -> Location {
-        let within = Location::in_text(self.file.path.as_str(), self.text, offset);
+        let within = Location::in_text(self.file.path.as_str(), self.original, offset);
         let column = if within.line == 1 { self.column + within.column - 1 } else { within.column };
         Location { line: self.line + within.line - 1, column, ..within }
     }
@@ -73,12 +75,9 @@ impl<'r> Record<'r> {
     /// What is wrong with `part`, which did not parse.
     pub fn broken(&self, part: &str, error: &serde_json::Error) -> Diagnostic {
         let before: usize = part.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
-        let start = self.locate(part);
-        let mut at = Location::in_text("", part, before + error.column().saturating_sub(1));
-        if at.line == 1 {
-            at.column += start.column - 1;
-        }
-        let at = Location { path: start.path, line: start.line + at.line - 1, column: at.column };
+        let within = (part.as_ptr() as usize).wrapping_sub(self.text.as_ptr() as usize);
+        let within = if within <= self.text.len() { within } else { 0 };
+        let at = self.at(within + before + error.column().saturating_sub(1));
         let help = match error.classify() {
             serde_json::error::Category::Eof => {
                 "the text ends within a value: the recording was probably cut off, or is still being written"

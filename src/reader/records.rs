@@ -64,6 +64,7 @@ impl<R: Read> Records<R> {
         let next = match self.layout {
             Layout::Whole => self.whole(),
             Layout::Lines => self.line(),
+            Layout::Values => self.value(),
             Layout::Groups(begins) => self.group(begins),
             Layout::Elements { at, .. } => self.element(at),
         };
@@ -103,6 +104,26 @@ impl<R: Read> Records<R> {
                 return Ok(Some(Item::Record(Cut { bytes, key, line: read.number, column: 1, member: None })));
             }
         }
+    }
+
+    fn value(&mut self) -> Result<Option<Item>, ScanError> {
+        let index = match self.state {
+            State::Elements { index, .. } => index,
+            _ => 0,
+        };
+        self.scanner.skip_byte(b',')?;
+        if self.scanner.skip_space()?.is_none() {
+            self.state = State::Done;
+            return Ok(None);
+        }
+        let (line, column) = (self.scanner.line_number(), self.scanner.column());
+        let mut bytes = Vec::new();
+        let len = self.scanner.value(Some(&mut bytes), self.limit)?;
+        self.state = State::Elements { object: false, index: index + 1 };
+        if len > self.limit {
+            return Ok(Some(self.too_long(line, "run")));
+        }
+        Ok(Some(Item::Record(Cut { bytes, key: index.to_string(), line, column, member: None })))
     }
 
     /// The lines up to the next one that begins a group. A line that is too long leaves an empty line

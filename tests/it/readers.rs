@@ -5,6 +5,7 @@
 
 mod broken;
 mod corpora;
+mod wrappings;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

@@ -39,6 +39,10 @@ impl Format for Adk {
         probe.values.iter().any(is_session).then(|| "an app's `events` of a user".to_owned())
     }
 
+    fn joins_lines(&self, first: &Sketch) -> bool {
+        !first.has(&["events"]) && !first.has(&["session"])
+    }
+
     fn layout(&self, _probe: &Probe) -> Layout {
         Layout::Whole
     }

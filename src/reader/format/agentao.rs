@@ -33,6 +33,10 @@ impl Format for Agentao {
         probe.values.iter().any(is_event).then(|| "events with `seq`, `kind` and `payload`".to_owned())
     }
 
+    fn joins_lines(&self, _first: &Sketch) -> bool {
+        true
+    }
+
     fn layout(&self, _probe: &Probe) -> Layout {
         Layout::Whole
     }

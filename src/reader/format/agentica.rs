@@ -36,6 +36,10 @@ impl Format for Agentica {
         probe.values.iter().any(is_goal).then(|| "rows of type `goal`".to_owned())
     }
 
+    fn joins_lines(&self, _first: &Sketch) -> bool {
+        true
+    }
+
     fn layout(&self, _probe: &Probe) -> Layout {
         Layout::Whole
     }

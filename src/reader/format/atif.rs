@@ -4,7 +4,7 @@
 use serde_json::value::RawValue;
 
 use super::{Format, Layout};
-use crate::reader::probe::{Probe, Sketch};
+use crate::reader::probe::{Probe, Shape, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::rows::{self, Object};
 use crate::reader::{json, labels, openai};
@@ -38,8 +38,13 @@ impl Format for Atif {
         (header(first) && steps).then(|| "a trajectory's header and a step a line".to_owned())
     }
 
-    fn layout(&self, _probe: &Probe) -> Layout {
-        Layout::Whole
+    fn joins_lines(&self, first: &Sketch) -> bool {
+        !first.has(&["steps"])
+    }
+
+    fn layout(&self, probe: &Probe) -> Layout {
+        let whole = probe.values.iter().take(2).filter(|value| value.has(&["steps"])).count();
+        if probe.shape == Shape::Lines && whole == 2 { Layout::Lines } else { Layout::Whole }
     }
 
     fn joins_reports(&self) -> bool {

@@ -43,6 +43,10 @@ impl Format for Awaken {
         probe.values.iter().any(is_event).then(|| "events of type `inference` or `tool` of a run".to_owned())
     }
 
+    fn joins_lines(&self, _first: &Sketch) -> bool {
+        true
+    }
+
     fn layout(&self, _probe: &Probe) -> Layout {
         Layout::Whole
     }

@@ -1,19 +1,67 @@
-//! OpenAI chat messages in any wrapping: an array of messages, objects with `messages`, or one
-//! message a line (FORMATS 15).
+//! Chat messages in any wrapping: an array of messages, objects with `messages` (or another name for
+//! them), or one message a line (FORMATS 15). Messages in the blocks, parts and items of other APIs are
+//! read as the dialects they are.
 
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::{Format, Layout};
 use crate::reader::probe::{Probe, Shape, Sketch};
 use crate::reader::reading::{Reading, Record};
-use crate::reader::{json, labels, openai};
-use crate::transcript::{Draft, Event, Grade, Header, Outcome, OutcomeSource};
+use crate::reader::{dialect, json, labels, openai};
+use crate::transcript::{Draft, Event, Grade, Header, Message, Outcome, OutcomeSource, Role};
 
 /// OpenAI chat messages.
 pub(super) struct Chat;
 
 /// Fields that may hold the outcome, best first.
-const OUTCOME_KEYS: &[&str] = &["reward", "score", "resolved", "success", "is_correct", "passed", "label"];
+const OUTCOME_KEYS: &[&str] = &[
+    "reward",
+    "score",
+    "resolved",
+    "success",
+    "is_correct",
+    "passed",
+    "label",
+    "correct",
+    "solved",
+    "is_success",
+    "succeeded",
+    "final_reward",
+    "outcome",
+];
+
+/// Names the list of messages goes by, best first.
+const MESSAGES: &[&str] = &[
+    "messages",
+    "conversation",
+    "conversations",
+    "trajectory",
+    "traj",
+    "history",
+    "chat_history",
+    "message_history",
+    "chat",
+    "transcript",
+    "dialogue",
+    "turns",
+    "prompt",
+];
+
+/// Objects that may hold the outcome instead.
+const AROUND: &[&str] = &["result", "outcome", "evaluation", "eval", "metadata", "meta", "info", "verdict"];
+
+/// What only messages of other APIs have: blocks, parts and items.
+const OTHER_DIALECTS: &[&str] = &[
+    "\"tool_use\"",
+    "\"tool_result\"",
+    "\"tool-call\"",
+    "\"tool-result\"",
+    "\"parts\"",
+    "\"function_call_output\"",
+    "\"function_call\"",
+    "\"reasoning\"",
+];
 
 /// The object around the messages, as its fields.
 type Fields<'a> = Vec<(String, &'a RawValue)>;
@@ -28,30 +76,43 @@ impl Format for Chat {
     }
 
     fn recognise(&self, probe: &Probe) -> Option<String> {
-        let is_message = |value: &Sketch| value.text_of("role").is_some_and(|role| openai::role(&role).is_some());
-        let holds =
-            |value: &Sketch| value.get("messages").is_some_and(|list| list.elements().first().is_some_and(is_message));
+        let is_message = |value: &Sketch| {
+            let role = value.text_of("role").or_else(|| value.text_of("from"));
+            role.is_some_and(|role| openai::role(&role).is_some())
+        };
+        let are_messages = |list: &Sketch| list.elements().first().is_some_and(is_message);
+        let holds = |value: &Sketch| {
+            MESSAGES
+                .iter()
+                .find(|key| value.get(key).is_some_and(are_messages))
+                .map(|key| format!("`{key}` with roles"))
+        };
         let first = probe.first()?;
-        if holds(first) || probe.values.iter().any(holds) {
-            return Some("`messages` with roles".to_owned());
+        if let Some(why) = holds(first).or_else(|| probe.values.iter().find_map(holds)) {
+            return Some(why);
         }
-        if first.elements().first().is_some_and(is_message) {
+        if are_messages(first) {
             return Some("an array of messages with roles".to_owned());
         }
-        if first.elements().first().is_some_and(holds) {
-            return Some("an array of objects with `messages`".to_owned());
+        if let Some(why) = first.elements().first().and_then(holds) {
+            return Some(format!("an array of objects: {why}"));
         }
         let lines = probe.shape == Shape::Lines && probe.values.iter().all(is_message);
         lines.then(|| "lines that are messages with roles".to_owned())
     }
 
+    fn takes_any_messages(&self) -> bool {
+        true
+    }
+
     fn layout(&self, probe: &Probe) -> Layout {
-        let many = |value: &Sketch| value.first().is_some_and(|first| first.get("messages").is_some());
+        let has = |value: &Sketch| MESSAGES.iter().any(|key| value.get(key).is_some_and(Sketch::is_array));
+        let many = |value: &Sketch| value.first().is_some_and(has);
         match (probe.shape, probe.first()) {
             (Shape::Document, Some(first)) if first.is_array() && many(first) => {
                 Layout::Elements { at: None, envelope: &[] }
             }
-            (Shape::Lines, Some(first)) if first.get("messages").is_some() || first.is_array() => Layout::Lines,
+            (Shape::Lines, Some(first)) if has(first) || first.is_array() => Layout::Lines,
             _ => Layout::Whole,
         }
     }
@@ -64,15 +125,15 @@ impl Format for Chat {
             }
             Ok(whole) => {
                 let fields = json::fields(whole).unwrap_or_default();
-                match find(&fields, &["messages"]) {
-                    Some(messages) => {
-                        let messages = out.list(Some(messages), "messages");
-                        push_run(record, &fields, &messages, out);
-                    }
-                    None => {
-                        out.error_at(record.text, "neither messages nor an object with `messages`", "it is left out");
-                    }
-                }
+                let Some(messages) = find(&fields, MESSAGES) else {
+                    out.error_at(record.text, "neither messages nor an object with `messages`", "it is left out");
+                    return;
+                };
+                let mut messages = out.list(Some(messages), "messages");
+                // Pairs for training have the reply apart.
+                let reply = find(&fields, &["completion", "chosen"]).filter(|reply| reply.get().starts_with('['));
+                messages.extend(out.list(reply, "completion"));
+                push_run(record, &fields, &messages, out);
             }
             Err(_) if looks_like_lines(record) => {
                 let mut messages = Vec::new();
@@ -103,7 +164,17 @@ fn looks_like_lines(record: &Record<'_>) -> bool {
 fn push_run(record: &Record<'_>, fields: &Fields<'_>, messages: &[&RawValue], out: &mut Reading<'_>) {
     let mut events = Vec::new();
     for raw in messages {
-        events.extend(openai::message(raw, out).map(|message| Event::Message(Box::new(message))));
+        let (said, goes_on) = said(raw, out);
+        for message in said {
+            let before = events.last_mut().filter(|_| goes_on && message.role == Role::Assistant);
+            if let Some(Event::Message(reply)) = before
+                && reply.role == Role::Assistant
+            {
+                dialect::join(reply, message);
+                continue;
+            }
+            events.push(Event::Message(Box::new(message)));
+        }
     }
     let word = |keys: &[&str]| find(fields, keys).and_then(json::word);
     let stem = &record.file.stem;
@@ -129,23 +200,63 @@ fn push_run(record: &Record<'_>, fields: &Fields<'_>, messages: &[&RawValue], ou
     });
 }
 
-/// The outcome, from the field the user names or from the first that usually holds it.
-fn grade(fields: &Fields<'_>, wanted: Option<&str>) -> Grade {
-    let candidates: Vec<&str> = wanted.map_or_else(|| OUTCOME_KEYS.to_vec(), |key| vec![key]);
-    for key in candidates {
-        let Some(raw) = find(fields, &[key]) else { continue };
-        let score = json::number(raw).filter(|_| json::flag(raw).is_none());
-        let word = json::string(raw).and_then(|word| labels::grade_word(&word));
-        let graded = json::flag(raw).or_else(|| score.map(|score| score >= 1.0)).or(word);
-        if graded.is_some() {
-            let source = OUTCOME_KEYS.iter().find(|known| **known == key).copied().unwrap_or("the one named");
-            return Grade {
-                outcome: Outcome::from_grade(graded),
-                score,
-                source: OutcomeSource::Native(source),
-                ..Grade::default()
-            };
+/// What a message says, which may be several messages here: results of tools stand in the user's words
+/// elsewhere. True when it is an item of a reply rather than a reply of its own.
+fn said(raw: &RawValue, out: &mut Reading<'_>) -> (Vec<Message>, bool) {
+    let has = |mark: &&str| memchr::memmem::find(raw.get().as_bytes(), mark.as_bytes()).is_some();
+    let value = if OTHER_DIALECTS.iter().any(has) {
+        serde_json::from_str::<Value>(raw.get()).ok().filter(is_of_another_api)
+    } else {
+        None
+    };
+    let Some(value) = value else { return (openai::message(raw, out).into_iter().collect(), false) };
+    let is_item = value.get("role").is_none();
+    let mut said = dialect::messages(&value, Role::User);
+    if !is_item {
+        let plain = openai::message(raw, out);
+        if let Some((message, plain)) = said.last_mut().zip(plain) {
+            message.ts = plain.ts;
+            message.cost = plain.cost;
+            message.model = plain.model;
+            message.usage = plain.usage.or(message.usage);
         }
     }
-    Grade::default()
+    (said, is_item)
+}
+
+/// True for a message whose content is in blocks or parts that are no text, and for an item without a role.
+fn is_of_another_api(value: &Value) -> bool {
+    let blocks = value.get("content").and_then(Value::as_array);
+    let kind = |block: &Value| block.get("type").and_then(Value::as_str).map(str::to_owned).unwrap_or_default();
+    let acts = |block: &Value| kind(block).starts_with("tool") || kind(block).contains("reasoning");
+    value.get("parts").is_some_and(Value::is_array)
+        || blocks.is_some_and(|blocks| blocks.iter().any(acts))
+        || (value.get("role").is_none() && !kind(value).is_empty())
+}
+
+/// The outcome, from the field the user names or from the first that usually holds it, in the object or
+/// in one that stands for its evaluation.
+fn grade(fields: &Fields<'_>, wanted: Option<&str>) -> Grade {
+    let own = grade_among(fields, wanted);
+    let inner = || {
+        AROUND.iter().find_map(|name| {
+            let inner = json::fields(find(fields, &[name])?)?;
+            let grade = grade_among(&inner, wanted)?;
+            Some(Grade { source: OutcomeSource::Native(name), ..grade })
+        })
+    };
+    own.or_else(inner).unwrap_or_default()
+}
+
+fn grade_among(fields: &Fields<'_>, wanted: Option<&str>) -> Option<Grade> {
+    let candidates: Vec<&str> = wanted.map_or_else(|| OUTCOME_KEYS.to_vec(), |key| vec![key]);
+    candidates.into_iter().find_map(|key| {
+        let raw = find(fields, &[key])?;
+        let score = json::number(raw).filter(|_| json::flag(raw).is_none());
+        let word = json::string(raw).and_then(|word| labels::grade_word(&word));
+        let graded = json::flag(raw).or_else(|| score.map(|score| score >= 1.0)).or(word)?;
+        let source = OUTCOME_KEYS.iter().find(|known| **known == key).copied().unwrap_or("the one named");
+        let outcome = Outcome::from_grade(Some(graded));
+        Some(Grade { outcome, score, source: OutcomeSource::Native(source), ..Grade::default() })
+    })
 }

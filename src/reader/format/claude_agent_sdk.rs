@@ -56,14 +56,21 @@ impl Format for ClaudeAgentSdk {
             match kind.as_str() {
                 "system" => inner.text_of("subtype").as_deref() == Some("init"),
                 "result" => inner.has(&["subtype", "num_turns"]),
+                // A log without its first and last line.
+                "assistant" | "user" => {
+                    let of_session = value.get("session_id").or(value.get("parent_tool_use_id")).is_some();
+                    of_session && inner.text_of("role").as_deref() == Some(kind.as_str())
+                }
                 _ => false,
             }
         };
-        probe
-            .values
-            .iter()
-            .any(is_line)
-            .then(|| "a line of type `system` `init`, or `result` with `num_turns`".to_owned())
+        probe.values.iter().any(is_line).then(|| {
+            "lines of type `system` `init`, `result` with `num_turns`, or messages with `session_id`".to_owned()
+        })
+    }
+
+    fn joins_lines(&self, _first: &Sketch) -> bool {
+        true
     }
 
     fn layout(&self, _probe: &Probe) -> Layout {

@@ -52,13 +52,18 @@ impl Format for ClaudeCode {
     }
 
     fn recognise(&self, probe: &Probe) -> Option<String> {
-        let is_line =
-            |value: &Sketch| value.has(&["sessionId", "type"]) && (value.has(&["uuid"]) || value.has(&["parentUuid"]));
+        let is_line = |value: &Sketch| {
+            value.has(&["sessionId", "type"]) && ["uuid", "parentUuid", "message"].iter().any(|key| value.has(&[key]))
+        };
         if probe.values.iter().any(is_line) {
             return Some("lines with `sessionId` and `uuid`".to_owned());
         }
         let web = probe.document()?.get("loglines")?.is_array();
         web.then(|| "a document with `loglines`".to_owned())
+    }
+
+    fn joins_lines(&self, _first: &Sketch) -> bool {
+        true
     }
 
     fn layout(&self, _probe: &Probe) -> Layout {

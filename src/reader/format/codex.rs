@@ -116,6 +116,10 @@ impl Format for Codex {
         (opens && probe.values.iter().any(bare)).then(|| "a session's line and Codex's items".to_owned())
     }
 
+    fn joins_lines(&self, _first: &Sketch) -> bool {
+        true
+    }
+
     fn layout(&self, _probe: &Probe) -> Layout {
         Layout::Whole
     }

@@ -110,6 +110,10 @@ impl Format for CodexExec {
         found.then(|| "events `thread.started` or `item.…` with an `item`".to_owned())
     }
 
+    fn joins_lines(&self, _first: &Sketch) -> bool {
+        true
+    }
+
     fn layout(&self, _probe: &Probe) -> Layout {
         Layout::Whole
     }

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::{Format, Layout};
 use crate::reader::google::{self, Counts};
-use crate::reader::probe::{Probe, Sketch};
+use crate::reader::probe::{Probe, Shape, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::rows::{self, Object};
 use crate::reader::{json, openai};
@@ -35,8 +35,13 @@ impl Format for GeminiCli {
         found.then(|| "messages of type `gemini`".to_owned())
     }
 
-    fn layout(&self, _probe: &Probe) -> Layout {
-        Layout::Whole
+    fn joins_lines(&self, first: &Sketch) -> bool {
+        !first.has(&["messages"])
+    }
+
+    fn layout(&self, probe: &Probe) -> Layout {
+        let whole = probe.values.iter().take(2).filter(|value| value.has(&["messages"])).count();
+        if probe.shape == Shape::Lines && whole == 2 { Layout::Lines } else { Layout::Whole }
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {

@@ -52,6 +52,10 @@ impl Format for Langfuse {
         probe.values.iter().any(within).then(|| "observations of a trace".to_owned())
     }
 
+    fn joins_lines(&self, _first: &Sketch) -> bool {
+        true
+    }
+
     fn layout(&self, _probe: &Probe) -> Layout {
         Layout::Whole
     }

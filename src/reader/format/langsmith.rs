@@ -45,6 +45,10 @@ impl Format for LangSmith {
         probe.values.iter().any(holds).then(|| "`run_type` of a trace's runs".to_owned())
     }
 
+    fn joins_lines(&self, _first: &Sketch) -> bool {
+        true
+    }
+
     fn layout(&self, _probe: &Probe) -> Layout {
         Layout::Whole
     }

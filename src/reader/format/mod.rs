@@ -13,7 +13,7 @@
 //! 6. `fixtures/readers/x/`: a good file `good.*`, and one `bad-*.*` for each error it can report, each with
 //!    its findings in `tests/it/readers.rs`.
 
-use super::probe::Probe;
+use super::probe::{Probe, Sketch};
 use super::reading::{Reading, Record};
 
 /// Raw JSON of a field that may be absent or null.
@@ -26,6 +26,8 @@ pub enum Layout {
     Whole,
     /// One line; empty lines are none.
     Lines,
+    /// One of several values that follow each other, over any number of lines.
+    Values,
     /// Lines that stand together; a line for which this is true begins a new group.
     Groups(fn(&str) -> bool),
     /// The elements of an array, or the values of an object.
@@ -53,6 +55,17 @@ pub trait Format: Sync {
 
     /// Does its outcome lie in report files beside it? Then they are read, and `record.grades` has them.
     fn joins_reports(&self) -> bool {
+        false
+    }
+
+    /// Does it take messages of any recorder? Then formats that know more are asked first, in every wrapping.
+    fn takes_any_messages(&self) -> bool {
+        false
+    }
+
+    /// Do the lines of a file belong together, when the first is `first`? Then the elements of an array do
+    /// too; otherwise each is what a file is elsewhere.
+    fn joins_lines(&self, _first: &Sketch) -> bool {
         false
     }
 
@@ -111,7 +124,7 @@ pub fn by_id(id: &str) -> Option<&'static dyn Format> {
     FORMATS.iter().copied().find(|format| format.id() == id)
 }
 
-/// The first format that recognises the file, and why.
+/// The first format that recognises the file, as it stands or in another wrapping, and why.
 pub fn detect(probe: &Probe) -> Option<(&'static dyn Format, String)> {
-    FORMATS.iter().find_map(|format| Some((*format, format.recognise(probe)?)))
+    super::forms::detect(probe).map(|form| (form.format, form.why))
 }

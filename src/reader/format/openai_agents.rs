@@ -40,6 +40,10 @@ impl Format for OpenAiAgents {
         probe.values.iter().any(holds).then(|| "objects that are a `trace` or a `trace.span`".to_owned())
     }
 
+    fn joins_lines(&self, _first: &Sketch) -> bool {
+        true
+    }
+
     fn layout(&self, _probe: &Probe) -> Layout {
         Layout::Whole
     }

@@ -47,6 +47,10 @@ impl Format for OpenHands {
         values().any(is_old_event).then(|| "events with `source` and `action` or `observation`".to_owned())
     }
 
+    fn joins_lines(&self, _first: &Sketch) -> bool {
+        true
+    }
+
     fn layout(&self, probe: &Probe) -> Layout {
         let is_output = |value: &Sketch| value.has(&["instance_id"]);
         match (probe.shape, probe.first()) {

@@ -39,6 +39,10 @@ impl Format for Pi {
         probe.values.iter().any(is_entry).then(|| "`message` entries with a `parentId`".to_owned())
     }
 
+    fn joins_lines(&self, _first: &Sketch) -> bool {
+        true
+    }
+
     fn layout(&self, _probe: &Probe) -> Layout {
         Layout::Whole
     }

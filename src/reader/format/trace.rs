@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use super::{Format, Layout, Raw};
 use crate::diagnostic::Diagnostic;
 use crate::reader::grades::FolderGrades;
-use crate::reader::probe::Probe;
+use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{FileName, Reading, Record};
 use crate::reader::{Finding, ReadOptions, json, labels, openai};
 use crate::transcript::{
@@ -144,8 +144,17 @@ pub struct TraceText {
 pub fn read_text(text: &str) -> TraceText {
     let file = FileName { path: "trace".to_owned(), stem: "trace".to_owned(), ..FileName::default() };
     let (grades, options) = (FolderGrades::default(), ReadOptions::default());
-    let record =
-        Record { text, file: &file, key: "1", envelope: "", grades: &grades, options: &options, line: 1, column: 1 };
+    let record = Record {
+        text,
+        original: text,
+        file: &file,
+        key: "1",
+        envelope: "",
+        grades: &grades,
+        options: &options,
+        line: 1,
+        column: 1,
+    };
     let mut reading = Reading::of(record);
     Trace.read(&record, &mut reading);
     let Reading { drafts, findings, .. } = reading;
@@ -166,6 +175,10 @@ impl Format for Trace {
             value.text_of("type").as_deref() == Some("run") && value.has(&["run_id"]) && !value.has(&["run_type"])
         };
         probe.values.iter().any(is_run).then(|| "a line of type `run` with a `run_id`".to_owned())
+    }
+
+    fn joins_lines(&self, _first: &Sketch) -> bool {
+        true
     }
 
     fn layout(&self, _probe: &Probe) -> Layout {

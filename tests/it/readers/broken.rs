@@ -199,7 +199,7 @@ fn pack_tar(path: &Path, members: &[(&str, &[u8])]) {
     std::fs::write(path, gzipped(&tar.into_inner().unwrap())).unwrap();
 }
 
-fn gzipped(bytes: &[u8]) -> Vec<u8> {
+pub(super) fn gzipped(bytes: &[u8]) -> Vec<u8> {
     let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     packer.write_all(bytes).unwrap();
     packer.finish().unwrap()

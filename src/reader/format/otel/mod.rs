@@ -53,6 +53,10 @@ impl Format for Otel {
         spans.then(|| "spans with a trace and attributes".to_owned())
     }
 
+    fn joins_lines(&self, _first: &Sketch) -> bool {
+        true
+    }
+
     fn layout(&self, _probe: &Probe) -> Layout {
         Layout::Whole
     }
