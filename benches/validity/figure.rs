@@ -11,7 +11,9 @@ use plotters::style::{FontStyle, register_font};
 
 use crate::study::summary::Line;
 
-const SIZE: (u32, u32) = (1320, 1180);
+const SIZE: (u32, u32) = (1320, 1560);
+/// Numbers of tasks on the axis: all ticks of a logarithmic axis would run into each other.
+const SHOWN: [f64; 5] = [10.0, 20.0, 50.0, 100.0, 200.0];
 /// What the tool prints, then the methods it does not use.
 const COLOURS: [RGBColor; 5] =
     [RGBColor(0, 90, 181), RGBColor(220, 50, 32), RGBColor(230, 159, 0), RGBColor(120, 120, 120), RGBColor(0, 140, 90)];
@@ -27,7 +29,7 @@ struct Panel {
     target: (f64, f64),
 }
 
-const PANELS: [Panel; 6] = [
+const PANELS: [Panel; 8] = [
     Panel {
         title: "Rate over runs: coverage of 95 % intervals",
         experiment: "rate",
@@ -79,6 +81,22 @@ const PANELS: [Panel; 6] = [
         target: (0.04, 0.06),
     },
     Panel {
+        title: "Paired test of savings at 5 %: false alarms",
+        experiment: "paired-costs",
+        measure: "type-I",
+        methods: &[("printed", "printed"), ("sign-flip", "sign flips over tasks")],
+        range: (0.0, 0.25),
+        target: (0.04, 0.06),
+    },
+    Panel {
+        title: "Success by a budget: coverage of the band",
+        experiment: "budget-curve",
+        measure: "coverage",
+        methods: &[("printed", "printed (Wilson on effective n)")],
+        range: (0.5, 1.0),
+        target: (0.93, 0.97),
+    },
+    Panel {
         title: "Sweep of 20, none better: any false alarm",
         experiment: "sweep-all-alike",
         measure: "family-wise",
@@ -115,7 +133,7 @@ where
     B::ErrorType: 'static,
 {
     area.fill(&WHITE)?;
-    for (panel, cell) in PANELS.iter().zip(area.split_evenly((3, 2))) {
+    for (panel, cell) in PANELS.iter().zip(area.split_evenly((4, 2))) {
         draw_panel(panel, lines, &cell)?;
     }
     area.present()?;
@@ -142,7 +160,7 @@ where
         .light_line_style(TRANSPARENT)
         .x_desc("tasks (log scale)")
         .y_label_formatter(&|share| format!("{:.0} %", share * 100.0))
-        .x_label_formatter(&|tasks| format!("{tasks:.0}"))
+        .x_label_formatter(&|tasks| if SHOWN.contains(tasks) { format!("{tasks:.0}") } else { String::new() })
         .label_style(("sans-serif", 15))
         .axis_desc_style(("sans-serif", 15))
         .draw()?;

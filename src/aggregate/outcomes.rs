@@ -14,6 +14,8 @@ pub struct OutcomeBounds {
     pub success: BoundEstimate,
     /// Success over the runs that succeeded as recorded: how many are kept.
     pub retained: BoundEstimate,
+    /// The recorded share of successes among the runs of known outcome.
+    pub recorded: Option<f64>,
     /// The share of the unidentified runs that must succeed for the stack to break even with the recording.
     /// `None` when nothing is unidentified or no run is labelled.
     pub tipping_point: Option<f64>,
@@ -27,6 +29,7 @@ impl OutcomeBounds {
         let (successes, failures) = (graded(Outcome::Success), graded(Outcome::Failure));
         let baseline = (successes + failures > 0.0).then(|| successes / (successes + failures));
         Self {
+            recorded: baseline,
             tipping_point: baseline.and_then(|baseline| success.tipping_point(baseline)),
             retained: bounded(group, |row| row.outcome == Outcome::Success),
             success,

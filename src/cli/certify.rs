@@ -165,6 +165,7 @@ fn document(args: &Args, of: &CorpusCertificate) -> serde_json::Value {
         "alpha": certificate.alpha,
         "delta": certificate.delta,
         "ordering": of.ordering,
+        "settings_tried": of.settings.len(),
         "bound": certificate.bound.name(),
         "tasks": certificate.tasks,
         "successes": of.successes,

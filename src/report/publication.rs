@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::choice::Choice;
-use super::figure::{BudgetFigure, FrontierFigure, SpendingFigure, StopsFigure, save};
+use super::figure::{BoundsFigure, BudgetFigure, FrontierFigure, SpendingFigure, StopsFigure, save};
 use super::table::{self, Table};
 use super::{write_atomically, write_rows};
 use crate::aggregate::{
@@ -238,6 +238,7 @@ impl Publication {
         let subtitle = self.headline();
         let frontier = FrontierFigure { points: &tables.points, summaries, subtitle: subtitle.clone() };
         save(&frontier, out, "frontier")?;
+        save(&BoundsFigure { summaries, subtitle: subtitle.clone() }, out, "bounds")?;
         save(&BudgetFigure { curves: &tables.curves, subtitle: subtitle.clone() }, out, "budget")?;
         save(&StopsFigure { groups: &groups, subtitle: subtitle.clone() }, out, "stop-steps")?;
         save(&SpendingFigure { groups: &groups, unit: self.unit, subtitle }, out, "spending")
@@ -261,7 +262,7 @@ impl Publication {
             - Assumptions beyond the recordings: {assumptions}.\n\n\
             ![Cost saved against successes killed](frontier.svg)\n\n\
             ![When each stack stops](stop-steps.svg)\n\n![Where the cost went](spending.svg)\n\n\
-            ![Success by budget](budget.svg)\n\n\
+            ![Success by budget](budget.svg)\n\n![Bounds on success](bounds.svg)\n\n\
             `pairs.csv` holds every stack against `{baseline}`; `summary.csv` every count, rate, bound and sum.\n",
             baseline = self.manifest.baseline,
             headline = self.headline(),

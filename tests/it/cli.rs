@@ -75,7 +75,7 @@ fn compare_prints_a_table_and_writes_a_folder() {
         names.sort();
         names
     };
-    let expected = "budget.csv budget.png budget.svg firings.csv frontier.csv frontier.png frontier.svg manifest.json pairs.csv rows.csv rules.csv spending.png \
+    let expected = "bounds.png bounds.svg budget.csv budget.png budget.svg firings.csv frontier.csv frontier.png frontier.svg manifest.json pairs.csv rows.csv rules.csv spending.png \
         spending.svg stop-steps.png stop-steps.svg strata.csv summary.csv summary.md";
     assert_eq!(written.join(" "), expected);
 }

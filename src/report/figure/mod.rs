@@ -1,5 +1,6 @@
 //! Figures, each as SVG and PNG from the same drawing.
 
+mod bounds;
 mod budget;
 mod canvas;
 mod frontier;
@@ -9,6 +10,7 @@ mod stops;
 pub mod style;
 mod sweep;
 
+pub use bounds::BoundsFigure;
 pub use budget::BudgetFigure;
 pub use canvas::{Drawing, FigureError, Picture, save};
 pub use frontier::FrontierFigure;
