@@ -49,9 +49,11 @@ fn header(header: &Header, salt: &str) -> Header {
     }
 }
 
-/// The name of a model, a suite or an agent, which may say whose it is: `openai/gpt-4o`.
+/// The name of a model, a suite or an agent, which may say whose it is, and its version: `openai/gpt-4o`, `codex 1.2`.
 fn is_catalogued(name: &str) -> bool {
-    name.split('/').all(|part| !part.is_empty() && is_public_name(part))
+    const MOST_PARTS: usize = 3;
+    let mut parts = name.split(['/', ' ']);
+    parts.clone().count() <= MOST_PARTS && parts.all(|part| !part.is_empty() && is_public_name(part))
 }
 
 fn event(event: &Event, names: &mut Pseudonyms) -> Event {
@@ -208,6 +210,14 @@ mod tests {
             texts += 1;
         }
         assert!(texts > 40, "{texts}");
+    }
+
+    #[test]
+    fn names_of_models_stay_and_paths_do_not() {
+        assert!(is_catalogued("openai/gpt-4o") && is_catalogued("claude-code 2.0.1"));
+        assert!(
+            !is_catalogued("/home/ann/runs") && !is_catalogued("the best of all models") && !is_catalogued("a@b.c")
+        );
     }
 
     #[test]
