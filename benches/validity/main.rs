@@ -1,6 +1,6 @@
 //! The validity simulation: draws corpora of known truth, and counts how often what the tool prints is right.
 //!
-//! `cargo bench --bench validity [-- FOLDER]` writes `results.csv`, `summary.csv`, `validity.png` and `validity.svg` into
+//! `cargo bench --bench validity [-- FOLDER]` writes `results.csv`, `outside.csv`, `summary.csv`, `validity.png` and `validity.svg` into
 //! FOLDER (default `target/validity`). Everything is seeded: the same code writes the same bytes. A bounded
 //! version of the same study is part of the tests.
 #![expect(clippy::print_stdout, reason = "a bench says where it wrote its results")]
@@ -31,10 +31,33 @@ const EXPERIMENTS: [(Experiment, &[f64]); 12] = [
     (|corpus| intervals::labels(corpus, 2000), &[0.3, 0.6]),
     (|corpus| tests::yes_no(corpus, 2000), &[0.05, 0.1, 0.3, 0.5]),
     (|corpus| tests::costs(corpus, 2000, 0), &[0.1, 0.3, 0.5]),
-    (|corpus| sweeps::rates(corpus, 1000, 400, false), &[0.05, 0.2]),
-    (|corpus| sweeps::rates(corpus, 1000, 400, true), &[0.05, 0.2]),
+    (|corpus| sweeps::rates(corpus, 500, 400, false), &[0.05, 0.2]),
+    (|corpus| sweeps::rates(corpus, 500, 400, true), &[0.05, 0.2]),
     (|corpus| certificates::walk(corpus, 2000), &[0.05, 0.1, 0.2]),
     (|corpus| bounds::outcomes(corpus, 1000), &[0.1, 0.3]),
+];
+
+/// Experiment, method, measure, and the range its share should lie in.
+type Target = (&'static str, &'static str, &'static str, f64, f64);
+
+/// What each printed number promises.
+const TARGETS: [Target; 16] = [
+    ("rate", "printed", "coverage", 0.93, 0.97),
+    ("stops", "printed", "coverage", 0.93, 0.97),
+    ("tokens", "printed", "coverage", 0.93, 0.97),
+    ("free-ratios", "after-rework", "coverage", 0.93, 0.97),
+    ("free-ratios", "per-success", "coverage", 0.93, 0.97),
+    ("budget-curve", "printed", "coverage", 0.93, 0.97),
+    ("labels", "printed", "coverage", 0.93, 0.97),
+    ("paired-yes-no", "printed", "type-I", 0.04, 0.06),
+    ("paired-costs", "printed", "type-I", 0.04, 0.06),
+    ("paired-costs", "printed", "coverage", 0.93, 0.97),
+    ("sweep-all-alike", "printed", "family-wise", 0.0, 0.05),
+    ("sweep-half-differ", "printed", "family-wise", 0.0, 0.05),
+    ("certificate", "exact-binomial", "violated", 0.0, 0.1),
+    ("certificate", "hoeffding-bentkus", "violated", 0.0, 0.1),
+    ("bounds", "bounds", "sample-within", 1.0, 1.0),
+    ("bounds", "difference-bounds", "sample-within", 1.0, 1.0),
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -55,7 +78,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     let rows: Vec<Row> = jobs.into_par_iter().flat_map_iter(|(experiment, corpus)| experiment(corpus)).collect();
-    write_results(&rows, &folder.join("results.csv"))?;
+    let mut sided: Vec<(&Row, &str)> = rows.iter().map(|row| (row, side(row))).collect();
+    write_results(&sided, &folder.join("results.csv"))?;
+    sided.retain(|(_, side)| !side.is_empty());
+    write_results(&sided, &folder.join("outside.csv"))?;
     let lines = summary::lines(&rows);
     write_summary(&lines, &folder.join("summary.csv"))?;
     figure::draw(&lines, &folder)?;
@@ -68,7 +94,24 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn write_results(rows: &[Row], path: &Path) -> Result<(), Box<dyn Error>> {
+/// For a cell outside its target by more than two Monte-Carlo errors, whether the number errs on the safe side; else empty.
+fn side(row: &Row) -> &'static str {
+    let is_of = |target: &&Target| (target.0, target.1, target.2) == (row.experiment, row.method.as_str(), row.measure);
+    let (Some((_, _, _, low, high)), Some(share), Some(error)) =
+        (TARGETS.iter().find(is_of), row.share().filter(|_| row.answered >= 100), row.error())
+    else {
+        return "";
+    };
+    // A coverage errs on the safe side upwards, an error rate downwards.
+    let (below, above) = if *low >= 0.5 { ("rough", "safe") } else { ("safe", "rough") };
+    match share {
+        share if share < low - 2.0 * error => below,
+        share if share > high + 2.0 * error => above,
+        _ => "",
+    }
+}
+
+fn write_results(rows: &[(&Row, &str)], path: &Path) -> Result<(), Box<dyn Error>> {
     let mut csv = csv::Writer::from_path(path)?;
     csv.write_record([
         "experiment",
@@ -84,8 +127,9 @@ fn write_results(rows: &[Row], path: &Path) -> Result<(), Box<dyn Error>> {
         "events",
         "answered",
         "drawn",
+        "side",
     ])?;
-    for row in rows {
+    for (row, side) in rows {
         let digits = |number: Option<f64>| number.map_or_else(String::new, |number| format!("{number:.4}"));
         let corpus = row.corpus;
         csv.write_record([
@@ -102,6 +146,7 @@ fn write_results(rows: &[Row], path: &Path) -> Result<(), Box<dyn Error>> {
             row.events.to_string(),
             row.answered.to_string(),
             row.drawn.to_string(),
+            (*side).to_owned(),
         ])?;
     }
     csv.flush()?;
