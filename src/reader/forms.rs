@@ -188,7 +188,7 @@ fn views(probe: &Probe) -> Vec<View> {
 }
 
 fn in_document(probe: &Probe, whole: &Sketch, views: &mut Vec<View>) {
-    views.push(element(probe, whole, Layout::Whole, "one by itself"));
+    views.push(element(probe, whole, Layout::Values, "one by itself"));
     if whole.is_array() {
         in_list(probe, whole, None, "in an array", views);
     }

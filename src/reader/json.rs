@@ -60,6 +60,19 @@ pub(super) fn flag(raw: &RawValue) -> Option<bool> {
     }
 }
 
+/// What a text of JSON begins, in words.
+pub(super) fn kind(text: &str) -> Option<&'static str> {
+    match text.trim_start().as_bytes().first()? {
+        b'{' => Some("an object"),
+        b'[' => Some("an array"),
+        b'"' => Some("a string"),
+        b't' | b'f' => Some("true or false"),
+        b'n' => Some("null"),
+        b'-' | b'0'..=b'9' => Some("a number"),
+        _ => None,
+    }
+}
+
 /// The fields of an object, in order; `None` when it is none.
 pub(super) fn fields(raw: &RawValue) -> Option<Vec<(String, &RawValue)>> {
     struct Fields<'a>(Vec<(String, &'a RawValue)>);

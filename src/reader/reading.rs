@@ -78,6 +78,11 @@ impl<'r> Record<'r> {
         let within = (part.as_ptr() as usize).wrapping_sub(self.text.as_ptr() as usize);
         let within = if within <= self.text.len() { within } else { 0 };
         let at = self.at(within + before + error.column().saturating_sub(1));
+        // Valid JSON that is no object is no line of any format: say what it is, where it begins.
+        if let Some(kind) = json::kind(part).filter(|kind| error.is_data() && *kind != "an object") {
+            let help = "a recorder writes an object here; it is left out, the rest is read";
+            return Diagnostic::new(self.at(within), format!("this is {kind}, not an object: `{}`", shown(part)), help);
+        }
         let help = match error.classify() {
             serde_json::error::Category::Eof => {
                 "the text ends within a value: the recording was probably cut off, or is still being written"
@@ -89,6 +94,11 @@ impl<'r> Record<'r> {
         };
         Diagnostic::new(at, format!("cannot read this as JSON: {}", json::message(error)), help)
     }
+}
+
+/// The beginning of a text, for a message.
+fn shown(text: &str) -> String {
+    text.trim_start().chars().take(40).collect()
 }
 
 /// What was made of a record.
@@ -146,8 +156,8 @@ impl<'r> Reading<'r> {
 
     /// Reports that `field` is not what it should be.
     pub fn wrong(&mut self, raw: &RawValue, field: &str, wanted: &str) {
-        let shown: String = raw.get().chars().take(40).collect();
-        self.error_at(raw.get(), format!("`{field}` should be {wanted}, not `{shown}`"), "this field is left out");
+        let what = format!("`{field}` should be {wanted}, not `{}`", shown(raw.get()));
+        self.error_at(raw.get(), what, "this field is left out");
     }
 
     /// Parses a part of the record; what does not parse is reported and left out.

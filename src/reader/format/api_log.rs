@@ -166,6 +166,11 @@ impl Log {
         let bare = line.get("choices").is_some();
         let response = if bare { line.clone() } else { pick(line, RESPONSE).map(body).unwrap_or_default() };
         let said = pick(&request, &["messages", "input", "contents"]);
+        let other = word(value, &["type", "event", "level"]).filter(|_| said.is_none() && response.is_null());
+        if let Some(kind) = other {
+            out.unknown(&kind);
+            return;
+        }
         if said.is_none() && response.is_null() {
             out.error_at(text, "neither the messages of a request nor a response", "the line is left out");
             return;

@@ -34,7 +34,12 @@ impl Format for Atif {
         if versioned(first) && first.has(&["steps"]) {
             return Some("`schema_version` and `steps` of an agent trajectory".to_owned());
         }
-        let steps = probe.values.iter().any(|value| value.has(&["step_id", "source"]));
+        let is_step = |value: &Sketch| value.has(&["step_id", "source"]);
+        let own = first.get("steps").is_some_and(|steps| steps.elements().first().is_some_and(is_step));
+        if own && first.has(&["agent"]) {
+            return Some("`steps` with a `source`, and their `agent`".to_owned());
+        }
+        let steps = probe.values.iter().any(is_step);
         (header(first) && steps).then(|| "a trajectory's header and a step a line".to_owned())
     }
 
@@ -164,8 +169,10 @@ fn push_step(raw: &RawValue, events: &mut Vec<Event>, out: &mut Reading<'_>) {
         }
     }
     let whose = message.lane.clone();
+    // A result that names no call answers the only one there is.
+    let only = message.tool_calls.first().filter(|_| message.tool_calls.len() == 1).and_then(|call| call.id.clone());
     events.push(Event::Message(Box::new(message)));
-    push_results(observation, None, ts, &whose, events, out);
+    push_results(observation, only.as_deref(), ts, &whose, events, out);
 }
 
 fn tool_call(raw: &RawValue, out: &mut Reading<'_>) -> Option<crate::transcript::ToolCall> {

@@ -61,6 +61,7 @@ const OTHER_DIALECTS: &[&str] = &[
     "\"function_call_output\"",
     "\"function_call\"",
     "\"reasoning\"",
+    "\"message\"",
 ];
 
 /// The object around the messages, as its fields.
@@ -205,7 +206,8 @@ fn push_run(record: &Record<'_>, fields: &Fields<'_>, messages: &[&RawValue], ou
 fn said(raw: &RawValue, out: &mut Reading<'_>) -> (Vec<Message>, bool) {
     let has = |mark: &&str| memchr::memmem::find(raw.get().as_bytes(), mark.as_bytes()).is_some();
     let value = if OTHER_DIALECTS.iter().any(has) {
-        serde_json::from_str::<Value>(raw.get()).ok().filter(is_of_another_api)
+        let whole = serde_json::from_str::<Value>(raw.get()).ok();
+        whole.and_then(|value| without_shell(&value).or_else(|| Some(value).filter(is_of_another_api)))
     } else {
         None
     };
@@ -222,6 +224,13 @@ fn said(raw: &RawValue, out: &mut Reading<'_>) -> (Vec<Message>, bool) {
         }
     }
     (said, is_item)
+}
+
+/// The message itself, where its role stands outside: `{"role": …, "message": {"content": …}}`.
+fn without_shell(value: &Value) -> Option<Value> {
+    let mut inner = value.get("message").and_then(Value::as_object).filter(|_| value.get("content").is_none())?.clone();
+    inner.entry("role").or_insert(value.get("role")?.clone());
+    Some(Value::Object(inner))
 }
 
 /// True for a message whose content is in blocks or parts that are no text, and for an item without a role.

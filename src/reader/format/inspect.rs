@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use serde_json::value::RawValue;
 
 use super::{Format, Layout};
-use crate::reader::probe::Probe;
+use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::rows::Object;
 use crate::reader::{json, labels, openai};
@@ -19,6 +19,11 @@ use crate::transcript::{
 
 /// Inspect AI logs.
 pub(super) struct Inspect;
+
+/// True for a sample by itself, as an unpacked log has them.
+fn is_sample(value: &Sketch) -> bool {
+    value.has(&["id", "epoch", "target"]) && (value.get("messages").is_some() || value.get("events").is_some())
+}
 
 impl Format for Inspect {
     fn id(&self) -> &'static str {
@@ -31,11 +36,17 @@ impl Format for Inspect {
 
     fn recognise(&self, probe: &Probe) -> Option<String> {
         let document = probe.document()?;
+        if is_sample(document) {
+            return Some("a sample: `epoch` and `target` beside its messages".to_owned());
+        }
         let is_log = document.has(&["eval", "status"]) && document.get("eval")?.has(&["task"]);
         is_log.then(|| "a document with `eval` and `status`".to_owned())
     }
 
-    fn layout(&self, _probe: &Probe) -> Layout {
+    fn layout(&self, probe: &Probe) -> Layout {
+        if probe.document().is_some_and(is_sample) {
+            return Layout::Whole;
+        }
         Layout::Elements { at: Some("samples"), envelope: &["eval", "status"] }
     }
 

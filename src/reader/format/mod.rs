@@ -104,6 +104,7 @@ formats! {
     langfuse::Langfuse,
     smolagents::Smolagents,
     pi::Pi,
+    opencode::OpenCode,
     claude_code::ClaudeCode,
     claude_agent_sdk::ClaudeAgentSdk,
     inspect::Inspect,

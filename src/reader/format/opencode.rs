@@ -1,0 +1,291 @@
+//! OpenCode sessions: `opencode export`, the messages of its server, or session, messages and parts one
+//! after the other (FORMATS 17).
+//!
+//! A message may hold several model calls, each between `step-start` and `step-finish`, with its tokens
+//! at the end. Cached tokens are counted beside the input.
+
+use std::collections::BTreeMap;
+
+use serde_json::value::RawValue;
+
+use super::{Format, Layout};
+use crate::reader::openai;
+use crate::reader::probe::{Probe, Shape, Sketch};
+use crate::reader::reading::{Reading, Record};
+use crate::reader::rows::{self, Object};
+use crate::transcript::{
+    Draft, EndCause, Event, Grade, Header, Instant, Message, Note, Role, Text, ToolCall, Usage, Usd,
+};
+
+/// OpenCode sessions.
+pub(super) struct OpenCode;
+
+impl Format for OpenCode {
+    fn id(&self) -> &'static str {
+        "opencode"
+    }
+
+    fn summary(&self) -> &'static str {
+        "OpenCode sessions (exports, messages with parts)"
+    }
+
+    fn recognise(&self, probe: &Probe) -> Option<String> {
+        let has_info = |value: &Sketch| {
+            let role = value.get("info").and_then(|info| info.text_of("role"));
+            role.is_some() && value.get("parts").is_some_and(Sketch::is_array)
+        };
+        let holds = |value: &Sketch| {
+            let lists = [Some(value), value.get("messages")];
+            lists.into_iter().flatten().any(|list| list.elements().iter().any(has_info))
+        };
+        if probe.values.iter().any(|value| has_info(value) || holds(value)) {
+            return Some("messages with `info` and `parts`".to_owned());
+        }
+        let parts = probe.any_with(&["messageID", "sessionID", "type"]);
+        let messages = probe.any_with(&["sessionID", "role", "time"]);
+        (parts && messages).then(|| "messages and parts with a `sessionID`".to_owned())
+    }
+
+    fn joins_lines(&self, first: &Sketch) -> bool {
+        !first.has(&["messages"])
+    }
+
+    fn layout(&self, probe: &Probe) -> Layout {
+        let exports = probe.shape == Shape::Lines && probe.values.iter().all(|value| value.has(&["messages"]));
+        if exports { Layout::Lines } else { Layout::Whole }
+    }
+
+    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
+        let mut session = Session::default();
+        for value in rows::values(record, out) {
+            let Some(object) = Object::required(value, "entry", out) else { continue };
+            session.take_in(value, &object, out);
+        }
+        let loose = std::mem::take(&mut session.loose);
+        for (message, parts) in loose {
+            session.message(&message, &parts, out);
+        }
+        if session.events.is_empty() && session.id.is_none() {
+            out.error_at(record.text, "no session and no messages", "it is left out");
+            return;
+        }
+        out.run(Draft {
+            header: Header {
+                run_id: session.id.unwrap_or_else(|| record.file.stem.clone()),
+                model: session.model,
+                agent: Some(
+                    session.version.map_or_else(|| "opencode".to_owned(), |version| format!("opencode {version}")),
+                ),
+                ..Header::default()
+            },
+            events: session.events,
+            grade: Grade { end: session.end, ..Grade::default() },
+            warnings: Vec::new(),
+        });
+    }
+}
+
+/// A session in the making.
+#[derive(Default)]
+struct Session<'a> {
+    id: Option<String>,
+    version: Option<String>,
+    model: Option<String>,
+    events: Vec<Event>,
+    /// Messages that stand apart from their parts.
+    loose: Vec<(Object<'a>, Vec<&'a RawValue>)>,
+    by_id: BTreeMap<String, usize>,
+    end: EndCause,
+}
+
+impl<'a> Session<'a> {
+    /// Takes in a session, a message with its parts, a message, or a part.
+    fn take_in(&mut self, raw: &'a RawValue, object: &Object<'a>, out: &mut Reading<'_>) {
+        if let Some(messages) = object.get(&["messages"]) {
+            let info = object.within(&["info"]);
+            self.begin(&info);
+            for message in out.list(Some(messages), "messages") {
+                if let Some(message) = Object::required(message, "message", out) {
+                    self.whole(&message, out);
+                }
+            }
+            return;
+        }
+        if object.get(&["info"]).is_some() {
+            return self.whole(object, out);
+        }
+        if let Some(of) = object.word(&["messageID"]) {
+            let message = self.by_id.get(&of).and_then(|at| self.loose.get_mut(*at));
+            if let Some((_, parts)) = message {
+                parts.push(raw);
+            }
+            return;
+        }
+        if object.get(&["role"]).is_some() {
+            self.by_id.extend(object.word(&["id"]).map(|id| (id, self.loose.len())));
+            self.id = self.id.take().or_else(|| object.word(&["sessionID"]));
+            self.loose.push((object.clone(), Vec::new()));
+            return;
+        }
+        self.begin(object);
+    }
+
+    fn begin(&mut self, info: &Object<'a>) {
+        self.id = info.word(&["id"]).or(self.id.take());
+        self.version = info.word(&["version"]).or(self.version.take());
+    }
+
+    fn whole(&mut self, object: &Object<'a>, out: &mut Reading<'_>) {
+        let info = object.within(&["info"]);
+        self.id = self.id.take().or_else(|| info.word(&["sessionID"]));
+        let parts = out.list(object.get(&["parts"]), "parts");
+        self.message(&info, &parts, out);
+    }
+
+    fn message(&mut self, info: &Object<'a>, parts: &[&'a RawValue], out: &mut Reading<'_>) {
+        let time = info.within(&["time"]);
+        let created = out.instant(time.get(&["created"]), "time.created");
+        let completed = out.instant(time.get(&["completed"]), "time.completed").or(created);
+        if info.word(&["role"]).as_deref() != Some("assistant") {
+            for part in parts.iter().filter_map(|part| Object::of(part)) {
+                let Some(text) = out.text(part.get(&["text"]), "text") else { continue };
+                // Words the program adds to the user's.
+                let put_in = part.get(&["synthetic"]).is_some_and(|raw| raw.get() == "true");
+                let mut said = Message::saying(if put_in { Role::System } else { Role::User }, text);
+                said.ts = created;
+                self.events.push(Event::Message(Box::new(said)));
+            }
+            return;
+        }
+        let model = info.word(&["modelID"]);
+        self.model = self.model.take().or_else(|| model.clone());
+        let mut steps = Steps { session: self, model, ts: completed, reply: None, results: Vec::new(), counted: false };
+        for part in parts.iter().filter_map(|part| Object::of(part)) {
+            steps.part(&part, out);
+        }
+        steps.close(info, out);
+        self.end = match info.within(&["error"]).word(&["name"]).as_deref() {
+            Some("MessageAbortedError") => EndCause::Killed,
+            Some(_) => EndCause::Error,
+            None if info.word(&["finish"]).as_deref() == Some("stop") => EndCause::SelfFinish,
+            None => EndCause::Unknown,
+        };
+    }
+}
+
+/// The model calls of one message.
+struct Steps<'s, 'a> {
+    session: &'s mut Session<'a>,
+    model: Option<String>,
+    ts: Option<Instant>,
+    reply: Option<Message>,
+    results: Vec<Message>,
+    /// Did a step say its tokens? Then those of the message are their sum.
+    counted: bool,
+}
+
+impl Steps<'_, '_> {
+    fn part(&mut self, part: &Object<'_>, out: &mut Reading<'_>) {
+        match part.word(&["type"]).unwrap_or_default().as_str() {
+            "step-start" => self.flush(),
+            "step-finish" => {
+                let (usage, cost) = (usage(part, out), out.number(part.get(&["cost"]), "cost").map(Usd));
+                self.counted |= usage.is_some();
+                let reply = self.reply();
+                (reply.usage, reply.cost) = (usage, cost);
+                reply.finish_reason = part.word(&["reason"]).map(Into::into);
+                self.flush();
+            }
+            "text" => {
+                let text = out.text(part.get(&["text"]), "text");
+                let reply = self.reply();
+                reply.content = joined(reply.content.take(), text);
+            }
+            "reasoning" => {
+                let text = out.text(part.get(&["text"]), "text");
+                let reply = self.reply();
+                reply.reasoning = joined(reply.reasoning.take(), text);
+            }
+            "tool" => self.tool(part, out),
+            "compaction" => self
+                .session
+                .events
+                .push(Event::Note(Note { kind: "opencode.compaction".into(), body: RawValue::NULL.to_owned() })),
+            "snapshot" | "patch" | "file" | "agent" | "subtask" | "retry" => {}
+            other => out.unknown(&format!("part {other}")),
+        }
+    }
+
+    fn tool(&mut self, part: &Object<'_>, out: &mut Reading<'_>) {
+        let state = part.within(&["state"]);
+        let id = part.word(&["callID"]);
+        let Some(name) = part.word(&["tool"]) else { return };
+        let arguments = openai::arguments(state.get(&["input"]));
+        self.reply().tool_calls.push(ToolCall::new(id.as_deref(), &name, arguments));
+        let mut result = Message::new(Role::Tool);
+        result.is_error = match state.word(&["status"]).as_deref() {
+            Some("completed") => Some(false),
+            Some("error") => Some(true),
+            // It was still running when the recording ended.
+            _ => return,
+        };
+        result.tool_call_id = id.map(Into::into);
+        result.content = out.content(state.get(&["output", "error"]), "output");
+        result.ts = out.instant(state.within(&["time"]).get(&["end"]), "time.end");
+        self.results.push(result);
+    }
+
+    fn reply(&mut self) -> &mut Message {
+        let (model, ts) = (&self.model, self.ts);
+        self.reply.get_or_insert_with(|| {
+            let mut reply = Message::new(Role::Assistant);
+            reply.model = model.as_deref().map(Into::into);
+            reply.ts = ts;
+            reply
+        })
+    }
+
+    /// Hands over the reply and its results.
+    fn flush(&mut self) {
+        let messages = self.reply.take().into_iter().chain(self.results.drain(..));
+        self.session.events.extend(messages.map(|message| Event::Message(Box::new(message))));
+    }
+
+    /// The rest, with the tokens of the message where its steps have none.
+    fn close(mut self, info: &Object<'_>, out: &mut Reading<'_>) {
+        let usage = usage(info, out).filter(|_| !self.counted);
+        if self.reply.is_some() || usage.is_some() {
+            let cost = out.number(info.get(&["cost"]), "cost").map(Usd).filter(|_| !self.counted);
+            let reply = self.reply();
+            (reply.usage, reply.cost) = (usage, cost);
+        }
+        self.flush();
+    }
+}
+
+fn joined(before: Option<Text>, more: Option<Text>) -> Option<Text> {
+    match (before, more) {
+        (Some(before), Some(more)) => Some(Text::plain(format!("{}\n{}", before.as_str(), more.as_str()))),
+        (before, more) => more.or(before),
+    }
+}
+
+/// Tokens of a message or a step; a message that failed has zeros all over.
+fn usage(object: &Object<'_>, out: &mut Reading<'_>) -> Option<Usage> {
+    let tokens = object.within(&["tokens"]);
+    let cache = tokens.within(&["cache"]);
+    let input = out.count(tokens.get(&["input"]), "tokens.input");
+    let output = out.count(tokens.get(&["output"]), "tokens.output");
+    let read = out.count(cache.get(&["read"]), "tokens.cache.read");
+    let written = out.count(cache.get(&["write"]), "tokens.cache.write");
+    let beside = read.unwrap_or(0).saturating_add(written.unwrap_or(0));
+    let usage = Usage {
+        input: input.map(|input| input.saturating_add(beside)),
+        cache_read: read,
+        cache_write: written,
+        output,
+        reasoning: out.count(tokens.get(&["reasoning"]), "tokens.reasoning"),
+    };
+    let spent = usage.total().is_some_and(|total| total.0 > 0);
+    spent.then_some(usage)
+}
