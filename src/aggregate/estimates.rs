@@ -1,7 +1,6 @@
 //! Rates of a group with their intervals, clustered by task.
 
-use std::collections::BTreeMap;
-
+use super::tasks::Tasks;
 use super::{Group, Row};
 use crate::stats::{ClusterSums, Estimate, ratio_estimate};
 use crate::transcript::{EndCause, Outcome};
@@ -36,40 +35,47 @@ pub struct Estimates {
 impl Estimates {
     /// Computes them. Rows are taken in corpus order, tasks in name order, so the sums are the same
     /// however the corpus was read.
-    pub fn of(group: &Group<'_>) -> Self {
+    pub(super) fn of(group: &Group<'_>, tasks: &Tasks) -> Self {
+        let rows = &group.rows;
         let is_failure = |row: &Row| row.outcome == Outcome::Failure;
         let missed = |row: &Row| matches!(row.verdict, Verdict::MissedStop | Verdict::LostSuccess);
         let success = |row: &Row| row.outcome == Outcome::Success;
         Self {
-            fes_rate: share(group, success, |row| row.verdict.is_fes()),
+            fes_rate: share(rows, tasks, success, |row| row.verdict.is_fes()),
             fes_per_stop: share(
-                group,
+                rows,
+                tasks,
                 |row| row.is_stop() && row.outcome != Outcome::Unknown,
                 |row| row.verdict.is_fes(),
             ),
-            retention: share(group, success, |row| !row.verdict.is_fes()),
-            missed_stop_rate: share(group, is_failure, missed),
-            missed_stop_rate_capped: share(group, |row| is_failure(row) && EndCause::is_censoring(row.end), missed),
-            stop_recall: share(group, is_failure, |row| row.verdict == Verdict::TrueStop),
-            stop_rate: share(group, |_| true, Row::is_stop),
-            unsupported_share: share(group, |_| true, |row| row.end.is_censoring() && !row.is_stop()),
-            unidentified_share: share(group, |_| true, |row| row.outcome_low < row.outcome_high),
+            retention: share(rows, tasks, success, |row| !row.verdict.is_fes()),
+            missed_stop_rate: share(rows, tasks, is_failure, missed),
+            missed_stop_rate_capped: share(
+                rows,
+                tasks,
+                |row| is_failure(row) && EndCause::is_censoring(row.end),
+                missed,
+            ),
+            stop_recall: share(rows, tasks, is_failure, |row| row.verdict == Verdict::TrueStop),
+            stop_rate: share(rows, tasks, |_| true, Row::is_stop),
+            unsupported_share: share(rows, tasks, |_| true, |row| row.end.is_censoring() && !row.is_stop()),
+            unidentified_share: share(rows, tasks, |_| true, |row| row.outcome_low < row.outcome_high),
         }
     }
 }
 
-fn share(group: &Group<'_>, population: impl Fn(&Row) -> bool, hit: impl Fn(&Row) -> bool) -> Estimate {
-    ratio(&group.rows, |row| population(row).then(|| (f64::from(u8::from(hit(row))), 1.0)))
+fn share(rows: &[&Row], tasks: &Tasks, population: impl Fn(&Row) -> bool, hit: impl Fn(&Row) -> bool) -> Estimate {
+    ratio_over(rows, tasks, |row| population(row).then(|| (f64::from(u8::from(hit(row))), 1.0)))
 }
 
 /// A ratio of sums over the rows for which `parts` gives (numerator, denominator).
 pub(super) fn ratio(rows: &[&Row], parts: impl Fn(&Row) -> Option<(f64, f64)>) -> Estimate {
-    let mut clusters: BTreeMap<(&str, &str), ClusterSums> = BTreeMap::new();
-    for row in rows {
-        if let Some((numerator, denominator)) = parts(row) {
-            clusters.entry(row.cluster()).or_default().add(numerator, denominator);
-        }
-    }
-    let clusters: Vec<ClusterSums> = clusters.into_values().collect();
+    ratio_over(rows, &Tasks::of(rows), parts)
+}
+
+/// As [`ratio`], where the rows' tasks are known.
+pub(super) fn ratio_over(rows: &[&Row], tasks: &Tasks, parts: impl Fn(&Row) -> Option<(f64, f64)>) -> Estimate {
+    let clusters: Vec<ClusterSums> =
+        tasks.sums(rows, parts, |sums: &mut ClusterSums, (numerator, denominator)| sums.add(numerator, denominator));
     ratio_estimate(&clusters, LEVEL)
 }

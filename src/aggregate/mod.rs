@@ -16,6 +16,7 @@ mod row;
 mod rules;
 mod savings;
 mod summary;
+mod tasks;
 
 pub use budget::{BudgetCurve, budget_curves};
 pub use corrected::{CorrectedRate, corrected_fes_rate};

@@ -1,7 +1,6 @@
 //! What can be said of success under a stack: bounds, never an invented number.
 
-use std::collections::BTreeMap;
-
+use super::tasks::Tasks;
 use super::{Group, LEVEL, Row};
 use crate::stats::interval::Interval;
 use crate::stats::{BoundEstimate, BoundSums, bound_mean};
@@ -23,26 +22,25 @@ pub struct OutcomeBounds {
 
 impl OutcomeBounds {
     /// Computes them.
-    pub fn of(group: &Group<'_>) -> Self {
-        let success = bounded(group, |_| true);
+    pub(super) fn of(group: &Group<'_>, tasks: &Tasks) -> Self {
+        let success = bounded(group, tasks, |_| true);
         let graded = |outcome: Outcome| group.rows.iter().filter(|row| row.outcome == outcome).count() as f64;
         let (successes, failures) = (graded(Outcome::Success), graded(Outcome::Failure));
         let baseline = (successes + failures > 0.0).then(|| successes / (successes + failures));
         Self {
             recorded: baseline,
             tipping_point: baseline.and_then(|baseline| success.tipping_point(baseline)),
-            retained: bounded(group, |row| row.outcome == Outcome::Success),
+            retained: bounded(group, tasks, |row| row.outcome == Outcome::Success),
             success,
         }
     }
 }
 
-fn bounded(group: &Group<'_>, population: impl Fn(&Row) -> bool) -> BoundEstimate {
-    let mut tasks: BTreeMap<(&str, &str), BoundSums> = BTreeMap::new();
-    for row in group.rows.iter().filter(|row| population(row)) {
-        tasks.entry(row.cluster()).or_default().add(interval_of(row), 1.0);
-    }
-    bound_mean(&tasks.into_values().collect::<Vec<_>>(), LEVEL)
+fn bounded(group: &Group<'_>, tasks: &Tasks, population: impl Fn(&Row) -> bool) -> BoundEstimate {
+    let interval = |row: &Row| population(row).then(|| interval_of(row));
+    let sums: Vec<BoundSums> =
+        tasks.sums(&group.rows, interval, |sums: &mut BoundSums, interval| sums.add(interval, 1.0));
+    bound_mean(&sums, LEVEL)
 }
 
 /// The bounds of one row.

@@ -1,9 +1,8 @@
 //! What stops save as shares with intervals, clustered by task.
 
-use std::collections::BTreeMap;
-
-use super::estimates::ratio;
+use super::estimates::ratio_over;
 use super::savings::SuccessPrice;
+use super::tasks::Tasks;
 use super::{Group, LEVEL, Row, Unit, useful_parts};
 use crate::stats::estimate::free_ratio_estimate;
 use crate::stats::{ClusterSums, Estimate};
@@ -26,7 +25,8 @@ pub struct SavingRatios {
 
 impl SavingRatios {
     /// Computes them.
-    pub fn of(group: &Group<'_>, unit: Unit) -> Self {
+    pub(super) fn of(group: &Group<'_>, tasks: &Tasks, unit: Unit) -> Self {
+        let rows = &group.rows;
         let price = SuccessPrice::of(group, unit);
         let after_rework = |row: &Row| {
             let again = if row.verdict.is_fes() { price.of_run_like(row)? } else { 0.0 };
@@ -35,21 +35,17 @@ impl SavingRatios {
         let per_success = |row: &Row| Some((unit.at_stop(row)?, f64::from(u8::from(row.verdict.keeps_success()))));
         Self {
             unit,
-            saved: ratio(&group.rows, |row| Some((unit.saved(row)?, unit.recorded(row)?))),
-            useful: ratio(&group.rows, |row| useful_parts(row, unit)),
-            after_rework: free_ratio(group, after_rework),
-            per_success: free_ratio(group, per_success),
+            saved: ratio_over(rows, tasks, |row| Some((unit.saved(row)?, unit.recorded(row)?))),
+            useful: ratio_over(rows, tasks, |row| useful_parts(row, unit)),
+            after_rework: free_ratio(rows, tasks, after_rework),
+            per_success: free_ratio(rows, tasks, per_success),
         }
     }
 }
 
 /// A ratio of sums of any sign, over the rows for which `parts` gives (numerator, denominator).
-fn free_ratio(group: &Group<'_>, parts: impl Fn(&Row) -> Option<(f64, f64)>) -> Estimate {
-    let mut clusters: BTreeMap<(&str, &str), ClusterSums> = BTreeMap::new();
-    for row in &group.rows {
-        if let Some((numerator, denominator)) = parts(row) {
-            clusters.entry(row.cluster()).or_default().add_either(numerator, denominator);
-        }
-    }
-    free_ratio_estimate(&clusters.into_values().collect::<Vec<_>>(), LEVEL)
+fn free_ratio(rows: &[&Row], tasks: &Tasks, parts: impl Fn(&Row) -> Option<(f64, f64)>) -> Estimate {
+    let clusters: Vec<ClusterSums> = tasks
+        .sums(rows, parts, |sums: &mut ClusterSums, (numerator, denominator)| sums.add_either(numerator, denominator));
+    free_ratio_estimate(&clusters, LEVEL)
 }

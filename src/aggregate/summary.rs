@@ -1,8 +1,7 @@
 //! One line a stack: counts, rates with intervals, bounds, and sums.
 
-use std::collections::BTreeSet;
-
 use super::frame::{Sums, sums};
+use super::tasks::Tasks;
 use super::{CorrectedRate, Estimates, Group, Label, OutcomeBounds, SavingRatios, Savings, Unit, corrected_fes_rate};
 use crate::stats::Estimate;
 use crate::stats::labels::LabelErrors;
@@ -93,25 +92,29 @@ pub fn choose<'s>(summaries: impl Iterator<Item = &'s Summary>, unit: Unit, max_
     best.map(|(at, _)| at)
 }
 
-/// Summarises groups, in their order, with `errors` of the labels where they are known. The error is the data frame library's and means a defect here.
+/// Summarises groups, in their order, with `errors` of the labels where they are known. The error is the data frame
+/// library's and means a defect here.
 pub fn summarise(
     groups: &[Group<'_>],
     errors: Option<LabelErrors>,
 ) -> Result<Vec<Summary>, polars::error::PolarsError> {
     let sums = sums(groups)?;
-    let summaries = groups.iter().zip(sums).map(|(group, sums)| Summary {
-        stack: group.stack.clone(),
-        profile: group.profile.clone(),
-        suite: group.suite.clone(),
-        model: group.model.clone(),
-        runs: group.rows.len() as u64,
-        tasks: group.rows.iter().map(|row| row.cluster()).collect::<BTreeSet<_>>().len() as u64,
-        estimates: Estimates::of(group),
-        corrected: errors.map(|errors| corrected_fes_rate(group, errors)),
-        outcomes: OutcomeBounds::of(group),
-        savings: Unit::ALL.map(|unit| (unit, Savings::of(group, unit))),
-        ratios: Unit::ALL.map(|unit| SavingRatios::of(group, unit)),
-        sums,
-    });
-    Ok(summaries.collect())
+    let summarise = |(group, sums): (&Group<'_>, Sums)| {
+        let tasks = Tasks::of(&group.rows);
+        Summary {
+            stack: group.stack.clone(),
+            profile: group.profile.clone(),
+            suite: group.suite.clone(),
+            model: group.model.clone(),
+            runs: group.rows.len() as u64,
+            tasks: tasks.len() as u64,
+            estimates: Estimates::of(group, &tasks),
+            corrected: errors.map(|errors| corrected_fes_rate(group, errors)),
+            outcomes: OutcomeBounds::of(group, &tasks),
+            savings: Unit::ALL.map(|unit| (unit, Savings::of(group, unit))),
+            ratios: Unit::ALL.map(|unit| SavingRatios::of(group, &tasks, unit)),
+            sums,
+        }
+    };
+    Ok(groups.iter().zip(sums).map(summarise).collect())
 }
