@@ -16,6 +16,7 @@ pub mod conformance;
 pub mod decision;
 pub mod diagnostic;
 pub mod explain;
+mod json_text;
 pub mod judge;
 pub mod preset;
 pub mod reader;

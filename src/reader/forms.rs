@@ -295,7 +295,7 @@ pub(super) fn cut(text: &str, layout: Layout, path: &str) -> (Vec<Cut>, String, 
 /// The byte at which the value of a top-level key begins.
 fn place_of(text: &str, key: &str) -> Option<usize> {
     let whole: &RawValue = serde_json::from_str(text.trim_start_matches('\u{feff}')).ok()?;
-    let (_, inner) = json::fields(whole)?.into_iter().find(|(name, _)| name == key)?;
+    let (_, inner) = json::fields_of(whole)?.into_iter().find(|(name, _)| name == key)?;
     (inner.get().as_ptr() as usize).checked_sub(text.as_ptr() as usize)
 }
 

@@ -5,16 +5,91 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::format::Raw;
-use crate::transcript::Text;
+use crate::json_text;
+use crate::transcript::{Json, Text};
+
+/// A value as it is written: the parser's own, or a piece of text that was checked to be one.
+pub trait Written<'a>: Copy {
+    /// Its JSON.
+    fn written(self) -> &'a str;
+}
+
+impl<'a> Written<'a> for &'a RawValue {
+    fn written(self) -> &'a str {
+        self.get()
+    }
+}
+
+impl<'a, W: Written<'a>> Written<'a> for &W {
+    fn written(self) -> &'a str {
+        (*self).written()
+    }
+}
+
+impl<'a> Written<'a> for &'a str {
+    fn written(self) -> &'a str {
+        self
+    }
+}
+
+/// Declares an object's fields, unread: each is absent, or the value as it is written. `null` is absent; of fields that
+/// are given twice the last counts.
+macro_rules! fields {
+    ($(#[$meta:meta])* $visibility:vis struct $name:ident { $($field:ident = $key:literal,)* }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Default)]
+        $visibility struct $name<'a> { $($visibility $field: Option<&'a str>,)* }
+
+        impl<'a> $name<'a> {
+            /// The fields of the object that `text` is, or why it is none.
+            $visibility fn of(text: &'a str) -> Result<Self, serde_json::Error> {
+                let mut fields = Self::default();
+                $crate::reader::json::members(text, |key, value| {
+                    let slot = match key {
+                        $($key => &mut fields.$field,)*
+                        _ => return,
+                    };
+                    *slot = (value != "null").then_some(value);
+                })?;
+                Ok(fields)
+            }
+        }
+    };
+}
+pub(super) use fields;
+
+/// Calls `each` with the members of the object that `text` is, the keys decoded; a member may come twice.
+pub(super) fn members<'a>(text: &'a str, mut each: impl FnMut(&str, &'a str)) -> Result<(), serde_json::Error> {
+    if !json_text::object(text, &mut each) {
+        for (key, raw) in serde_json::from_str::<Fields<'_>>(text)?.0 {
+            each(&key, raw.get());
+        }
+    }
+    Ok(())
+}
+
+/// The elements of the array that `raw` is.
+pub(super) fn elements<'a>(raw: impl Written<'a>) -> Option<Vec<&'a str>> {
+    let mut elements = Vec::new();
+    if json_text::array(raw.written(), |element| elements.push(element)) {
+        return Some(elements);
+    }
+    let parsed: Vec<&RawValue> = serde_json::from_str(raw.written()).ok()?;
+    Some(parsed.into_iter().map(RawValue::get).collect())
+}
+
+/// A copy to keep.
+pub(super) fn kept<'a>(raw: impl Written<'a>) -> Option<Json> {
+    RawValue::from_string(raw.written().to_owned()).ok()
+}
 
 /// The inside of a string literal, still escaped.
-fn body(raw: &RawValue) -> Option<&str> {
-    raw.get().strip_prefix('"')?.strip_suffix('"')
+fn body<'a>(raw: impl Written<'a>) -> Option<&'a str> {
+    raw.written().strip_prefix('"')?.strip_suffix('"')
 }
 
 /// A string, decoded.
-pub(super) fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
+pub(super) fn string<'a>(raw: impl Written<'a>) -> Option<Cow<'a, str>> {
     let body = body(raw)?;
     if memchr::memchr(b'\\', body.as_bytes()).is_none() {
         return Some(Cow::Borrowed(body));
@@ -23,27 +98,28 @@ pub(super) fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
 }
 
 /// A string, kept as it stands.
-pub(super) fn text(raw: &RawValue) -> Option<Text> {
+pub(super) fn text<'a>(raw: impl Written<'a>) -> Option<Text> {
     body(raw).map(Text::from_json_body)
 }
 
 /// A string, or a number as it is written.
-pub(super) fn word(raw: &RawValue) -> Option<String> {
+pub(super) fn word<'a>(raw: impl Written<'a>) -> Option<String> {
     if let Some(string) = string(raw) {
         return Some(string.into_owned());
     }
-    raw.get().starts_with(|first: char| first == '-' || first.is_ascii_digit()).then(|| raw.get().to_owned())
+    let written = raw.written();
+    written.starts_with(|first: char| first == '-' || first.is_ascii_digit()).then(|| written.to_owned())
 }
 
 /// A number, also one written as a string.
-pub(super) fn number(raw: &RawValue) -> Option<f64> {
-    let text = body(raw).unwrap_or(raw.get());
+pub(super) fn number<'a>(raw: impl Written<'a>) -> Option<f64> {
+    let text = body(raw).unwrap_or(raw.written());
     text.trim().parse::<f64>().ok().filter(|number| number.is_finite())
 }
 
 /// A whole number, 0 or more.
-pub(super) fn count(raw: &RawValue) -> Option<u64> {
-    if let Ok(count) = raw.get().parse() {
+pub(super) fn count<'a>(raw: impl Written<'a>) -> Option<u64> {
+    if let Ok(count) = raw.written().parse() {
         return Some(count);
     }
     let number = number(raw).filter(|number| *number >= 0.0 && *number < 9e15)?;
@@ -52,8 +128,8 @@ pub(super) fn count(raw: &RawValue) -> Option<u64> {
 }
 
 /// True or false.
-pub(super) fn flag(raw: &RawValue) -> Option<bool> {
-    match raw.get() {
+pub(super) fn flag<'a>(raw: impl Written<'a>) -> Option<bool> {
+    match raw.written() {
         "true" => Some(true),
         "false" => Some(false),
         _ => None,
@@ -73,72 +149,69 @@ pub(super) fn kind(text: &str) -> Option<&'static str> {
     }
 }
 
-/// The fields of an object, in order; `None` when it is none.
-pub(super) fn fields(raw: &RawValue) -> Option<Vec<(String, &RawValue)>> {
-    struct Fields<'a>(Vec<(String, &'a RawValue)>);
-    impl<'de> Deserialize<'de> for Fields<'de> {
-        fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-            struct Visitor;
-            impl<'de> serde::de::Visitor<'de> for Visitor {
-                type Value = Fields<'de>;
-                fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                    f.write_str("an object")
-                }
-                fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                    let mut fields = Vec::new();
-                    while let Some(field) = map.next_entry()? {
-                        fields.push(field);
-                    }
-                    Ok(Fields(fields))
-                }
+/// The members of an object, in order.
+struct Fields<'a>(Vec<(String, &'a RawValue)>);
+
+impl<'de> Deserialize<'de> for Fields<'de> {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl<'de> serde::de::Visitor<'de> for Visitor {
+            type Value = Fields<'de>;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("an object")
             }
-            from.deserialize_map(Visitor)
+            fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut fields = Vec::new();
+                while let Some(field) = map.next_entry()? {
+                    fields.push(field);
+                }
+                Ok(Fields(fields))
+            }
         }
+        from.deserialize_map(Visitor)
     }
-    serde_json::from_str::<Fields<'_>>(raw.get()).ok().map(|fields| fields.0)
 }
 
-/// One part of a message's content, in any of the spellings in use.
-#[derive(Deserialize)]
-struct Part<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Raw<'a>,
-    #[serde(borrow)]
-    text: Raw<'a>,
-    #[serde(borrow)]
-    refusal: Raw<'a>,
-    #[serde(borrow)]
-    content: Raw<'a>,
-    #[serde(borrow)]
-    output: Raw<'a>,
+/// The fields of an object, in order; `None` when it is none.
+pub(super) fn fields_of<'a>(raw: impl Written<'a>) -> Option<Vec<(String, &'a RawValue)>> {
+    serde_json::from_str::<Fields<'_>>(raw.written()).ok().map(|fields| fields.0)
+}
+
+fields! {
+    /// One part of a message's content, in any of the spellings in use.
+    struct Part {
+        kind = "type",
+        text = "text",
+        refusal = "refusal",
+        content = "content",
+        output = "output",
+    }
 }
 
 /// What a message says: a string, or the texts of its parts, joined by line feeds. Images and other
 /// data leave a mark with their size. `None` when it is neither.
-pub(super) fn content(raw: &RawValue) -> Option<Text> {
+pub(super) fn content<'a>(raw: impl Written<'a>) -> Option<Text> {
     if let Some(text) = text(raw) {
         return Some(text);
     }
-    let parts: Vec<&RawValue> = match raw.get().as_bytes().first() {
-        Some(b'[') => serde_json::from_str(raw.get()).ok()?,
-        Some(b'{') => vec![raw],
+    let parts: Vec<&str> = match raw.written().as_bytes().first() {
+        Some(b'[') => elements(raw)?,
+        Some(b'{') => vec![raw.written()],
         _ => return None,
     };
     let mut texts = Vec::new();
-    for part in &parts {
+    for part in parts {
         if let Some(plain) = string(part) {
             texts.push(plain.into_owned());
             continue;
         }
-        let Ok(Part { kind, text, refusal, content: inner, output }) = serde_json::from_str(part.get()) else {
-            return None;
-        };
+        let Part { kind, text, refusal, content: inner, output } = Part::of(part).ok()?;
         let said = [text, refusal, inner, output].into_iter().flatten().find_map(content);
         if let Some(said) = said {
             texts.push(said.as_str().into_owned());
         } else if let Some(kind) = kind.and_then(string) {
             if kind != "thinking" && kind != "reasoning" {
-                texts.push(format!("[{kind}, {} bytes]", part.get().len()));
+                texts.push(format!("[{kind}, {} bytes]", part.len()));
             }
         } else {
             return None;

@@ -38,6 +38,7 @@ pub use corpus::Corpus;
 pub use format::{FORMATS, Format, Layout, Raw, by_id, detect};
 pub use grades::{FolderGrades, Graded};
 pub use hygiene::{Check, Oddity};
+pub use json::Written;
 pub use price::{NotPriced, Price, PriceTable, PricedModel, Pricing, PricingReport, Unpriced};
 pub use probe::{Probe, Shape, Sketch};
 pub use reading::{FileName, Reading, Record};

@@ -1,77 +1,47 @@
 //! Messages as OpenAI's chat completions spell them, which many formats share; and token counts in
 //! the conventions in use.
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
-
-use super::format::Raw;
-use super::json;
+use super::json::{self, Written, fields};
 use super::reading::Reading;
 use crate::transcript::{Message, Role, Text, ToolCall, Usage, Usd};
 
-/// A chat message, with the additions that are common.
-#[derive(Deserialize)]
-pub(super) struct ChatMessage<'a> {
-    #[serde(borrow)]
-    role: Raw<'a>,
-    #[serde(borrow)]
-    content: Raw<'a>,
-    #[serde(borrow)]
-    refusal: Raw<'a>,
-    #[serde(borrow)]
-    reasoning_content: Raw<'a>,
-    #[serde(borrow)]
-    reasoning: Raw<'a>,
-    #[serde(borrow)]
-    tool_calls: Raw<'a>,
-    #[serde(borrow)]
-    function_call: Raw<'a>,
-    #[serde(borrow)]
-    tool_call_id: Raw<'a>,
-    #[serde(borrow)]
-    name: Raw<'a>,
-    #[serde(borrow)]
-    usage: Raw<'a>,
-    #[serde(borrow)]
-    cost: Raw<'a>,
-    #[serde(borrow)]
-    timestamp: Raw<'a>,
-    #[serde(borrow)]
-    created_at: Raw<'a>,
-    #[serde(borrow)]
-    created: Raw<'a>,
-    #[serde(borrow)]
-    ts: Raw<'a>,
-    #[serde(borrow)]
-    from: Raw<'a>,
-    #[serde(borrow)]
-    value: Raw<'a>,
-    #[serde(borrow)]
-    model: Raw<'a>,
-    #[serde(borrow)]
-    finish_reason: Raw<'a>,
-    #[serde(borrow)]
-    is_error: Raw<'a>,
+fields! {
+    /// A chat message, with the additions that are common.
+    pub(super) struct ChatMessage {
+        role = "role",
+        content = "content",
+        refusal = "refusal",
+        reasoning_content = "reasoning_content",
+        reasoning = "reasoning",
+        tool_calls = "tool_calls",
+        function_call = "function_call",
+        tool_call_id = "tool_call_id",
+        name = "name",
+        usage = "usage",
+        cost = "cost",
+        timestamp = "timestamp",
+        created_at = "created_at",
+        created = "created",
+        ts = "ts",
+        from = "from",
+        value = "value",
+        model = "model",
+        finish_reason = "finish_reason",
+        is_error = "is_error",
+    }
 }
 
-/// A tool call in any of its spellings.
-#[derive(Deserialize)]
-#[expect(clippy::struct_field_names, reason = "the names of the formats")]
-struct Call<'a> {
-    #[serde(borrow)]
-    id: Raw<'a>,
-    #[serde(borrow)]
-    call_id: Raw<'a>,
-    #[serde(borrow)]
-    function: Raw<'a>,
-    #[serde(borrow)]
-    custom: Raw<'a>,
-    #[serde(borrow)]
-    name: Raw<'a>,
-    #[serde(borrow)]
-    arguments: Raw<'a>,
-    #[serde(borrow)]
-    input: Raw<'a>,
+fields! {
+    /// A tool call in any of its spellings.
+    struct Call {
+        id = "id",
+        other_id = "call_id",
+        function = "function",
+        custom = "custom",
+        name = "name",
+        arguments = "arguments",
+        input = "input",
+    }
 }
 
 /// The role of that name.
@@ -86,18 +56,19 @@ pub(super) fn role(name: &str) -> Option<Role> {
 }
 
 /// One chat message; `None`, and a finding, when it is none.
-pub(super) fn message(raw: &RawValue, out: &mut Reading<'_>) -> Option<Message> {
-    let wire: ChatMessage<'_> = out.part(Some(raw), "message", "a chat message (an object)")?;
+pub(super) fn message<'a>(raw: impl Written<'a>, out: &mut Reading<'_>) -> Option<Message> {
+    let raw = raw.written();
+    let wire = out.object(Some(raw), "message", ChatMessage::of)?;
     let named = out.string(wire.role.or(wire.from), "role");
     let Some(role) = named.as_deref().and_then(role) else {
         if let Some(named) = named {
             out.error_at(
-                raw.get(),
+                raw,
                 format!("`{named}` is no role"),
                 "roles are system, developer, user, assistant, tool and function; the message is left out",
             );
         } else if wire.role.or(wire.from).is_none() {
-            out.error_at(raw.get(), "a message without a `role`", "the message is left out");
+            out.error_at(raw, "a message without a `role`", "the message is left out");
         }
         return None;
     };
@@ -123,74 +94,65 @@ pub(super) fn message(raw: &RawValue, out: &mut Reading<'_>) -> Option<Message> 
 }
 
 /// One tool call: `{id, function: {name, arguments}}`, `{custom: {name, input}}`, or flat.
-pub(super) fn tool_call(raw: &RawValue, out: &mut Reading<'_>) -> Option<ToolCall> {
-    let mut call: Call<'_> = out.part(Some(raw), "tool call", "an object")?;
+pub(super) fn tool_call<'a>(raw: impl Written<'a>, out: &mut Reading<'_>) -> Option<ToolCall> {
+    let raw = raw.written();
+    let mut call = out.object(Some(raw), "tool call", Call::of)?;
     if let Some(inner) = call.function.or(call.custom) {
         if json::string(inner).is_some() {
             call.name = Some(inner);
         } else {
-            let inner: Call<'_> = out.part(Some(inner), "function", "an object")?;
+            let inner = out.object(Some(inner), "function", Call::of)?;
             (call.name, call.arguments) = (inner.name, inner.arguments.or(inner.input));
         }
     }
     let Some(name) = out.string(call.name, "name") else {
         if call.name.is_none() {
-            out.error_at(raw.get(), "a tool call without a name", "the call is left out");
+            out.error_at(raw, "a tool call without a name", "the call is left out");
         }
         return None;
     };
-    let id = out.word(call.id.or(call.call_id), "id");
+    let id = out.word(call.id.or(call.other_id), "id");
     Some(ToolCall::new(id.as_deref(), &name, arguments(call.arguments.or(call.input))))
 }
 
 /// The arguments of a call, which may be JSON or a string that holds JSON; absent ones are empty.
-pub(super) fn arguments(raw: Raw<'_>) -> Text {
-    raw.map_or_else(Text::default, |raw| json::text(raw).unwrap_or_else(|| Text::plain(raw.get())))
+pub(super) fn arguments<'a>(raw: Option<impl Written<'a>>) -> Text {
+    raw.map_or_else(Text::default, |raw| json::text(raw).unwrap_or_else(|| Text::plain(raw.written())))
 }
 
-/// Tokens in any spelling.
-#[derive(Deserialize)]
-struct WireUsage<'a> {
-    #[serde(borrow)]
-    prompt_tokens: Raw<'a>,
-    #[serde(borrow)]
-    completion_tokens: Raw<'a>,
-    #[serde(borrow)]
-    input_tokens: Raw<'a>,
-    #[serde(borrow)]
-    output_tokens: Raw<'a>,
-    #[serde(borrow)]
-    prompt_tokens_details: Raw<'a>,
-    #[serde(borrow)]
-    completion_tokens_details: Raw<'a>,
-    #[serde(borrow)]
-    input_tokens_details: Raw<'a>,
-    #[serde(borrow)]
-    output_tokens_details: Raw<'a>,
-    #[serde(borrow)]
-    cache_read_input_tokens: Raw<'a>,
-    #[serde(borrow)]
-    cache_creation_input_tokens: Raw<'a>,
+fields! {
+    /// Tokens in any spelling.
+    struct WireUsage {
+        prompt_tokens = "prompt_tokens",
+        completion_tokens = "completion_tokens",
+        input_tokens = "input_tokens",
+        output_tokens = "output_tokens",
+        prompt_tokens_details = "prompt_tokens_details",
+        completion_tokens_details = "completion_tokens_details",
+        input_tokens_details = "input_tokens_details",
+        output_tokens_details = "output_tokens_details",
+        cache_read_input_tokens = "cache_read_input_tokens",
+        cache_creation_input_tokens = "cache_creation_input_tokens",
+    }
 }
 
-/// The details of either side.
-#[derive(Default, Deserialize)]
-struct Details<'a> {
-    #[serde(borrow)]
-    cached_tokens: Raw<'a>,
-    #[serde(borrow)]
-    reasoning_tokens: Raw<'a>,
+fields! {
+    /// The details of either side.
+    struct Details {
+        cached_tokens = "cached_tokens",
+        reasoning_tokens = "reasoning_tokens",
+    }
 }
 
 /// Tokens of one call. OpenAI's names count cached tokens inside the input; `input_tokens` with
 /// `cache_read_input_tokens` or `cache_creation_input_tokens` beside it are Anthropic's, which count
 /// them apart.
-pub(super) fn usage(raw: Raw<'_>, out: &mut Reading<'_>) -> Option<Usage> {
-    let wire: WireUsage<'_> = out.part(raw, "usage", "an object")?;
+pub(super) fn usage<'a>(raw: Option<impl Written<'a>>, out: &mut Reading<'_>) -> Option<Usage> {
+    let wire = out.object(raw, "usage", WireUsage::of)?;
     let of_input = wire.prompt_tokens_details.or(wire.input_tokens_details);
     let of_output = wire.completion_tokens_details.or(wire.output_tokens_details);
-    let prompt: Details<'_> = out.part(of_input, "prompt_tokens_details", "an object").unwrap_or_default();
-    let completion: Details<'_> = out.part(of_output, "completion_tokens_details", "an object").unwrap_or_default();
+    let prompt = out.object(of_input, "prompt_tokens_details", Details::of).unwrap_or_default();
+    let completion = out.object(of_output, "completion_tokens_details", Details::of).unwrap_or_default();
     let read = out.count(wire.cache_read_input_tokens, "cache_read_input_tokens");
     let written = out.count(wire.cache_creation_input_tokens, "cache_creation_input_tokens");
     let beside = wire.prompt_tokens.is_none() && (read.is_some() || written.is_some());

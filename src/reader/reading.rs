@@ -8,8 +8,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::copies::ReplyId;
-use super::format::Raw;
 use super::grades::FolderGrades;
+use super::json::Written;
 use super::{Finding, ReadOptions, json, time};
 use crate::diagnostic::{Diagnostic, Location, Severity};
 use crate::transcript::{Draft, Instant, Text};
@@ -155,82 +155,97 @@ impl<'r> Reading<'r> {
     }
 
     /// Reports that `field` is not what it should be.
-    pub fn wrong(&mut self, raw: &RawValue, field: &str, wanted: &str) {
-        let what = format!("`{field}` should be {wanted}, not `{}`", shown(raw.get()));
-        self.error_at(raw.get(), what, "this field is left out");
+    pub fn wrong<'a>(&mut self, raw: impl Written<'a>, field: &str, wanted: &str) {
+        let what = format!("`{field}` should be {wanted}, not `{}`", shown(raw.written()));
+        self.error_at(raw.written(), what, "this field is left out");
     }
 
     /// Parses a part of the record; what does not parse is reported and left out.
-    pub fn part<'a, T: Deserialize<'a>>(&mut self, raw: Raw<'a>, field: &str, wanted: &str) -> Option<T> {
+    pub fn part<'a, T: Deserialize<'a>>(
+        &mut self,
+        raw: Option<impl Written<'a>>,
+        field: &str,
+        wanted: &str,
+    ) -> Option<T> {
         let raw = raw?;
-        let parsed = serde_json::from_str(raw.get()).ok();
+        let parsed = serde_json::from_str(raw.written()).ok();
         if parsed.is_none() {
             self.wrong(raw, field, wanted);
         }
         parsed
     }
 
+    /// The fields of an object; what is none is reported and left out.
+    pub(super) fn object<'a, T>(
+        &mut self,
+        raw: Option<impl Written<'a>>,
+        field: &str,
+        of: fn(&'a str) -> Result<T, serde_json::Error>,
+    ) -> Option<T> {
+        self.checked(raw, field, "an object", |raw| of(raw.written()).ok())
+    }
+
     /// The elements of an array.
-    pub fn list<'a>(&mut self, raw: Raw<'a>, field: &str) -> Vec<&'a RawValue> {
+    pub fn list<'a>(&mut self, raw: Option<impl Written<'a>>, field: &str) -> Vec<&'a RawValue> {
         self.part(raw, field, "an array").unwrap_or_default()
     }
 
     /// A short string, decoded.
-    pub fn string<'a>(&mut self, raw: Raw<'a>, field: &str) -> Option<Cow<'a, str>> {
+    pub fn string<'a>(&mut self, raw: Option<impl Written<'a>>, field: &str) -> Option<Cow<'a, str>> {
         self.checked(raw, field, "a string", json::string)
     }
 
     /// A name that may be written as a string or as a number.
-    pub fn word(&mut self, raw: Raw<'_>, field: &str) -> Option<String> {
+    pub fn word<'a>(&mut self, raw: Option<impl Written<'a>>, field: &str) -> Option<String> {
         self.checked(raw, field, "a string or a number", json::word)
     }
 
     /// A long string, kept as it stands.
-    pub fn text(&mut self, raw: Raw<'_>, field: &str) -> Option<Text> {
+    pub fn text<'a>(&mut self, raw: Option<impl Written<'a>>, field: &str) -> Option<Text> {
         self.checked(raw, field, "a string", json::text)
     }
 
     /// What a message says: a string, or parts of which the texts are joined by line feeds.
-    pub fn content(&mut self, raw: Raw<'_>, field: &str) -> Option<Text> {
+    pub fn content<'a>(&mut self, raw: Option<impl Written<'a>>, field: &str) -> Option<Text> {
         let raw = raw?;
         let content = json::content(raw);
         if content.is_none() {
             self.warn_at(
-                raw.get(),
+                raw.written(),
                 format!("`{field}` is neither a string nor an array of parts"),
                 "it is kept as the JSON it is",
             );
-            return Some(Text::plain(raw.get()));
+            return Some(Text::plain(raw.written()));
         }
         content
     }
 
     /// A count, 0 or more.
-    pub fn count(&mut self, raw: Raw<'_>, field: &str) -> Option<u64> {
+    pub fn count<'a>(&mut self, raw: Option<impl Written<'a>>, field: &str) -> Option<u64> {
         self.checked(raw, field, "a whole number, 0 or more", json::count)
     }
 
     /// A number.
-    pub fn number(&mut self, raw: Raw<'_>, field: &str) -> Option<f64> {
+    pub fn number<'a>(&mut self, raw: Option<impl Written<'a>>, field: &str) -> Option<f64> {
         self.checked(raw, field, "a number", json::number)
     }
 
     /// True or false.
-    pub fn flag(&mut self, raw: Raw<'_>, field: &str) -> Option<bool> {
+    pub fn flag<'a>(&mut self, raw: Option<impl Written<'a>>, field: &str) -> Option<bool> {
         self.checked(raw, field, "true or false", json::flag)
     }
 
     /// A time: ISO 8601, or seconds, milliseconds … since 1970, told apart by size.
-    pub fn instant(&mut self, raw: Raw<'_>, field: &str) -> Option<Instant> {
+    pub fn instant<'a>(&mut self, raw: Option<impl Written<'a>>, field: &str) -> Option<Instant> {
         self.checked(raw, field, "a time, as in `2026-01-05T10:00:00Z`", time::instant)
     }
 
-    fn checked<'a, T>(
+    fn checked<'a, T, W: Written<'a>>(
         &mut self,
-        raw: Raw<'a>,
+        raw: Option<W>,
         field: &str,
         wanted: &str,
-        read: impl Fn(&'a RawValue) -> Option<T>,
+        read: impl Fn(W) -> Option<T>,
     ) -> Option<T> {
         let raw = raw?;
         let value = read(raw);

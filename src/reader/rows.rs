@@ -16,7 +16,7 @@ pub(super) struct Object<'a>(Vec<(String, &'a RawValue)>);
 impl<'a> Object<'a> {
     /// The object that `raw` is; `None` when it is none.
     pub(super) fn of(raw: &'a RawValue) -> Option<Self> {
-        json::fields(raw).map(Self)
+        json::fields_of(raw).map(Self)
     }
 
     /// The object under `raw`; reported and empty when it is something else, empty when it is absent.

@@ -1,13 +1,11 @@
 //! Times as recordings write them.
 
-use serde_json::value::RawValue;
-
-use super::json;
+use super::json::{self, Written};
 use crate::transcript::Instant;
 
 /// A time: ISO 8601 with a zone, with an offset, or without a zone (read as UTC); or a number since
 /// 1970 in seconds, milliseconds, microseconds or nanoseconds, told apart by its size.
-pub(super) fn instant(raw: &RawValue) -> Option<Instant> {
+pub(super) fn instant<'a>(raw: impl Written<'a>) -> Option<Instant> {
     match json::number(raw) {
         Some(number) => since_1970(number),
         None => iso(json::string(raw)?.trim()),
@@ -44,6 +42,8 @@ pub(super) fn rfc3339(instant: Instant) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::value::RawValue;
+
     use super::*;
 
     #[test]

@@ -1,5 +1,6 @@
 //! When two calls count as the same call again.
 
+use crate::json_text;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 /// A 64-bit fingerprint. Equal texts have equal fingerprints on every machine; within one run a
@@ -61,9 +62,9 @@ pub fn of_call(identity: &Identity, name: &str, arguments: &str) -> Fingerprint 
 }
 
 pub(super) fn of_call_canonical(name: &str, arguments: &str) -> Fingerprint {
-    match serde_json::from_str::<serde_json::Value>(arguments) {
-        Ok(value) => of_pair(name, &canonical_json(&value)),
-        Err(_) => of_pair(name, arguments),
+    match json_text::canonical(arguments) {
+        Some(canonical) => of_pair(name, &canonical),
+        None => of_pair(name, arguments),
     }
 }
 
@@ -78,39 +79,9 @@ fn of_pair(name: &str, arguments: &str) -> Fingerprint {
 /// JSON text with keys sorted at every level and no insignificant white space. Numbers keep their
 /// spelling class: 1 and 1.0 differ.
 pub fn canonical_json(value: &serde_json::Value) -> String {
-    let mut out = String::new();
-    write_canonical(value, &mut out);
-    out
-}
-
-fn write_canonical(value: &serde_json::Value, out: &mut String) {
-    match value {
-        serde_json::Value::Object(map) => {
-            let mut keys: Vec<&String> = map.keys().collect();
-            keys.sort_unstable();
-            out.push('{');
-            for (index, key) in keys.into_iter().enumerate() {
-                if index > 0 {
-                    out.push(',');
-                }
-                write_canonical(&serde_json::Value::String(key.clone()), out);
-                out.push(':');
-                write_canonical(&map[key], out);
-            }
-            out.push('}');
-        }
-        serde_json::Value::Array(items) => {
-            out.push('[');
-            for (index, item) in items.iter().enumerate() {
-                if index > 0 {
-                    out.push(',');
-                }
-                write_canonical(item, out);
-            }
-            out.push(']');
-        }
-        scalar => out.push_str(&scalar.to_string()),
-    }
+    let mut sorted = value.clone();
+    sorted.sort_all_objects();
+    sorted.to_string()
 }
 
 #[cfg(test)]

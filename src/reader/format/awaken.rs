@@ -242,7 +242,7 @@ fn reply(fields: &Object<'_>, lane: Lane, out: &mut Reading<'_>) -> Message {
     message.usage = usage(fields, out);
     let reasons = out.list(fields.get(&["finish_reasons"]), "finish_reasons");
     let failed = fields.get(&["error_type", "error_class"]).is_some();
-    message.finish_reason = match reasons.first().and_then(|raw| json::word(raw)) {
+    message.finish_reason = match reasons.first().and_then(json::word) {
         _ if failed => Some("error".into()),
         reason => reason.map(Into::into),
     };

@@ -125,7 +125,7 @@ impl Format for Chat {
                 push_run(record, &Vec::new(), &messages, out);
             }
             Ok(whole) => {
-                let fields = json::fields(whole).unwrap_or_default();
+                let fields = json::fields_of(whole).unwrap_or_default();
                 let Some(messages) = find(&fields, MESSAGES) else {
                     out.error_at(record.text, "neither messages nor an object with `messages`", "it is left out");
                     return;
@@ -249,7 +249,7 @@ fn grade(fields: &Fields<'_>, wanted: Option<&str>) -> Grade {
     let own = grade_among(fields, wanted);
     let inner = || {
         AROUND.iter().find_map(|name| {
-            let inner = json::fields(find(fields, &[name])?)?;
+            let inner = json::fields_of(find(fields, &[name])?)?;
             let grade = grade_among(&inner, wanted)?;
             Some(Grade { source: OutcomeSource::Native(name), ..grade })
         })

@@ -283,7 +283,7 @@ impl<'a> Log<'a> {
         let moved = {
             let text = content.as_str();
             let hash = text.strip_prefix("attachment://").or_else(|| text.strip_prefix("tc://"));
-            hash.and_then(|hash| self.attachments.get(hash)).and_then(|raw| json::content(raw))
+            hash.and_then(|hash| self.attachments.get(hash)).and_then(json::content)
         };
         moved.unwrap_or(content)
     }

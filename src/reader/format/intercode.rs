@@ -134,7 +134,7 @@ fn push_turns(turns: &Turns<'_>, tool: &str, out: &mut Reading<'_>, events: &mut
     for (turn, action) in actions.iter().enumerate() {
         let id = format!("t{turn}");
         let mut reply = Message::new(Role::Assistant);
-        reply.content = thoughts.get(turn).and_then(|thought| json::content(thought));
+        reply.content = thoughts.get(turn).and_then(json::content);
         reply.tool_calls.push(ToolCall::new(Some(&id), tool, Text::plain(action.get())));
         events.push(Event::Message(Box::new(reply)));
         if let Some(observation) = observations.get(turn) {
@@ -142,10 +142,10 @@ fn push_turns(turns: &Turns<'_>, tool: &str, out: &mut Reading<'_>, events: &mut
             result.content = json::content(observation).or_else(|| Some(Text::plain(observation.get())));
             result.tool_call_id = Some(id.into());
             result.name = Some(tool.into());
-            result.is_error = valid.get(turn).and_then(|flag| json::flag(flag)).map(|valid| !valid);
+            result.is_error = valid.get(turn).and_then(json::flag).map(|valid| !valid);
             events.push(Event::Message(Box::new(result)));
         }
-        if let Some(reward) = rewards.get(turn).and_then(|reward| json::number(reward)) {
+        if let Some(reward) = rewards.get(turn).and_then(json::number) {
             events.push(Event::Checkpoint(Checkpoint { success: reward >= 1.0, score: Some(reward) }));
             best = Some(best.map_or(reward, |best| best.max(reward)));
         }

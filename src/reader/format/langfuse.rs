@@ -195,7 +195,7 @@ fn unquoted(value: &Value) -> Value {
 }
 
 fn instant(value: &Value) -> Option<Instant> {
-    time::instant(&serde_json::value::to_raw_value(value).ok()?)
+    time::instant(&*serde_json::value::to_raw_value(value).ok()?)
 }
 
 fn model_call(value: &Value, failed: bool, raw: &RawValue, out: &mut Reading<'_>) -> ModelCall {

@@ -221,7 +221,7 @@ fn stats(row: &Value, key: &str) -> Grade {
 }
 
 fn instant(value: &Value) -> Option<Instant> {
-    time::instant(&serde_json::value::to_raw_value(value).ok()?)
+    time::instant(&*serde_json::value::to_raw_value(value).ok()?)
 }
 
 /// When a row began, as the digits of its time down to microseconds: its place in the dotted order is

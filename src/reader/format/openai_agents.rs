@@ -171,7 +171,7 @@ fn transfer_name(agent: &str) -> String {
 }
 
 fn instant(value: &Value) -> Option<Instant> {
-    time::instant(&serde_json::value::to_raw_value(value).ok()?)
+    time::instant(&*serde_json::value::to_raw_value(value).ok()?)
 }
 
 /// A model call, by either API. Input includes cached tokens, output includes reasoning.

@@ -186,7 +186,7 @@ fn push_message(raw: &RawValue, events: &mut Vec<Event>, out: &mut Reading<'_>) 
             read.role = Role::Tool;
             let ids =
                 message.get(&["tool_call_ids"]).and_then(|raw| serde_json::from_str::<Vec<&RawValue>>(raw.get()).ok());
-            let own = ids.and_then(|ids| ids.first().and_then(|id| json::word(id)));
+            let own = ids.and_then(|ids| ids.first().and_then(json::word));
             read.tool_call_id = own.map(Into::into).or_else(|| call.and_then(|call| call.id.clone()));
             read.name = call.map(|call| call.name.clone());
         }

@@ -2,15 +2,15 @@
 
 mod write;
 
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::{Format, Layout, Raw};
+use super::{Format, Layout};
 use crate::diagnostic::Diagnostic;
 use crate::reader::grades::FolderGrades;
+use crate::reader::json::{self, fields};
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{FileName, Reading, Record};
-use crate::reader::{Finding, ReadOptions, json, labels, openai};
+use crate::reader::{Finding, ReadOptions, labels, openai};
 use crate::transcript::{
     Checkpoint, Draft, EndCause, Event, Grade, Header, Json, JudgeReply, Lane, Message, Metrics, Note, Outcome,
     OutcomeSource, Run, Usage, Usd,
@@ -24,111 +24,69 @@ pub(super) struct Trace;
 /// Types of line that only this format has.
 const OWN_TYPES: &[&str] = &["run", "message", "metrics", "judge", "checkpoint", "outcome", "note"];
 
-/// Every field any line may have, unread: one flat struct, since tagged enums buffer the whole line.
-#[derive(Deserialize)]
-struct Line<'a> {
-    #[serde(borrow, rename = "type")]
-    type_: Raw<'a>,
-    #[serde(borrow)]
-    role: Raw<'a>,
-    #[serde(borrow)]
-    content: Raw<'a>,
-    #[serde(borrow)]
-    tool_calls: Raw<'a>,
-    #[serde(borrow)]
-    tool_call_id: Raw<'a>,
-    #[serde(borrow)]
-    name: Raw<'a>,
-    #[serde(borrow)]
-    is_error: Raw<'a>,
-    #[serde(borrow)]
-    usage: Raw<'a>,
-    #[serde(borrow)]
-    cost_usd: Raw<'a>,
-    #[serde(borrow)]
-    ts: Raw<'a>,
-    #[serde(borrow)]
-    model: Raw<'a>,
-    #[serde(borrow)]
-    lane: Raw<'a>,
-    #[serde(borrow)]
-    reasoning: Raw<'a>,
-    #[serde(borrow)]
-    finish_reason: Raw<'a>,
-    #[serde(borrow)]
-    invalid_call: Raw<'a>,
-    #[serde(borrow)]
-    native: Raw<'a>,
-    #[serde(borrow)]
-    page: Raw<'a>,
-    #[serde(borrow)]
-    plan_update: Raw<'a>,
-    #[serde(borrow)]
-    target: Raw<'a>,
-    #[serde(borrow)]
-    run_id: Raw<'a>,
-    #[serde(borrow)]
-    task_id: Raw<'a>,
-    #[serde(borrow)]
-    trial: Raw<'a>,
-    #[serde(borrow)]
-    suite: Raw<'a>,
-    #[serde(borrow)]
-    agent: Raw<'a>,
-    #[serde(borrow)]
-    started_at: Raw<'a>,
-    #[serde(borrow)]
-    ended_at: Raw<'a>,
-    #[serde(borrow)]
-    meta: Raw<'a>,
-    #[serde(borrow)]
-    redacted: Raw<'a>,
-    #[serde(borrow)]
-    experiment: Raw<'a>,
-    #[serde(borrow)]
-    status: Raw<'a>,
-    #[serde(borrow)]
-    values: Raw<'a>,
-    #[serde(borrow)]
-    plan: Raw<'a>,
-    #[serde(borrow)]
-    reply: Raw<'a>,
-    #[serde(borrow)]
-    error: Raw<'a>,
-    #[serde(borrow)]
-    success: Raw<'a>,
-    #[serde(borrow)]
-    score: Raw<'a>,
-    #[serde(borrow)]
-    threshold: Raw<'a>,
-    #[serde(borrow)]
-    end: Raw<'a>,
-    #[serde(borrow)]
-    secured_step: Raw<'a>,
-    #[serde(borrow)]
-    kind: Raw<'a>,
-    #[serde(borrow)]
-    body: Raw<'a>,
+fields! {
+    /// Every field any line may have, unread: one flat struct, since tagged enums buffer the whole line.
+    struct Line {
+        type_ = "type",
+        role = "role",
+        content = "content",
+        tool_calls = "tool_calls",
+        tool_call_id = "tool_call_id",
+        name = "name",
+        is_error = "is_error",
+        usage = "usage",
+        cost_usd = "cost_usd",
+        ts = "ts",
+        model = "model",
+        lane = "lane",
+        reasoning = "reasoning",
+        finish_reason = "finish_reason",
+        invalid_call = "invalid_call",
+        native = "native",
+        page = "page",
+        plan_update = "plan_update",
+        target = "target",
+        run_id = "run_id",
+        task_id = "task_id",
+        trial = "trial",
+        suite = "suite",
+        agent = "agent",
+        started_at = "started_at",
+        ended_at = "ended_at",
+        meta = "meta",
+        experiment = "experiment",
+        status = "status",
+        values = "values",
+        plan = "plan",
+        reply = "reply",
+        error = "error",
+        success = "success",
+        score = "score",
+        threshold = "threshold",
+        end = "end",
+        secured_step = "secured_step",
+        kind = "kind",
+        body = "body",
+        redacted = "redacted",
+    }
 }
 
-#[derive(Deserialize)]
-struct Kind<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Raw<'a>,
+fields! {
+    /// What a line is.
+    struct Kind {
+        kind = "type",
+    }
 }
 
-#[derive(Deserialize)]
-struct WireUsage<'a> {
-    #[serde(borrow)]
-    input: Raw<'a>,
-    #[serde(borrow)]
-    cache_read: Raw<'a>,
-    #[serde(borrow)]
-    cache_write: Raw<'a>,
-    #[serde(borrow)]
-    output: Raw<'a>,
-    #[serde(borrow)]
-    reasoning: Raw<'a>,
+fields! {
+    /// Tokens of a call.
+    struct WireUsage {
+        input = "input",
+        cache_read = "cache_read",
+        cache_write = "cache_write",
+        output = "output",
+        reasoning = "reasoning",
+    }
 }
 
 /// Runs read from a text, and what was wrong with it.
@@ -188,7 +146,7 @@ impl Format for Trace {
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let mut draft: Option<Draft> = None;
         for text in record.lines() {
-            let line: Line<'_> = match serde_json::from_str(text) {
+            let line = match Line::of(text) {
                 Ok(line) => line,
                 Err(error) => {
                     let broken = record.broken(text, &error);
@@ -232,8 +190,7 @@ fn begins_run(line: &str) -> bool {
         return rest.starts_with("run\"");
     }
     memchr::memmem::find(line.as_bytes(), b"\"run\"").is_some()
-        && serde_json::from_str::<Kind<'_>>(line)
-            .is_ok_and(|line| line.kind.is_some_and(|kind| kind.get() == "\"run\""))
+        && Kind::of(line).is_ok_and(|line| line.kind == Some("\"run\""))
 }
 
 fn begin(line: &Line<'_>, text: &str, record: &Record<'_>, out: &mut Reading<'_>) -> Draft {
@@ -251,7 +208,7 @@ fn begin(line: &Line<'_>, text: &str, record: &Record<'_>, out: &mut Reading<'_>
         agent: out.word(line.agent, "agent"),
         started_at: out.instant(line.started_at, "started_at"),
         ended_at: out.instant(line.ended_at, "ended_at"),
-        meta: line.meta.map(ToOwned::to_owned),
+        meta: line.meta.and_then(json::kept),
         redacted: out.flag(line.redacted, "redacted").unwrap_or(false),
     };
     Draft { header, ..Draft::default() }
@@ -275,9 +232,9 @@ fn add(draft: &mut Draft, kind: &str, line: &Line<'_>, text: &str, out: &mut Rea
             }
         }
         "outcome" => draft.grade = outcome(line, out),
-        _ => match (out.string(line.kind, "kind"), line.body) {
+        _ => match (out.string(line.kind, "kind"), line.body.and_then(json::kept)) {
             (Some(kind), Some(body)) => {
-                draft.events.push(Event::Note(Note { kind: kind.into(), body: body.to_owned() }));
+                draft.events.push(Event::Note(Note { kind: kind.into(), body }));
             }
             _ => out.error_at(text, "a note without `kind` or `body`", "the line is left out"),
         },
@@ -311,7 +268,7 @@ fn message(line: &Line<'_>, text: &str, out: &mut Reading<'_>) -> Option<Message
     Some(message)
 }
 
-fn lane(raw: Raw<'_>, out: &mut Reading<'_>) -> Lane {
+fn lane(raw: Option<&str>, out: &mut Reading<'_>) -> Lane {
     let Some((raw, name)) = raw.zip(out.string(raw, "lane")) else { return Lane::Main };
     match &*name {
         "main" => Lane::Main,
@@ -337,7 +294,7 @@ fn extra(line: &Line<'_>) -> Option<Json> {
         ("target", line.target),
     ]
     .into_iter()
-    .filter_map(|(name, raw)| Some(format!("\"{name}\":{}", raw?.get())))
+    .filter_map(|(name, raw)| Some(format!("\"{name}\":{}", raw?)))
     .collect();
     if fields.is_empty() {
         return None;
@@ -345,8 +302,8 @@ fn extra(line: &Line<'_>) -> Option<Json> {
     RawValue::from_string(format!("{{{}}}", fields.join(","))).ok()
 }
 
-fn usage(raw: Raw<'_>, out: &mut Reading<'_>) -> Option<Usage> {
-    let wire: WireUsage<'_> = out.part(raw, "usage", "an object")?;
+fn usage(raw: Option<&str>, out: &mut Reading<'_>) -> Option<Usage> {
+    let wire = out.object(raw, "usage", WireUsage::of)?;
     Some(Usage {
         input: out.count(wire.input, "usage.input"),
         cache_read: out.count(wire.cache_read, "usage.cache_read"),
@@ -357,19 +314,19 @@ fn usage(raw: Raw<'_>, out: &mut Reading<'_>) -> Option<Usage> {
 }
 
 fn metrics(line: &Line<'_>, out: &mut Reading<'_>) -> Metrics {
-    let fields = line.values.map(|raw| json::fields(raw).unwrap_or_default()).unwrap_or_default();
+    let fields = line.values.map(|raw| json::fields_of(raw).unwrap_or_default()).unwrap_or_default();
     Metrics {
         experiment: out.word(line.experiment, "experiment").map(Into::into),
         status: out.word(line.status, "status").map(Into::into),
         values: fields.into_iter().filter_map(|(name, raw)| Some((name.into(), json::number(raw)?))).collect(),
-        plan: line.plan.map(ToOwned::to_owned),
+        plan: line.plan.and_then(json::kept),
     }
 }
 
 /// Success as said (the word `unknown` is no grade, whatever the score), or the score held against the line's threshold
 /// (1 unless it has one).
 fn graded(line: &Line<'_>, score: Option<f64>, out: &mut Reading<'_>) -> Option<bool> {
-    if line.success.is_some_and(|raw| raw.get() == "\"unknown\"") {
+    if line.success == Some("\"unknown\"") {
         return None;
     }
     let said = line.success.and_then(|raw| json::flag(raw).or_else(|| labels::grade_word(&json::word(raw)?)));

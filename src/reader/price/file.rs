@@ -220,7 +220,7 @@ fn from_json(source: Source<'_>) -> Result<Vec<(String, Placed)>, Diagnostic> {
 fn json_fields(source: Source<'_>, object: &RawValue) -> Vec<(String, Placed)> {
     let place = |raw: &RawValue| (raw.get().as_ptr() as usize).saturating_sub(source.text.as_ptr() as usize);
     let field = |(key, raw): (String, &RawValue)| (key, Placed { value: json_value(source, raw), at: place(raw) });
-    json::fields(object).unwrap_or_default().into_iter().filter(|(_, raw)| raw.get() != "null").map(field).collect()
+    json::fields_of(object).unwrap_or_default().into_iter().filter(|(_, raw)| raw.get() != "null").map(field).collect()
 }
 
 fn json_value(source: Source<'_>, raw: &RawValue) -> Value {

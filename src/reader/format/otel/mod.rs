@@ -341,5 +341,5 @@ fn nanoseconds(value: &Value) -> Option<i128> {
 
 fn instant(value: &Value) -> Option<Instant> {
     let raw = serde_json::value::to_raw_value(value).ok()?;
-    time::instant(&raw)
+    time::instant(&*raw)
 }
