@@ -58,7 +58,7 @@ pub(super) fn role(name: &str) -> Option<Role> {
 /// One chat message; `None`, and a finding, when it is none.
 pub(super) fn message<'a>(raw: impl Written<'a>, out: &mut Reading<'_>) -> Option<Message> {
     let raw = raw.written();
-    let wire = out.object(Some(raw), "message", ChatMessage::of)?;
+    let wire = out.object(Some(raw), "message", "a chat message (an object)", ChatMessage::of)?;
     let named = out.string(wire.role.or(wire.from), "role");
     let Some(role) = named.as_deref().and_then(role) else {
         if let Some(named) = named {
@@ -96,12 +96,12 @@ pub(super) fn message<'a>(raw: impl Written<'a>, out: &mut Reading<'_>) -> Optio
 /// One tool call: `{id, function: {name, arguments}}`, `{custom: {name, input}}`, or flat.
 pub(super) fn tool_call<'a>(raw: impl Written<'a>, out: &mut Reading<'_>) -> Option<ToolCall> {
     let raw = raw.written();
-    let mut call = out.object(Some(raw), "tool call", Call::of)?;
+    let mut call = out.object(Some(raw), "tool call", "an object", Call::of)?;
     if let Some(inner) = call.function.or(call.custom) {
         if json::string(inner).is_some() {
             call.name = Some(inner);
         } else {
-            let inner = out.object(Some(inner), "function", Call::of)?;
+            let inner = out.object(Some(inner), "function", "an object", Call::of)?;
             (call.name, call.arguments) = (inner.name, inner.arguments.or(inner.input));
         }
     }
@@ -148,11 +148,11 @@ fields! {
 /// `cache_read_input_tokens` or `cache_creation_input_tokens` beside it are Anthropic's, which count
 /// them apart.
 pub(super) fn usage<'a>(raw: Option<impl Written<'a>>, out: &mut Reading<'_>) -> Option<Usage> {
-    let wire = out.object(raw, "usage", WireUsage::of)?;
+    let wire = out.object(raw, "usage", "an object", WireUsage::of)?;
     let of_input = wire.prompt_tokens_details.or(wire.input_tokens_details);
     let of_output = wire.completion_tokens_details.or(wire.output_tokens_details);
-    let prompt = out.object(of_input, "prompt_tokens_details", Details::of).unwrap_or_default();
-    let completion = out.object(of_output, "completion_tokens_details", Details::of).unwrap_or_default();
+    let prompt = out.object(of_input, "prompt_tokens_details", "an object", Details::of).unwrap_or_default();
+    let completion = out.object(of_output, "completion_tokens_details", "an object", Details::of).unwrap_or_default();
     let read = out.count(wire.cache_read_input_tokens, "cache_read_input_tokens");
     let written = out.count(wire.cache_creation_input_tokens, "cache_creation_input_tokens");
     let beside = wire.prompt_tokens.is_none() && (read.is_some() || written.is_some());

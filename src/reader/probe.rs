@@ -310,10 +310,12 @@ mod tests {
 
     #[test]
     fn a_sketch_keeps_keys_and_short_scalars_even_of_a_broken_value() {
-        let whole = probe(r#"{"messages":[{"role":"user"},2,3,4,5],"format":"x-1"}"#);
+        let whole = probe(r#"{"messages":[{"role":["a","b","c","d"]},2,3,4,5,6,7,8,9,10,11,12,13],"format":"x-1"}"#);
         let first = whole.first().unwrap();
         assert_eq!(first.text_of("format").as_deref(), Some("x-1"));
-        assert_eq!(first.get("messages").unwrap().elements().len(), 3);
+        let messages = first.get("messages").unwrap().elements();
+        assert_eq!(messages.len(), LISTED);
+        assert_eq!(messages[0].get("role").unwrap().elements().len(), ELEMENTS);
         let broken = probe("{\"simulations\":[{\"id\":\"a\",\"mess");
         assert!(!broken.whole);
         assert_eq!(broken.first().unwrap().get("simulations").unwrap().first().unwrap().text_of("id").unwrap(), "a");

@@ -180,9 +180,10 @@ impl<'r> Reading<'r> {
         &mut self,
         raw: Option<impl Written<'a>>,
         field: &str,
+        wanted: &str,
         of: fn(&'a str) -> Result<T, serde_json::Error>,
     ) -> Option<T> {
-        self.checked(raw, field, "an object", |raw| of(raw.written()).ok())
+        self.checked(raw, field, wanted, |raw| of(raw.written()).ok())
     }
 
     /// The elements of an array.

@@ -303,7 +303,7 @@ fn extra(line: &Line<'_>) -> Option<Json> {
 }
 
 fn usage(raw: Option<&str>, out: &mut Reading<'_>) -> Option<Usage> {
-    let wire = out.object(raw, "usage", WireUsage::of)?;
+    let wire = out.object(raw, "usage", "an object", WireUsage::of)?;
     Some(Usage {
         input: out.count(wire.input, "usage.input"),
         cache_read: out.count(wire.cache_read, "usage.cache_read"),
