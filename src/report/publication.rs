@@ -16,8 +16,8 @@ use crate::aggregate::{
 };
 use crate::compare::StackInfo;
 use crate::diagnostic::{Diagnostic, Location};
-use crate::stats::Interval;
 use crate::stats::labels::LabelErrors;
+use crate::stats::{Interval, Warning};
 use crate::transcript::Outcome;
 
 /// Version of the columns of `rows.csv` and `firings.csv`.
@@ -146,6 +146,14 @@ impl Publication {
         let mut notes: Vec<String> = self.manifest.choice.iter().map(Choice::sentence).collect();
         let corrections: BTreeSet<&str> =
             summaries.iter().filter_map(|summary| Some(summary.corrected.as_ref()?.correction.name())).collect();
+        // All stacks are compared on the same runs, so what holds for the first holds for all.
+        let few = summaries.first().into_iter().flat_map(|summary| {
+            [("successes killed", summary.estimates.fes_rate), ("saved", summary.ratios_in(self.unit).useful)]
+        });
+        notes.extend(few.filter_map(|(name, estimate)| match estimate.warning? {
+            Warning::NoSpread => None,
+            warning => Some(format!("{name}: {warning}")),
+        }));
         notes.extend(corrections.into_iter().map(|correction| format!("label errors: {correction}")));
         notes
     }

@@ -92,7 +92,7 @@ impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooFewClusters { clusters, needed } => {
-                write!(f, "only {clusters} tasks: no interval (at least {needed})")
+                write!(f, "only {clusters} task{}: no interval (at least {needed})", plural(*clusters))
             }
             Self::FewClusters { clusters, needed } => {
                 write!(f, "only {clusters} tasks: the interval is rough (at least {needed})")
@@ -100,6 +100,10 @@ impl fmt::Display for Warning {
             Self::NoSpread => f.write_str("all tasks have the same ratio: no interval"),
         }
     }
+}
+
+fn plural(count: u64) -> &'static str {
+    if count == 1 { "" } else { "s" }
 }
 
 /// How many tasks an interval takes.

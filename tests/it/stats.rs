@@ -477,6 +477,9 @@ fn printed_intervals_cover_the_truth_as_often_as_they_say() {
     }
     let corpus = Corpus { effect: 0.3, ..CORPORA[1] };
     check_share(&intervals::stops(corpus, 300, 0), "printed", "coverage", 0.93..=0.98);
+    for method in ["after-rework", "per-success"] {
+        check_share(&intervals::free_ratios(corpus, 300), method, "coverage", 0.93..=0.98);
+    }
     check_share(&intervals::budget(corpus, 60, 150), "printed", "coverage", 0.90..=0.98);
 }
 
