@@ -102,6 +102,10 @@ impl Format for Chat {
         lines.then(|| "lines that are messages with roles".to_owned())
     }
 
+    fn joins_lines(&self, first: &Sketch) -> bool {
+        first.has(&["role"]) || first.has(&["from"])
+    }
+
     fn takes_any_messages(&self) -> bool {
         true
     }
