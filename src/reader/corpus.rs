@@ -26,7 +26,7 @@ use crate::diagnostic::{Diagnostic, Location, Severity, nearest};
 use crate::transcript::{Draft, Event, Lane, Outcome, Run};
 
 /// A batch ends at this many bytes …
-const BATCH_BYTES: usize = 8 << 20;
+const BATCH_BYTES: usize = 4 << 20;
 /// … or at this many items.
 const BATCH_ITEMS: usize = 256;
 

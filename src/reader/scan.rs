@@ -3,8 +3,8 @@
 
 use std::io::{self, Read};
 
-/// Bytes asked of the stream at a time.
-const BLOCK: usize = 1 << 20;
+/// Bytes asked of the stream at a time. Small, since every value that is looked at for its format has a scanner too.
+const BLOCK: usize = 1 << 16;
 /// The byte-order mark some editors put before UTF-8.
 const BOM: &[u8] = b"\xEF\xBB\xBF";
 

@@ -217,7 +217,7 @@ fn begin(line: &Line<'_>, text: &str, record: &Record<'_>, out: &mut Reading<'_>
 /// Adds what a line says to its run.
 fn add(draft: &mut Draft, kind: &str, line: &Line<'_>, text: &str, out: &mut Reading<'_>) {
     match kind {
-        "message" => draft.events.extend(message(line, text, out).map(|message| Event::Message(Box::new(message)))),
+        "message" => draft.events.extend(message(line, text, out).map(Event::Message)),
         "metrics" => draft.events.push(Event::Metrics(metrics(line, out))),
         "judge" => draft.events.push(Event::Judge(JudgeReply {
             reply: out.content(line.reply, "reply"),
@@ -241,7 +241,7 @@ fn add(draft: &mut Draft, kind: &str, line: &Line<'_>, text: &str, out: &mut Rea
     }
 }
 
-fn message(line: &Line<'_>, text: &str, out: &mut Reading<'_>) -> Option<Message> {
+fn message(line: &Line<'_>, text: &str, out: &mut Reading<'_>) -> Option<Box<Message>> {
     let named = out.string(line.role, "role");
     let Some(role) = named.as_deref().and_then(openai::role) else {
         let shown =
@@ -249,7 +249,7 @@ fn message(line: &Line<'_>, text: &str, out: &mut Reading<'_>) -> Option<Message
         out.error_at(text, shown, "the line is left out; roles are system, user, assistant and tool");
         return None;
     };
-    let mut message = Message::new(role);
+    let mut message = Box::new(Message::new(role));
     message.lane = lane(line.lane, out);
     message.content = out.content(line.content, "content");
     message.reasoning = out.content(line.reasoning, "reasoning");
