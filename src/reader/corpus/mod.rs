@@ -1,0 +1,124 @@
+//! A corpus: files cut into records in path order, parsed in parallel, handed over in path order, in
+//! memory bounded by the runs in flight.
+
+mod ledger;
+mod parse;
+mod stream;
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
+
+use ledger::Ledger;
+use parse::{Parsed, read_record};
+use stream::{Piece, Stream};
+
+use super::format;
+use super::labels::{self, Labels};
+use super::source::{Sources, walk};
+use super::{CorpusReport, ReadError, ReadOptions};
+use crate::diagnostic::nearest;
+use crate::transcript::Run;
+
+/// Recordings to be read, in path order.
+#[derive(Debug)]
+pub struct Corpus {
+    sources: Sources,
+    options: ReadOptions,
+    labels: Labels,
+    passed: AtomicU64,
+}
+
+impl Corpus {
+    /// Lists what there is to read under `paths`; nothing is read yet but labels.
+    pub fn open(paths: &[PathBuf], options: ReadOptions) -> Result<Self, ReadError> {
+        if let Some(name) = options.format.as_ref().filter(|name| format::by_id(name).is_none()) {
+            let nearest = nearest(name, format::FORMATS.iter().map(|format| format.id()));
+            return Err(ReadError::UnknownFormat { name: name.clone(), nearest });
+        }
+        let sources = walk(paths)?;
+        let mut labels = Labels::default();
+        for path in &options.labels {
+            labels.add(path, true);
+        }
+        let mut added: Vec<PathBuf> = options.labels.clone();
+        let within = sources.files.iter().filter(|source| labels::is_label_file(&source.file_name()));
+        for source in within {
+            let path = source.path().to_path_buf();
+            if !added.contains(&path) {
+                labels.add(&path, source.file_name() == "labels.csv");
+                added.push(path);
+            }
+        }
+        for path in labels::nearby(paths) {
+            if !added.contains(&path) {
+                labels.add(&path, false);
+            }
+        }
+        Ok(Self { sources, options, labels, passed: AtomicU64::new(0) })
+    }
+
+    /// How many files there are, recordings or not.
+    pub fn n_files(&self) -> usize {
+        self.sources.files.len()
+    }
+
+    /// Is this one of the files to be read? `path` must be canonical.
+    pub fn reads(&self, path: &std::path::Path) -> bool {
+        self.sources.files.iter().any(|source| source.path().canonicalize().is_ok_and(|source| source == path))
+    }
+
+    /// Bytes of all files on disk.
+    pub fn bytes(&self) -> u64 {
+        self.sources.files.iter().map(|source| source.bytes).sum()
+    }
+
+    /// Bytes of the files read so far by [`Self::process`], for a progress display.
+    pub fn bytes_read(&self) -> u64 {
+        self.passed.load(Ordering::Relaxed)
+    }
+
+    /// Reads everything: `work` is done on each run in parallel, on rayon's current pool; `sink` is
+    /// called in this thread, in path and record order.
+    pub fn process<T: Send>(
+        &self,
+        work: impl Fn(Run) -> T + Sync,
+        mut sink: impl FnMut(T),
+    ) -> Result<CorpusReport, ReadError> {
+        self.passed.store(0, Ordering::Relaxed);
+        let mut stream = Stream::new(self);
+        let mut ledger = Ledger::new(self);
+        let mut batch = stream.next_batch();
+        while !batch.is_empty() {
+            let (next, parsed) = rayon::join(
+                || stream.next_batch(),
+                || batch.into_par_iter().map(|piece| self.parse(piece)).collect::<Vec<_>>(),
+            );
+            let mut runs = Vec::new();
+            for parsed in parsed {
+                ledger.enter(parsed, &mut runs)?;
+            }
+            let results: Vec<T> = runs.into_par_iter().map(&work).collect();
+            results.into_iter().for_each(&mut sink);
+            batch = next;
+        }
+        ledger.close()
+    }
+
+    /// All runs at once: for tests and small corpora, since it holds them all.
+    pub fn runs(&self) -> Result<(Vec<Run>, CorpusReport), ReadError> {
+        let mut runs = Vec::new();
+        let report = self.process(|run| run, |run| runs.push(run))?;
+        Ok((runs, report))
+    }
+
+    fn parse(&self, piece: Piece) -> Parsed {
+        match piece {
+            Piece::Record(file, cut) => read_record(&file, &cut, &self.options),
+            Piece::Begin(file, why) => Parsed::Begin(file, why),
+            Piece::Skip(skipped) => Parsed::Skip(skipped),
+            Piece::Finding(finding) => Parsed::Finding(finding),
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! The files of a corpus, recognised and cut into records, batch by batch.
+
+use std::io::Read;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use super::Corpus;
+use crate::diagnostic::{Diagnostic, Location, Severity};
+use crate::reader::eval_log::EvalLog;
+use crate::reader::format::{self, Format, Layout};
+use crate::reader::forms::{self, Form, Reshape};
+use crate::reader::grades::{self, FolderGrades, Reports};
+use crate::reader::labels;
+use crate::reader::probe::{Probe, Shape};
+use crate::reader::reading::FileName;
+use crate::reader::records::{self, Cut, Item, Records};
+use crate::reader::source::Source;
+use crate::reader::{Finding, Skipped};
+
+/// A batch ends at this many bytes …
+const BATCH_BYTES: usize = 4 << 20;
+/// … or at this many items.
+const BATCH_ITEMS: usize = 256;
+
+/// The records of an open file.
+enum Cuts {
+    Stream(Records<Box<dyn Read + Send>>),
+    Log(Box<EvalLog>),
+}
+
+impl Cuts {
+    fn next(&mut self) -> Option<Item> {
+        match self {
+            Self::Stream(records) => records.next(),
+            Self::Log(log) => log.next(),
+        }
+    }
+}
+
+/// A file that is being read.
+pub(super) struct OpenFile {
+    pub(super) name: FileName,
+    pub(super) format: &'static dyn Format,
+    pub(super) reshape: Reshape,
+    pub(super) as_files: bool,
+    pub(super) within: Option<Layout>,
+    pub(super) envelope: String,
+    pub(super) grades: FolderGrades,
+}
+
+/// What the stream yields, in order.
+pub(super) enum Piece {
+    Begin(Arc<OpenFile>, String),
+    Record(Arc<OpenFile>, Cut),
+    Skip(Skipped),
+    Finding(Finding),
+}
+
+/// The corpus as a stream of pieces.
+pub(super) struct Stream<'c> {
+    corpus: &'c Corpus,
+    next_file: usize,
+    open: Option<(Arc<OpenFile>, Cuts)>,
+    /// Bytes of the open file, as on disk, that are not yet counted as read.
+    uncounted: u64,
+    reports: Reports,
+}
+
+impl<'c> Stream<'c> {
+    pub(super) fn new(corpus: &'c Corpus) -> Self {
+        Self { corpus, next_file: 0, open: None, uncounted: 0, reports: Reports::default() }
+    }
+
+    /// The next pieces, up to the size of a batch; empty at the end of the corpus.
+    pub(super) fn next_batch(&mut self) -> Vec<Piece> {
+        let mut batch = Vec::new();
+        let mut bytes = 0;
+        while bytes < BATCH_BYTES && batch.len() < BATCH_ITEMS {
+            if let Some((file, records)) = &mut self.open {
+                match records.next() {
+                    Some(Item::Record(cut)) => {
+                        bytes += cut.bytes.len();
+                        let read = (cut.bytes.len() as u64).min(self.uncounted);
+                        self.uncounted -= read;
+                        self.corpus.passed.fetch_add(read, Ordering::Relaxed);
+                        batch.push(Piece::Record(file.clone(), cut));
+                    }
+                    Some(Item::Finding(finding)) => batch.push(Piece::Finding(finding)),
+                    None => {
+                        self.corpus.passed.fetch_add(self.uncounted, Ordering::Relaxed);
+                        self.open = None;
+                    }
+                }
+                continue;
+            }
+            let Some(source) = self.corpus.sources.files.get(self.next_file) else { break };
+            self.next_file += 1;
+            self.begin(source, &mut batch);
+        }
+        batch
+    }
+
+    /// Opens the next file, or says why not.
+    fn begin(&mut self, source: &Source, batch: &mut Vec<Piece>) {
+        match self.recognise(source) {
+            Ok((file, why, records)) => {
+                let file = Arc::new(file);
+                batch.push(Piece::Begin(file.clone(), why));
+                self.open = Some((file, records));
+                self.uncounted = source.bytes;
+            }
+            Err(reason) => {
+                self.corpus.passed.fetch_add(source.bytes, Ordering::Relaxed);
+                if source.named {
+                    batch.push(Piece::Finding(Finding {
+                        severity: Severity::Error,
+                        diagnostic: Diagnostic::new(
+                            Location::file(source.name.path.as_str()),
+                            format!("not read: {reason}"),
+                            "name a recording, or say what format it is with `--as`",
+                        ),
+                    }));
+                }
+                batch.push(Piece::Skip(Skipped { path: source.name.path.clone(), reason }));
+            }
+        }
+    }
+
+    fn recognise(&mut self, source: &Source) -> Result<(OpenFile, String, Cuts), String> {
+        let name = source.file_name();
+        if labels::is_label_file(&name) {
+            return Err("labels: joined to the runs they name".to_owned());
+        }
+        let unreadable = |error: std::io::Error| format!("cannot be read: {error}");
+        if source.is_zip().map_err(unreadable)? {
+            return self.recognise_log(source);
+        }
+        let probe = Probe::of(&name, source.open().map_err(unreadable)?).map_err(unreadable)?;
+        let options = &self.corpus.options;
+        let forced = options.format.as_deref().and_then(format::by_id);
+        if probe.shape == Shape::Empty {
+            return Err("empty".to_owned());
+        }
+        let form = match forced {
+            Some(format) => forms::forced(format, &probe),
+            None => forms::detect(&probe).ok_or_else(|| why_not(&probe, &name))?,
+        };
+        let Form { format, why, layout, reshape, as_files, within } = form;
+        let envelope = match layout {
+            Layout::Elements { envelope: keys, .. } if !keys.is_empty() => {
+                records::envelope(source.open().map_err(unreadable)?, keys).map_err(unreadable)?
+            }
+            _ => String::new(),
+        };
+        let grades =
+            if format.joins_reports() { self.reports.seen_from(&source.name.folder) } else { FolderGrades::default() };
+        let input = source.open().map_err(unreadable)?;
+        let records = Cuts::Stream(Records::new(input, layout, &source.name.path, options.limit));
+        let name = source.name.clone();
+        Ok((OpenFile { name, format, reshape, as_files, within, envelope, grades }, why, records))
+    }
+
+    /// A zip that is not an archive of files: Inspect's logs are written so.
+    fn recognise_log(&self, source: &Source) -> Result<(OpenFile, String, Cuts), String> {
+        let limit = self.corpus.options.limit;
+        let log = EvalLog::open(source.path(), &source.name.path, LOG_HEADER, limit);
+        let (log, envelope) = log
+            .map_err(|error| format!("cannot be read: {error}"))?
+            .ok_or_else(|| "a zip that holds no log; an archive of recordings is called `.zip`".to_owned())?;
+        let format = format::by_id("inspect").ok_or_else(|| "no reader for it".to_owned())?;
+        let file = OpenFile {
+            name: source.name.clone(),
+            format,
+            reshape: Reshape::None,
+            as_files: false,
+            within: None,
+            envelope,
+            grades: FolderGrades::default(),
+        };
+        Ok((file, "a zip with a log's header".to_owned(), Cuts::Log(Box::new(log))))
+    }
+}
+
+/// The fields of a log's header its samples need.
+const LOG_HEADER: &[&str] = &["eval", "status"];
+
+/// Why nobody recognises a file.
+fn why_not(probe: &Probe, name: &str) -> String {
+    if grades::is_report(name) {
+        return "an outcome report: joined to the runs it grades".to_owned();
+    }
+    let head: String = probe.head.chars().take(40).collect::<String>().escape_debug().to_string();
+    match probe.shape {
+        Shape::Empty => "empty".to_owned(),
+        Shape::Binary => "not text".to_owned(),
+        Shape::Text => format!("not JSON: it begins with `{head}`"),
+        Shape::Document if !probe.whole => format!("cut short or broken JSON of no known format: `{head}`"),
+        Shape::Document => format!("a JSON document of no known format: `{head}`"),
+        Shape::Lines => format!("JSON lines of no known format: `{head}`"),
+        Shape::Concatenated => format!("several JSON values that are not one a line: `{head}`"),
+    }
+}
