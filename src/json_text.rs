@@ -132,6 +132,14 @@ fn is_special(byte: u8) -> bool {
     SPECIAL[usize::from(byte)]
 }
 
+/// How many bytes stand before the next quote or backslash; `None` when there is none, or a control character before it.
+fn plain_length(bytes: &[u8]) -> Option<usize> {
+    let length = memchr::memchr2(b'"', b'\\', bytes)?;
+    // Without a way out of the loop it is done many bytes at a time.
+    let controls = bytes[..length].iter().fold(0, |found, byte| found | u8::from(*byte < 0x20));
+    (controls == 0).then_some(length)
+}
+
 /// A place in a text. Every method moves behind what it finds, or gives `None`.
 struct Cursor<'t> {
     text: &'t str,
@@ -216,22 +224,14 @@ impl<'t> Cursor<'t> {
         let start = self.at;
         let bytes = self.text.as_bytes();
         loop {
-            let near = bytes.len().min(self.at + SHORT);
-            while self.at < near && !is_special(bytes[self.at]) {
-                self.at += 1;
-            }
-            if self.at == near {
-                let rest = &bytes[near..];
-                let length = memchr::memchr2(b'"', b'\\', rest)?;
-                // Without a way out of the loop it is done many bytes at a time.
-                if rest[..length].iter().fold(0, |found, byte| found | u8::from(*byte < 0x20)) != 0 {
-                    return None;
-                }
-                self.at += length;
-            }
-            let special = bytes[self.at];
-            self.at += 1;
-            match special {
+            let rest = bytes.get(self.at..)?;
+            let near = &rest[..rest.len().min(SHORT)];
+            let length = match near.iter().position(|byte| is_special(*byte)) {
+                Some(length) => length,
+                None => SHORT + plain_length(rest.get(SHORT..)?)?,
+            };
+            self.at += length + 1;
+            match rest[length] {
                 b'"' => return self.text.get(start..self.at - 1),
                 b'\\' => self.escape()?,
                 _ => return None,
