@@ -1,7 +1,7 @@
 //! Reading and five signals over a file, and nothing else: what `benches/peer/orjson_signals.py` does, to be timed from
 //! outside as a whole process.
 //!
-//! `cargo bench --bench reading -- FILE` prints runs, steps and stops, which must be the peer's.
+//! `cargo bench --bench reading -- FILE` prints runs, steps and limits met, which must be the peer's.
 #![expect(clippy::print_stdout, reason = "a bench says what it counted")]
 
 use std::error::Error;
@@ -25,15 +25,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     let strategies = catalog::strategies(file, &|_| unreachable!("no configuration is named"))?;
     let comparison = Comparison::new(&strategies, Assumptions::default());
     let corpus = Corpus::open(&paths, ReadOptions { detail: Detail::Counts, ..ReadOptions::default() })?;
-    let (mut runs, mut steps, mut stopped) = (0, 0, 0);
+    let (mut runs, mut steps, mut limits_met) = (0, 0, 0);
     corpus.process(
-        |run| (run.steps().len(), comparison.rows_of(&run).0.iter().filter(|row| row.is_stop()).count()),
-        |(run_steps, run_stops)| {
+        |run| (run.steps().len(), comparison.rows_of(&run).1.len()),
+        |(run_steps, run_limits)| {
             runs += 1;
             steps += run_steps;
-            stopped += run_stops;
+            limits_met += run_limits;
         },
     )?;
-    println!("{runs} {steps} {stopped}");
+    println!("{runs} {steps} {limits_met}");
     Ok(())
 }

@@ -4,7 +4,8 @@
     python3 benches/peer/orjson_signals.py FILE
 
 For every run: steps, tokens.total, errors.streak, call.streak and call_result.count after each step, and the first step
-at which each of five limits is met. Prints the number of runs, steps and stops, which whenstop must give as well.
+at which each of five limits is met. Prints the number of runs, steps and limits met, which `cargo bench --bench reading -- FILE`
+must print as well.
 """
 
 import hashlib
