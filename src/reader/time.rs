@@ -12,6 +12,11 @@ pub(super) fn instant<'a>(raw: impl Written<'a>) -> Option<Instant> {
     }
 }
 
+/// As [`instant`], of a value that was parsed.
+pub(super) fn of_value(value: &serde_json::Value) -> Option<Instant> {
+    instant(&*serde_json::value::to_raw_value(value).ok()?)
+}
+
 /// ISO 8601.
 pub(super) fn iso(text: &str) -> Option<Instant> {
     if let Ok(stamp) = text.parse::<jiff::Timestamp>() {

@@ -334,5 +334,5 @@ fn counted(line: &Value) -> Option<Usage> {
 /// A time; a small number is a duration.
 fn instant(value: &Value) -> Option<Instant> {
     let is_duration = as_number(value).is_some_and(|number| number < 1e8) && as_word(value).is_some();
-    if is_duration { None } else { time::instant(&*serde_json::value::to_raw_value(value).ok()?) }
+    if is_duration { None } else { time::of_value(value) }
 }

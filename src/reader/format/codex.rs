@@ -71,7 +71,7 @@ struct Info<'a> {
 
 #[derive(Clone, Copy, Default, Deserialize)]
 #[expect(clippy::struct_field_names, reason = "the names of the file")]
-struct Counts<'a> {
+pub(super) struct Counts<'a> {
     #[serde(borrow)]
     input_tokens: Raw<'a>,
     #[serde(borrow)]
@@ -296,7 +296,8 @@ impl Session {
     }
 }
 
-fn usage(counts: Counts<'_>, out: &mut Reading<'_>) -> Usage {
+/// The counts as usage: cached tokens are part of the input, reasoning of the output.
+pub(super) fn usage(counts: Counts<'_>, out: &mut Reading<'_>) -> Usage {
     Usage {
         input: out.count(counts.input_tokens, "input_tokens"),
         cache_read: out.count(counts.cached_input_tokens, "cached_input_tokens"),
@@ -306,7 +307,8 @@ fn usage(counts: Counts<'_>, out: &mut Reading<'_>) -> Usage {
     }
 }
 
-fn difference(total: Usage, before: Usage) -> Usage {
+/// What was added to a total that only grows.
+pub(super) fn difference(total: Usage, before: Usage) -> Usage {
     let less = |total: Option<u64>, before: Option<u64>| Some(total?.saturating_sub(before.unwrap_or(0)));
     Usage {
         input: less(total.input, before.input),

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::{Format, Layout, Raw};
+use super::{Format, Layout, Raw, codex};
 use crate::reader::openai;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
@@ -71,19 +71,6 @@ struct Item<'a> {
     result: Raw<'a>,
     #[serde(borrow)]
     error: Raw<'a>,
-}
-
-#[derive(Deserialize)]
-#[expect(clippy::struct_field_names, reason = "the names of the file")]
-struct Counts<'a> {
-    #[serde(borrow)]
-    input_tokens: Raw<'a>,
-    #[serde(borrow)]
-    cached_input_tokens: Raw<'a>,
-    #[serde(borrow)]
-    output_tokens: Raw<'a>,
-    #[serde(borrow)]
-    reasoning_output_tokens: Raw<'a>,
 }
 
 impl Format for CodexExec {
@@ -282,14 +269,8 @@ impl Thread {
 
     /// The counts at the end of a turn, which are those of the thread so far.
     fn count(&mut self, raw: Raw<'_>, ts: Option<Instant>, out: &mut Reading<'_>) {
-        let Some(counts) = out.part::<Counts<'_>>(raw, "usage", "an object") else { return };
-        let total = Usage {
-            input: out.count(counts.input_tokens, "input_tokens"),
-            cache_read: out.count(counts.cached_input_tokens, "cached_input_tokens"),
-            cache_write: None,
-            output: out.count(counts.output_tokens, "output_tokens"),
-            reasoning: out.count(counts.reasoning_output_tokens, "reasoning_output_tokens"),
-        };
+        let Some(counts) = out.part(raw, "usage", "an object") else { return };
+        let total = codex::usage(counts, out);
         let before = std::mem::replace(&mut self.total, total);
         if total.is_empty() {
             return;
@@ -369,12 +350,5 @@ fn since(total: Usage, before: Usage) -> Usage {
     if fell(total.input, before.input) || fell(total.output, before.output) {
         return total;
     }
-    let less = |now: Option<u64>, then: Option<u64>| Some(now?.saturating_sub(then.unwrap_or(0)));
-    Usage {
-        input: less(total.input, before.input),
-        cache_read: less(total.cache_read, before.cache_read),
-        cache_write: None,
-        output: less(total.output, before.output),
-        reasoning: less(total.reasoning, before.reasoning),
-    }
+    codex::difference(total, before)
 }

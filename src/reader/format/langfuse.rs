@@ -12,7 +12,7 @@ use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::spans::{self, Kind, ModelCall, Span, ToolRun};
 use crate::reader::{labels, rows, time};
-use crate::transcript::{Draft, EndCause, Grade, Header, Instant, Message, Outcome, OutcomeSource, Role, Usage, Usd};
+use crate::transcript::{Draft, EndCause, Grade, Header, Message, Outcome, OutcomeSource, Role, Usage, Usd};
 
 /// Langfuse exports.
 pub(super) struct Langfuse;
@@ -142,12 +142,12 @@ impl Export<'_> {
             "AGENT" => Kind::Agent,
             _ => Kind::Other,
         };
-        let start = pick(value, &["startTime", "start_time"]).and_then(instant);
+        let start = pick(value, &["startTime", "start_time"]).and_then(time::of_value);
         let span = Span {
             id,
             parent: word(value, &["parentObservationId", "parent_observation_id"]).filter(|id| !id.is_empty()),
             start: start.map(|start| i128::from(start.0)),
-            end: pick(value, &["endTime", "end_time"]).and_then(instant),
+            end: pick(value, &["endTime", "end_time"]).and_then(time::of_value),
             name: word(value, &["name"]).unwrap_or_default(),
             kind,
         };
@@ -192,10 +192,6 @@ impl Export<'_> {
 fn unquoted(value: &Value) -> Value {
     let quoted = value.as_str().filter(|text| text.len() > 1 && text.starts_with('"') && text.ends_with('"'));
     quoted.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_else(|| dialect::unwrapped(value))
-}
-
-fn instant(value: &Value) -> Option<Instant> {
-    time::instant(&*serde_json::value::to_raw_value(value).ok()?)
 }
 
 fn model_call(value: &Value, failed: bool, raw: &RawValue, out: &mut Reading<'_>) -> ModelCall {

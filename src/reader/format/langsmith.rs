@@ -14,9 +14,7 @@ use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::spans::{self, Kind, ModelCall, Span, ToolRun};
 use crate::reader::{labels, rows, time};
-use crate::transcript::{
-    Draft, EndCause, Grade, Header, Instant, Message, Outcome, OutcomeSource, Role, Text, Usage, Usd,
-};
+use crate::transcript::{Draft, EndCause, Grade, Header, Message, Outcome, OutcomeSource, Role, Text, Usage, Usd};
 
 /// LangSmith run exports.
 pub(super) struct LangSmith;
@@ -115,7 +113,7 @@ impl Export<'_> {
         };
         let span = Span {
             start: started(row),
-            end: pick(row, &["end_time"]).and_then(instant),
+            end: pick(row, &["end_time"]).and_then(time::of_value),
             name: word(row, &["name"]).unwrap_or_default(),
             parent,
             kind: call,
@@ -127,7 +125,7 @@ impl Export<'_> {
             trace.root = Some(id.clone());
             trace.header.agent = Some(span.name.clone()).filter(|name| !name.is_empty());
             trace.header.task_id = word(row, &["reference_example_id"]);
-            trace.header.started_at = pick(row, &["start_time"]).and_then(instant);
+            trace.header.started_at = pick(row, &["start_time"]).and_then(time::of_value);
             trace.header.ended_at = span.end;
             let end = match (&failed, word(row, &["status"]).as_deref()) {
                 (Some(error), _) => spans::end_by_error(error),
@@ -218,10 +216,6 @@ fn stats(row: &Value, key: &str) -> Grade {
     let stats = pick(row, &["feedback_stats"]).map(dialect::unwrapped).unwrap_or_default();
     let score = stats.get(key).and_then(|about| pick(about, &["avg", "mean"])).and_then(grade_number);
     graded_by(score.map(|score| score >= 1.0), score)
-}
-
-fn instant(value: &Value) -> Option<Instant> {
-    time::instant(&*serde_json::value::to_raw_value(value).ok()?)
 }
 
 /// When a row began, as the digits of its time down to microseconds: its place in the dotted order is

@@ -125,8 +125,8 @@ impl Export {
             Some("agent") => Kind::Agent,
             _ => Kind::Other,
         };
-        let end = pick(item, &["ended_at"]).and_then(instant);
-        let start = pick(item, &["started_at"]).and_then(instant).map(|start| i128::from(start.0));
+        let end = pick(item, &["ended_at"]).and_then(time::of_value);
+        let start = pick(item, &["started_at"]).and_then(time::of_value).map(|start| i128::from(start.0));
         let is_agent = matches!(kind, Kind::Agent);
         let trace = self.trace(trace);
         if let Some(error) = error.filter(|_| is_agent) {
@@ -168,10 +168,6 @@ impl Export {
 fn transfer_name(agent: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' };
     format!("transfer_to_{}", agent.chars().map(plain).collect::<String>())
-}
-
-fn instant(value: &Value) -> Option<Instant> {
-    time::instant(&*serde_json::value::to_raw_value(value).ok()?)
 }
 
 /// A model call, by either API. Input includes cached tokens, output includes reasoning.

@@ -178,7 +178,7 @@ impl<'r> Traces<'r> {
                 id,
                 parent: word(span, &["parentSpanId", "parent_span_id", "parent_id"]).filter(|id| !id.is_empty()),
                 start: start.and_then(nanoseconds),
-                end: end.and_then(instant),
+                end: end.and_then(time::of_value),
                 name: word(span, &["name"]).unwrap_or_default(),
                 kind: Kind::Other,
             },
@@ -335,11 +335,6 @@ fn nanoseconds(value: &Value) -> Option<i128> {
     let word = as_word(value)?;
     match word.parse::<i128>() {
         Ok(number) if number > 1_000_000_000_000_000_000 => Some(number),
-        _ => instant(value).map(|instant| i128::from(instant.0) * 1_000_000),
+        _ => time::of_value(value).map(|instant| i128::from(instant.0) * 1_000_000),
     }
-}
-
-fn instant(value: &Value) -> Option<Instant> {
-    let raw = serde_json::value::to_raw_value(value).ok()?;
-    time::instant(&*raw)
 }
