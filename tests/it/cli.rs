@@ -1,8 +1,8 @@
 //! The commands: stdout, stderr, exit code, files.
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+
+use crate::desk::Desk;
 
 const RUNS: &str = r#"{"type":"run","run_id":"loops","task_id":"t1","model":"m"}
 {"type":"message","role":"assistant","content":"","tool_calls":[{"id":"1","name":"ls","arguments":{}}],"usage":{"input":900,"output":100}}
@@ -23,66 +23,26 @@ const RUNS: &str = r#"{"type":"run","run_id":"loops","task_id":"t1","model":"m"}
 const STACKS: &str = "[[stack]]\nname = \"loop\"\nany = [{ signal = \"call_result.streak\", at_least = 2 }]\n\
     [[stack]]\nname = \"hasty\"\nany = [{ signal = \"steps\", at_least = 1 }]\n";
 
-/// A scratch folder with recordings and a stack file.
-struct Desk(tempfile::TempDir);
-
-impl Desk {
-    fn new() -> Self {
-        let desk = Self(tempfile::tempdir().unwrap());
-        desk.put("runs.jsonl", RUNS);
-        desk.put("stacks.toml", STACKS);
-        desk
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn put(&self, name: &str, text: &str) {
-        std::fs::write(self.path(name), text).unwrap();
-    }
-
-    fn read(&self, name: &str) -> String {
-        std::fs::read_to_string(self.path(name)).unwrap()
-    }
-
-    /// Runs `whenstop` in the folder.
-    fn run(&self, arguments: &str) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_whenstop"));
-        command.current_dir(self.0.path()).env_remove("CI").args(arguments.split_whitespace()).output().unwrap()
-    }
-
-    /// Runs it and gives exit code, stdout, stderr.
-    fn told(&self, arguments: &str) -> (i32, String, String) {
-        let Output { status, stdout, stderr } = self.run(arguments);
-        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-        (status.code().unwrap(), text(stdout), text(stderr))
-    }
+/// A scratch folder with the recordings and the stack file.
+fn desk() -> Desk {
+    Desk::with(&[("runs.jsonl", RUNS), ("stacks.toml", STACKS)])
 }
 
 #[test]
 fn compare_prints_a_table_and_writes_a_folder() {
-    let desk = Desk::new();
+    let desk = desk();
     let (code, stdout, stderr) = desk.told("compare runs.jsonl --stacks stacks.toml --out out");
     assert_eq!(code, 0, "{stderr}");
     insta::assert_snapshot!("compare_table", stdout);
     insta::assert_snapshot!("compare_rows", desk.read("out/rows.csv"));
-    let written: Vec<String> = {
-        let mut names: Vec<String> = std::fs::read_dir(desk.path("out"))
-            .unwrap()
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .collect();
-        names.sort();
-        names
-    };
     let expected = "bounds.png bounds.svg budget.csv budget.png budget.svg firings.csv frontier.csv frontier.png frontier.svg manifest.json pairs.csv rows.csv rules.csv spending.png \
         spending.svg stop-steps.png stop-steps.svg strata.csv summary.csv summary.md";
-    assert_eq!(written.join(" "), expected);
+    assert_eq!(desk.names("out").join(" "), expected);
 }
 
 #[test]
 fn summary_columns_are_a_contract() {
-    let desk = Desk::new();
+    let desk = desk();
     assert_eq!(desk.told("compare runs.jsonl --stacks stacks.toml --out out").0, 0);
     for table in ["summary", "pairs", "budget", "rules", "strata", "frontier", "firings"] {
         let text = desk.read(&format!("out/{table}.csv"));
@@ -92,7 +52,7 @@ fn summary_columns_are_a_contract() {
 
 #[test]
 fn a_stack_is_chosen_on_dev_and_reported_on_test() {
-    let desk = Desk::new();
+    let desk = desk();
     // 40 tasks of each kind: `loop` ends the failures only, `hasty` kills the successes.
     let runs = |at: usize| RUNS.replace("\"t1\"", &format!("\"t{at}-f\"")).replace("\"t2\"", &format!("\"t{at}-s\""));
     let runs = |at: usize| {
@@ -120,20 +80,9 @@ fn a_stack_is_chosen_on_dev_and_reported_on_test() {
     assert!(useless.contains("label errors: undefined"), "{useless}");
 }
 
-/// Every file of a folder by name.
-fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
-    let mut files: Vec<(String, Vec<u8>)> = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .map(|path| (path.file_name().unwrap().to_string_lossy().into_owned(), std::fs::read(&path).unwrap()))
-        .collect();
-    files.sort();
-    files
-}
-
 #[test]
 fn threads_repetition_and_redrawing_change_no_byte() {
-    let desk = Desk::new();
+    let desk = desk();
     for (out, threads) in [("one", 1), ("two", 2), ("again", 2)] {
         let (code, _, stderr) = desk.told(&format!(
             "--threads {threads} compare runs.jsonl --stacks stacks.toml --stacks preset:all --out {out}"
@@ -141,16 +90,16 @@ fn threads_repetition_and_redrawing_change_no_byte() {
         assert_eq!(code, 0, "{stderr}");
     }
     assert_eq!(desk.told("report one --out redrawn").0, 0);
-    let one = contents(&desk.path("one"));
+    let one = desk.contents("one");
     assert!(one.len() > 10);
     for other in ["two", "again", "redrawn"] {
-        assert!(one == contents(&desk.path(other)), "{other} differs from one");
+        assert!(one == desk.contents(other), "{other} differs from one");
     }
 }
 
 #[test]
 fn a_snapshot_is_accepted_checked_and_guards() {
-    let desk = Desk::new();
+    let desk = desk();
     let (code, _, stderr) = desk.told("accept runs.jsonl --stacks stacks.toml --snapshot stops.snap");
     assert_eq!((code, stderr.as_str()), (0, "4 stop points written to stops.snap\n"));
     insta::assert_snapshot!("stop_points", desk.read("stops.snap"));
@@ -165,7 +114,7 @@ fn a_snapshot_is_accepted_checked_and_guards() {
 
 #[test]
 fn gates_fail_when_they_hold_or_cannot_be_told() {
-    let desk = Desk::new();
+    let desk = desk();
     let check = |gate: &str| desk.told(&format!("check runs.jsonl --stacks stacks.toml --fail-on {gate}")).0;
     assert_eq!(check("loop:fes_rate>0.02"), 0);
     assert_eq!(check("fes_rate>0.02"), 100);
@@ -175,18 +124,16 @@ fn gates_fail_when_they_hold_or_cannot_be_told() {
 
 #[test]
 fn nothing_is_written_under_ci() {
-    let desk = Desk::new();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_whenstop"));
+    let desk = desk();
     let arguments = "accept runs.jsonl --stacks stacks.toml --snapshot stops.snap";
-    let output =
-        command.current_dir(desk.0.path()).env("CI", "true").args(arguments.split_whitespace()).output().unwrap();
+    let output = desk.command(arguments).env("CI", "true").output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(!desk.path("stops.snap").exists());
 }
 
 #[test]
 fn errors_say_what_where_and_how_with_their_exit_code() {
-    let desk = Desk::new();
+    let desk = desk();
     desk.put("typo.toml", "[[stack]]\nname = \"s\"\nany = [{ signal = \"step\", at_least = 3 }]\n");
     desk.put(
         "twice.toml",
@@ -220,7 +167,7 @@ fn errors_say_what_where_and_how_with_their_exit_code() {
 
 #[test]
 fn explain_tells_a_run_step_by_step() {
-    let desk = Desk::new();
+    let desk = desk();
     let (code, stdout, stderr) = desk.told("explain runs.jsonl --stacks stacks.toml --run loops");
     assert_eq!(code, 0, "{stderr}");
     insta::assert_snapshot!("explain", stdout);
@@ -228,7 +175,7 @@ fn explain_tells_a_run_step_by_step() {
 
 #[test]
 fn lint_tells_dead_and_shadowed_rules() {
-    let desk = Desk::new();
+    let desk = desk();
     desk.put(
         "lint.toml",
         "[[stack]]\nname = \"s\"\nany = [{ signal = \"steps\", at_least = 1 }, { signal = \"call.streak\", at_least = 2 }, \
@@ -243,7 +190,7 @@ fn lint_tells_dead_and_shadowed_rules() {
 
 #[test]
 fn prices_make_costs_and_their_errors_have_a_place() {
-    let desk = Desk::new();
+    let desk = desk();
     desk.put("prices.toml", "[m]\ninput = 2\noutput = 8\n");
     desk.put("typo.toml", "[m]\ninput = 2\nouptut = 8\n");
     let (code, _, stderr) = desk.told("corpus runs.jsonl --price typo.toml");
@@ -256,7 +203,7 @@ fn prices_make_costs_and_their_errors_have_a_place() {
 
 #[test]
 fn corpus_counts_as_json() {
-    let desk = Desk::new();
+    let desk = desk();
     let (code, stdout, _) = desk.told("corpus runs.jsonl --format json");
     assert_eq!(code, 0);
     let json: serde_json::Value = serde_json::from_str(&stdout).unwrap();

@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use whenstop::aggregate::{Firing, Row};
 use whenstop::catalog::{self, Strategies};
@@ -13,6 +12,7 @@ use whenstop::transcript::{Event, Fingerprint, Grade, Run, fingerprint};
 use whenstop::verdict::Assumptions;
 use whenstop::{preset, signal};
 
+use crate::desk::Desk;
 use crate::shared;
 
 /// Stacks that between them read all there is in a run: every signal at several limits, calls under every identity,
@@ -189,76 +189,55 @@ fn a_converted_fixture_replays_as_the_original() {
 
 #[test]
 fn a_converted_corpus_replays_as_the_original() {
-    let Some(corpora) = shared::folder("corpora") else { return };
-    let mut paths: Vec<PathBuf> =
-        std::fs::read_dir(&corpora).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()).collect();
-    paths.sort();
-    // A sample of the large ones, unless all is asked for (ten minutes in a debug build).
-    let all = std::env::var_os("WHENSTOP_TEST_ALL_RUNS").is_some();
-    if all {
-        paths.extend(files_under(&corpora));
+    let Some(mut paths) = shared::corpora() else { return };
+    if shared::takes_all_runs() {
+        let files: Vec<PathBuf> = paths.iter().flat_map(|folder| files_under(folder)).collect();
+        paths.extend(files);
     }
-    let runs = check(&paths, |path| match path.file_name().and_then(|name| name.to_str()) {
-        _ if all => 1,
-        Some("intercode") => 83,
-        Some("mini-swe-agent" | "tau2") => 29,
-        Some("tau-bench" | "claude-agent-sdk-log" | "who-and-when") => 11,
-        _ => 2,
-    });
+    let runs = check(&paths, shared::one_of);
     eprintln!("{runs} runs converted");
     assert!(runs > 60, "{runs} runs");
 }
 
 /// Two chats and a label for one of them.
-pub(crate) fn desk() -> tempfile::TempDir {
-    let desk = tempfile::tempdir().unwrap();
-    std::fs::create_dir(desk.path().join("runs")).unwrap();
-    let put = |name: &str, text: &str| std::fs::write(desk.path().join("runs").join(name), text).unwrap();
+pub(crate) fn two_chats() -> Desk {
     let call = r#"{"id":"c1","type":"function","function":{"name":"ls","arguments":"{\"path\": \"src\"}"}}"#;
     let chat = format!(
         r#"[{{"role":"user","content":"List the files."}},{{"role":"assistant","content":null,"tool_calls":[{call}]}},
 {{"role":"tool","tool_call_id":"c1","content":"main.rs"}},{{"role":"assistant","content":"There is one: main.rs"}}]"#
     );
-    put("a.json", &chat);
-    put("b.json", &chat.replace("main.rs", "lib.rs"));
-    put("labels.csv", "run_id,success,end\na,true,self_finish\n");
-    desk
-}
-
-/// Runs `whenstop` there: exit code, stdout, stderr.
-pub(crate) fn told(desk: &tempfile::TempDir, arguments: &str) -> (i32, String, String) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_whenstop"));
-    let output = command.current_dir(desk.path()).args(arguments.split_whitespace()).output().unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+    Desk::with(&[
+        ("runs/a.json", &chat),
+        ("runs/b.json", &chat.replace("main.rs", "lib.rs")),
+        ("runs/labels.csv", "run_id,success,end\na,true,self_finish\n"),
+    ])
 }
 
 #[test]
 fn convert_writes_to_stdout_to_a_file_or_to_a_folder() {
-    let desk = desk();
-    let (code, all, stderr) = told(&desk, "convert runs --to trace");
+    let desk = two_chats();
+    let (code, all, stderr) = desk.told("convert runs --to trace");
     assert_eq!(code, 0, "{stderr}");
     insta::assert_snapshot!("convert_two_chats", all);
-    let read = |name: &str| std::fs::read_to_string(desk.path().join(name)).unwrap();
 
-    let (code, stdout, stderr) = told(&desk, "convert runs --out all.jsonl");
+    let (code, stdout, stderr) = desk.told("convert runs --out all.jsonl");
     assert_eq!((code, stdout.as_str(), stderr.trim()), (0, "", "2 runs written to all.jsonl"));
-    assert_eq!(read("all.jsonl"), all);
+    assert_eq!(desk.read("all.jsonl"), all);
 
-    let (code, _, stderr) = told(&desk, "convert runs --out each");
+    let (code, _, stderr) = desk.told("convert runs --out each");
     assert_eq!((code, stderr.trim()), (0, "2 runs written to each, a file each"));
-    assert_eq!(read("each/a.jsonl") + &read("each/b.jsonl"), all);
+    assert_eq!(desk.read("each/a.jsonl") + &desk.read("each/b.jsonl"), all);
 
-    let (_, one, _) = told(&desk, "convert runs --threads 1");
+    let (_, one, _) = desk.told("convert runs --threads 1");
     assert_eq!(one, all, "the same for any number of threads");
-    let (_, again, _) = told(&desk, "convert all.jsonl");
+    let (_, again, _) = desk.told("convert all.jsonl");
     assert_eq!(again, all, "what is converted twice is the same");
 }
 
 #[test]
 fn convert_writes_over_no_input_and_leaves_nothing_half_done() {
-    let desk = desk();
-    told(&desk, "convert runs --out runs/b.jsonl");
+    let desk = two_chats();
+    desk.told("convert runs --out runs/b.jsonl");
     for (arguments, code, message) in [
         ("convert runs/b.jsonl --out runs/b.jsonl", 2, "this file is one of those to be converted"),
         ("convert runs --as trace --out runs/a.json", 2, "this file is one of those to be converted"),
@@ -267,9 +246,8 @@ fn convert_writes_over_no_input_and_leaves_nothing_half_done() {
         ("convert runs/labels.csv --allow-unmatched-labels --out none.jsonl", 4, "no recorded run"),
         ("convert runs --to traec", 2, "trace"),
     ] {
-        let (found, _, stderr) = told(&desk, arguments);
+        let (found, _, stderr) = desk.told(arguments);
         assert!(found == code && stderr.contains(message), "{arguments}: {found} {stderr}");
     }
-    let names: Vec<_> = std::fs::read_dir(desk.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    assert_eq!(names, ["runs"], "nothing else was written");
+    assert_eq!(desk.names("."), ["runs"], "nothing else was written");
 }

@@ -13,6 +13,7 @@ mod bundled;
 mod cli;
 mod convert;
 mod corpora;
+mod desk;
 mod formats2;
 mod numbers;
 mod presets;

@@ -12,7 +12,7 @@ use whenstop::replay::{Replay, replay};
 use whenstop::text::marks;
 use whenstop::transcript::{Event, Message, Role, Run, is_public_name};
 
-use crate::convert::{desk, is_chosen, strategies, told};
+use crate::convert::{is_chosen, strategies, two_chats};
 use crate::shared;
 
 /// The redacted run as it is read back from its lines, and the lines.
@@ -250,42 +250,32 @@ fn a_redacted_fixture_decides_as_the_original_and_says_nothing() {
 
 #[test]
 fn a_redacted_corpus_decides_as_the_original_and_says_nothing() {
-    let Some(corpora) = shared::folder("corpora") else { return };
-    let mut paths: Vec<PathBuf> =
-        std::fs::read_dir(&corpora).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()).collect();
-    paths.sort();
-    let all = std::env::var_os("WHENSTOP_TEST_ALL_RUNS").is_some();
-    let runs = check(&paths, |path| match path.file_name().and_then(|name| name.to_str()) {
-        _ if all => 1,
-        Some("intercode") => 83,
-        Some("mini-swe-agent" | "tau2") => 29,
-        Some("tau-bench" | "claude-agent-sdk-log" | "who-and-when") => 11,
-        _ => 2,
-    });
+    let Some(paths) = shared::corpora() else { return };
+    let runs = check(&paths, shared::one_of);
     eprintln!("{runs} runs redacted");
     assert!(runs > 60, "{runs} runs");
 }
 
 #[test]
 fn a_redacted_run_can_be_read_by_a_person() {
-    let desk = desk();
-    let (code, stdout, stderr) = told(&desk, "convert runs/a.json --redact --salt pepper");
+    let desk = two_chats();
+    let (code, stdout, stderr) = desk.told("convert runs/a.json --redact --salt pepper");
     assert_eq!(code, 0, "{stderr}");
     insta::assert_snapshot!("redacted_chat", stdout);
-    let (code, _, stderr) = told(&desk, "convert runs --salt pepper");
+    let (code, _, stderr) = desk.told("convert runs --salt pepper");
     assert!(code == 2 && stderr.contains("--redact"), "{stderr}");
 }
 
 #[test]
 fn a_rule_that_reads_texts_is_not_evaluable_on_a_redacted_run() {
-    let desk = desk();
+    let desk = two_chats();
     let stacks = "[[stack]]\nname = \"text\"\nany = [{ signal = \"text.match\", phrases = [\"there is one\"] }]\n\
         [[stack]]\nname = \"field\"\nany = [{ signal = \"call.count\", at_least = 1, identity = { fields = [\"a b\"] } }]\n\
         [[stack]]\nname = \"count\"\nany = [{ signal = \"call.count\", at_least = 1 }]\n";
-    std::fs::write(desk.path().join("s.toml"), stacks).unwrap();
-    told(&desk, "convert runs --redact --out shared.jsonl");
-    told(&desk, "compare shared.jsonl --stacks s.toml --out out");
-    let rows = std::fs::read_to_string(desk.path().join("out/rows.csv")).unwrap();
+    desk.put("s.toml", stacks);
+    desk.told("convert runs --redact --out shared.jsonl");
+    desk.told("compare shared.jsonl --stacks s.toml --out out");
+    let rows = desk.read("out/rows.csv");
     for (stack, missing) in [("text", 2), ("field", 2), ("count", 0)] {
         let of_stack = rows.lines().filter(|row| row.contains(&format!(",{stack},")));
         assert_eq!(of_stack.filter(|row| row.contains("no texts")).count(), missing, "{stack}: {rows}");

@@ -1,6 +1,6 @@
 //! The material beside the project, which may be absent.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The folder `name` of the shared material, or `None` with a loud note that the test is skipped.
 pub(crate) fn folder(name: &str) -> Option<PathBuf> {
@@ -10,4 +10,28 @@ pub(crate) fn folder(name: &str) -> Option<PathBuf> {
     }
     eprintln!("SKIPPED: {} is not here, so this test checks nothing", path.display());
     None
+}
+
+/// The folders of the recorded corpora, in order; `None` as in [`folder`].
+pub(crate) fn corpora() -> Option<Vec<PathBuf>> {
+    let entries = std::fs::read_dir(folder("corpora")?).unwrap();
+    let mut folders: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()).collect();
+    folders.sort();
+    Some(folders)
+}
+
+/// Whether the long tests are to take every run of the corpora (minutes in a debug build).
+pub(crate) fn takes_all_runs() -> bool {
+    std::env::var_os("WHENSTOP_TEST_ALL_RUNS").is_some()
+}
+
+/// A long test takes one run of so many: fewer of the large corpora.
+pub(crate) fn one_of(corpus: &Path) -> u64 {
+    match corpus.file_name().and_then(|name| name.to_str()) {
+        _ if takes_all_runs() => 1,
+        Some("intercode") => 83,
+        Some("mini-swe-agent" | "tau2") => 29,
+        Some("tau-bench" | "claude-agent-sdk-log" | "who-and-when") => 11,
+        _ => 2,
+    }
 }

@@ -1,9 +1,8 @@
 //! `sweep` and `certify` on corpora small enough to work out by hand.
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
-use std::process::Command;
 
+use crate::desk::Desk;
 use crate::shared;
 
 /// A run that asks for the same call `calls` times and then answers; every step takes 1000 tokens.
@@ -27,44 +26,15 @@ fn corpus(once: usize) -> String {
     successes.chain((0..10).map(|at| run(&format!("bad-{at:02}"), 6, false))).collect()
 }
 
-struct Desk(tempfile::TempDir);
-
-impl Desk {
-    fn new() -> Self {
-        let desk = Self(tempfile::tempdir().unwrap());
-        std::fs::write(desk.path("runs.jsonl"), corpus(45)).unwrap();
-        std::fs::write(desk.path("few.jsonl"), corpus(35)).unwrap();
-        desk
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn read(&self, name: &str) -> String {
-        std::fs::read_to_string(self.path(name)).unwrap()
-    }
-
-    /// Arguments apart at `|`; exit code, stdout, stderr.
-    fn told(&self, arguments: &str) -> (i32, String, String) {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_whenstop"));
-        let output = command.current_dir(self.0.path()).args(arguments.split('|')).output().unwrap();
-        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-        (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
-    }
-
-    /// The rows of a CSV file as maps of columns.
-    fn table(&self, name: &str) -> Vec<std::collections::BTreeMap<String, String>> {
-        let mut reader = csv::Reader::from_path(self.path(name)).unwrap();
-        reader.deserialize().map(Result::unwrap).collect()
-    }
+fn desk() -> Desk {
+    Desk::with(&[("runs.jsonl", &corpus(45)), ("few.jsonl", &corpus(35))])
 }
 
 const REPEATS: &str = "--signal|call_result.count|--limits|2..6";
 
 #[test]
 fn a_sweep_counts_what_can_be_counted_by_hand() {
-    let desk = Desk::new();
+    let desk = desk();
     let (code, stdout, stderr) = desk.told(&format!("sweep|runs.jsonl|{REPEATS}|--max-fes|0.1|--out|out|--rows"));
     assert_eq!(code, 0, "{stderr}");
     insta::assert_snapshot!("sweep_table", stdout);
@@ -95,7 +65,7 @@ fn a_sweep_counts_what_can_be_counted_by_hand() {
 
 #[test]
 fn the_rows_of_a_sweep_are_those_of_a_comparison() {
-    let desk = Desk::new();
+    let desk = desk();
     let mut stacks = String::new();
     for limit in (2..=6).rev() {
         let name = format!("call_result.count >= {limit}");
@@ -110,7 +80,7 @@ fn the_rows_of_a_sweep_are_those_of_a_comparison() {
 
 #[test]
 fn a_rule_added_to_a_stack_stops_where_either_does() {
-    let desk = Desk::new();
+    let desk = desk();
     let stack = "[[stack]]\nname = \"cap\"\ncap = { steps = 5 }\n[[stack]]\nuse = \"awaken\"\n";
     std::fs::write(desk.path("stacks.toml"), stack).unwrap();
     let sweep = format!("sweep|runs.jsonl|{REPEATS}|--with|stacks.toml|cap|--out|out|--rows");
@@ -124,7 +94,7 @@ fn a_rule_added_to_a_stack_stops_where_either_does() {
 
 #[test]
 fn label_errors_are_corrected_clipped_or_undefined() {
-    let desk = Desk::new();
+    let desk = desk();
     let sweep = |errors: &str, out: &str| {
         let (code, _, stderr) = desk.told(&format!("sweep|runs.jsonl|{REPEATS}|{errors}|--out|{out}"));
         assert_eq!(code, 0, "{stderr}");
@@ -147,7 +117,7 @@ fn label_errors_are_corrected_clipped_or_undefined() {
 
 #[test]
 fn a_choice_is_made_on_dev_and_reported_on_test() {
-    let desk = Desk::new();
+    let desk = desk();
     let sweep = |split: &str, out: &str| {
         let options = format!("--split|{split}|--split-salt|s|--max-fes|0.2|--out|{out}");
         let (code, stdout, stderr) = desk.told(&format!("sweep|runs.jsonl|{REPEATS}|{options}"));
@@ -166,7 +136,7 @@ fn a_choice_is_made_on_dev_and_reported_on_test() {
 
 #[test]
 fn a_certificate_names_the_most_aggressive_setting_that_passes() {
-    let desk = Desk::new();
+    let desk = desk();
     let (code, stdout, stderr) = desk.told(&format!("certify|runs.jsonl|{REPEATS}|--out|certificate.json"));
     assert_eq!(code, 0, "{stderr}");
     insta::assert_snapshot!("certificate", stdout);
@@ -180,7 +150,7 @@ fn a_certificate_names_the_most_aggressive_setting_that_passes() {
 
 #[test]
 fn a_refusal_says_how_many_tasks_are_missing() {
-    let desk = Desk::new();
+    let desk = desk();
     let (code, stdout, _) = desk.told(&format!("certify|few.jsonl|{REPEATS}|--out|certificate.json"));
     assert_eq!(code, 100);
     insta::assert_snapshot!("refusal", stdout);
@@ -190,7 +160,7 @@ fn a_refusal_says_how_many_tasks_are_missing() {
 
 #[test]
 fn several_signals_need_an_order_or_holm() {
-    let desk = Desk::new();
+    let desk = desk();
     let both = "--signal|call_result.count|--limits|3,2|--signal|tokens.total|--limits|5_000,2_000";
     let (code, _, stderr) = desk.told(&format!("certify|runs.jsonl|{both}"));
     assert_eq!(code, 2);
@@ -206,7 +176,7 @@ fn several_signals_need_an_order_or_holm() {
 
 #[test]
 fn what_cannot_be_evaluated_certifies_nothing() {
-    let desk = Desk::new();
+    let desk = desk();
     std::fs::write(desk.path("dark.jsonl"), corpus(45).replace(",\"usage\":{\"input\":900,\"output\":100}", ""))
         .unwrap();
     let (code, stdout, _) = desk.told("certify|dark.jsonl|--signal|tokens.total|--limits|5000,9000");
@@ -219,7 +189,7 @@ fn what_cannot_be_evaluated_certifies_nothing() {
 
 #[test]
 fn a_rule_is_judged_by_the_runs_that_have_what_it_reads() {
-    let desk = Desk::new();
+    let desk = desk();
     let dark = corpus(45).replace(",\"usage\":{\"input\":900,\"output\":100}", "");
     let dark = dark.replace("good-", "dark-good-").replace("bad-", "dark-bad-");
     std::fs::write(desk.path("half.jsonl"), corpus(45) + &dark).unwrap();
@@ -237,37 +207,26 @@ fn a_rule_is_judged_by_the_runs_that_have_what_it_reads() {
     assert_eq!(got, ["120 0 0 100 ", "60 60 0.1 50 50"]);
 }
 
-/// Every file of a folder by name.
-fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
-    let mut files: Vec<(String, Vec<u8>)> = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .map(|path| (path.file_name().unwrap().to_string_lossy().into_owned(), std::fs::read(&path).unwrap()))
-        .collect();
-    files.sort();
-    files
-}
-
 #[test]
 fn threads_and_repetition_change_no_byte() {
-    let desk = Desk::new();
+    let desk = desk();
     for (out, threads) in [("one", 1), ("two", 2), ("again", 2)] {
         let grid = format!("{REPEATS}|--signal|tokens.total|--limits|1_000..6_000 step 500");
         let sweep = format!("--threads|{threads}|sweep|runs.jsonl|{grid}|--split|test|--out|{out}|--rows");
         let (code, _, stderr) = desk.told(&sweep);
         assert_eq!(code, 0, "{stderr}");
     }
-    let one = contents(&desk.path("one"));
+    let one = desk.contents("one");
     let names: Vec<&str> = one.iter().map(|(name, _)| name.as_str()).collect();
     let expected =
         ["manifest.json", "sweep-dev.csv", "sweep-rows.csv", "sweep.csv", "sweep.md", "sweep.png", "sweep.svg"];
     assert_eq!(names, expected);
-    assert!(one == contents(&desk.path("two")) && one == contents(&desk.path("again")));
+    assert!(one == desk.contents("two") && one == desk.contents("again"));
 }
 
 #[test]
 fn errors_say_what_and_how() {
-    let desk = Desk::new();
+    let desk = desk();
     std::fs::write(
         desk.path("stacks.toml"),
         "[[stack]]\nname = \"cap\"\ncap = { steps = 5 }\n[[stack]]\nuse = \"awaken\"\n",
@@ -300,7 +259,7 @@ fn errors_say_what_and_how() {
 #[test]
 fn tau2_agrees_with_the_independent_recomputation() {
     let Some(folder) = shared::folder("corpora") else { return };
-    let desk = Desk::new();
+    let desk = desk();
     let grid = "--signal|call_result.count|--limits|3|--signal|tokens.total|--limits|200_000";
     let (code, _, stderr) = desk.told(&format!("sweep|{}|{grid}|--out|out", folder.join("tau2").display()));
     assert_eq!(code, 0, "{stderr}");

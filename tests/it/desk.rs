@@ -1,0 +1,74 @@
+//! A scratch folder to run `whenstop` in.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+/// A scratch folder, away when it is dropped.
+pub(crate) struct Desk(tempfile::TempDir);
+
+impl Desk {
+    /// A folder with these files.
+    pub(crate) fn with(files: &[(&str, &str)]) -> Self {
+        let desk = Self(tempfile::tempdir().unwrap());
+        for (name, text) in files {
+            desk.put(name, text);
+        }
+        desk
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// Writes a file, and the folder it is in.
+    pub(crate) fn put(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    /// The names of the files in a folder, `.` for the desk itself, in order.
+    pub(crate) fn names(&self, folder: &str) -> Vec<String> {
+        let entries = std::fs::read_dir(self.path(folder)).unwrap();
+        let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    /// Names and bytes of the files in a folder, in order.
+    pub(crate) fn contents(&self, folder: &str) -> Vec<(String, Vec<u8>)> {
+        let bytes = |name: String| (name.clone(), std::fs::read(self.path(folder).join(name)).unwrap());
+        self.names(folder).into_iter().map(bytes).collect()
+    }
+
+    /// The rows of a CSV file as maps of columns.
+    pub(crate) fn table(&self, name: &str) -> Vec<BTreeMap<String, String>> {
+        let mut reader = csv::Reader::from_path(self.path(name)).unwrap();
+        reader.deserialize().map(Result::unwrap).collect()
+    }
+
+    /// `whenstop` in the folder, as on a machine that is not a CI's. The arguments stand apart by `|`, or by
+    /// spaces where there is none.
+    pub(crate) fn command(&self, arguments: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_whenstop"));
+        command.current_dir(self.0.path()).env_remove("CI");
+        if arguments.contains('|') {
+            command.args(arguments.split('|'));
+        } else {
+            command.args(arguments.split_whitespace());
+        }
+        command
+    }
+
+    /// Runs it and gives exit code, stdout, stderr.
+    pub(crate) fn told(&self, arguments: &str) -> (i32, String, String) {
+        let Output { status, stdout, stderr } = self.command(arguments).output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (status.code().unwrap(), text(stdout), text(stderr))
+    }
+}
