@@ -3,17 +3,19 @@
 //! Nothing is decoded and nothing is copied. It is as strict as the parser (RFC 8259): what is accepted here, the
 //! parser accepts. What is refused may still be JSON (keys with escapes, deep nesting), so whoever is refused asks the parser.
 
+use std::borrow::Cow;
+
 /// Containers within containers, at most: as many as the parser takes.
 const DEPTH: usize = 127;
-/// Bytes of a string looked at one by one before a search is set up: most strings are short.
-const SHORT: usize = 16;
+/// Bytes of a string looked at a few at a time before a search is set up.
+const SHORT: usize = 64;
 
 /// Calls `each` with every member of the object that `text` is: the key without its quotes, and the value. False when
 /// it is no object, or one that only the parser can tell.
 pub(crate) fn object<'t>(text: &'t str, mut each: impl FnMut(&'t str, &'t str)) -> bool {
     let mut cursor = Cursor { text, at: 0 };
     let mut plain = true;
-    let whole = cursor.members(DEPTH, &mut |key, value| {
+    let whole = cursor.members(DEPTH, |key, value| {
         // Keys are short: no search is worth setting up.
         plain &= !key.bytes().any(|byte| byte == b'\\');
         if plain {
@@ -33,111 +35,190 @@ pub(crate) fn array<'t>(text: &'t str, mut each: impl FnMut(&'t str)) -> bool {
 /// 1 and 1.0 differ. `None` when `text` is no JSON, or nested too deeply to be told.
 pub(crate) fn canonical(text: &str) -> Option<String> {
     let mut cursor = Cursor { text, at: 0 };
-    let value = cursor.value(DEPTH)?;
-    let mut out = String::with_capacity(text.len());
-    write_canonical(value, &mut out)?;
-    cursor.is_at_end().then_some(out)
+    let mut writer = Writer { out: String::with_capacity(text.len()), members: Vec::new() };
+    writer.value(&mut cursor, DEPTH)?;
+    cursor.is_at_end().then_some(writer.out)
 }
 
-/// Writes a value that was checked before.
-fn write_canonical(value: &str, out: &mut String) -> Option<()> {
-    let mut cursor = Cursor { text: value, at: 0 };
-    match value.as_bytes().first()? {
-        b'"' => push_string(cursor.string()?, out),
-        b'{' => {
-            let mut members = Vec::new();
-            cursor.members(DEPTH, &mut |key, value| members.push((key, value)))?;
-            let mut members: Vec<(String, &str)> =
-                members.into_iter().map(|(key, value)| Some((decoded(key)?, value))).collect::<Option<_>>()?;
-            members.sort_by(|(a, _), (b, _)| a.cmp(b));
-            out.push('{');
-            let mut nth = 0;
-            for (at, (key, value)) in members.iter().enumerate() {
-                // Of members with one key the last counts, as for the parser, which reads them all.
-                if members.get(at + 1).is_some_and(|(next, _)| next == key) {
-                    write_canonical(value, &mut String::new())?;
-                    continue;
-                }
-                if nth > 0 {
-                    out.push(',');
-                }
-                nth += 1;
-                out.push_str(&serde_json::to_string(key).ok()?);
-                out.push(':');
-                write_canonical(value, out)?;
+/// Can a text stand between quotes as it is?
+pub(crate) fn is_plain(text: &str) -> bool {
+    special_from(text.as_bytes(), 0).is_none()
+}
+
+/// Has the inside of a string literal no escapes but those it needs, each in the spelling the parser writes?
+pub(crate) fn is_shortest(body: &str) -> bool {
+    let mut rest = body.as_bytes();
+    while let Some(at) = memchr::memchr(b'\\', rest) {
+        if !matches!(rest.get(at + 1), Some(b'"' | b'\\' | b'b' | b'f' | b'n' | b'r' | b't')) {
+            return false;
+        }
+        rest = &rest[at + 2..];
+    }
+    true
+}
+
+/// A member of an object that is being written: its key, and where it stands in the output.
+struct Member<'t> {
+    key: Cow<'t, str>,
+    from: usize,
+    to: usize,
+}
+
+/// Writes canonical JSON while reading any.
+struct Writer<'t> {
+    out: String,
+    /// Those of the objects that are open, the innermost last.
+    members: Vec<Member<'t>>,
+}
+
+impl<'t> Writer<'t> {
+    fn value(&mut self, cursor: &mut Cursor<'t>, depth: usize) -> Option<()> {
+        cursor.space();
+        match cursor.peek()? {
+            b'"' => self.string(cursor.string()?),
+            b'{' => self.object(cursor, depth.checked_sub(1)?),
+            b'[' => self.array(cursor, depth.checked_sub(1)?),
+            b't' | b'f' | b'n' => {
+                self.out.push_str(cursor.value(0)?);
+                Some(())
             }
-            out.push('}');
-            Some(())
+            _ => self.number(cursor.value(0)?),
         }
-        b'[' => {
-            let mut elements = Vec::new();
-            cursor.elements(DEPTH, &mut |element| elements.push(element))?;
-            out.push('[');
-            for (nth, element) in elements.into_iter().enumerate() {
-                if nth > 0 {
-                    out.push(',');
+    }
+
+    fn object(&mut self, cursor: &mut Cursor<'t>, depth: usize) -> Option<()> {
+        cursor.skip(b'{')?;
+        self.out.push('{');
+        let (start, outer) = (self.out.len(), self.members.len());
+        let mut is_sorted = true;
+        if cursor.skip(b'}').is_none() {
+            loop {
+                cursor.space();
+                let key = cursor.string()?;
+                cursor.skip(b':')?;
+                if self.members.len() > outer {
+                    self.out.push(',');
                 }
-                write_canonical(element, out)?;
+                let from = self.out.len();
+                self.string(key)?;
+                self.out.push(':');
+                self.value(cursor, depth)?;
+                let key = decoded(key)?;
+                is_sorted &= self.members[outer..].last().is_none_or(|last| last.key < key);
+                self.members.push(Member { key, from, to: self.out.len() });
+                if cursor.skip(b',').is_none() {
+                    cursor.skip(b'}')?;
+                    break;
+                }
             }
-            out.push(']');
-            Some(())
         }
-        b't' | b'f' | b'n' => {
-            out.push_str(value);
-            Some(())
+        if !is_sorted {
+            let sorted = sorted(&self.out, &mut self.members[outer..]);
+            self.out.truncate(start);
+            self.out.push_str(&sorted);
         }
-        _ => push_number(value, out),
+        self.members.truncate(outer);
+        self.out.push('}');
+        Some(())
+    }
+
+    fn array(&mut self, cursor: &mut Cursor<'t>, depth: usize) -> Option<()> {
+        cursor.skip(b'[')?;
+        self.out.push('[');
+        if cursor.skip(b']').is_none() {
+            loop {
+                self.value(cursor, depth)?;
+                if cursor.skip(b',').is_none() {
+                    cursor.skip(b']')?;
+                    break;
+                }
+                self.out.push(',');
+            }
+        }
+        self.out.push(']');
+        Some(())
+    }
+
+    fn string(&mut self, body: &str) -> Option<()> {
+        if is_shortest(body) {
+            self.out.push('"');
+            self.out.push_str(body);
+            self.out.push('"');
+        } else {
+            self.out.push_str(&serde_json::to_string(&*decoded(body)?).ok()?);
+        }
+        Some(())
+    }
+
+    /// Short whole numbers stand as they are; the parser spells the others.
+    fn number(&mut self, value: &str) -> Option<()> {
+        let digits = value.strip_prefix('-').unwrap_or(value);
+        if digits.len() <= 18 && digits.bytes().all(|byte| byte.is_ascii_digit()) && value != "-0" {
+            self.out.push_str(value);
+        } else {
+            self.out.push_str(&serde_json::from_str::<serde_json::Value>(value).ok()?.to_string());
+        }
+        Some(())
     }
 }
 
-fn decoded(body: &str) -> Option<String> {
-    if body.contains('\\') { serde_json::from_str(&format!("\"{body}\"")).ok() } else { Some(body.to_owned()) }
+/// The members in the order of their keys; of members with one key the last counts.
+fn sorted(written: &str, members: &mut [Member<'_>]) -> String {
+    members.sort_by(|a, b| a.key.cmp(&b.key));
+    let mut sorted = String::new();
+    for (at, member) in members.iter().enumerate() {
+        if members.get(at + 1).is_some_and(|next| next.key == member.key) {
+            continue;
+        }
+        if !sorted.is_empty() {
+            sorted.push(',');
+        }
+        sorted.push_str(&written[member.from..member.to]);
+    }
+    sorted
 }
 
-fn push_string(body: &str, out: &mut String) -> Option<()> {
+/// The inside of a string literal as the text it is.
+fn decoded(body: &str) -> Option<Cow<'_, str>> {
     if body.contains('\\') {
-        out.push_str(&serde_json::to_string(&decoded(body)?).ok()?);
+        serde_json::from_str(&format!("\"{body}\"")).ok().map(Cow::Owned)
     } else {
-        out.push('"');
-        out.push_str(body);
-        out.push('"');
+        Some(Cow::Borrowed(body))
     }
-    Some(())
 }
 
-/// Short whole numbers stand as they are; the parser spells the others.
-fn push_number(value: &str, out: &mut String) -> Option<()> {
-    let digits = value.strip_prefix('-').unwrap_or(value);
-    if digits.len() <= 18 && digits.bytes().all(|byte| byte.is_ascii_digit()) && value != "-0" {
-        out.push_str(value);
-    } else {
-        out.push_str(&serde_json::from_str::<serde_json::Value>(value).ok()?.to_string());
-    }
-    Some(())
-}
-
-/// True for what cannot stand in a string by itself.
-fn is_special(byte: u8) -> bool {
-    const SPECIAL: [bool; 256] = {
-        let mut special = [false; 256];
-        let mut byte = 0;
-        while byte < 0x20 {
-            special[byte] = true;
-            byte += 1;
+/// Where the first byte at or after `at` is that cannot stand in a string by itself: a quote, a backslash, a control
+/// character. `None` when there is none.
+fn special_from(bytes: &[u8], mut at: usize) -> Option<usize> {
+    // Most strings are short: eight bytes at a time, and a search only where it pays to set one up.
+    let near = bytes.len().min(at + SHORT);
+    while at + 8 <= near {
+        let word = u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?);
+        let found = specials(word);
+        if found != 0 {
+            return Some(at + (found.trailing_zeros() / 8) as usize);
         }
-        special[b'"' as usize] = true;
-        special[b'\\' as usize] = true;
-        special
-    };
-    SPECIAL[usize::from(byte)]
+        at += 8;
+    }
+    let rest = bytes.get(at..)?;
+    if rest.len() < 8 {
+        return rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20)).map(|found| at + found);
+    }
+    let found = memchr::memchr2(b'"', b'\\', rest);
+    // Without a way out of the loop it is done many bytes at a time.
+    let controls = rest[..found.unwrap_or(rest.len())].iter().fold(0, |found, byte| found | u8::from(*byte < 0x20));
+    let first = if controls == 0 { found? } else { rest.iter().position(|byte| *byte < 0x20)? };
+    Some(at + first)
 }
 
-/// How many bytes stand before the next quote or backslash; `None` when there is none, or a control character before it.
-fn plain_length(bytes: &[u8]) -> Option<usize> {
-    let length = memchr::memchr2(b'"', b'\\', bytes)?;
-    // Without a way out of the loop it is done many bytes at a time.
-    let controls = bytes[..length].iter().fold(0, |found, byte| found | u8::from(*byte < 0x20));
-    (controls == 0).then_some(length)
+/// The lowest high bit that is set stands in the first byte of `word` (the lowest one) that is a quote, a backslash or
+/// a control character. From Mycroft's test for a zero byte: a borrow can only mislead above the first hit.
+fn specials(word: u64) -> u64 {
+    const ONES: u64 = u64::from_le_bytes([1; 8]);
+    const HIGH: u64 = ONES << 7;
+    let below = |word: u64, limit: u8| word.wrapping_sub(ONES * u64::from(limit)) & !word;
+    let is = |byte: u8| below(word ^ (ONES * u64::from(byte)), 1);
+    (is(b'"') | is(b'\\') | below(word, 0x20)) & HIGH
 }
 
 /// A place in a text. Every method moves behind what it finds, or gives `None`.
@@ -164,7 +245,9 @@ impl<'t> Cursor<'t> {
 
     /// Passes over `wanted`, after white space.
     fn skip(&mut self, wanted: u8) -> Option<()> {
-        self.space();
+        if self.peek() != Some(wanted) {
+            self.space();
+        }
         (self.peek() == Some(wanted)).then(|| self.at += 1)
     }
 
@@ -172,21 +255,24 @@ impl<'t> Cursor<'t> {
     fn value(&mut self, depth: usize) -> Option<&'t str> {
         self.space();
         let start = self.at;
-        match self.peek()? {
-            b'"' => {
-                self.string()?;
-            }
-            b'{' => self.members(depth.checked_sub(1)?, &mut |_, _| ())?,
-            b'[' => self.elements(depth.checked_sub(1)?, &mut |_| ())?,
-            b't' => self.word("true")?,
-            b'f' => self.word("false")?,
-            b'n' => self.word("null")?,
-            _ => self.number()?,
-        }
+        self.pass(depth)?;
         self.text.get(start..self.at)
     }
 
-    fn members(&mut self, depth: usize, each: &mut dyn FnMut(&'t str, &'t str)) -> Option<()> {
+    /// Passes over a value that begins here.
+    fn pass(&mut self, depth: usize) -> Option<()> {
+        match self.peek()? {
+            b'"' => self.pass_string(),
+            b'{' => self.members(depth.checked_sub(1)?, |_, _| ()),
+            b'[' => self.elements(depth.checked_sub(1)?, |_| ()),
+            b't' => self.word("true"),
+            b'f' => self.word("false"),
+            b'n' => self.word("null"),
+            _ => self.number(),
+        }
+    }
+
+    fn members(&mut self, depth: usize, mut each: impl FnMut(&'t str, &'t str)) -> Option<()> {
         self.skip(b'{')?;
         if self.skip(b'}').is_some() {
             return Some(());
@@ -202,7 +288,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    fn elements(&mut self, depth: usize, each: &mut dyn FnMut(&'t str)) -> Option<()> {
+    fn elements(&mut self, depth: usize, mut each: impl FnMut(&'t str)) -> Option<()> {
         self.skip(b'[')?;
         if self.skip(b']').is_some() {
             return Some(());
@@ -217,39 +303,28 @@ impl<'t> Cursor<'t> {
 
     /// Passes over a string and returns what is between its quotes, escapes as they are.
     fn string(&mut self) -> Option<&'t str> {
+        let start = self.at + 1;
+        self.pass_string()?;
+        self.text.get(start..self.at - 1)
+    }
+
+    fn pass_string(&mut self) -> Option<()> {
         if self.peek() != Some(b'"') {
             return None;
         }
-        self.at += 1;
-        let start = self.at;
         let bytes = self.text.as_bytes();
+        let mut at = self.at + 1;
         loop {
-            let rest = bytes.get(self.at..)?;
-            let near = &rest[..rest.len().min(SHORT)];
-            let length = match near.iter().position(|byte| is_special(*byte)) {
-                Some(length) => length,
-                None => SHORT + plain_length(rest.get(SHORT..)?)?,
-            };
-            self.at += length + 1;
-            match rest[length] {
-                b'"' => return self.text.get(start..self.at - 1),
-                b'\\' => self.escape()?,
+            at = special_from(bytes, at)?;
+            match bytes[at] {
+                b'"' => {
+                    self.at = at + 1;
+                    return Some(());
+                }
+                b'\\' => at = behind_escape(bytes, at + 1)?,
                 _ => return None,
             }
         }
-    }
-
-    /// Passes over what follows a backslash.
-    fn escape(&mut self) -> Option<()> {
-        let digits = match self.peek()? {
-            b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => 0,
-            b'u' => 4,
-            _ => return None,
-        };
-        let end = self.at + 1 + digits;
-        let hex = self.text.as_bytes().get(self.at + 1..end)?;
-        self.at = end;
-        hex.iter().all(u8::is_ascii_hexdigit).then_some(())
     }
 
     fn word(&mut self, word: &str) -> Option<()> {
@@ -285,6 +360,15 @@ impl<'t> Cursor<'t> {
         let digits = self.text.as_bytes().get(self.at..)?.iter().take_while(|byte| byte.is_ascii_digit()).count();
         self.at += digits;
         (digits > 0).then_some(())
+    }
+}
+
+/// Behind what follows a backslash, which is at `at`.
+fn behind_escape(bytes: &[u8], at: usize) -> Option<usize> {
+    match bytes.get(at)? {
+        b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Some(at + 1),
+        b'u' => bytes.get(at + 1..at + 5)?.iter().all(u8::is_ascii_hexdigit).then_some(at + 5),
+        _ => None,
     }
 }
 
@@ -350,6 +434,15 @@ mod tests {
                 let parsed: Vec<&RawValue> = serde_json::from_str(&text).unwrap();
                 prop_assert_eq!(elements, parsed.into_iter().map(RawValue::get).collect::<Vec<_>>());
             }
+        }
+
+        #[test]
+        fn the_shortest_spelling_is_the_parsers(text in "([a-zé/\u{0}-\u{1f}\u{7f}]|\\\\[\"\\\\/bfnrtu]){0,12}") {
+            let Ok(parsed) = serde_json::from_str::<String>(&format!("\"{text}\"")) else { return Ok(()) };
+            let written = serde_json::to_string(&parsed).unwrap();
+            prop_assert!(!is_shortest(&text) || written == format!("\"{text}\""), "{}", text);
+            prop_assert!(is_shortest(&written[1..written.len() - 1]) || written.contains("\\u"));
+            prop_assert_eq!(is_plain(&parsed), !written.contains('\\'), "{}", written);
         }
 
         #[test]

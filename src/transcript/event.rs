@@ -145,7 +145,7 @@ impl Message {
 
     /// Fingerprint of the text.
     pub fn content_print(&self) -> Fingerprint {
-        *self.content_print.get_or_init(|| fingerprint::of_text(&self.text()))
+        *self.content_print.get_or_init(|| self.content.as_ref().map_or_else(|| fingerprint::of_text(""), Text::print))
     }
 
     /// True for a reply of the agent under test that was a model call: these are the steps.

@@ -23,18 +23,63 @@ pub enum Identity {
     Fields(Vec<String>),
 }
 
-/// Fingerprint of a text.
+/// Fingerprint of a text: that of its JSON spelling, so that a text which stands in a file need not be decoded to be
+/// compared.
 pub fn of_text(text: &str) -> Fingerprint {
-    Fingerprint(xxh3_64(text.as_bytes()))
+    if json_text::is_plain(text) {
+        return Fingerprint(xxh3_64(text.as_bytes()));
+    }
+    let spelled = serde_json::Value::from(text).to_string();
+    Fingerprint(xxh3_64(&spelled.as_bytes()[1..spelled.len() - 1]))
+}
+
+/// Fingerprint of a text that is the inside of a JSON string literal.
+pub(super) fn of_json_body(body: &str) -> Option<Fingerprint> {
+    json_text::is_shortest(body).then(|| Fingerprint(xxh3_64(body.as_bytes())))
 }
 
 /// Fingerprint of a list of fingerprints, in order.
 pub fn of_list(parts: impl IntoIterator<Item = Fingerprint>) -> Fingerprint {
-    let mut hasher = Xxh3::new();
+    let mut joined = Joined::default();
     for part in parts {
-        hasher.update(&part.0.to_le_bytes());
+        joined.add(&part.0.to_le_bytes());
     }
-    Fingerprint(hasher.digest())
+    joined.print()
+}
+
+/// The fingerprint of some bytes in a row. A streaming hash costs more to set up than most of these are long.
+struct Joined {
+    head: [u8; 256],
+    len: usize,
+    longer: Option<Box<Xxh3>>,
+}
+
+impl Default for Joined {
+    fn default() -> Self {
+        Self { head: [0; 256], len: 0, longer: None }
+    }
+}
+
+impl Joined {
+    fn add(&mut self, bytes: &[u8]) {
+        match (&mut self.longer, self.head.get_mut(self.len..self.len + bytes.len())) {
+            (None, Some(room)) => {
+                room.copy_from_slice(bytes);
+                self.len += bytes.len();
+            }
+            (longer, _) => longer
+                .get_or_insert_with(|| {
+                    let mut hasher = Box::new(Xxh3::new());
+                    hasher.update(&self.head[..self.len]);
+                    hasher
+                })
+                .update(bytes),
+        }
+    }
+
+    fn print(&self) -> Fingerprint {
+        Fingerprint(self.longer.as_ref().map_or_else(|| xxh3_64(&self.head[..self.len]), |longer| longer.digest()))
+    }
 }
 
 /// Fingerprint of a call under `identity`.
@@ -69,11 +114,11 @@ pub(super) fn of_call_canonical(name: &str, arguments: &str) -> Fingerprint {
 }
 
 fn of_pair(name: &str, arguments: &str) -> Fingerprint {
-    let mut hasher = Xxh3::new();
-    hasher.update(name.as_bytes());
-    hasher.update(&[0]);
-    hasher.update(arguments.as_bytes());
-    Fingerprint(hasher.digest())
+    let mut joined = Joined::default();
+    joined.add(name.as_bytes());
+    joined.add(&[0]);
+    joined.add(arguments.as_bytes());
+    joined.print()
 }
 
 /// JSON text with keys sorted at every level and no insignificant white space. Numbers keep their
@@ -87,6 +132,7 @@ pub fn canonical_json(value: &serde_json::Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::transcript::Text;
 
     #[test]
     fn identity_decides_what_is_the_same_call() {
@@ -98,6 +144,27 @@ mod tests {
         let by_path = Identity::Fields(vec!["path".into()]);
         assert_eq!(print(&by_path, a), print(&by_path, r#"{"path":"x","n":2}"#));
         assert_ne!(print(&by_path, a), print(&by_path, r#"{"path":"y","n":1}"#));
+    }
+
+    #[test]
+    fn a_text_is_the_same_however_it_is_spelled() {
+        for (body, text) in
+            [(r"a\nb", "a\nb"), (r#"\"\\"#, "\"\\"), ("é", "é"), (r"\u0001\u00e9\/", "\u{1}é/"), ("", "")]
+        {
+            assert_eq!(Text::from_json_body(body).print(), of_text(text), "{body}");
+            assert_eq!(Text::plain(text).print(), of_text(text), "{body}");
+        }
+        assert_ne!(of_text("\n"), of_text("\\n"));
+    }
+
+    #[test]
+    fn a_long_list_is_no_other_hash() {
+        let long = "x".repeat(300);
+        let mut hasher = Xxh3::new();
+        hasher.update(b"name\0");
+        hasher.update(long.as_bytes());
+        assert_eq!(of_pair("name", &long).0, hasher.digest());
+        assert_eq!(of_pair("name", "x").0, xxh3_64(b"name\0x"));
     }
 
     #[test]

@@ -6,6 +6,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use super::fingerprint::{self, Fingerprint};
+
 /// A piece of text: plain, or the inside of a JSON string still escaped.
 #[derive(Clone, Default)]
 pub struct Text {
@@ -30,6 +32,12 @@ impl Text {
     /// The decoded text.
     pub fn as_str(&self) -> Cow<'_, str> {
         if self.escaped { Cow::Owned(unescape(&self.stored)) } else { Cow::Borrowed(&self.stored) }
+    }
+
+    /// Its fingerprint.
+    pub(crate) fn print(&self) -> Fingerprint {
+        let as_it_stands = self.escaped.then(|| fingerprint::of_json_body(&self.stored)).flatten();
+        as_it_stands.unwrap_or_else(|| fingerprint::of_text(&self.as_str()))
     }
 
     /// True when the text has no characters.
