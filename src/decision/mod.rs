@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::transcript::{Point, PointView, Run};
+use crate::transcript::{Point, PointView};
 
 /// What a decision does. Only [`Stop`](Action::Stop) and [`Fail`](Action::Fail) end a replay exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -280,19 +280,24 @@ pub trait Strategy: Send + Sync {
     fn probe(&self) -> Option<Box<dyn Probe + '_>> {
         None
     }
-
-    /// For a strategy whose rules stand alone (a plain `any` stack): where each rule, by itself,
-    /// would first act, in the order of [`Self::rules`]. `None` when they are entangled.
-    fn first_firings(&self, _run: &Run) -> Option<Vec<Option<(Point, Evidence)>>> {
-        None
-    }
 }
+
+/// Where a rule first acted, and on what evidence; `None` when it never did.
+pub type FirstFiring = Option<(Point, Evidence)>;
 
 /// A strategy at work on one run. It is shown the points one by one, in order, and never the future.
 pub trait Watch {
     /// Says what it does at this point, if anything. The replay ends after a point at which a
-    /// terminal decision was made.
+    /// terminal decision was made: what is said later is not heard.
     fn at(&mut self, view: &PointView<'_>, trail: &mut Vec<Decision>);
+
+    /// For a strategy whose rules stand alone (a plain `any` stack): where each rule, by itself,
+    /// first acted among the points that were shown, in the order of [`Strategy::rules`]. `None` when
+    /// they are entangled. A strategy that has them is shown the points after its stop too, until each
+    /// rule has acted.
+    fn first_firings(&self) -> Option<&[FirstFiring]> {
+        None
+    }
 }
 
 /// Tells what a strategy's rules read.

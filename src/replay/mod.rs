@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
-use crate::decision::{Action, Decision, Evidence, Need, Requirement, RuleName, Strategy};
+use crate::decision::{Action, Decision, Evidence, FirstFiring, Need, Requirement, RuleName, Strategy};
 use crate::transcript::{Event, JUDGE_TAKEN_OUT, Lane, Message, PLAN_TAKEN_OUT, Point, PointView, Role, Run, Secured};
 
 /// How far the answer is what would have happened.
@@ -62,7 +62,7 @@ pub struct Replay {
     /// How exact that is.
     pub exactness: Exactness,
     /// Where each rule, by itself, would first have acted; `None` when the rules are entangled.
-    pub first_firings: Option<Vec<Option<(Point, Evidence)>>>,
+    pub first_firings: Option<Vec<FirstFiring>>,
     /// What could not be evaluated on this recording.
     pub not_evaluable: Vec<Requirement>,
 }
@@ -72,7 +72,7 @@ pub struct Replay {
 /// Only a terminal decision ends the replay. After a warning, an injected instruction or a denied call
 /// the recorded path is followed on, and the answer is marked as diverged.
 pub fn replay(run: &Run, strategy: &dyn Strategy) -> Replay {
-    let trail = trail(run, strategy);
+    let (trail, first_firings) = watched(run, strategy, true);
     let end = run.last_point();
     let ending = trail.iter().find(|decision| ends_path(decision.action));
     let counts = |decision: &&Decision| end.is_some_and(|end| decision.point < end || decision.drops_reply);
@@ -84,31 +84,42 @@ pub fn replay(run: &Run, strategy: &dyn Strategy) -> Replay {
         drops_reply: decision.drops_reply,
     });
     let exactness = exactness(run, &trail, stop.as_ref());
-    let mut first_firings = strategy.first_firings(run);
-    let misread = misread(run, strategy);
-    for (rule, firing) in
-        strategy.rules().iter().zip(first_firings.iter_mut().flatten()).filter(|_| !misread.is_empty())
-    {
-        *firing = firing.take().filter(|_| !misread.contains(rule));
-    }
     Replay { first_firings, not_evaluable: not_evaluable(run, &strategy.requirements()), trail, stop, exactness }
 }
 
 /// Every decision of `strategy` on `run`, in order, up to the first terminal one.
 pub fn trail(run: &Run, strategy: &dyn Strategy) -> Vec<Decision> {
+    watched(run, strategy, false).0
+}
+
+/// Every decision up to the first terminal one; and where each rule by itself first acted, if that is asked for and
+/// they stand alone.
+fn watched(run: &Run, strategy: &dyn Strategy, each_rule: bool) -> (Vec<Decision>, Option<Vec<FirstFiring>>) {
     let mut watch = strategy.start(&run.header);
     let misread = misread(run, strategy);
     let (mut trail, mut said) = (Vec::new(), Vec::new());
+    let mut has_ended = false;
     for view in PointView::all(run) {
         watch.at(&view, &mut said);
-        said.retain(|decision| !misread.contains(&decision.rule));
-        let ends = said.iter().any(|decision| decision.action.is_terminal());
-        trail.append(&mut said);
-        if ends {
+        if !misread.is_empty() {
+            said.retain(|decision| !misread.contains(&decision.rule));
+        }
+        if !has_ended {
+            has_ended = said.iter().any(|decision| decision.action.is_terminal());
+            trail.append(&mut said);
+        }
+        said.clear();
+        if has_ended && !(each_rule && watch.first_firings().is_some_and(|firings| firings.contains(&None))) {
             break;
         }
     }
-    trail
+    let mut firings = watch.first_firings().map(<[_]>::to_vec);
+    if !misread.is_empty() {
+        for (rule, firing) in strategy.rules().iter().zip(firings.iter_mut().flatten()) {
+            *firing = firing.take().filter(|_| !misread.contains(rule));
+        }
+    }
+    (trail, firings)
 }
 
 /// Rules that would read a placeholder for what a redacted recording no longer has: what they say is not heard.

@@ -9,9 +9,9 @@ mod probe;
 mod tests;
 mod watch;
 
-use crate::decision::{Action, Evidence, Need, Probe, Requirement, RuleName, Strategy, Watch};
+use crate::decision::{Action, Need, Probe, Requirement, RuleName, Strategy, Watch};
 use crate::rule::{Condition, Rule, Watching};
-use crate::transcript::{Header, Moment, Point, PointView, Run};
+use crate::transcript::{Header, Moment};
 
 pub use cap::{Cap, CapRow, OnHit};
 pub use lint::lint;
@@ -47,12 +47,6 @@ impl Clause {
     /// Can the clause be told from a placeholder what it asks? Not when it reads a text.
     fn is_blind(&self) -> bool {
         !self.condition.rules().into_iter().flat_map(Rule::needs).any(|need| need == Need::Texts)
-    }
-
-    /// Where the clause, by itself, would first act on `run`.
-    fn first_firing(&self, run: &Run) -> Option<(Point, Evidence)> {
-        let mut watched = watch::WatchedClause::start(self);
-        PointView::all(run).find_map(|view| Some((view.point(), watched.at(&view)?)))
     }
 }
 
@@ -98,19 +92,12 @@ impl Strategy for Stack {
     fn probe(&self) -> Option<Box<dyn Probe + '_>> {
         Some(Box::new(StackProbe::start(self)))
     }
+}
 
-    fn first_firings(&self, run: &Run) -> Option<Vec<Option<(Point, Evidence)>>> {
-        let caps = self.cap.iter().all(|cap| matches!(cap.on_hit, OnHit::Stop));
-        let standing_alone = caps && self.clauses.iter().all(|clause| clause.then.is_terminal());
-        standing_alone.then(|| {
-            let clauses = self.clauses.iter().map(|clause| clause.first_firing(run));
-            let cap = self.cap.iter().map(|cap| {
-                let point = Point { step: cap.steps, moment: Moment::BeforeRequest };
-                run.points()
-                    .any(|p| p == point)
-                    .then(|| (point, Evidence::new(f64::from(cap.steps), f64::from(cap.steps))))
-            });
-            clauses.chain(cap).collect()
-        })
+impl Stack {
+    /// Does each rule act as it would by itself?
+    fn stands_alone(&self) -> bool {
+        let stops = self.clauses.iter().all(|clause| clause.then.is_terminal());
+        stops && self.cap.iter().all(|cap| matches!(cap.on_hit, OnHit::Stop))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::cap::WatchedCap;
 use super::{Clause, Stack, Watching};
-use crate::decision::{Decision, Evidence, Watch};
+use crate::decision::{Decision, Evidence, FirstFiring, Watch};
 use crate::transcript::{Header, PointView};
 
 /// A clause at work on one run.
@@ -40,21 +40,29 @@ impl<'s> WatchedClause<'s> {
 
 /// A stack at work on one run.
 pub(super) struct WatchedStack<'s> {
-    clauses: Vec<WatchedClause<'s>>,
+    /// Each with its place in the stack.
+    clauses: Vec<(usize, WatchedClause<'s>)>,
     cap: Option<WatchedCap<'s>>,
+    /// Of the clauses and the cap, if they stand alone.
+    first_firings: Option<Vec<FirstFiring>>,
 }
 
 impl<'s> WatchedStack<'s> {
     pub(super) fn start(stack: &'s Stack, header: &Header) -> Self {
+        // A clause that would read placeholders must not stand in the way of the others.
+        let clauses = stack.clauses.iter().enumerate().filter(|(_, clause)| !header.redacted || clause.is_blind());
+        let n_rules = stack.clauses.len() + usize::from(stack.cap.is_some());
         Self {
-            // A clause that would read placeholders must not stand in the way of the others.
-            clauses: stack
-                .clauses
-                .iter()
-                .filter(|clause| !header.redacted || clause.is_blind())
-                .map(WatchedClause::start)
-                .collect(),
+            clauses: clauses.map(|(nth, clause)| (nth, WatchedClause::start(clause))).collect(),
             cap: stack.cap.as_ref().map(|cap| WatchedCap::start(cap, header)),
+            first_firings: stack.stands_alone().then(|| vec![None; n_rules]),
+        }
+    }
+
+    /// Notes where a rule acted, if it is the first time.
+    fn note(&mut self, nth: usize, view: &PointView<'_>, evidence: Evidence) {
+        if let Some(first) = self.first_firings.as_mut().and_then(|firings| firings.get_mut(nth)) {
+            first.get_or_insert((view.point(), evidence));
         }
     }
 }
@@ -62,16 +70,26 @@ impl<'s> WatchedStack<'s> {
 impl Watch for WatchedStack<'_> {
     fn at(&mut self, view: &PointView<'_>, trail: &mut Vec<Decision>) {
         let mut stopped = false;
-        for watched in &mut self.clauses {
+        for at in 0..self.clauses.len() {
             // Every clause sees every point; the first that stops has the last word.
+            let (nth, watched) = &mut self.clauses[at];
             let Some(evidence) = watched.at(view) else { continue };
             if !stopped {
                 let clause = watched.clause;
                 trail.push(Decision::at(view, clause.then, clause.name.clone(), evidence));
                 stopped = clause.then.is_terminal();
             }
+            let nth = *nth;
+            self.note(nth, view, evidence);
         }
-        let hit = self.cap.as_mut().and_then(|cap| cap.at(view));
-        trail.extend(hit.filter(|_| !stopped));
+        if let Some(hit) = self.cap.as_mut().and_then(|cap| cap.at(view)) {
+            let last = self.first_firings.as_ref().map_or(0, |firings| firings.len() - 1);
+            self.note(last, view, hit.evidence);
+            trail.extend((!stopped).then_some(hit));
+        }
+    }
+
+    fn first_firings(&self) -> Option<&[FirstFiring]> {
+        self.first_firings.as_deref()
     }
 }

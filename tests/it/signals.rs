@@ -10,7 +10,7 @@ use whenstop::compare::Comparison;
 use whenstop::decision::{Decision, Strategy as StopStrategy};
 use whenstop::preset;
 use whenstop::reader::{Corpus, ReadOptions};
-use whenstop::replay::trail;
+use whenstop::replay::{replay, trail};
 use whenstop::rule::{Comparator, Condition, Rule};
 use whenstop::signal::{self, REGISTRY};
 use whenstop::snapshot::Snapshot;
@@ -250,13 +250,22 @@ proptest! {
         let examples = bundled::example();
         let own = examples.iter().map(|example| &**example).chain([&stack as &dyn StopStrategy]);
         for strategy in own {
-            let Some(firings) = strategy.first_firings(&run) else { continue };
+            let Some(firings) = replay(&run, strategy).first_firings else { continue };
             let rules = strategy.rules();
             let first = firings.into_iter().zip(&rules).filter_map(|(firing, rule)| Some((firing?, rule)));
             let first = first.reduce(|best, next| if next.0.0 < best.0.0 { next } else { best });
             let trail = trail(&run, strategy);
             let told = first.map(|((point, evidence), rule)| (point, rule, evidence));
             prop_assert_eq!(told, ending(&trail).map(|d| (d.point, &d.rule, d.evidence)), "{}", strategy.name());
+        }
+        // Each rule acts where a stack of it alone does.
+        if let Some(firings) = replay(&run, &stack).first_firings {
+            let clauses = stack.clauses.iter().map(|clause| (vec![clause.clone()], None));
+            let alone = clauses.chain(stack.cap.iter().map(|cap| (Vec::new(), Some(cap.clone()))));
+            for (firing, (clauses, cap)) in firings.into_iter().zip(alone) {
+                let trail = trail(&run, &Stack { name: "alone".into(), clauses, cap });
+                prop_assert_eq!(firing, ending(&trail).map(|d| (d.point, d.evidence)));
+            }
         }
     }
 

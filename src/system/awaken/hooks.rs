@@ -2,7 +2,7 @@
 //! which a second hook counts on the same ones.
 
 use super::Profile;
-use super::counters::{Boundary, Counters, Snapshot};
+use super::counters::{Boundary, Counters};
 use super::policy::{Policy, Stop};
 
 /// The hooks of one agent.
@@ -33,19 +33,19 @@ impl Hooks {
         boundary: &Boundary<'_>,
         elapsed_ms: Option<u64>,
     ) -> Option<(usize, Stop)> {
-        counters.take_in(boundary);
-        let seen = counters.snapshot(boundary, elapsed_ms);
-        let first = self.first_stop(&seen);
-        let Some(guard) = &self.second else {
-            return first;
-        };
-        counters.take_in(boundary);
-        let seen = counters.snapshot(boundary, elapsed_ms);
-        // The second hook runs even after the first has stopped the run, and its reason overwrites.
-        guard.evaluate(self.profile, &seen).map(|stop| (self.policies.len(), stop)).or(first)
+        self.verdict(self.each(counters, boundary, elapsed_ms))
     }
 
-    /// What each policy says on its own after this step, in order.
+    /// Which of the policies' words counts.
+    pub fn verdict(&self, said: Vec<Option<Stop>>) -> Option<(usize, Stop)> {
+        let mut stops = said.into_iter().enumerate().filter_map(|(place, stop)| Some((place, stop?)));
+        let first = stops.next()?;
+        // The second hook runs even after the first has stopped the run, and its reason overwrites.
+        let overwrites = |(place, _): &(usize, Stop)| self.second.is_some() && *place == self.policies.len();
+        Some(stops.next_back().filter(overwrites).unwrap_or(first))
+    }
+
+    /// Takes a step in; what each policy says on its own after it, in order.
     pub fn each(&self, counters: &mut Counters, boundary: &Boundary<'_>, elapsed_ms: Option<u64>) -> Vec<Option<Stop>> {
         counters.take_in(boundary);
         let seen = counters.snapshot(boundary, elapsed_ms);
@@ -56,9 +56,5 @@ impl Hooks {
             said.push(guard.evaluate(self.profile, &counters.snapshot(boundary, elapsed_ms)));
         }
         said
-    }
-
-    fn first_stop(&self, seen: &Snapshot<'_>) -> Option<(usize, Stop)> {
-        self.policies.iter().enumerate().find_map(|(index, policy)| Some((index, policy.evaluate(self.profile, seen)?)))
     }
 }

@@ -14,9 +14,9 @@ pub use policy::{Policy, Stop};
 pub use spec::{AgentStops, DEFAULT_MAX_ROUNDS, StopConditionSpec};
 
 use super::{CaseError, ConfigError, Settings, SystemInfo};
-use crate::decision::{Action, Decision, Evidence, Requirement, RuleName, Strategy, Watch};
+use crate::decision::{Action, Decision, FirstFiring, Requirement, RuleName, Strategy, Watch};
 use crate::diagnostic::Location;
-use crate::transcript::{Header, Message, Millis, Moment, Point, PointView, Run};
+use crate::transcript::{Header, Message, Millis, Moment, PointView};
 
 /// The system's registration.
 pub const AWAKEN: SystemInfo = SystemInfo {
@@ -159,26 +159,15 @@ impl Strategy for Awaken {
     }
 
     fn start<'s>(&'s self, _header: &Header) -> Box<dyn Watch + 's> {
-        Box::new(AwakenWatch { system: self, counters: Counters::default() })
-    }
-
-    fn first_firings(&self, run: &Run) -> Option<Vec<Option<(Point, Evidence)>>> {
-        let mut first = vec![None; self.hooks.policies().count()];
-        let mut counters = Counters::default();
-        for view in PointView::all(run).filter(|view| view.moment() == Moment::AfterResponse) {
-            let Some(reply) = view.reply() else { continue };
-            let said = self.hooks.each(&mut counters, &self.boundary(reply), self.elapsed_ms(&view));
-            for (first, stop) in first.iter_mut().zip(said) {
-                *first = first.or(stop.map(|stop| (view.point(), stop.evidence)));
-            }
-        }
-        Some(first)
+        let first_firings = vec![None; self.hooks.policies().count()];
+        Box::new(AwakenWatch { system: self, counters: Counters::default(), first_firings })
     }
 }
 
 struct AwakenWatch<'s> {
     system: &'s Awaken,
     counters: Counters,
+    first_firings: Vec<FirstFiring>,
 }
 
 impl Watch for AwakenWatch<'_> {
@@ -189,7 +178,11 @@ impl Watch for AwakenWatch<'_> {
         let Some(reply) = view.reply() else { return };
         let boundary = self.system.boundary(reply);
         let elapsed_ms = self.system.elapsed_ms(view);
-        let Some((index, stop)) = self.system.hooks.run(&mut self.counters, &boundary, elapsed_ms) else { return };
+        let said = self.system.hooks.each(&mut self.counters, &boundary, elapsed_ms);
+        for (first, stop) in self.first_firings.iter_mut().zip(&said) {
+            *first = first.or(stop.as_ref().map(|stop| (view.point(), stop.evidence)));
+        }
+        let Some((index, stop)) = self.system.hooks.verdict(said) else { return };
         let decision = Decision::at(view, Action::Stop, self.system.rule(index), stop.evidence)
             .code(format!("stopped:{}", stop.code));
         // The published loop returns before it appends the reply, so a final answer is lost.
@@ -202,6 +195,10 @@ impl Watch for AwakenWatch<'_> {
             decision.detail(stop.detail)
         });
     }
+
+    fn first_firings(&self) -> Option<&[FirstFiring]> {
+        Some(&self.first_firings)
+    }
 }
 
 #[cfg(test)]
@@ -210,7 +207,7 @@ mod tests {
 
     use super::*;
     use crate::system::ConfigText;
-    use crate::transcript::{Draft, Event, Role, ToolCall, Usage};
+    use crate::transcript::{Draft, Event, Role, Run, ToolCall, Usage};
 
     fn reply(text: &str, tool: Option<&str>) -> Event {
         let mut message = Message::saying(Role::Assistant, text);
@@ -276,7 +273,7 @@ mod tests {
             config: Some(ConfigText { path: String::new(), text: config.to_owned() }),
             ..Settings::named("t")
         };
-        let firings = Awaken::build(&settings).unwrap().first_firings(&run()).unwrap();
+        let firings = crate::replay::replay(&run(), &Awaken::build(&settings).unwrap()).first_firings.unwrap();
         let points: Vec<_> = firings.iter().map(|first| first.map(|(point, _)| point.step)).collect();
         assert_eq!(points, [None, Some(3), Some(1)]);
     }
