@@ -32,6 +32,57 @@ impl<'a> Written<'a> for &'a str {
     }
 }
 
+/// The keys an object may have, found by a hash of their length and three of their bytes: a chain of comparisons takes
+/// longer than everything else about a field.
+pub(super) struct Keys<const N: usize> {
+    keys: [&'static str; N],
+    /// The number of a key, from 1, at its hash or behind it; 0 where there is none.
+    table: [u8; SLOTS],
+}
+
+/// A power of two, some times the number of keys of the largest object.
+const SLOTS: usize = 256;
+
+impl<const N: usize> Keys<N> {
+    pub(super) const fn new(keys: [&'static str; N]) -> Self {
+        assert!(N < SLOTS / 4, "more keys than the table is made for");
+        let mut table = [0; SLOTS];
+        let mut nth = 0;
+        while nth < N {
+            let mut slot = Self::slot(keys[nth].as_bytes());
+            while table[slot] != 0 {
+                slot = (slot + 1) % SLOTS;
+            }
+            #[expect(clippy::cast_possible_truncation, reason = "at most N, which is below 64")]
+            {
+                table[slot] = nth as u8 + 1;
+            }
+            nth += 1;
+        }
+        Self { keys, table }
+    }
+
+    const fn slot(key: &[u8]) -> usize {
+        if key.is_empty() {
+            return 0;
+        }
+        let (first, middle, last) = (key[0] as usize, key[key.len() / 2] as usize, key[key.len() - 1] as usize);
+        (key.len() + 31 * first + 7 * middle + 3 * last) % SLOTS
+    }
+
+    /// Which of the keys `key` is, from 0.
+    pub(super) fn find(&self, key: &str) -> Option<usize> {
+        let mut slot = Self::slot(key.as_bytes());
+        loop {
+            let nth = usize::from(self.table[slot]).checked_sub(1)?;
+            if self.keys[nth] == key {
+                return Some(nth);
+            }
+            slot = (slot + 1) % SLOTS;
+        }
+    }
+}
+
 /// Declares an object's fields, unread: each is absent, or the value as it is written. `null` is absent; of fields that
 /// are given twice the last counts.
 macro_rules! fields {
@@ -43,11 +94,17 @@ macro_rules! fields {
         impl<'a> $name<'a> {
             /// The fields of the object that `text` is, or why it is none.
             $visibility fn of(text: &'a str) -> Result<Self, serde_json::Error> {
+                #[expect(non_camel_case_types, reason = "the names of the fields")]
+                #[derive(Clone, Copy)]
+                enum Field { $($field,)* }
+                const FIELDS: &[Field] = &[$(Field::$field,)*];
+                static KEYS: $crate::reader::json::Keys<{ FIELDS.len() }> = $crate::reader::json::Keys::new([$($key,)*]);
+
                 let mut fields = Self::default();
                 $crate::reader::json::members(text, |key, value| {
-                    let slot = match key {
-                        $($key => &mut fields.$field,)*
-                        _ => return,
+                    let Some(nth) = KEYS.find(key) else { return };
+                    let slot = match FIELDS[nth] {
+                        $(Field::$field => &mut fields.$field,)*
                     };
                     *slot = (value != "null").then_some(value);
                 })?;
@@ -265,7 +322,8 @@ fn unit_at(text: &str, at: usize) -> Option<u32> {
 /// The text with every lone surrogate escape replaced by U+FFFD, and how many there were.
 pub(super) fn without_lone_surrogates(text: &str) -> (Cow<'_, str>, usize) {
     // The escapes in question all begin `\ud`: most texts are done with here.
-    let suspicious = [b"\\ud", b"\\uD"].iter().any(|mark| memchr::memmem::find(text.as_bytes(), *mark).is_some());
+    let mut escapes = memchr::memmem::find_iter(text.as_bytes(), b"\\u");
+    let suspicious = escapes.any(|at| matches!(text.as_bytes().get(at + 2), Some(b'd' | b'D')));
     let found = if suspicious { lone_surrogates(text) } else { Vec::new() };
     if found.is_empty() {
         return (Cow::Borrowed(text), 0);

@@ -76,7 +76,7 @@ pub(super) fn message<'a>(raw: impl Written<'a>, out: &mut Reading<'_>) -> Optio
     message.content =
         out.content(wire.content.or(wire.value), "content").or_else(|| out.content(wire.refusal, "refusal"));
     message.reasoning = out.content(wire.reasoning_content.or(wire.reasoning), "reasoning_content");
-    for call in out.list(wire.tool_calls, "tool_calls") {
+    for call in out.elements(wire.tool_calls, "tool_calls") {
         message.tool_calls.extend(tool_call(call, out));
     }
     if let Some(call) = wire.function_call {

@@ -69,7 +69,9 @@ impl<'r> Record<'r> {
 
     /// The lines of the text that are not blank, each with its own place.
     pub fn lines(&self) -> impl Iterator<Item = &'r str> {
-        self.text.lines().map(str::trim).filter(|line| !line.is_empty())
+        let ends = memchr::memchr_iter(b'\n', self.text.as_bytes()).chain(std::iter::once(self.text.len()));
+        let lines = ends.scan(0, |from, end| Some(&self.text[std::mem::replace(from, end + 1)..end]));
+        lines.map(str::trim).filter(|line| !line.is_empty())
     }
 
     /// What is wrong with `part`, which did not parse.
@@ -189,6 +191,11 @@ impl<'r> Reading<'r> {
     /// The elements of an array.
     pub fn list<'a>(&mut self, raw: Option<impl Written<'a>>, field: &str) -> Vec<&'a RawValue> {
         self.part(raw, field, "an array").unwrap_or_default()
+    }
+
+    /// The elements of an array, as they are written.
+    pub(super) fn elements<'a>(&mut self, raw: Option<impl Written<'a>>, field: &str) -> Vec<&'a str> {
+        self.checked(raw, field, "an array", json::elements).unwrap_or_default()
     }
 
     /// A short string, decoded.

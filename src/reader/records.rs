@@ -128,7 +128,7 @@ impl<R: Read> Records<R> {
 
     /// The lines up to the next one that begins a group. A line that is too long leaves an empty line
     /// in its place, so that the others keep their numbers.
-    fn group(&mut self, begins: fn(&str) -> bool) -> Result<Option<Item>, ScanError> {
+    fn group(&mut self, begins: fn(&[u8]) -> bool) -> Result<Option<Item>, ScanError> {
         let pending = match &mut self.state {
             State::Lines(pending) => pending.take(),
             _ => None,
@@ -146,7 +146,7 @@ impl<R: Read> Records<R> {
                 self.state = State::Done;
                 break;
             };
-            let is_first = std::str::from_utf8(&text[start..]).is_ok_and(begins);
+            let is_first = begins(&text[start..]);
             if is_first && !text[..end].trim_ascii().is_empty() {
                 self.state = State::Lines(Some((text.split_off(start), read.number)));
                 text.truncate(end);

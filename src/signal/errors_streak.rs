@@ -32,12 +32,13 @@ impl Registered for ErrorsStreak {
 impl Signal for ErrorsStreak {
     fn observe(&mut self, view: &PointView<'_>) -> Option<f64> {
         if view.moment() == Moment::AfterTools {
-            let flags: Vec<bool> = view.results().filter_map(|result| result.is_error).collect();
-            self.flagged |= !flags.is_empty();
-            if flags.contains(&false) {
-                self.streak = 0;
-            } else if !flags.is_empty() {
-                self.streak += 1;
+            // The step succeeded if any of its flagged results did.
+            let failed = view.results().filter_map(|result| result.is_error).reduce(|all, failed| all && failed);
+            self.flagged |= failed.is_some();
+            match failed {
+                Some(true) => self.streak += 1,
+                Some(false) => self.streak = 0,
+                None => {}
             }
         }
         self.flagged.then_some(f64::from(self.streak))

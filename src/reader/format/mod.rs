@@ -29,7 +29,7 @@ pub enum Layout {
     /// One of several values that follow each other, over any number of lines.
     Values,
     /// Lines that stand together; a line for which this is true begins a new group.
-    Groups(fn(&str) -> bool),
+    Groups(fn(&[u8]) -> bool),
     /// The elements of an array, or the values of an object.
     Elements {
         /// The top-level key it stands under; `None` when it is the document itself.

@@ -184,13 +184,13 @@ impl Format for Trace {
 }
 
 /// True for the line a run begins with.
-fn begins_run(line: &str) -> bool {
+fn begins_run(line: &[u8]) -> bool {
     // Nearly every writer puts the type first.
-    if let Some(rest) = line.strip_prefix("{\"type\":\"") {
-        return rest.starts_with("run\"");
+    if let Some(rest) = line.strip_prefix(b"{\"type\":\"") {
+        return rest.starts_with(b"run\"");
     }
-    memchr::memmem::find(line.as_bytes(), b"\"run\"").is_some()
-        && Kind::of(line).is_ok_and(|line| line.kind == Some("\"run\""))
+    let is_run = |line: &str| Kind::of(line).is_ok_and(|line| line.kind == Some("\"run\""));
+    memchr::memmem::find(line, b"\"run\"").is_some() && std::str::from_utf8(line).is_ok_and(is_run)
 }
 
 fn begin(line: &Line<'_>, text: &str, record: &Record<'_>, out: &mut Reading<'_>) -> Draft {
@@ -253,7 +253,7 @@ fn message(line: &Line<'_>, text: &str, out: &mut Reading<'_>) -> Option<Box<Mes
     message.lane = lane(line.lane, out);
     message.content = out.content(line.content, "content");
     message.reasoning = out.content(line.reasoning, "reasoning");
-    for call in out.list(line.tool_calls, "tool_calls") {
+    for call in out.elements(line.tool_calls, "tool_calls") {
         message.tool_calls.extend(openai::tool_call(call, out));
     }
     message.tool_call_id = out.word(line.tool_call_id, "tool_call_id").map(Into::into);
