@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::transcript::{Point, PointView};
+use crate::transcript::{Name, Point, PointView};
 
 /// What a decision does. Only [`Stop`](Action::Stop) and [`Fail`](Action::Fail) end a replay exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -128,7 +128,7 @@ pub struct Decision {
     /// The framework's own words.
     pub detail: Option<String>,
     /// The call it is about.
-    pub call_id: Option<Box<str>>,
+    pub call_id: Option<Name>,
     /// False when, as shipped, the words never reach the model: then nothing diverges.
     pub delivered: bool,
     /// True when the framework throws away the reply on which it stops: a final answer is lost.

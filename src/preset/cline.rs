@@ -7,7 +7,7 @@ use super::frame::identity::{Keys, arguments, js_text};
 use super::frame::{Action, Acts, Machine, Parameter, Recipe, Settings, SettingsError, wrong_kind};
 use super::{Preset, plain_case};
 use crate::decision::Need;
-use crate::transcript::{Event, Message, Moment, PointView, ToolCall};
+use crate::transcript::{Event, Message, Moment, Name, PointView, ToolCall};
 
 const LOOP: &str = "loopDetection";
 const MISTAKES: &str = "maxConsecutiveMistakes";
@@ -94,7 +94,7 @@ struct Cline {
     thresholds: Option<Thresholds>,
     max_mistakes: i64,
     host: Host,
-    streak: Streak<(Box<str>, String)>,
+    streak: Streak<(Name, String)>,
     mistakes: i64,
 }
 

@@ -7,7 +7,7 @@ use super::frame::identity::arguments;
 use super::frame::{Action, Acts, Machine, Parameter, Recipe, Settings, SettingsError, wrong_kind};
 use super::{Preset, plain_case};
 use crate::transcript::fingerprint::canonical_json;
-use crate::transcript::{Event, Message, Moment, PointView, ToolCall};
+use crate::transcript::{Event, Message, Moment, Name, PointView, ToolCall};
 
 const SETS: &str = "repeated_calls";
 const FREQUENCY: &str = "tool_frequency";
@@ -79,8 +79,8 @@ struct DeerFlow {
     warned: Vec<Vec<String>>,
     frequency: Limits,
     overrides: Vec<(String, Limits)>,
-    names: Window<Box<str>>,
-    warned_names: Vec<Box<str>>,
+    names: Window<Name>,
+    warned_names: Vec<Name>,
     pending: Option<(&'static str, usize, usize)>,
 }
 

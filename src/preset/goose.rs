@@ -9,7 +9,7 @@ use super::frame::identity::arguments;
 use super::frame::{Action, Acts, Machine, Parameter, Recipe, Settings, SettingsError};
 use super::{Preset, Variant};
 use crate::decision::Need;
-use crate::transcript::{Event, Message, ToolCall};
+use crate::transcript::{Event, Message, Name, ToolCall};
 
 const REPETITION: &str = "REP-001";
 const ERRORS: &str = "REP-002";
@@ -69,7 +69,7 @@ fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
 struct Goose {
     /// `None`: the check has no effect, by setting or as shipped.
     max: Option<i64>,
-    streak: Streak<(Box<str>, Value)>,
+    streak: Streak<(Name, Value)>,
     errors: Option<RepeatedError>,
 }
 
@@ -84,10 +84,10 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
 /// The same error of one tool in a row.
 #[derive(Clone, Debug, Default)]
 struct RepeatedError {
-    key: Option<(Box<str>, String)>,
+    key: Option<(Name, String)>,
     count: u32,
-    denied: BTreeSet<Box<str>>,
-    calls: Vec<(Option<Box<str>>, Box<str>)>,
+    denied: BTreeSet<Name>,
+    calls: Vec<(Option<Name>, Name)>,
 }
 
 impl RepeatedError {

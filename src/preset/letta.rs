@@ -6,7 +6,7 @@ use super::Preset;
 use super::frame::{
     Action, Acts, Facts, Machine, Parameter, Recipe, Settings, SettingsError, caps, starts_run, wrong_kind,
 };
-use crate::transcript::{Event, Message, Moment, PointView};
+use crate::transcript::{Event, Message, Moment, Name, PointView};
 
 const STEPS: &str = "max_steps";
 const RULES: &str = "tool_rules";
@@ -123,7 +123,7 @@ struct AgentRun {
     max_steps: i64,
     tool_rules: Vec<ToolRule>,
     /// Tools called in this run, refused calls left out.
-    history: Vec<Box<str>>,
+    history: Vec<Name>,
     /// Which calls of the step at hand are refused, by place.
     refused: Vec<usize>,
     steps: i64,

@@ -6,7 +6,7 @@ use super::frame::counters::Streak;
 use super::frame::identity::{Keys, arguments, js_text};
 use super::frame::{Action, Acts, Machine, Parameter, Recipe, Settings, SettingsError, wrong_kind};
 use super::{Preset, Variant};
-use crate::transcript::{Event, Message, Moment, PointView, Role};
+use crate::transcript::{Event, Message, Moment, Name, PointView, Role};
 
 const DOOM_LOOP: &str = "doom_loop";
 const STEPS: &str = "steps";
@@ -79,8 +79,8 @@ struct OpenCode {
     answer: Answer,
     max_steps: Option<i64>,
     documented: bool,
-    streak: Streak<(Box<str>, String)>,
-    silenced: Vec<Box<str>>,
+    streak: Streak<(Name, String)>,
+    silenced: Vec<Name>,
     requests: i64,
 }
 

@@ -7,7 +7,7 @@
 use serde_json::Value;
 
 use super::openai;
-use crate::transcript::{Message, Role, Text, ToolCall, Usage};
+use crate::transcript::{Message, Name, Role, Text, ToolCall, Usage};
 
 /// Containers opened at most on the way to a message.
 const DEPTH: usize = 24;
@@ -202,7 +202,7 @@ fn push_message(value: &Value, role: Role, out: &mut Vec<Message>) {
     let calls =
         pick(value, &["tool_calls", "toolCalls"]).filter(|calls| calls.as_array().is_none_or(|c| !c.is_empty()));
     if let Some(Value::Array(calls)) = calls.or(nested).map(unwrapped) {
-        let known: Vec<Option<Box<str>>> = message.tool_calls.iter().map(|call| call.id.clone()).collect();
+        let known: Vec<Option<Name>> = message.tool_calls.iter().map(|call| call.id.clone()).collect();
         let new = calls.iter().filter_map(tool_call).filter(|call| call.id.is_none() || !known.contains(&call.id));
         message.tool_calls.extend(new);
     }

@@ -116,6 +116,7 @@ macro_rules! fields {
 pub(super) use fields;
 
 /// Calls `each` with the members of the object that `text` is, the keys decoded; a member may come twice.
+#[inline]
 pub(super) fn members<'a>(text: &'a str, mut each: impl FnMut(&str, &'a str)) -> Result<(), serde_json::Error> {
     if !json_text::object(text, &mut each) {
         for (key, raw) in serde_json::from_str::<Fields<'_>>(text)?.0 {
@@ -161,11 +162,13 @@ pub(super) fn text<'a>(raw: impl Written<'a>) -> Option<Text> {
 
 /// A string, or a number as it is written.
 pub(super) fn word<'a>(raw: impl Written<'a>) -> Option<String> {
-    if let Some(string) = string(raw) {
-        return Some(string.into_owned());
-    }
-    let written = raw.written();
-    written.starts_with(|first: char| first == '-' || first.is_ascii_digit()).then(|| written.to_owned())
+    name(raw).map(Cow::into_owned)
+}
+
+/// As [`word`], borrowed where it can be.
+pub(super) fn name<'a>(raw: impl Written<'a>) -> Option<Cow<'a, str>> {
+    let is_number = |written: &str| matches!(written.as_bytes().first(), Some(b'-' | b'0'..=b'9'));
+    string(raw).or_else(|| is_number(raw.written()).then(|| Cow::Borrowed(raw.written())))
 }
 
 /// A number, also one written as a string.

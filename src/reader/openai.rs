@@ -46,11 +46,12 @@ fields! {
 
 /// The role of that name.
 pub(super) fn role(name: &str) -> Option<Role> {
-    match name.to_ascii_lowercase().as_str() {
+    match name {
         "system" | "developer" => Some(Role::System),
         "user" | "human" => Some(Role::User),
         "assistant" | "ai" | "model" | "gpt" | "bot" => Some(Role::Assistant),
         "tool" | "function" | "observation" => Some(Role::Tool),
+        _ if name.bytes().any(|byte| byte.is_ascii_uppercase()) => role(&name.to_ascii_lowercase()),
         _ => None,
     }
 }
@@ -111,7 +112,7 @@ pub(super) fn tool_call<'a>(raw: impl Written<'a>, out: &mut Reading<'_>) -> Opt
         }
         return None;
     };
-    let id = out.word(call.id.or(call.other_id), "id");
+    let id = out.name(call.id.or(call.other_id), "id");
     Some(ToolCall::new(id.as_deref(), &name, arguments(call.arguments.or(call.input))))
 }
 

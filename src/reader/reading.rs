@@ -208,6 +208,11 @@ impl<'r> Reading<'r> {
         self.checked(raw, field, "a string or a number", json::word)
     }
 
+    /// As [`Self::word`], borrowed where it can be.
+    pub(super) fn name<'a>(&mut self, raw: Option<impl Written<'a>>, field: &str) -> Option<Cow<'a, str>> {
+        self.checked(raw, field, "a string or a number", json::name)
+    }
+
     /// A long string, kept as it stands.
     pub fn text<'a>(&mut self, raw: Option<impl Written<'a>>, field: &str) -> Option<Text> {
         self.checked(raw, field, "a string", json::text)

@@ -36,6 +36,8 @@ pub(super) struct Records<R> {
     path: String,
     limit: u64,
     state: State,
+    /// Bytes of the record before: the next one is likely to need as many.
+    usual: usize,
 }
 
 /// Where the reading of a file stands.
@@ -53,7 +55,7 @@ enum State {
 impl<R: Read> Records<R> {
     /// The records of `input`; a line or a record longer than `limit` bytes is refused.
     pub(super) fn new(input: R, layout: Layout, path: &str, limit: u64) -> Self {
-        Self { scanner: Scanner::new(input), layout, path: path.to_owned(), limit, state: State::Fresh }
+        Self { scanner: Scanner::new(input), layout, path: path.to_owned(), limit, state: State::Fresh, usual: 0 }
     }
 
     /// The next record or finding; `None` at the end of the file.
@@ -134,6 +136,7 @@ impl<R: Read> Records<R> {
             _ => None,
         };
         let (mut text, mut first) = pending.unwrap_or_default();
+        text.reserve(self.usual);
         let mut too_long = false;
         loop {
             let end = text.len();
@@ -164,6 +167,7 @@ impl<R: Read> Records<R> {
                 text.truncate(end);
             }
         }
+        self.usual = text.len();
         if too_long {
             return Ok(Some(self.too_long(first, "run")));
         }

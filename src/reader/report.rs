@@ -9,7 +9,7 @@ use serde::ser::{SerializeStruct, Serializer};
 use super::hygiene::Oddity;
 use super::price::PricingReport;
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::transcript::{Event, Lane, Outcome, OutcomeSource, Role, Run, Spend, Tokens, Usd};
+use crate::transcript::{Outcome, OutcomeSource, Run, Spend, Tokens, Usd};
 
 /// Findings kept in full; the rest is only counted.
 const KEPT: usize = 1000;
@@ -137,11 +137,12 @@ impl FormatCounts {
             self.with_outcome += 1;
             *self.outcome_sources.entry(source_of(run)).or_default() += 1;
         }
-        if let Some(Tokens(tokens)) = tokens(run) {
+        let spend = Spend::of(run.events());
+        if let Some(Tokens(tokens)) = spend.total {
             self.with_usage += 1;
             self.tokens = self.tokens.saturating_add(tokens);
         }
-        if let Some(Usd(cost)) = Spend::of(run.events()).cost {
+        if let Some(Usd(cost)) = spend.cost {
             self.with_cost += 1;
             self.cost_usd = Some(self.cost_usd.unwrap_or_default() + cost);
         }
@@ -159,12 +160,7 @@ fn source_of(run: &Run) -> String {
 
 /// Tokens of a run's agent and its sub-agents; `None` when no call has any.
 pub fn tokens(run: &Run) -> Option<Tokens> {
-    run.events()
-        .iter()
-        .filter_map(Event::message)
-        .filter(|message| message.role == Role::Assistant && matches!(message.lane, Lane::Main | Lane::Side(_)))
-        .filter_map(|message| message.usage.as_ref()?.total())
-        .reduce(|sum, more| sum + more)
+    Spend::of(run.events()).total
 }
 
 /// What was read of a corpus.

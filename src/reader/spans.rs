@@ -5,7 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::transcript::{EndCause, Event, Fingerprint, Instant, Lane, Message, Role, Text, ToolCall, fingerprint};
+use crate::transcript::{
+    EndCause, Event, Fingerprint, Instant, Lane, Message, Name, Role, Text, ToolCall, fingerprint,
+};
 
 /// One span, of any recorder.
 #[derive(Debug)]
@@ -222,7 +224,7 @@ struct Talk {
     before: Vec<Message>,
     pieces: Vec<Piece>,
     /// Where each call id was asked for last.
-    asked: BTreeMap<Box<str>, usize>,
+    asked: BTreeMap<Name, usize>,
     /// How often the user and the instructions have said what, so far.
     said: BTreeMap<Fingerprint, usize>,
     n_lost: usize,

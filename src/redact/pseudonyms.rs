@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use crate::text::marks::{self, Marks};
-use crate::transcript::{Text, is_public_name, placeholder};
+use crate::transcript::{Name, Text, is_public_name, placeholder};
 
 /// Ordinals given to what one run says. Only asked for one entry at a time, so hash order reaches nothing.
 #[derive(Debug, Default)]
@@ -37,12 +37,12 @@ impl Pseudonyms {
     }
 
     /// What stands for one of a kind (`call-3`); the empty name stands for itself.
-    pub(super) fn plain(&mut self, kind: &'static str, name: &str) -> Box<str> {
+    pub(super) fn plain(&mut self, kind: &'static str, name: &str) -> Name {
         if name.is_empty() { "".into() } else { format!("{kind}-{}", self.nth(kind, name)).into() }
     }
 
     /// A name that looks like one of a program stays; anything else gets a plain one.
-    pub(super) fn name(&mut self, kind: &'static str, name: &str) -> Box<str> {
+    pub(super) fn name(&mut self, kind: &'static str, name: &str) -> Name {
         if is_public_name(name) { name.into() } else { self.plain(kind, name) }
     }
 

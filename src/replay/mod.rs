@@ -101,14 +101,14 @@ fn watched(run: &Run, strategy: &dyn Strategy, each_rule: bool) -> (Vec<Decision
     let mut has_ended = false;
     for view in PointView::all(run) {
         watch.at(&view, &mut said);
-        if !misread.is_empty() {
+        if !said.is_empty() {
             said.retain(|decision| !misread.contains(&decision.rule));
+            if !has_ended {
+                has_ended = said.iter().any(|decision| decision.action.is_terminal());
+                trail.append(&mut said);
+            }
+            said.clear();
         }
-        if !has_ended {
-            has_ended = said.iter().any(|decision| decision.action.is_terminal());
-            trail.append(&mut said);
-        }
-        said.clear();
         if has_ended && !(each_rule && watch.first_firings().is_some_and(|firings| firings.contains(&None))) {
             break;
         }

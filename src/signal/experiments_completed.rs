@@ -2,7 +2,7 @@ use super::{Options, Registered, Signal};
 use std::collections::BTreeSet;
 
 use crate::decision::Need;
-use crate::transcript::{Event, PointView};
+use crate::transcript::{Event, Name, PointView};
 
 /// Experiments reported as completed so far; each name counts once, unnamed ones each time.
 ///
@@ -14,7 +14,7 @@ use crate::transcript::{Event, PointView};
 /// The status is spelt `finished` or `done`.
 #[derive(Debug, Default)]
 pub struct ExperimentsCompleted {
-    named: BTreeSet<Box<str>>,
+    named: BTreeSet<Name>,
     unnamed: usize,
     reported: bool,
 }

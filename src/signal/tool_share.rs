@@ -2,7 +2,7 @@ use super::{Options, Registered, Signal};
 use std::collections::{BTreeMap, VecDeque};
 
 use super::calls::is_exempt;
-use crate::transcript::{Moment, PointView};
+use crate::transcript::{Moment, Name, PointView};
 
 /// Share of the most common tool's name among the latest `window` (default 10) calls. Until that many have
 /// been made, the share among those there are.
@@ -19,7 +19,7 @@ use crate::transcript::{Moment, PointView};
 pub struct ToolShare {
     options: Options,
     window: usize,
-    latest: VecDeque<Box<str>>,
+    latest: VecDeque<Name>,
 }
 
 impl Registered for ToolShare {

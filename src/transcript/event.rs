@@ -5,6 +5,9 @@ use std::sync::OnceLock;
 use super::fingerprint::{self, Fingerprint};
 use super::{Instant, Text, Usage, Usd};
 
+/// A short text: of a tool, a call, a model. Up to 23 bytes it stands where it is and needs no memory of its own.
+pub type Name = smol_str::SmolStr;
+
 /// Raw JSON kept verbatim, for the systems that read a native structure themselves.
 pub type Json = Box<serde_json::value::RawValue>;
 
@@ -74,7 +77,7 @@ pub enum Lane {
     /// A simulated user, its tool calls and their results: neither its calls nor its tokens count.
     Counterpart,
     /// A sub-agent, by id: its tokens count in the run, its messages are not steps.
-    Side(Box<str>),
+    Side(Name),
 }
 
 /// One message.
@@ -91,9 +94,9 @@ pub struct Message {
     /// The tools asked for, in order.
     pub tool_calls: Vec<ToolCall>,
     /// For a tool result: the call it answers.
-    pub tool_call_id: Option<Box<str>>,
+    pub tool_call_id: Option<Name>,
     /// For a tool result the tool's name; otherwise the speaker's, when several share a role.
-    pub name: Option<Box<str>>,
+    pub name: Option<Name>,
     /// For a tool result: flagged as failed, flagged as fine, or not flagged.
     pub is_error: Option<bool>,
     /// Tokens of the model call that made this message.
@@ -103,9 +106,9 @@ pub struct Message {
     /// When the message was complete.
     pub ts: Option<Instant>,
     /// The model that made it.
-    pub model: Option<Box<str>>,
+    pub model: Option<Name>,
     /// Why the model ended its reply, in the provider's words.
-    pub finish_reason: Option<Box<str>>,
+    pub finish_reason: Option<Name>,
     /// Fields of the line that only some framework's rules read, as one JSON object.
     pub extra: Option<Json>,
     content_print: OnceLock<Fingerprint>,
@@ -163,9 +166,9 @@ impl Message {
 #[derive(Clone, Debug)]
 pub struct ToolCall {
     /// The call's id; absent in text protocols.
-    pub id: Option<Box<str>>,
+    pub id: Option<Name>,
     /// The tool's name.
-    pub name: Box<str>,
+    pub name: Name,
     /// The arguments, as text: JSON, or whatever the model wrote instead.
     pub arguments: Text,
     canonical_print: OnceLock<Fingerprint>,
@@ -192,11 +195,11 @@ impl ToolCall {
 #[derive(Clone, Debug)]
 pub struct Metrics {
     /// The experiment's name.
-    pub experiment: Option<Box<str>>,
+    pub experiment: Option<Name>,
     /// Its status, in the framework's words.
-    pub status: Option<Box<str>>,
+    pub status: Option<Name>,
     /// Metric values by name, in file order; non-numeric ones are left to `plan`.
-    pub values: Vec<(Box<str>, f64)>,
+    pub values: Vec<(Name, f64)>,
     /// The whole task plan as its framework wrote it.
     pub plan: Option<Json>,
 }
@@ -207,7 +210,7 @@ pub struct JudgeReply {
     /// The raw text of the reply; `None` when the call failed.
     pub reply: Option<Text>,
     /// Why the call failed.
-    pub error: Option<Box<str>>,
+    pub error: Option<Name>,
     /// Tokens the judge cost.
     pub usage: Option<Usage>,
 }
@@ -225,7 +228,7 @@ pub struct Checkpoint {
 #[derive(Clone, Debug)]
 pub struct Note {
     /// What it is, as `system.kind`, for example `agentica.goal`.
-    pub kind: Box<str>,
+    pub kind: Name,
     /// The record, verbatim.
     pub body: Json,
 }

@@ -26,16 +26,12 @@ pub enum Identity {
 /// Fingerprint of a text: that of its JSON spelling, so that a text which stands in a file need not be decoded to be
 /// compared.
 pub fn of_text(text: &str) -> Fingerprint {
-    if json_text::is_plain(text) {
-        return Fingerprint(xxh3_64(text.as_bytes()));
-    }
-    let spelled = serde_json::Value::from(text).to_string();
-    Fingerprint(xxh3_64(&spelled.as_bytes()[1..spelled.len() - 1]))
+    Fingerprint(json_text::text_print(text))
 }
 
-/// Fingerprint of a text that is the inside of a JSON string literal.
+/// Fingerprint of a text by the inside of a JSON string literal that spells it.
 pub(super) fn of_json_body(body: &str) -> Option<Fingerprint> {
-    json_text::is_shortest(body).then(|| Fingerprint(xxh3_64(body.as_bytes())))
+    json_text::body_print(body).map(Fingerprint)
 }
 
 /// Fingerprint of a list of fingerprints, in order.
@@ -107,8 +103,8 @@ pub fn of_call(identity: &Identity, name: &str, arguments: &str) -> Fingerprint 
 }
 
 pub(super) fn of_call_canonical(name: &str, arguments: &str) -> Fingerprint {
-    match json_text::canonical(arguments) {
-        Some(canonical) => of_pair(name, &canonical),
+    match json_text::canonical_print(arguments) {
+        Some(print) => of_list([of_text(name), Fingerprint(print)]),
         None => of_pair(name, arguments),
     }
 }

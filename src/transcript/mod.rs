@@ -14,7 +14,7 @@ mod text;
 mod units;
 mod view;
 
-pub use event::{Checkpoint, Event, Json, JudgeReply, Lane, Message, Metrics, Note, Role, ToolCall};
+pub use event::{Checkpoint, Event, Json, JudgeReply, Lane, Message, Metrics, Name, Note, Role, ToolCall};
 pub use fingerprint::{Fingerprint, Identity};
 pub use outcome::{EndCause, Outcome, OutcomeSource, Secured};
 pub use placeholder::{JUDGE_TAKEN_OUT, PLAN_TAKEN_OUT, is_public_name};

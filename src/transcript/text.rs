@@ -6,18 +6,20 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use smol_str::SmolStr;
+
 use super::fingerprint::{self, Fingerprint};
 
 /// A piece of text: plain, or the inside of a JSON string still escaped.
 #[derive(Clone, Default)]
 pub struct Text {
-    stored: Box<str>,
+    stored: SmolStr,
     escaped: bool,
 }
 
 impl Text {
     /// Text as it is.
-    pub fn plain(text: impl Into<Box<str>>) -> Self {
+    pub fn plain(text: impl Into<SmolStr>) -> Self {
         Self { stored: text.into(), escaped: false }
     }
 
@@ -34,7 +36,7 @@ impl Text {
         if self.escaped { Cow::Owned(unescape(&self.stored)) } else { Cow::Borrowed(&self.stored) }
     }
 
-    /// Its fingerprint.
+    /// Its fingerprint, which is that of the decoded text.
     pub(crate) fn print(&self) -> Fingerprint {
         let as_it_stands = self.escaped.then(|| fingerprint::of_json_body(&self.stored)).flatten();
         as_it_stands.unwrap_or_else(|| fingerprint::of_text(&self.as_str()))

@@ -11,7 +11,7 @@ use crate::reader::openai;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::rows::{self, Object};
-use crate::transcript::{Draft, EndCause, Event, Header, Message, Note, Role, ToolCall};
+use crate::transcript::{Draft, EndCause, Event, Header, Message, Name, Note, Role, ToolCall};
 
 /// agentica session logs.
 pub(super) struct Agentica;
@@ -71,7 +71,7 @@ impl Format for Agentica {
 struct Session {
     draft: Draft,
     /// Where the reply stands whose calls may still be answered, and the ids of those calls.
-    open: Option<(usize, Vec<Box<str>>)>,
+    open: Option<(usize, Vec<Name>)>,
     /// Where the reply stands that was assumed for results without one.
     assumed: Option<usize>,
     n_assumed: usize,

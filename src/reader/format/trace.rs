@@ -256,8 +256,8 @@ fn message(line: &Line<'_>, text: &str, out: &mut Reading<'_>) -> Option<Box<Mes
     for call in out.elements(line.tool_calls, "tool_calls") {
         message.tool_calls.extend(openai::tool_call(call, out));
     }
-    message.tool_call_id = out.word(line.tool_call_id, "tool_call_id").map(Into::into);
-    message.name = out.word(line.name, "name").map(Into::into);
+    message.tool_call_id = out.name(line.tool_call_id, "tool_call_id").map(Into::into);
+    message.name = out.name(line.name, "name").map(Into::into);
     message.is_error = out.flag(line.is_error, "is_error");
     message.usage = usage(line.usage, out);
     message.cost = out.number(line.cost_usd, "cost_usd").map(Usd);

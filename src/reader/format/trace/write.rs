@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::reader::time::rfc3339;
 use crate::transcript::{
-    EndCause, Event, Grade, Header, Instant, Json, Lane, Message, Metrics, Outcome, Run, Text, ToolCall, Usage,
+    EndCause, Event, Grade, Header, Instant, Json, Lane, Message, Metrics, Name, Outcome, Run, Text, ToolCall, Usage,
 };
 
 /// Writes a run as lines of `whenstop trace v1`.
@@ -168,7 +168,7 @@ struct MetricsLine<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     status: Option<&'a str>,
     #[serde(skip_serializing_if = "<[_]>::is_empty", serialize_with = "in_order")]
-    values: &'a [(Box<str>, f64)],
+    values: &'a [(Name, f64)],
     #[serde(skip_serializing_if = "Option::is_none")]
     plan: Option<Json>,
 }
@@ -299,8 +299,8 @@ fn metrics_line(metrics: &Metrics) -> MetricsLine<'_> {
 }
 
 /// Numbers by name, a name said twice included.
-fn in_order<S: Serializer>(values: &&[(Box<str>, f64)], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(values.iter().map(|(name, value)| (name, value)))
+fn in_order<S: Serializer>(values: &&[(Name, f64)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(values.iter().map(|(name, value)| (name.as_str(), value)))
 }
 
 /// The same JSON without line feeds, which would end the line. White space between values is all
