@@ -32,57 +32,6 @@ impl<'a> Written<'a> for &'a str {
     }
 }
 
-/// The keys an object may have, found by a hash of their length and three of their bytes: a chain of comparisons takes
-/// longer than everything else about a field.
-pub(super) struct Keys<const N: usize> {
-    keys: [&'static str; N],
-    /// The number of a key, from 1, at its hash or behind it; 0 where there is none.
-    table: [u8; SLOTS],
-}
-
-/// A power of two, some times the number of keys of the largest object.
-const SLOTS: usize = 256;
-
-impl<const N: usize> Keys<N> {
-    pub(super) const fn new(keys: [&'static str; N]) -> Self {
-        assert!(N < SLOTS / 4, "more keys than the table is made for");
-        let mut table = [0; SLOTS];
-        let mut nth = 0;
-        while nth < N {
-            let mut slot = Self::slot(keys[nth].as_bytes());
-            while table[slot] != 0 {
-                slot = (slot + 1) % SLOTS;
-            }
-            #[expect(clippy::cast_possible_truncation, reason = "at most N, which is below 64")]
-            {
-                table[slot] = nth as u8 + 1;
-            }
-            nth += 1;
-        }
-        Self { keys, table }
-    }
-
-    const fn slot(key: &[u8]) -> usize {
-        if key.is_empty() {
-            return 0;
-        }
-        let (first, middle, last) = (key[0] as usize, key[key.len() / 2] as usize, key[key.len() - 1] as usize);
-        (key.len() + 31 * first + 7 * middle + 3 * last) % SLOTS
-    }
-
-    /// Which of the keys `key` is, from 0.
-    pub(super) fn find(&self, key: &str) -> Option<usize> {
-        let mut slot = Self::slot(key.as_bytes());
-        loop {
-            let nth = usize::from(self.table[slot]).checked_sub(1)?;
-            if self.keys[nth] == key {
-                return Some(nth);
-            }
-            slot = (slot + 1) % SLOTS;
-        }
-    }
-}
-
 /// Declares an object's fields, unread: each is absent, or the value as it is written. `null` is absent; of fields that
 /// are given twice the last counts.
 macro_rules! fields {
@@ -98,16 +47,28 @@ macro_rules! fields {
                 #[derive(Clone, Copy)]
                 enum Field { $($field,)* }
                 const FIELDS: &[Field] = &[$(Field::$field,)*];
-                static KEYS: $crate::reader::json::Keys<{ FIELDS.len() }> = $crate::reader::json::Keys::new([$($key,)*]);
+                static KEYS: $crate::json_text::Keys<{ FIELDS.len() }> =
+                    $crate::json_text::Keys::new([$(concat!("\"", $key, "\":"),)*]);
+                thread_local! {
+                    static FOLLOWS: $crate::json_text::Follows = const { $crate::json_text::Follows::new() };
+                }
 
                 let mut fields = Self::default();
-                $crate::reader::json::members(text, |key, value| {
-                    let Some(nth) = KEYS.find(key) else { return };
+                let mut each = |nth: usize, value: &'a str| {
                     let slot = match FIELDS[nth] {
                         $(Field::$field => &mut fields.$field,)*
                     };
                     *slot = (value != "null").then_some(value);
-                })?;
+                };
+                let whole = FOLLOWS.with(|follows| $crate::json_text::fields(text, &KEYS, follows, &mut each));
+                if !whole {
+                    // The parser finds what was found already, and the rest.
+                    $crate::reader::json::parsed_members(text, |key, value| {
+                        if let Some(nth) = KEYS.find(key) {
+                            each(nth, value);
+                        }
+                    })?;
+                }
                 Ok(fields)
             }
         }
@@ -115,13 +76,11 @@ macro_rules! fields {
 }
 pub(super) use fields;
 
-/// Calls `each` with the members of the object that `text` is, the keys decoded; a member may come twice.
-#[inline]
-pub(super) fn members<'a>(text: &'a str, mut each: impl FnMut(&str, &'a str)) -> Result<(), serde_json::Error> {
-    if !json_text::object(text, &mut each) {
-        for (key, raw) in serde_json::from_str::<Fields<'_>>(text)?.0 {
-            each(&key, raw.get());
-        }
+/// Calls `each` with the members of the object that the parser finds `text` to be, the keys decoded; a member may come
+/// twice.
+pub(super) fn parsed_members<'a>(text: &'a str, mut each: impl FnMut(&str, &'a str)) -> Result<(), serde_json::Error> {
+    for (key, raw) in serde_json::from_str::<Fields<'_>>(text)?.0 {
+        each(&key, raw.get());
     }
     Ok(())
 }
