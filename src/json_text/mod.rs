@@ -5,48 +5,34 @@
 
 mod keys;
 mod print;
-
-use std::ops::Range;
+mod value;
 
 pub(crate) use keys::{Follows, Keys};
 pub(crate) use print::{body_print, canonical_print, mixed, text_print};
+pub(crate) use value::{Inner, List, Object, Value};
 
 /// Containers within containers, at most: as many as the parser takes.
 const DEPTH: usize = 127;
 /// Bytes of a string looked at before a search for its end is set up.
 const SHORT: usize = 32;
 
-/// Calls `each` with every member of the object that `text` is of which the key is one of `keys`: its number among them,
-/// and the value. False when `text` is no object, or one that only the parser can tell.
-#[inline]
-pub(crate) fn fields<'t, const N: usize>(
-    text: &'t str,
-    keys: &Keys<N>,
-    follows: &Follows,
-    each: &mut impl FnMut(usize, &'t str),
-) -> bool {
+/// The object that `text` is. `None` when it is none, or one that only the parser can tell.
+pub(crate) fn whole<'t, T: Object<'t>>(text: &'t str) -> Option<T> {
     let mut cursor = Cursor::new(text);
-    let mut last = None;
     cursor.space();
-    let key = |cursor: &mut Cursor<'t>| {
-        let field = keys.next(cursor, last, follows)?;
-        last = if field < N { Some(field) } else { last };
-        Some(field)
-    };
-    let whole = cursor.members_by(DEPTH, key, |field, value| {
-        if let Some(value) = text.get(value).filter(|_| field < N) {
-            each(field, value);
-        }
-    });
-    whole.is_some() && cursor.is_at_end()
+    let object = T::pass(&mut cursor, DEPTH)?;
+    cursor.is_at_end().then_some(object)
 }
 
 /// Calls `each` with every element of the array that `text` is. False when it is none.
 pub(crate) fn array<'t>(text: &'t str, mut each: impl FnMut(&'t str)) -> bool {
     let mut cursor = Cursor::new(text);
     cursor.space();
-    let whole = cursor.elements(DEPTH, |value| each(text.get(value).unwrap_or_default()));
-    whole.is_some() && cursor.is_at_end()
+    let elements = cursor.items(*b"[]", |cursor| {
+        each(<&str>::pass(cursor, DEPTH)?);
+        Some(())
+    });
+    elements.is_some() && cursor.is_at_end()
 }
 
 /// Where the first byte at or after `at` is that cannot stand in a string by itself: a quote, a backslash, a control
@@ -97,7 +83,7 @@ struct Body {
 }
 
 /// A place in a text. Every method moves behind what it finds, or gives `None`.
-struct Cursor<'t> {
+pub(crate) struct Cursor<'t> {
     text: &'t str,
     bytes: &'t [u8],
     at: usize,
@@ -138,8 +124,17 @@ impl<'t> Cursor<'t> {
     fn pass(&mut self, depth: usize) -> Option<()> {
         match self.peek()? {
             b'"' => self.string().map(|_| ()),
-            b'{' => self.members(depth.checked_sub(1)?, |_, _| ()),
-            b'[' => self.elements(depth.checked_sub(1)?, |_| ()),
+            b'{' => {
+                let within = depth.checked_sub(1)?;
+                self.items(*b"{}", |cursor| {
+                    cursor.key()?;
+                    cursor.pass(within)
+                })
+            }
+            b'[' => {
+                let within = depth.checked_sub(1)?;
+                self.items(*b"[]", |cursor| cursor.pass(within))
+            }
             b't' => self.word(b"true"),
             b'f' => self.word(b"false"),
             b'n' => self.word(b"null"),
@@ -154,40 +149,47 @@ impl<'t> Cursor<'t> {
         self.text.get(from..self.at)
     }
 
-    /// Passes over the object that begins here. `each` is given the places of every key and value.
+    /// Passes over the object or array that begins here, between these brackets. `item` passes over each of its items.
     #[inline]
-    fn members(&mut self, depth: usize, each: impl FnMut(Body, Range<usize>)) -> Option<()> {
-        self.members_by(depth, Self::key, each)
-    }
-
-    /// Passes over the object that begins here, by a way of passing over a key that tells `each` what it is.
-    #[inline]
-    fn members_by<K>(
-        &mut self,
-        depth: usize,
-        mut key: impl FnMut(&mut Self) -> Option<K>,
-        mut each: impl FnMut(K, Range<usize>),
-    ) -> Option<()> {
-        if self.peek() != Some(b'{') {
+    fn items(&mut self, [open, close]: [u8; 2], mut item: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
+        if self.peek() != Some(open) {
             return None;
         }
         self.at += 1;
         self.space();
-        if self.peek() == Some(b'}') {
+        if self.peek() == Some(close) {
             self.at += 1;
             return Some(());
         }
         loop {
-            let key = key(self)?;
-            let from = self.at;
-            self.pass(depth)?;
-            each(key, from..self.at);
+            item(self)?;
             match self.next()? {
                 b',' => self.space(),
-                b'}' => return Some(()),
+                byte if byte == close => return Some(()),
                 _ => return None,
             }
         }
+    }
+
+    /// Passes over the object that begins here. `field` passes over the values of those `keys`, by number; others are
+    /// passed over without a look.
+    #[inline]
+    pub(crate) fn fields<const N: usize>(
+        &mut self,
+        depth: usize,
+        keys: &Keys<N>,
+        follows: &Follows,
+        mut field: impl FnMut(&mut Self, usize) -> Option<()>,
+    ) -> Option<()> {
+        let mut last = None;
+        self.items(*b"{}", |cursor| {
+            let nth = keys.next(cursor, last, follows)?;
+            if nth == N {
+                return cursor.pass(depth);
+            }
+            last = Some(nth);
+            field(cursor, nth)
+        })
     }
 
     /// Passes over a key, its colon, and the white space behind it.
@@ -199,30 +201,6 @@ impl<'t> Cursor<'t> {
         }
         self.space();
         Some(key)
-    }
-
-    /// Passes over the array that begins here. `each` is given the place of every element.
-    #[inline]
-    fn elements(&mut self, depth: usize, mut each: impl FnMut(Range<usize>)) -> Option<()> {
-        if self.peek() != Some(b'[') {
-            return None;
-        }
-        self.at += 1;
-        self.space();
-        if self.peek() == Some(b']') {
-            self.at += 1;
-            return Some(());
-        }
-        loop {
-            let from = self.at;
-            self.pass(depth)?;
-            each(from..self.at);
-            match self.next()? {
-                b',' => self.space(),
-                b']' => return Some(()),
-                _ => return None,
-            }
-        }
     }
 
     /// Passes over the string that begins here.
@@ -333,16 +311,20 @@ mod tests {
         "\"long key of more than 16\":",
     ]);
 
-    thread_local! {
-        static FOLLOWS: Follows = const { Follows::new() };
-    }
-
     fn members(text: &str) -> Option<BTreeMap<&str, &str>> {
+        thread_local! {
+            static FOLLOWS: Follows = const { Follows::new() };
+        }
         let mut members = BTreeMap::new();
-        let mut each = |nth: usize, value| {
-            members.insert(NAMES[nth], value);
-        };
-        FOLLOWS.with(|follows| fields(text, &KEYS, follows, &mut each)).then_some(members)
+        let mut cursor = Cursor::new(text);
+        cursor.space();
+        FOLLOWS.with(|follows| {
+            cursor.fields(DEPTH, &KEYS, follows, |cursor, nth| {
+                members.insert(NAMES[nth], <&str>::pass(cursor, DEPTH)?);
+                Some(())
+            })
+        })?;
+        cursor.is_at_end().then_some(members)
     }
 
     /// JSON, and what becomes of it when a few bytes of it are changed.

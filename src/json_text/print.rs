@@ -74,41 +74,23 @@ fn print_of_number(value: &str) -> Option<u64> {
 fn print_of_object(cursor: &mut Cursor<'_>, depth: usize) -> Option<u64> {
     // A sum does not know the order of its parts.
     let (mut members, mut sum) = (Seen::default(), 0_u64);
-    cursor.at += 1;
-    cursor.space();
-    if cursor.peek() == Some(b'}') {
-        cursor.at += 1;
-        return Some(joined(b'{', 0, 0));
-    }
-    loop {
+    cursor.items(*b"{}", |cursor| {
         let key = cursor.key()?;
         let key = print_of_string(cursor, key)?;
         let member = joined(b':', key, print_of_value(cursor, depth)?);
         sum = sum.wrapping_add(member).wrapping_sub(members.enter(key, member).unwrap_or(0));
-        match cursor.next()? {
-            b',' => cursor.space(),
-            b'}' => return Some(joined(b'{', sum, members.len as u64)),
-            _ => return None,
-        }
-    }
+        Some(())
+    })?;
+    Some(joined(b'{', sum, members.len as u64))
 }
 
 fn print_of_array(cursor: &mut Cursor<'_>, depth: usize) -> Option<u64> {
-    let mut print = 0;
-    cursor.at += 1;
-    cursor.space();
-    if cursor.peek() == Some(b']') {
-        cursor.at += 1;
-        return Some(joined(b'[', 0, 0));
-    }
-    loop {
-        print = joined(b',', print, print_of_value(cursor, depth)?);
-        match cursor.next()? {
-            b',' => cursor.space(),
-            b']' => return Some(joined(b'[', print, 1)),
-            _ => return None,
-        }
-    }
+    let (mut len, mut print) = (0, 0);
+    cursor.items(*b"[]", |cursor| {
+        (len, print) = (len + 1, joined(b',', print, print_of_value(cursor, depth)?));
+        Some(())
+    })?;
+    Some(joined(b'[', print, len))
 }
 
 /// The members of an object so far: prints of their keys, and of key and value.
@@ -122,9 +104,10 @@ struct Seen {
 impl Seen {
     /// Enters a member, and gives the one whose place it takes: of members with one key the last counts.
     fn enter(&mut self, key: u64, member: u64) -> Option<u64> {
-        let first = &mut self.first[..self.len.min(8)];
-        if let Some((_, before)) = first.iter_mut().chain(&mut self.more).find(|(other, _)| *other == key) {
-            return Some(std::mem::replace(before, member));
+        for (other, before) in self.first[..self.len.min(8)].iter_mut().chain(&mut self.more) {
+            if *other == key {
+                return Some(std::mem::replace(before, member));
+            }
         }
         match self.first.get_mut(self.len) {
             Some(place) => *place = (key, member),

@@ -32,46 +32,60 @@ impl<'a> Written<'a> for &'a str {
     }
 }
 
-/// Declares an object's fields, unread: each is absent, or the value as it is written. `null` is absent; of fields that
-/// are given twice the last counts.
+/// Declares an object's fields, unread: each is absent, or the value as it is written, or what its type makes of it.
+/// `null` is absent; of fields that are given twice the last counts.
 macro_rules! fields {
-    ($(#[$meta:meta])* $visibility:vis struct $name:ident { $($field:ident = $key:literal,)* }) => {
+    (@type $life:lifetime $inner:ty) => { $inner };
+    (@type $life:lifetime) => { &$life str };
+    ($(#[$meta:meta])* $visibility:vis struct $name:ident<$life:lifetime> {
+        $($field:ident $(: $inner:ty)? = $key:literal,)*
+    }) => {
         $(#[$meta])*
-        #[derive(Clone, Copy, Default)]
-        $visibility struct $name<'a> { $($visibility $field: Option<&'a str>,)* }
+        #[derive(Clone, Default)]
+        $visibility struct $name<$life> { $($visibility $field: Option<fields!(@type $life $($inner)?)>,)* }
 
-        impl<'a> $name<'a> {
-            /// The fields of the object that `text` is, or why it is none.
-            $visibility fn of(text: &'a str) -> Result<Self, serde_json::Error> {
-                #[expect(non_camel_case_types, reason = "the names of the fields")]
-                #[derive(Clone, Copy)]
-                enum Field { $($field,)* }
-                const FIELDS: &[Field] = &[$(Field::$field,)*];
-                static KEYS: $crate::json_text::Keys<{ FIELDS.len() }> =
-                    $crate::json_text::Keys::new([$(concat!("\"", $key, "\":"),)*]);
-                thread_local! {
-                    static FOLLOWS: $crate::json_text::Follows = const { $crate::json_text::Follows::new() };
+        const _: () = {
+            use $crate::json_text::{Cursor, Follows, Keys, Object, Value, whole};
+
+            #[expect(non_camel_case_types, reason = "the names of the fields")]
+            #[derive(Clone, Copy)]
+            enum Field { $($field,)* }
+            const FIELDS: &[Field] = &[$(Field::$field,)*];
+            static KEYS: Keys<{ FIELDS.len() }> = Keys::new([$(concat!("\"", $key, "\":"),)*]);
+            thread_local! {
+                static FOLLOWS: Follows = const { Follows::new() };
+            }
+
+            impl<$life> Object<$life> for $name<$life> {
+                fn pass(cursor: &mut Cursor<$life>, depth: usize) -> Option<Self> {
+                    let mut fields = Self::default();
+                    FOLLOWS.with(|follows| {
+                        cursor.fields(depth, &KEYS, follows, |cursor, nth| match FIELDS[nth] {
+                            $(Field::$field => cursor.put(depth, &mut fields.$field),)*
+                        })
+                    })?;
+                    Some(fields)
                 }
+            }
 
-                let mut fields = Self::default();
-                let mut each = |nth: usize, value: &'a str| {
-                    let slot = match FIELDS[nth] {
-                        $(Field::$field => &mut fields.$field,)*
-                    };
-                    *slot = (value != "null").then_some(value);
-                };
-                let whole = FOLLOWS.with(|follows| $crate::json_text::fields(text, &KEYS, follows, &mut each));
-                if !whole {
-                    // The parser finds what was found already, and the rest.
+            impl<$life> $name<$life> {
+                /// The fields of the object that `text` is, or why it is none.
+                $visibility fn of(text: &$life str) -> Result<Self, serde_json::Error> {
+                    if let Some(fields) = whole(text) {
+                        return Ok(fields);
+                    }
+                    let mut fields = Self::default();
                     $crate::reader::json::parsed_members(text, |key, value| {
-                        if let Some(nth) = KEYS.find(key) {
-                            each(nth, value);
+                        let Some(nth) = KEYS.find(key) else { return };
+                        let given = value != "null";
+                        match FIELDS[nth] {
+                            $(Field::$field => fields.$field = given.then(|| Value::of_written(value)),)*
                         }
                     })?;
+                    Ok(fields)
                 }
-                Ok(fields)
             }
-        }
+        };
     };
 }
 pub(super) use fields;
@@ -108,7 +122,9 @@ fn body<'a>(raw: impl Written<'a>) -> Option<&'a str> {
 /// A string, decoded.
 pub(super) fn string<'a>(raw: impl Written<'a>) -> Option<Cow<'a, str>> {
     let body = body(raw)?;
-    if memchr::memchr(b'\\', body.as_bytes()).is_none() {
+    // Most are too short to be worth setting a search up.
+    let escaped = if body.len() < 16 { body.bytes().any(|byte| byte == b'\\') } else { body.contains('\\') };
+    if !escaped {
         return Some(Cow::Borrowed(body));
     }
     Some(Cow::Owned(Text::from_json_body(body).as_str().into_owned()))
@@ -198,7 +214,7 @@ pub(super) fn fields_of<'a>(raw: impl Written<'a>) -> Option<Vec<(String, &'a Ra
 
 fields! {
     /// One part of a message's content, in any of the spellings in use.
-    struct Part {
+    struct Part<'a> {
         kind = "type",
         text = "text",
         refusal = "refusal",

@@ -3,17 +3,18 @@
 
 use super::json::{self, Written, fields};
 use super::reading::Reading;
+use crate::json_text::{Inner, List, Value as _};
 use crate::transcript::{Message, Role, Text, ToolCall, Usage, Usd};
 
 fields! {
     /// A chat message, with the additions that are common.
-    pub(super) struct ChatMessage {
+    pub(super) struct ChatMessage<'a> {
         role = "role",
         content = "content",
         refusal = "refusal",
         reasoning_content = "reasoning_content",
         reasoning = "reasoning",
-        tool_calls = "tool_calls",
+        tool_calls: List<'a, Inner<'a, Call<'a>>> = "tool_calls",
         function_call = "function_call",
         tool_call_id = "tool_call_id",
         name = "name",
@@ -33,11 +34,20 @@ fields! {
 
 fields! {
     /// A tool call in any of its spellings.
-    struct Call {
+    pub(super) struct Call<'a> {
         id = "id",
         other_id = "call_id",
-        function = "function",
-        custom = "custom",
+        function: Inner<'a, Function<'a>> = "function",
+        custom: Inner<'a, Function<'a>> = "custom",
+        name = "name",
+        arguments = "arguments",
+        input = "input",
+    }
+}
+
+fields! {
+    /// What is asked for, where it stands in an object of its own.
+    pub(super) struct Function<'a> {
         name = "name",
         arguments = "arguments",
         input = "input",
@@ -77,9 +87,7 @@ pub(super) fn message<'a>(raw: impl Written<'a>, out: &mut Reading<'_>) -> Optio
     message.content =
         out.content(wire.content.or(wire.value), "content").or_else(|| out.content(wire.refusal, "refusal"));
     message.reasoning = out.content(wire.reasoning_content.or(wire.reasoning), "reasoning_content");
-    for call in out.elements(wire.tool_calls, "tool_calls") {
-        message.tool_calls.extend(tool_call(call, out));
-    }
+    message.tool_calls = tool_calls(wire.tool_calls.as_ref(), out);
     if let Some(call) = wire.function_call {
         message.tool_calls.extend(tool_call(call, out));
     }
@@ -96,13 +104,27 @@ pub(super) fn message<'a>(raw: impl Written<'a>, out: &mut Reading<'_>) -> Optio
 
 /// One tool call: `{id, function: {name, arguments}}`, `{custom: {name, input}}`, or flat.
 pub(super) fn tool_call<'a>(raw: impl Written<'a>, out: &mut Reading<'_>) -> Option<ToolCall> {
-    let raw = raw.written();
-    let mut call = out.object(Some(raw), "tool call", "an object", Call::of)?;
+    call(&Inner::of_written(raw.written()), out)
+}
+
+/// The calls of a list.
+pub(super) fn tool_calls(list: Option<&List<'_, Inner<'_, Call<'_>>>>, out: &mut Reading<'_>) -> Vec<ToolCall> {
+    let Some(list) = list else { return Vec::new() };
+    if let Some(calls) = &list.elements {
+        return calls.iter().filter_map(|found| call(found, out)).collect();
+    }
+    let calls = out.elements(Some(list.written), "tool_calls");
+    calls.into_iter().filter_map(|raw| tool_call(raw, out)).collect()
+}
+
+fn call(found: &Inner<'_, Call<'_>>, out: &mut Reading<'_>) -> Option<ToolCall> {
+    let mut call = out.inner(Some(found), "tool call", "an object", Call::of)?;
+    let raw = found.written;
     if let Some(inner) = call.function.or(call.custom) {
-        if json::string(inner).is_some() {
-            call.name = Some(inner);
+        if json::string(inner.written).is_some() {
+            call.name = Some(inner.written);
         } else {
-            let inner = out.object(Some(inner), "function", "an object", Call::of)?;
+            let inner = out.inner(Some(&inner), "function", "an object", Function::of)?;
             (call.name, call.arguments) = (inner.name, inner.arguments.or(inner.input));
         }
     }
@@ -123,7 +145,7 @@ pub(super) fn arguments<'a>(raw: Option<impl Written<'a>>) -> Text {
 
 fields! {
     /// Tokens in any spelling.
-    struct WireUsage {
+    struct WireUsage<'a> {
         prompt_tokens = "prompt_tokens",
         completion_tokens = "completion_tokens",
         input_tokens = "input_tokens",
@@ -139,7 +161,7 @@ fields! {
 
 fields! {
     /// The details of either side.
-    struct Details {
+    struct Details<'a> {
         cached_tokens = "cached_tokens",
         reasoning_tokens = "reasoning_tokens",
     }

@@ -12,6 +12,7 @@ use super::grades::FolderGrades;
 use super::json::Written;
 use super::{Finding, ReadOptions, json, time};
 use crate::diagnostic::{Diagnostic, Location, Severity};
+use crate::json_text::Inner;
 use crate::transcript::{Draft, Instant, Text};
 
 /// The file a record comes from.
@@ -71,7 +72,8 @@ impl<'r> Record<'r> {
     pub fn lines(&self) -> impl Iterator<Item = &'r str> {
         let ends = memchr::memchr_iter(b'\n', self.text.as_bytes()).chain(std::iter::once(self.text.len()));
         let lines = ends.scan(0, |from, end| Some(&self.text[std::mem::replace(from, end + 1)..end]));
-        lines.map(str::trim).filter(|line| !line.is_empty())
+        let has_blank_ends = |line: &str| !matches!(line.as_bytes(), [b'!'..=b'~', .., b'!'..=b'~']);
+        lines.map(move |line| if has_blank_ends(line) { line.trim() } else { line }).filter(|line| !line.is_empty())
     }
 
     /// What is wrong with `part`, which did not parse.
@@ -186,6 +188,18 @@ impl<'r> Reading<'r> {
         of: fn(&'a str) -> Result<T, serde_json::Error>,
     ) -> Option<T> {
         self.checked(raw, field, wanted, |raw| of(raw.written()).ok())
+    }
+
+    /// The same of an object that may have been read with what is around it.
+    pub(super) fn inner<'a, T: Clone>(
+        &mut self,
+        found: Option<&Inner<'a, T>>,
+        field: &str,
+        wanted: &str,
+        of: fn(&'a str) -> Result<T, serde_json::Error>,
+    ) -> Option<T> {
+        let found = found?;
+        found.object.clone().or_else(|| self.object(Some(found.written), field, wanted, of))
     }
 
     /// The elements of an array.

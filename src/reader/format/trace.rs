@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 
 use super::{Format, Layout};
 use crate::diagnostic::Diagnostic;
+use crate::json_text::{Inner, List};
 use crate::reader::grades::FolderGrades;
 use crate::reader::json::{self, fields};
 use crate::reader::probe::{Probe, Sketch};
@@ -26,15 +27,15 @@ const OWN_TYPES: &[&str] = &["run", "message", "metrics", "judge", "checkpoint",
 
 fields! {
     /// Every field any line may have, unread: one flat struct, since tagged enums buffer the whole line.
-    struct Line {
+    struct Line<'a> {
         type_ = "type",
         role = "role",
         content = "content",
-        tool_calls = "tool_calls",
+        tool_calls: List<'a, Inner<'a, openai::Call<'a>>> = "tool_calls",
         tool_call_id = "tool_call_id",
         name = "name",
         is_error = "is_error",
-        usage = "usage",
+        usage: Inner<'a, WireUsage<'a>> = "usage",
         cost_usd = "cost_usd",
         ts = "ts",
         model = "model",
@@ -73,14 +74,14 @@ fields! {
 
 fields! {
     /// What a line is.
-    struct Kind {
+    struct Kind<'a> {
         kind = "type",
     }
 }
 
 fields! {
     /// Tokens of a call.
-    struct WireUsage {
+    struct WireUsage<'a> {
         input = "input",
         cache_read = "cache_read",
         cache_write = "cache_write",
@@ -222,7 +223,7 @@ fn add(draft: &mut Draft, kind: &str, line: &Line<'_>, text: &str, out: &mut Rea
         "judge" => draft.events.push(Event::Judge(JudgeReply {
             reply: out.content(line.reply, "reply"),
             error: out.string(line.error, "error").map(Into::into),
-            usage: usage(line.usage, out),
+            usage: usage(line.usage.as_ref(), out),
         })),
         "checkpoint" => {
             let score = out.number(line.score, "score");
@@ -253,13 +254,11 @@ fn message(line: &Line<'_>, text: &str, out: &mut Reading<'_>) -> Option<Box<Mes
     message.lane = lane(line.lane, out);
     message.content = out.content(line.content, "content");
     message.reasoning = out.content(line.reasoning, "reasoning");
-    for call in out.elements(line.tool_calls, "tool_calls") {
-        message.tool_calls.extend(openai::tool_call(call, out));
-    }
+    message.tool_calls = openai::tool_calls(line.tool_calls.as_ref(), out);
     message.tool_call_id = out.name(line.tool_call_id, "tool_call_id").map(Into::into);
     message.name = out.name(line.name, "name").map(Into::into);
     message.is_error = out.flag(line.is_error, "is_error");
-    message.usage = usage(line.usage, out);
+    message.usage = usage(line.usage.as_ref(), out);
     message.cost = out.number(line.cost_usd, "cost_usd").map(Usd);
     message.ts = out.instant(line.ts, "ts");
     message.model = out.word(line.model, "model").map(Into::into);
@@ -302,8 +301,8 @@ fn extra(line: &Line<'_>) -> Option<Json> {
     RawValue::from_string(format!("{{{}}}", fields.join(","))).ok()
 }
 
-fn usage(raw: Option<&str>, out: &mut Reading<'_>) -> Option<Usage> {
-    let wire = out.object(raw, "usage", "an object", WireUsage::of)?;
+fn usage(found: Option<&Inner<'_, WireUsage<'_>>>, out: &mut Reading<'_>) -> Option<Usage> {
+    let wire = out.inner(found, "usage", "an object", WireUsage::of)?;
     Some(Usage {
         input: out.count(wire.input, "usage.input"),
         cache_read: out.count(wire.cache_read, "usage.cache_read"),

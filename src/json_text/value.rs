@@ -1,0 +1,99 @@
+//! Values as a reader wants them: as they are written, or taken apart in one go with what is around them.
+
+use super::Cursor;
+
+/// A value of some kind.
+pub(crate) trait Value<'t>: Sized {
+    /// Passes over the value that begins here, in which containers may stand `depth` deep.
+    fn pass(cursor: &mut Cursor<'t>, depth: usize) -> Option<Self>;
+
+    /// The value that the parser found to be written so.
+    fn of_written(text: &'t str) -> Self;
+}
+
+/// An object with known fields.
+pub(crate) trait Object<'t>: Sized {
+    /// Passes over the object that begins here, in which containers may stand `depth` deep. `None` when it is none, or
+    /// one that only the parser can tell.
+    fn pass(cursor: &mut Cursor<'t>, depth: usize) -> Option<Self>;
+}
+
+impl<'t> Value<'t> for &'t str {
+    fn pass(cursor: &mut Cursor<'t>, depth: usize) -> Option<Self> {
+        let from = cursor.at;
+        cursor.pass(depth)?;
+        cursor.text.get(from..cursor.at)
+    }
+
+    fn of_written(text: &'t str) -> Self {
+        text
+    }
+}
+
+/// A value that should be an object of a kind.
+#[derive(Clone, Copy)]
+pub(crate) struct Inner<'t, T> {
+    pub(crate) written: &'t str,
+    /// `None` when it is another value, or when only the parser can tell.
+    pub(crate) object: Option<T>,
+}
+
+impl<'t, T: Object<'t>> Value<'t> for Inner<'t, T> {
+    fn pass(cursor: &mut Cursor<'t>, depth: usize) -> Option<Self> {
+        let from = cursor.at;
+        let object = depth.checked_sub(1).and_then(|within| T::pass(cursor, within));
+        if object.is_none() {
+            cursor.at = from;
+            cursor.pass(depth)?;
+        }
+        Some(Self { written: cursor.text.get(from..cursor.at)?, object })
+    }
+
+    fn of_written(text: &'t str) -> Self {
+        Self { written: text, object: None }
+    }
+}
+
+/// A value that should be an array of such values.
+#[derive(Clone)]
+pub(crate) struct List<'t, V> {
+    pub(crate) written: &'t str,
+    /// `None` when it is another value, or when only the parser can tell.
+    pub(crate) elements: Option<Vec<V>>,
+}
+
+impl<'t, V: Value<'t>> Value<'t> for List<'t, V> {
+    fn pass(cursor: &mut Cursor<'t>, depth: usize) -> Option<Self> {
+        let from = cursor.at;
+        let mut elements = Vec::new();
+        let whole = depth.checked_sub(1).and_then(|within| {
+            cursor.items(*b"[]", |cursor| {
+                // Most lists have one element.
+                elements.reserve_exact(usize::from(elements.is_empty()));
+                elements.push(V::pass(cursor, within)?);
+                Some(())
+            })
+        });
+        if whole.is_none() {
+            cursor.at = from;
+            cursor.pass(depth)?;
+        }
+        Some(Self { written: cursor.text.get(from..cursor.at)?, elements: whole.map(|()| elements) })
+    }
+
+    fn of_written(text: &'t str) -> Self {
+        Self { written: text, elements: None }
+    }
+}
+
+impl<'t> Cursor<'t> {
+    /// Passes over the value that begins here and puts it where it belongs; `null` is no value.
+    pub(crate) fn put<V: Value<'t>>(&mut self, depth: usize, place: &mut Option<V>) -> Option<()> {
+        if self.peek() == Some(b'n') {
+            *place = None;
+            return self.pass(depth);
+        }
+        *place = Some(V::pass(self, depth)?);
+        Some(())
+    }
+}
