@@ -16,12 +16,11 @@ const DEPTH: usize = 127;
 /// Bytes of a string looked at before a search for its end is set up.
 const SHORT: usize = 32;
 
-/// The object that `text` is. `None` when it is none, or one that only the parser can tell.
-pub(crate) fn whole<'t, T: Object<'t>>(text: &'t str) -> Option<T> {
+/// Fills in the fields of the object that `text` is. False when it is none, or one that only the parser can tell.
+pub(crate) fn fill<'t>(object: &mut impl Object<'t>, text: &'t str) -> bool {
     let mut cursor = Cursor::new(text);
     cursor.space();
-    let object = T::pass(&mut cursor, DEPTH)?;
-    cursor.is_at_end().then_some(object)
+    object.fill(&mut cursor, DEPTH).is_some() && cursor.is_at_end()
 }
 
 /// Calls `each` with every element of the array that `text` is. False when it is none.

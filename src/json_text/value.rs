@@ -12,10 +12,10 @@ pub(crate) trait Value<'t>: Sized {
 }
 
 /// An object with known fields.
-pub(crate) trait Object<'t>: Sized {
-    /// Passes over the object that begins here, in which containers may stand `depth` deep. `None` when it is none, or
-    /// one that only the parser can tell.
-    fn pass(cursor: &mut Cursor<'t>, depth: usize) -> Option<Self>;
+pub(crate) trait Object<'t>: Default {
+    /// Passes over the object that begins here, in which containers may stand `depth` deep, and puts its fields in their
+    /// places. `None` when it is none, or one that only the parser can tell.
+    fn fill(&mut self, cursor: &mut Cursor<'t>, depth: usize) -> Option<()>;
 }
 
 impl<'t> Value<'t> for &'t str {
@@ -41,12 +41,13 @@ pub(crate) struct Inner<'t, T> {
 impl<'t, T: Object<'t>> Value<'t> for Inner<'t, T> {
     fn pass(cursor: &mut Cursor<'t>, depth: usize) -> Option<Self> {
         let from = cursor.at;
-        let object = depth.checked_sub(1).and_then(|within| T::pass(cursor, within));
-        if object.is_none() {
+        let mut object = T::default();
+        let filled = depth.checked_sub(1).and_then(|within| object.fill(cursor, within));
+        if filled.is_none() {
             cursor.at = from;
             cursor.pass(depth)?;
         }
-        Some(Self { written: cursor.text.get(from..cursor.at)?, object })
+        Some(Self { written: cursor.text.get(from..cursor.at)?, object: filled.map(|()| object) })
     }
 
     fn of_written(text: &'t str) -> Self {

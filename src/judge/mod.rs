@@ -87,7 +87,7 @@ mod tests {
 
     fn run(run_id: String, outcome: Outcome) -> Run {
         let header = Header { run_id, ..Header::default() };
-        let events = vec![Event::Message(Box::new(Message::saying(Role::Assistant, "done")))];
+        let events = vec![Event::Message(Message::saying(Role::Assistant, "done"))];
         Run::new(Draft { header, events, grade: Grade { outcome, ..Grade::default() }, ..Draft::default() })
     }
 

@@ -87,7 +87,7 @@ impl Conversation {
             if let Some(model) = model.as_deref().filter(|_| !synthetic) {
                 self.model.get_or_insert_with(|| model.to_owned());
             }
-            self.events.push(Event::Message(Box::new(reply)));
+            self.events.push(Event::Message(reply));
             let at = self.events.len() - 1;
             if let Some(id) = id.as_ref().filter(|_| !synthetic) {
                 // Without a request's id, message ids of hand-made files are told apart by their time.
@@ -135,7 +135,7 @@ impl Conversation {
             result.is_error = Some(out.flag(block.is_error, "is_error").unwrap_or(false));
             result.ts = ts;
             result.lane = lane.clone();
-            self.events.push(Event::Message(Box::new(result)));
+            self.events.push(Event::Message(result));
         }
     }
 
@@ -144,7 +144,7 @@ impl Conversation {
         let mut message = Message::saying(role, content);
         message.ts = ts;
         message.lane = lane.clone();
-        self.events.push(Event::Message(Box::new(message)));
+        self.events.push(Event::Message(message));
     }
 
     /// True when the last words of the user are that they interrupted the agent.

@@ -32,6 +32,19 @@ impl<'a> Written<'a> for &'a str {
     }
 }
 
+/// The fields of an object, as [`fields!`] declares them.
+pub(super) trait Fields<'a>: Default {
+    /// Reads the object that `text` is in place of what was read before, or says why it is none.
+    fn read(&mut self, text: &'a str) -> Result<(), serde_json::Error>;
+
+    /// The fields of the object that `text` is.
+    fn of(text: &'a str) -> Result<Self, serde_json::Error> {
+        let mut fields = Self::default();
+        fields.read(text)?;
+        Ok(fields)
+    }
+}
+
 /// Declares an object's fields, unread: each is absent, or the value as it is written, or what its type makes of it.
 /// `null` is absent; of fields that are given twice the last counts.
 macro_rules! fields {
@@ -45,7 +58,7 @@ macro_rules! fields {
         $visibility struct $name<$life> { $($visibility $field: Option<fields!(@type $life $($inner)?)>,)* }
 
         const _: () = {
-            use $crate::json_text::{Cursor, Follows, Keys, Object, Value, whole};
+            use $crate::json_text::{Cursor, Follows, Keys, Object, Value, fill};
 
             #[expect(non_camel_case_types, reason = "the names of the fields")]
             #[derive(Clone, Copy)]
@@ -57,32 +70,29 @@ macro_rules! fields {
             }
 
             impl<$life> Object<$life> for $name<$life> {
-                fn pass(cursor: &mut Cursor<$life>, depth: usize) -> Option<Self> {
-                    let mut fields = Self::default();
+                fn fill(&mut self, cursor: &mut Cursor<$life>, depth: usize) -> Option<()> {
                     FOLLOWS.with(|follows| {
                         cursor.fields(depth, &KEYS, follows, |cursor, nth| match FIELDS[nth] {
-                            $(Field::$field => cursor.put(depth, &mut fields.$field),)*
+                            $(Field::$field => cursor.put(depth, &mut self.$field),)*
                         })
-                    })?;
-                    Some(fields)
+                    })
                 }
             }
 
-            impl<$life> $name<$life> {
-                /// The fields of the object that `text` is, or why it is none.
-                $visibility fn of(text: &$life str) -> Result<Self, serde_json::Error> {
-                    if let Some(fields) = whole(text) {
-                        return Ok(fields);
+            impl<$life> $crate::reader::json::Fields<$life> for $name<$life> {
+                fn read(&mut self, text: &$life str) -> Result<(), serde_json::Error> {
+                    *self = Self::default();
+                    if fill(self, text) {
+                        return Ok(());
                     }
-                    let mut fields = Self::default();
+                    *self = Self::default();
                     $crate::reader::json::parsed_members(text, |key, value| {
                         let Some(nth) = KEYS.find(key) else { return };
                         let given = value != "null";
                         match FIELDS[nth] {
-                            $(Field::$field => fields.$field = given.then(|| Value::of_written(value)),)*
+                            $(Field::$field => self.$field = given.then(|| Value::of_written(value)),)*
                         }
-                    })?;
-                    Ok(fields)
+                    })
                 }
             }
         };
@@ -93,7 +103,7 @@ pub(super) use fields;
 /// Calls `each` with the members of the object that the parser finds `text` to be, the keys decoded; a member may come
 /// twice.
 pub(super) fn parsed_members<'a>(text: &'a str, mut each: impl FnMut(&str, &'a str)) -> Result<(), serde_json::Error> {
-    for (key, raw) in serde_json::from_str::<Fields<'_>>(text)?.0 {
+    for (key, raw) in serde_json::from_str::<Members<'_>>(text)?.0 {
         each(&key, raw.get());
     }
     Ok(())
@@ -185,13 +195,13 @@ pub(super) fn kind(text: &str) -> Option<&'static str> {
 }
 
 /// The members of an object, in order.
-struct Fields<'a>(Vec<(String, &'a RawValue)>);
+struct Members<'a>(Vec<(String, &'a RawValue)>);
 
-impl<'de> Deserialize<'de> for Fields<'de> {
+impl<'de> Deserialize<'de> for Members<'de> {
     fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         struct Visitor;
         impl<'de> serde::de::Visitor<'de> for Visitor {
-            type Value = Fields<'de>;
+            type Value = Members<'de>;
             fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str("an object")
             }
@@ -200,7 +210,7 @@ impl<'de> Deserialize<'de> for Fields<'de> {
                 while let Some(field) = map.next_entry()? {
                     fields.push(field);
                 }
-                Ok(Fields(fields))
+                Ok(Members(fields))
             }
         }
         from.deserialize_map(Visitor)
@@ -209,7 +219,7 @@ impl<'de> Deserialize<'de> for Fields<'de> {
 
 /// The fields of an object, in order; `None` when it is none.
 pub(super) fn fields_of<'a>(raw: impl Written<'a>) -> Option<Vec<(String, &'a RawValue)>> {
-    serde_json::from_str::<Fields<'_>>(raw.written()).ok().map(|fields| fields.0)
+    serde_json::from_str::<Members<'_>>(raw.written()).ok().map(|fields| fields.0)
 }
 
 fields! {

@@ -69,7 +69,7 @@ pub(super) fn role(name: &str) -> Option<Role> {
 /// One chat message; `None`, and a finding, when it is none.
 pub(super) fn message<'a>(raw: impl Written<'a>, out: &mut Reading<'_>) -> Option<Message> {
     let raw = raw.written();
-    let wire = out.object(Some(raw), "message", "a chat message (an object)", ChatMessage::of)?;
+    let wire: ChatMessage<'_> = out.object(Some(raw), "message", "a chat message (an object)")?;
     let named = out.string(wire.role.or(wire.from), "role");
     let Some(role) = named.as_deref().and_then(role) else {
         if let Some(named) = named {
@@ -118,13 +118,13 @@ pub(super) fn tool_calls(list: Option<&List<'_, Inner<'_, Call<'_>>>>, out: &mut
 }
 
 fn call(found: &Inner<'_, Call<'_>>, out: &mut Reading<'_>) -> Option<ToolCall> {
-    let mut call = out.inner(Some(found), "tool call", "an object", Call::of)?;
+    let mut call = out.inner(Some(found), "tool call", "an object")?;
     let raw = found.written;
     if let Some(inner) = call.function.or(call.custom) {
         if json::string(inner.written).is_some() {
             call.name = Some(inner.written);
         } else {
-            let inner = out.inner(Some(&inner), "function", "an object", Function::of)?;
+            let inner = out.inner(Some(&inner), "function", "an object")?;
             (call.name, call.arguments) = (inner.name, inner.arguments.or(inner.input));
         }
     }
@@ -171,11 +171,11 @@ fields! {
 /// `cache_read_input_tokens` or `cache_creation_input_tokens` beside it are Anthropic's, which count
 /// them apart.
 pub(super) fn usage<'a>(raw: Option<impl Written<'a>>, out: &mut Reading<'_>) -> Option<Usage> {
-    let wire = out.object(raw, "usage", "an object", WireUsage::of)?;
+    let wire: WireUsage<'_> = out.object(raw, "usage", "an object")?;
     let of_input = wire.prompt_tokens_details.or(wire.input_tokens_details);
     let of_output = wire.completion_tokens_details.or(wire.output_tokens_details);
-    let prompt = out.object(of_input, "prompt_tokens_details", "an object", Details::of).unwrap_or_default();
-    let completion = out.object(of_output, "completion_tokens_details", "an object", Details::of).unwrap_or_default();
+    let prompt: Details<'_> = out.object(of_input, "prompt_tokens_details", "an object").unwrap_or_default();
+    let completion: Details<'_> = out.object(of_output, "completion_tokens_details", "an object").unwrap_or_default();
     let read = out.count(wire.cache_read_input_tokens, "cache_read_input_tokens");
     let written = out.count(wire.cache_creation_input_tokens, "cache_creation_input_tokens");
     let beside = wire.prompt_tokens.is_none() && (read.is_some() || written.is_some());

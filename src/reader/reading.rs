@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use super::copies::ReplyId;
 use super::grades::FolderGrades;
-use super::json::Written;
+use super::json::{Fields, Written};
 use super::{Finding, ReadOptions, json, time};
 use crate::diagnostic::{Diagnostic, Location, Severity};
 use crate::json_text::Inner;
@@ -180,26 +180,24 @@ impl<'r> Reading<'r> {
     }
 
     /// The fields of an object; what is none is reported and left out.
-    pub(super) fn object<'a, T>(
+    pub(super) fn object<'a, T: Fields<'a>>(
         &mut self,
         raw: Option<impl Written<'a>>,
         field: &str,
         wanted: &str,
-        of: fn(&'a str) -> Result<T, serde_json::Error>,
     ) -> Option<T> {
-        self.checked(raw, field, wanted, |raw| of(raw.written()).ok())
+        self.checked(raw, field, wanted, |raw| T::of(raw.written()).ok())
     }
 
     /// The same of an object that may have been read with what is around it.
-    pub(super) fn inner<'a, T: Clone>(
+    pub(super) fn inner<'a, T: Fields<'a> + Clone>(
         &mut self,
         found: Option<&Inner<'a, T>>,
         field: &str,
         wanted: &str,
-        of: fn(&'a str) -> Result<T, serde_json::Error>,
     ) -> Option<T> {
         let found = found?;
-        found.object.clone().or_else(|| self.object(Some(found.written), field, wanted, of))
+        found.object.clone().or_else(|| self.object(Some(found.written), field, wanted))
     }
 
     /// The elements of an array.

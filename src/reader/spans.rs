@@ -370,7 +370,7 @@ impl Talk {
 
     fn into_conversation(self) -> Conversation {
         let mut talk = Conversation::default();
-        let mut push = |message: Message| talk.events.push(Event::Message(Box::new(message)));
+        let mut push = |message: Message| talk.events.push(Event::Message(message));
         self.before.into_iter().for_each(&mut push);
         for piece in self.pieces {
             piece.lead.into_iter().for_each(&mut push);

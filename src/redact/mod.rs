@@ -58,7 +58,7 @@ fn is_catalogued(name: &str) -> bool {
 
 fn event(event: &Event, names: &mut Pseudonyms) -> Event {
     match event {
-        Event::Message(message) => Event::Message(Box::new(self::message(message, names))),
+        Event::Message(message) => Event::Message(self::message(message, names)),
         Event::Metrics(metrics) => self::metrics(metrics, names),
         // Half a verdict would be misread; without one, what asks the judge is not evaluable.
         Event::Judge(_) => taken_out(JUDGE_TAKEN_OUT),

@@ -233,7 +233,7 @@ impl Script {
     }
 
     fn push(&mut self, message: Message) {
-        self.events.push(Event::Message(Box::new(message)));
+        self.events.push(Event::Message(message));
     }
 
     /// What is recorded of a step, after its results.

@@ -12,7 +12,7 @@ pub(super) struct Recording(Vec<Event>);
 
 impl Recording {
     fn push(mut self, message: Message) -> Self {
-        self.0.push(Event::Message(Box::new(message)));
+        self.0.push(Event::Message(message));
         self
     }
 

@@ -13,9 +13,10 @@ pub type Json = Box<serde_json::value::RawValue>;
 
 /// One recorded line.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "nearly all events are messages")]
 pub enum Event {
     /// A message of the conversation.
-    Message(Box<Message>),
+    Message(Message),
     /// A metrics report or a whole task-plan snapshot.
     Metrics(Metrics),
     /// The recorded reply of a judge.

@@ -33,11 +33,11 @@ pub(crate) fn draft(shorthand: &str) -> Draft {
 
 fn push_step(word: &str, events: &mut Vec<Event>) {
     if let Some(text) = word.strip_prefix('#') {
-        events.push(Event::Message(Box::new(Message::saying(Role::User, text))));
+        events.push(Event::Message(Message::saying(Role::User, text)));
         return;
     }
     if let Some(text) = word.strip_prefix('-') {
-        events.push(Event::Message(Box::new(Message::saying(Role::Assistant, text.replace('_', " ")))));
+        events.push(Event::Message(Message::saying(Role::Assistant, text.replace('_', " "))));
         return;
     }
     let mut reply = Message::new(Role::Assistant);
@@ -59,9 +59,9 @@ fn push_step(word: &str, events: &mut Vec<Event>) {
             message.tool_call_id = Some(id.into());
             message.name = Some(name.into());
             message.is_error = flag;
-            results.push(Event::Message(Box::new(message)));
+            results.push(Event::Message(message));
         }
     }
-    events.push(Event::Message(Box::new(reply)));
+    events.push(Event::Message(reply));
     events.extend(results);
 }

@@ -99,7 +99,7 @@ fn names(run: &Run) -> BTreeSet<String> {
     for event in run.events() {
         match event {
             Event::Message(message) => {
-                let Message { name, model, finish_reason, tool_calls, .. } = &**message;
+                let Message { name, model, finish_reason, tool_calls, .. } = message;
                 all.extend([name, model, finish_reason].into_iter().flatten().map(ToString::to_string));
                 for call in tool_calls {
                     all.insert(call.name.to_string());

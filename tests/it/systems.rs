@@ -73,7 +73,7 @@ fn bundled_cases_agree() {
 
 #[test]
 fn a_stop_that_throws_the_final_answer_away_counts_and_is_flagged() {
-    let answer = Event::Message(Box::new(Message::saying(Role::Assistant, "the answer")));
+    let answer = Event::Message(Message::saying(Role::Assistant, "the answer"));
     let grade = Grade { outcome: Outcome::Success, ..Grade::default() };
     let run = Run::new(Draft { events: vec![answer], grade, ..Draft::default() });
     let awaken = |profile: &str| {

@@ -17,10 +17,13 @@ use crate::reader::records::{self, Cut, Item, Records};
 use crate::reader::source::Source;
 use crate::reader::{Finding, Skipped};
 
-/// A batch ends at this many bytes …
-const BATCH_BYTES: usize = 4 << 20;
-/// … or at this many items.
-const BATCH_ITEMS: usize = 256;
+/// A batch ends at this many bytes: what is made of them is used while it is still in the processor's cache …
+const BATCH_BYTES: usize = 256 << 10;
+/// … but not before every thread has some records to read …
+const RECORDS_A_THREAD: usize = 2;
+/// … unless there are as many bytes as this, or as many records.
+const MOST_BYTES: usize = 4 << 20;
+const MOST_RECORDS: usize = 256;
 
 /// The records of an open file.
 enum Cuts {
@@ -75,7 +78,8 @@ impl<'c> Stream<'c> {
     pub(super) fn next_batch(&mut self) -> Vec<Piece> {
         let mut batch = Vec::new();
         let mut bytes = 0;
-        while bytes < BATCH_BYTES && batch.len() < BATCH_ITEMS {
+        let enough = rayon::current_num_threads() * RECORDS_A_THREAD;
+        while bytes < MOST_BYTES && batch.len() < MOST_RECORDS && (bytes < BATCH_BYTES || batch.len() < enough) {
             if let Some((file, records)) = &mut self.open {
                 match records.next() {
                     Some(Item::Record(cut)) => {

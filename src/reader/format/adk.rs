@@ -147,7 +147,7 @@ fn push_event(fields: &Object<'_>, lane: &Lane, draft: &mut Draft, out: &mut Rea
     }
     for mut result in said.results {
         (result.lane, result.ts) = (lane.clone(), ts);
-        draft.events.push(Event::Message(Box::new(result)));
+        draft.events.push(Event::Message(result));
     }
     let Some(role) = role_of(fields) else {
         if let Some(role) = content.get(&["role"]) {
@@ -172,7 +172,7 @@ fn push_event(fields: &Object<'_>, lane: &Lane, draft: &mut Draft, out: &mut Rea
             message.content = message.content.or(why.map(Text::plain));
         }
     }
-    draft.events.push(Event::Message(Box::new(message)));
+    draft.events.push(Event::Message(message));
 }
 
 /// How the recording ends as far as its last event says so.

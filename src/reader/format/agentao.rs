@@ -225,7 +225,7 @@ impl Turn {
             (Lane::Main, lane) => lane,
             (lane, _) => lane.clone(),
         };
-        draft.events.push(Event::Message(Box::new(message)));
+        draft.events.push(Event::Message(message));
     }
 
     /// A model call is over. What it asked for comes with the next delta.

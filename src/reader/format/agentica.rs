@@ -138,7 +138,7 @@ impl Session {
             let model = &mut self.draft.header.model;
             *model = model.take().or_else(|| message.model.as_deref().map(str::to_owned));
         }
-        self.draft.events.push(Event::Message(Box::new(message)));
+        self.draft.events.push(Event::Message(message));
     }
 
     /// Finds the call that a result answers. Where no reply asked for it (1.4), one reply is assumed for
@@ -157,7 +157,7 @@ impl Session {
         }
         let at = self.assumed.unwrap_or_else(|| {
             self.n_assumed += 1;
-            self.draft.events.push(Event::Message(Box::new(Message::new(Role::Assistant))));
+            self.draft.events.push(Event::Message(Message::new(Role::Assistant)));
             self.draft.events.len() - 1
         });
         (self.assumed, self.open) = (Some(at), None);

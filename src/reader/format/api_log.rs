@@ -199,7 +199,7 @@ impl Log {
             self.by_response.insert(id, at);
         }
         (conversation.asked, conversation.failed) = (0, false);
-        conversation.events.push(Event::Message(Box::new(reply)));
+        conversation.events.push(Event::Message(reply));
     }
 
     /// The conversation a call belongs to, which may be a new one.
@@ -247,7 +247,7 @@ impl Conversation {
         if self.events.is_empty() {
             for instructions in ["system", "instructions"].iter().filter_map(|name| pick(request, &[name])) {
                 let said = dialect::messages(instructions, Role::System);
-                self.events.extend(said.into_iter().map(|message| Event::Message(Box::new(message))));
+                self.events.extend(said.into_iter().map(Event::Message));
             }
         }
         for mut message in asked.into_iter().skip(begin + heard) {
@@ -264,7 +264,7 @@ impl Conversation {
             if message.role == Role::Assistant {
                 (message.lane, message.usage) = (Lane::Canned, None);
             }
-            self.events.push(Event::Message(Box::new(message)));
+            self.events.push(Event::Message(message));
         }
     }
 

@@ -171,7 +171,7 @@ fn push_step(raw: &RawValue, events: &mut Vec<Event>, out: &mut Reading<'_>) {
     let whose = message.lane.clone();
     // A result that names no call answers the only one there is.
     let only = message.tool_calls.first().filter(|_| message.tool_calls.len() == 1).and_then(|call| call.id.clone());
-    events.push(Event::Message(Box::new(message)));
+    events.push(Event::Message(message));
     push_results(observation, only.as_deref(), ts, &whose, events, out);
 }
 
@@ -221,6 +221,6 @@ fn push_results(
         message.is_error = flag.or(success);
         message.ts = ts;
         message.lane = lane.clone();
-        events.push(Event::Message(Box::new(message)));
+        events.push(Event::Message(message));
     }
 }

@@ -208,7 +208,7 @@ impl Course {
         result.is_error = Some(fields.get(&["error_type"]).is_some());
         result.ts = out.instant(fields.get(&["ended_at_ms"]), "ended_at_ms");
         result.lane = lane;
-        piece.after.push(Event::Message(Box::new(result)));
+        piece.after.push(Event::Message(result));
     }
 
     /// An evaluation, if it is the one the user named.
@@ -225,7 +225,7 @@ impl Course {
 
     fn into_draft(mut self) -> Draft {
         for piece in self.pieces {
-            self.draft.events.extend(piece.reply.map(|reply| Event::Message(Box::new(reply))));
+            self.draft.events.extend(piece.reply.map(Event::Message));
             self.draft.events.extend(piece.after);
         }
         self.draft

@@ -178,7 +178,7 @@ fn push_run(record: &Record<'_>, fields: &Fields<'_>, messages: &[&RawValue], ou
                 dialect::join(reply, message);
                 continue;
             }
-            events.push(Event::Message(Box::new(message)));
+            events.push(Event::Message(message));
         }
     }
     let word = |keys: &[&str]| find(fields, keys).and_then(json::word);

@@ -202,7 +202,7 @@ impl Session {
                 result.tool_call_id = out.word(item.call_id, "call_id").map(Into::into);
                 (result.content, result.is_error) = output(item.output, out);
                 result.ts = ts;
-                self.events.push(Event::Message(Box::new(result)));
+                self.events.push(Event::Message(result));
                 if !self.counted {
                     self.open = None;
                 }
@@ -235,7 +235,7 @@ impl Session {
         }
         message.content = content;
         message.ts = ts;
-        self.events.push(Event::Message(Box::new(message)));
+        self.events.push(Event::Message(message));
         self.open = None;
     }
 
@@ -267,7 +267,7 @@ impl Session {
             // A call of which nothing was written, such as one that shortens the context.
             let mut unseen = Message::new(Role::Assistant);
             (unseen.lane, unseen.ts) = (Lane::Side("unseen".into()), ts);
-            self.events.push(Event::Message(Box::new(unseen)));
+            self.events.push(Event::Message(unseen));
             self.open = Some(self.events.len() - 1);
         }
         if let Some(Event::Message(reply)) = self.open.take().and_then(|at| self.events.get_mut(at)) {
@@ -280,7 +280,7 @@ impl Session {
         let at = *self.open.get_or_insert_with(|| {
             let mut reply = Message::new(Role::Assistant);
             reply.model = self.model.as_deref().map(Into::into);
-            self.events.push(Event::Message(Box::new(reply)));
+            self.events.push(Event::Message(reply));
             self.events.len() - 1
         });
         if let Some(Event::Message(reply)) = self.events.get_mut(at) {

@@ -263,7 +263,7 @@ impl Thread {
             None if item.error.is_some() => Some(true),
             None => by_status,
         };
-        self.events.push(Event::Message(Box::new(result)));
+        self.events.push(Event::Message(result));
         self.open = None;
     }
 
@@ -287,7 +287,7 @@ impl Thread {
         let at = *self.open.get_or_insert_with(|| {
             let mut reply = Message::new(Role::Assistant);
             reply.model = self.model.as_deref().map(Into::into);
-            self.events.push(Event::Message(Box::new(reply)));
+            self.events.push(Event::Message(reply));
             self.events.len() - 1
         });
         self.last = Some(at);

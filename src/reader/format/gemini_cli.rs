@@ -213,10 +213,10 @@ fn push_message(entry: &Entry<'_>, draft: &mut Draft, out: &mut Reading<'_>) {
         draft.header.model = draft.header.model.take().or_else(|| message.model.as_deref().map(str::to_owned));
     }
     let lane = message.lane.clone();
-    draft.events.push(Event::Message(Box::new(message)));
+    draft.events.push(Event::Message(message));
     for mut result in results {
         result.lane = lane.clone();
-        draft.events.push(Event::Message(Box::new(result)));
+        draft.events.push(Event::Message(result));
     }
 }
 

@@ -217,7 +217,7 @@ impl<'a> Log<'a> {
                     (message.usage, message.ts) = (call.usage, call.ts);
                 }
             }
-            events.push(Event::Message(Box::new(message)));
+            events.push(Event::Message(message));
         }
         events.extend(steps.filter_map(|step| match step {
             Step::Checkpoint(checkpoint) => Some(Event::Checkpoint(*checkpoint)),
@@ -229,7 +229,7 @@ impl<'a> Log<'a> {
     /// The prompts, and then what the events say: the messages were taken back or shortened.
     fn told_by_events(&self, spoken: Vec<Message>, out: &mut Reading<'_>) -> Vec<Event> {
         let prompts = spoken.into_iter().take_while(|message| matches!(message.role, Role::System | Role::User));
-        let mut events: Vec<Event> = prompts.map(|message| Event::Message(Box::new(message))).collect();
+        let mut events: Vec<Event> = prompts.map(Event::Message).collect();
         for step in &self.calls {
             match step {
                 Step::Call(call) => {
@@ -239,7 +239,7 @@ impl<'a> Log<'a> {
                     let mut reply = reply.unwrap_or_else(|| Message::new(Role::Assistant));
                     (reply.usage, reply.ts) = (call.usage, call.ts);
                     reply.finish_reason = choice.word(&["stop_reason"]).map(Into::into);
-                    events.push(Event::Message(Box::new(reply)));
+                    events.push(Event::Message(reply));
                 }
                 Step::Tool(tool) => {
                     let mut result = Message::new(Role::Tool);
@@ -248,7 +248,7 @@ impl<'a> Log<'a> {
                     result.content = tool.get(&["result"]).map(|raw| self.text(raw));
                     result.is_error = Some(tool.get(&["error"]).is_some());
                     result.ts = out.instant(tool.get(&["completed", "timestamp"]), "timestamp");
-                    events.push(Event::Message(Box::new(result)));
+                    events.push(Event::Message(result));
                 }
                 Step::Checkpoint(checkpoint) => events.push(Event::Checkpoint(*checkpoint)),
             }

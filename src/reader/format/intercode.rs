@@ -87,7 +87,7 @@ impl Format for InterCode {
         let tool = environment.strip_prefix("ic_").unwrap_or(&environment).to_owned();
         let mut events = Vec::new();
         if let Some(query) = out.content(wire.query, "query") {
-            events.push(Event::Message(Box::new(Message::saying(Role::User, query))));
+            events.push(Event::Message(Message::saying(Role::User, query)));
         }
         let best = push_turns(&turns, &tool, out, &mut events);
         let score = out.number(summary.max_reward, "max_reward").or(best);
@@ -136,14 +136,14 @@ fn push_turns(turns: &Turns<'_>, tool: &str, out: &mut Reading<'_>, events: &mut
         let mut reply = Message::new(Role::Assistant);
         reply.content = thoughts.get(turn).and_then(json::content);
         reply.tool_calls.push(ToolCall::new(Some(&id), tool, Text::plain(action.get())));
-        events.push(Event::Message(Box::new(reply)));
+        events.push(Event::Message(reply));
         if let Some(observation) = observations.get(turn) {
             let mut result = Message::new(Role::Tool);
             result.content = json::content(observation).or_else(|| Some(Text::plain(observation.get())));
             result.tool_call_id = Some(id.into());
             result.name = Some(tool.into());
             result.is_error = valid.get(turn).and_then(json::flag).map(|valid| !valid);
-            events.push(Event::Message(Box::new(result)));
+            events.push(Event::Message(result));
         }
         if let Some(reward) = rewards.get(turn).and_then(json::number) {
             events.push(Event::Checkpoint(Checkpoint { success: reward >= 1.0, score: Some(reward) }));

@@ -229,7 +229,7 @@ fn push_message(raw: &RawValue, out: &mut Reading<'_>, events: &mut Vec<Event>, 
         }
         Role::System => {}
     }
-    events.push(Event::Message(Box::new(message)));
+    events.push(Event::Message(message));
 }
 
 /// Fills in what the provider's response says of the call.

@@ -153,7 +153,7 @@ impl<'a> Session<'a> {
                 let put_in = part.get(&["synthetic"]).is_some_and(|raw| raw.get() == "true");
                 let mut said = Message::saying(if put_in { Role::System } else { Role::User }, text);
                 said.ts = created;
-                self.events.push(Event::Message(Box::new(said)));
+                self.events.push(Event::Message(said));
             }
             return;
         }
@@ -248,7 +248,7 @@ impl Steps<'_, '_> {
     /// Hands over the reply and its results.
     fn flush(&mut self) {
         let messages = self.reply.take().into_iter().chain(self.results.drain(..));
-        self.session.events.extend(messages.map(|message| Event::Message(Box::new(message))));
+        self.session.events.extend(messages.map(Event::Message));
     }
 
     /// The rest, with the tokens of the message where its steps have none.

@@ -96,7 +96,7 @@ fn push_output(output: &Object<'_>, record: &Record<'_>, out: &mut Reading<'_>) 
     }
     let asked = history.events.iter().filter_map(Event::message).any(|message| message.role == Role::User);
     if let Some(task) = out.content(output.get(&["instruction"]), "instruction").filter(|_| !asked) {
-        history.events.insert(0, Event::Message(Box::new(Message::saying(Role::User, task))));
+        history.events.insert(0, Event::Message(Message::saying(Role::User, task)));
     }
     let test = output.within(&["test_result"]);
     let own =
@@ -336,7 +336,7 @@ impl History {
     ) {
         let known = id.as_ref().and_then(|id| self.replies.get(id).copied());
         let at = known.unwrap_or_else(|| {
-            self.events.push(Event::Message(Box::new(Message::new(Role::Assistant))));
+            self.events.push(Event::Message(Message::new(Role::Assistant)));
             self.events.len() - 1
         });
         if let Some(id) = id {
@@ -357,7 +357,7 @@ impl History {
         result.content = content;
         result.is_error = failed;
         result.ts = out.instant(event.get(&["timestamp"]), "timestamp");
-        self.events.push(Event::Message(Box::new(result)));
+        self.events.push(Event::Message(result));
     }
 
     fn say(&mut self, role: Role, content: Option<Text>, event: &Object<'_>, out: &mut Reading<'_>) {
@@ -365,7 +365,7 @@ impl History {
         let mut message = Message::saying(role, content);
         message.ts = out.instant(event.get(&["timestamp"]), "timestamp");
         message.lane = Lane::Main;
-        self.events.push(Event::Message(Box::new(message)));
+        self.events.push(Event::Message(message));
     }
 
     fn note(&mut self, kind: &str, raw: &RawValue) {

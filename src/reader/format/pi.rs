@@ -121,13 +121,13 @@ fn push_entry(entry: &Object<'_>, raw: &RawValue, on_path: bool, draft: &mut Dra
                 let model = &mut draft.header.model;
                 *model = model.take().or_else(|| message.model.as_deref().map(str::to_owned));
             }
-            draft.events.push(Event::Message(Box::new(message)));
+            draft.events.push(Event::Message(message));
             return is_reply;
         }
         Some("custom_message") if on_path => {
             let mut message = Message::new(Role::User);
             message.content = out.content(entry.get(&["content"]), "content");
-            draft.events.push(Event::Message(Box::new(message)));
+            draft.events.push(Event::Message(message));
         }
         Some(kind @ ("compaction" | "branch_summary")) if on_path => {
             draft.events.push(Event::Note(Note { kind: format!("pi.{kind}").into(), body: raw.to_owned() }));

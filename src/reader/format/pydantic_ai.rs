@@ -110,7 +110,7 @@ struct History {
 
 impl History {
     fn push(&mut self, message: Message) {
-        self.events.push(Event::Message(Box::new(message)));
+        self.events.push(Event::Message(message));
     }
 
     fn take_in(&mut self, raw: &RawValue, fields: &Object<'_>, out: &mut Reading<'_>) {

@@ -83,12 +83,12 @@ fn push_run(record: &Record<'_>, around: &Object<'_>, key: String, steps: &[&Raw
     let system = around.get(&["system_prompt"]);
     if let Some(prompt) = system.and_then(|raw| json::text(raw).or_else(|| said(&Object::of(raw)?, &["system_prompt"])))
     {
-        draft.events.push(Event::Message(Box::new(Message::saying(Role::System, prompt))));
+        draft.events.push(Event::Message(Message::saying(Role::System, prompt)));
     }
     let question = around.get(&["augmented_question", "task", "question", "prompt"]).and_then(json::text);
     let has_task = steps.iter().any(|raw| Object::of(raw).is_some_and(|step| step.get(&["task"]).is_some()));
     if let Some(question) = question.filter(|_| !has_task) {
-        draft.events.push(Event::Message(Box::new(Message::saying(Role::User, question))));
+        draft.events.push(Event::Message(Message::saying(Role::User, question)));
     }
     draft.grade = grade(around, record.options.outcome_key.as_deref());
     draft.header = Header {
@@ -126,7 +126,7 @@ fn said(object: &Object<'_>, names: &[&str]) -> Option<Text> {
 }
 
 fn push_step(raw: &RawValue, step: &Object<'_>, draft: &mut Draft, out: &mut Reading<'_>) {
-    let mut push = |message: Message| draft.events.push(Event::Message(Box::new(message)));
+    let mut push = |message: Message| draft.events.push(Event::Message(message));
     if let Some(prompt) = said(step, &["system_prompt"]) {
         return push(Message::saying(Role::System, prompt));
     }

@@ -119,7 +119,7 @@ fn push_prompts(history: &[&RawValue], events: &mut Vec<Event>, out: &mut Readin
         let content = out.content(message.get(&["content"]), "content");
         let mut prompt = Message::new(role);
         prompt.content = content;
-        events.push(Event::Message(Box::new(prompt)));
+        events.push(Event::Message(prompt));
     }
 }
 
@@ -139,7 +139,7 @@ fn push_step(index: usize, raw: &RawValue, events: &mut Vec<Event>, out: &mut Re
     }
     let call = reply.tool_calls.first().and_then(|call| call.id.clone());
     let asked = !reply.tool_calls.is_empty();
-    events.push(Event::Message(Box::new(reply)));
+    events.push(Event::Message(reply));
     let content = out.content(step.get(&["observation"]), "observation");
     // Without an action the observation is the harness asking for one.
     let mut result = Message::new(if asked { Role::Tool } else { Role::User });
@@ -150,7 +150,7 @@ fn push_step(index: usize, raw: &RawValue, events: &mut Vec<Event>, out: &mut Re
     } else {
         result.content = content;
     }
-    events.push(Event::Message(Box::new(result)));
+    events.push(Event::Message(result));
 }
 
 /// The command an action begins with.
@@ -191,5 +191,5 @@ fn push_message(raw: &RawValue, events: &mut Vec<Event>, out: &mut Reading<'_>) 
             read.name = call.map(|call| call.name.clone());
         }
     }
-    events.push(Event::Message(Box::new(read)));
+    events.push(Event::Message(read));
 }

@@ -253,7 +253,7 @@ fn push_message(raw: &RawValue, out: &mut Reading<'_>, events: &mut Vec<Event>) 
         // What the simulator costs is not the agent's.
         (message.usage, message.cost) = (None, None);
     }
-    events.push(Event::Message(Box::new(message)));
+    events.push(Event::Message(message));
 }
 
 /// The first message, when it is the greeting every run begins with: no model call made it.

@@ -61,7 +61,7 @@ impl Format for TauBench {
                 // The environment reports failures in the text only.
                 message.is_error = Some(message.text().starts_with("Error"));
             }
-            events.push(Event::Message(Box::new(message)));
+            events.push(Event::Message(message));
         }
         let (suite, model) = suite_and_model(&record.file.stem);
         out.run(Draft {

@@ -8,7 +8,7 @@ use super::{Format, Layout};
 use crate::diagnostic::Diagnostic;
 use crate::json_text::{Inner, List};
 use crate::reader::grades::FolderGrades;
-use crate::reader::json::{self, fields};
+use crate::reader::json::{self, Fields as _, fields};
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{FileName, Reading, Record};
 use crate::reader::{Finding, ReadOptions, labels, openai};
@@ -146,15 +146,13 @@ impl Format for Trace {
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let mut draft: Option<Draft> = None;
+        let mut line = Line::default();
         for text in record.lines() {
-            let line = match Line::of(text) {
-                Ok(line) => line,
-                Err(error) => {
-                    let broken = record.broken(text, &error);
-                    out.error(Diagnostic { what: format!("this line is left out: {}", broken.what), ..broken });
-                    continue;
-                }
-            };
+            if let Err(error) = line.read(text) {
+                let broken = record.broken(text, &error);
+                out.error(Diagnostic { what: format!("this line is left out: {}", broken.what), ..broken });
+                continue;
+            }
             let Some(kind) = out.string(line.type_, "type") else {
                 if line.type_.is_none() {
                     out.error_at(text, "a line without a `type`", "the line is left out; every line says what it is");
@@ -212,7 +210,8 @@ fn begin(line: &Line<'_>, text: &str, record: &Record<'_>, out: &mut Reading<'_>
         meta: line.meta.and_then(json::kept),
         redacted: out.flag(line.redacted, "redacted").unwrap_or(false),
     };
-    Draft { header, ..Draft::default() }
+    let n_lines = memchr::memchr_iter(b'\n', record.text.as_bytes()).count();
+    Draft { header, events: Vec::with_capacity(n_lines), ..Draft::default() }
 }
 
 /// Adds what a line says to its run.
@@ -242,7 +241,7 @@ fn add(draft: &mut Draft, kind: &str, line: &Line<'_>, text: &str, out: &mut Rea
     }
 }
 
-fn message(line: &Line<'_>, text: &str, out: &mut Reading<'_>) -> Option<Box<Message>> {
+fn message(line: &Line<'_>, text: &str, out: &mut Reading<'_>) -> Option<Message> {
     let named = out.string(line.role, "role");
     let Some(role) = named.as_deref().and_then(openai::role) else {
         let shown =
@@ -250,7 +249,7 @@ fn message(line: &Line<'_>, text: &str, out: &mut Reading<'_>) -> Option<Box<Mes
         out.error_at(text, shown, "the line is left out; roles are system, user, assistant and tool");
         return None;
     };
-    let mut message = Box::new(Message::new(role));
+    let mut message = Message::new(role);
     message.lane = lane(line.lane, out);
     message.content = out.content(line.content, "content");
     message.reasoning = out.content(line.reasoning, "reasoning");
@@ -302,7 +301,7 @@ fn extra(line: &Line<'_>) -> Option<Json> {
 }
 
 fn usage(found: Option<&Inner<'_, WireUsage<'_>>>, out: &mut Reading<'_>) -> Option<Usage> {
-    let wire = out.inner(found, "usage", "an object", WireUsage::of)?;
+    let wire = out.inner(found, "usage", "an object")?;
     Some(Usage {
         input: out.count(wire.input, "usage.input"),
         cache_read: out.count(wire.cache_read, "usage.cache_read"),

@@ -67,7 +67,7 @@ impl Format for WhoAndWhen {
         };
         let mut events = Vec::new();
         for raw in out.list(wire.history, "history") {
-            events.extend(turn(raw, out).map(|message| Event::Message(Box::new(message))));
+            events.extend(turn(raw, out).map(Event::Message));
         }
         let graded = out.flag(wire.is_correct.or(wire.is_corrected), "is_correct");
         let mut meta = serde_json::Map::new();

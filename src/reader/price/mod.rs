@@ -258,7 +258,7 @@ mod tests {
         let reply = |usage: &Usage| {
             let mut message = Message::saying(Role::Assistant, "x");
             message.usage = Some(*usage).filter(|usage| !usage.is_empty());
-            Event::Message(Box::new(message))
+            Event::Message(message)
         };
         let mut draft = Draft {
             header: Header { model: Some(model.to_owned()), ..Header::default() },

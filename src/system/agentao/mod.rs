@@ -256,9 +256,9 @@ mod tests {
             reply.tool_calls.push(ToolCall::new(Some("c"), "ls", arguments));
             let mut result = Message::saying(Role::Tool, "Error: no such file");
             result.name = Some("ls".into());
-            events.extend([reply, result].map(|message| Event::Message(Box::new(message))));
+            events.extend([reply, result].map(Event::Message));
         }
-        events.push(Event::Message(Box::new(Message::saying(Role::Assistant, "done"))));
+        events.push(Event::Message(Message::saying(Role::Assistant, "done")));
         Run::new(Draft { events, ..Draft::default() })
     }
 

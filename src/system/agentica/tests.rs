@@ -17,7 +17,7 @@ fn run(rounds: &[(bool, Option<&str>)], outcome: Outcome) -> Run {
         result.is_error = Some(*failed);
         let messages =
             [Message::saying(Role::User, "go on"), reply, result, Message::saying(Role::Assistant, "so far")];
-        events.extend(messages.map(|message| Event::Message(Box::new(message))));
+        events.extend(messages.map(Event::Message));
         let reply = judge.map(|raw| JudgeReply { reply: Some(Text::plain(raw)), error: None, usage: None });
         events.extend(reply.map(Event::Judge));
     }

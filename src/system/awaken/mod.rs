@@ -213,7 +213,7 @@ mod tests {
         let mut message = Message::saying(Role::Assistant, text);
         message.tool_calls.extend(tool.map(|tool| ToolCall::new(None, tool, "{}")));
         message.usage = Some(Usage::new(100, 10));
-        Event::Message(Box::new(message))
+        Event::Message(message)
     }
 
     /// Six tool steps and a final answer.
