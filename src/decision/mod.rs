@@ -4,6 +4,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use smol_str::SmolStr;
+
 use crate::transcript::{Name, Point, PointView};
 
 /// What a decision does. Only [`Stop`](Action::Stop) and [`Fail`](Action::Fail) end a replay exactly.
@@ -66,17 +68,17 @@ impl fmt::Display for Action {
 /// The rule a decision is attributed to, as it reads in tables: `tokens.total >= 200000`, or the
 /// name its author gave it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct RuleName(Cow<'static, str>);
+pub struct RuleName(SmolStr);
 
 impl RuleName {
     /// A name known at compile time.
     pub const fn fixed(name: &'static str) -> Self {
-        Self(Cow::Borrowed(name))
+        Self(SmolStr::new_static(name))
     }
 
     /// A name made at run time.
-    pub fn new(name: impl Into<String>) -> Self {
-        Self(Cow::Owned(name.into()))
+    pub fn new(name: impl Into<SmolStr>) -> Self {
+        Self(name.into())
     }
 
     /// The name.

@@ -13,6 +13,8 @@ const MOST: usize = 64;
 /// a chain of comparisons takes longer than everything else about a field.
 pub(crate) struct Keys<const N: usize> {
     spelled: [&'static str; N],
+    /// Of each its first sixteen bytes as a number, and which of them it has.
+    heads: [(u128, u128); N],
     /// The number of a key, from 1, at its hash or behind it; 0 where there is none.
     table: [u8; SLOTS],
 }
@@ -33,6 +35,7 @@ impl<const N: usize> Keys<N> {
     pub(crate) const fn new(spelled: [&'static str; N]) -> Self {
         assert!(N < MOST, "more keys than the table is made for");
         let mut table = [0; SLOTS];
+        let mut heads = [(0, 0); N];
         let mut nth: u8 = 0;
         while (nth as usize) < N {
             let spelling = spelled[nth as usize].as_bytes();
@@ -40,10 +43,17 @@ impl<const N: usize> Keys<N> {
             while table[slot] != 0 {
                 slot = (slot + 1) % SLOTS;
             }
+            let (mut head, mut mask) = ([0; 16], [0; 16]);
+            let mut at = 0;
+            while at < spelling.len() && at < 16 {
+                (head[at], mask[at]) = (spelling[at], 0xFF);
+                at += 1;
+            }
+            heads[nth as usize] = (u128::from_le_bytes(head), u128::from_le_bytes(mask));
             nth += 1;
             table[slot] = nth;
         }
-        Self { spelled, table }
+        Self { spelled, heads, table }
     }
 
     /// Where the key at `from..to` of `bytes` is looked for first.
@@ -69,6 +79,16 @@ impl<const N: usize> Keys<N> {
         }
     }
 
+    /// Does `rest` begin with this key as it is spelled? Mostly one comparison tells.
+    #[inline]
+    fn begins(&self, nth: usize, rest: &[u8]) -> bool {
+        let (Some((head, mask)), Some(chunk)) = (self.heads.get(nth), rest.first_chunk::<16>()) else {
+            return self.spelled.get(nth).is_some_and(|spelled| rest.starts_with(spelled.as_bytes()));
+        };
+        let spelled = self.spelled[nth].as_bytes();
+        u128::from_le_bytes(*chunk) & mask == *head && (spelled.len() <= 16 || rest.starts_with(spelled))
+    }
+
     /// Passes over the key that begins here, its colon, and the white space behind it. Gives its number, or N
     /// when it is none of these; `None` when it is no key, or has an escape. `last` is the key before.
     #[inline]
@@ -78,8 +98,8 @@ impl<const N: usize> Keys<N> {
         let guesses = follows.get();
         for guess in guesses {
             let guess = usize::from(guess);
-            if let Some(spelled) = self.spelled.get(guess).filter(|spelled| rest.starts_with(spelled.as_bytes())) {
-                cursor.at += spelled.len();
+            if self.begins(guess, rest) {
+                cursor.at += self.spelled[guess].len();
                 cursor.space();
                 return Some(guess);
             }

@@ -21,7 +21,12 @@ pub(crate) trait Object<'t>: Default {
 impl<'t> Value<'t> for &'t str {
     fn pass(cursor: &mut Cursor<'t>, depth: usize) -> Option<Self> {
         let from = cursor.at;
-        cursor.pass(depth)?;
+        // The most frequent of all, without a look at what else it might be.
+        if cursor.peek() == Some(b'"') {
+            cursor.string()?;
+        } else {
+            cursor.pass(depth)?;
+        }
         cursor.text.get(from..cursor.at)
     }
 

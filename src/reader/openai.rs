@@ -111,7 +111,9 @@ pub(super) fn tool_call<'a>(raw: impl Written<'a>, out: &mut Reading<'_>) -> Opt
 pub(super) fn tool_calls(list: Option<&List<'_, Inner<'_, Call<'_>>>>, out: &mut Reading<'_>) -> Vec<ToolCall> {
     let Some(list) = list else { return Vec::new() };
     if let Some(calls) = &list.elements {
-        return calls.iter().filter_map(|found| call(found, out)).collect();
+        let mut all = Vec::with_capacity(calls.len());
+        all.extend(calls.iter().filter_map(|found| call(found, out)));
+        return all;
     }
     let calls = out.elements(Some(list.written), "tool_calls");
     calls.into_iter().filter_map(|raw| tool_call(raw, out)).collect()

@@ -23,16 +23,21 @@ pub(super) fn of_value(value: &serde_json::Value) -> Option<Instant> {
 /// `2026-01-05T10:00:00.123Z`, as nearly every recorder writes it, without the parser of all other spellings, which
 /// takes longer than the rest of a short line. `None` for all but the plainest.
 fn utc(text: &str) -> Option<Instant> {
-    let (head, rest) = text.as_bytes().split_at_checked(19)?;
-    let number = |digits: &[u8]| {
-        digits.iter().try_fold(0, |number, byte| byte.is_ascii_digit().then(|| number * 10 + i64::from(byte - b'0')))
-    };
-    if (head[4], head[7], head[10], head[13], head[16]) != (b'-', b'-', b'T', b':', b':') {
+    let [y0, y1, y2, y3, b'-', mo0, mo1, b'-', d0, d1, b'T', h0, h1, b':', mi0, mi1, b':', s0, s1, rest @ ..] =
+        text.as_bytes()
+    else {
         return None;
-    }
-    let (year, month, day) = (number(&head[..4])?, number(&head[5..7])?, number(&head[8..10])?);
-    let (hour, minute, second) = (number(&head[11..13])?, number(&head[14..16])?, number(&head[17..])?);
-    let plain = (1970..=9998).contains(&year)
+    };
+    let mut all_digits = true;
+    let mut number = |digits: [u8; 2]| {
+        let [tens, ones] = digits.map(|byte| byte.wrapping_sub(b'0'));
+        all_digits &= tens < 10 && ones < 10;
+        i64::from(tens) * 10 + i64::from(ones)
+    };
+    let (year, month, day) = (number([*y0, *y1]) * 100 + number([*y2, *y3]), number([*mo0, *mo1]), number([*d0, *d1]));
+    let (hour, minute, second) = (number([*h0, *h1]), number([*mi0, *mi1]), number([*s0, *s1]));
+    let plain = all_digits
+        && (1970..=9998).contains(&year)
         && (1..=12).contains(&month)
         && (1..=days_of(year, month)).contains(&day)
         && hour < 24
@@ -41,7 +46,11 @@ fn utc(text: &str) -> Option<Instant> {
     let millis = match rest.strip_suffix(b"Z")? {
         [] => 0,
         [b'.', fraction @ ..] if (1..=9).contains(&fraction.len()) => {
-            number(fraction)? * 1000 / 10_i64.pow(u32::try_from(fraction.len()).ok()?)
+            if !fraction.iter().all(u8::is_ascii_digit) {
+                return None;
+            }
+            // Milliseconds; what is finer is cut off.
+            fraction.iter().take(3).zip([100, 10, 1]).map(|(digit, unit)| i64::from(digit - b'0') * unit).sum()
         }
         _ => return None,
     };
@@ -66,8 +75,9 @@ fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     let years = year - 1970;
     // Leap days before this year: 1968 was the last leap year before 1970, and 1900 no leap year.
     let leap_days = (years + 1) / 4 - (years + 69) / 100 + (years + 369) / 400;
-    let before: i64 = (1..month).map(|month| days_of(year, month)).sum();
-    years * 365 + leap_days + before + day - 1
+    let before = [0, 0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334].get(usize::try_from(month).unwrap_or(0));
+    let leap_day = i64::from(month > 2 && is_leap(year));
+    years * 365 + leap_days + before.unwrap_or(&0) + leap_day + day - 1
 }
 
 /// ISO 8601.

@@ -217,7 +217,11 @@ fn begin(line: &Line<'_>, text: &str, record: &Record<'_>, out: &mut Reading<'_>
 /// Adds what a line says to its run.
 fn add(draft: &mut Draft, kind: &str, line: &Line<'_>, text: &str, out: &mut Reading<'_>) {
     match kind {
-        "message" => draft.events.extend(message(line, text, out).map(Event::Message)),
+        "message" => {
+            if let Some(message) = message(line, text, out) {
+                draft.events.push(Event::Message(message));
+            }
+        }
         "metrics" => draft.events.push(Event::Metrics(metrics(line, out))),
         "judge" => draft.events.push(Event::Judge(JudgeReply {
             reply: out.content(line.reply, "reply"),
@@ -284,19 +288,17 @@ fn lane(raw: Option<&str>, out: &mut Reading<'_>) -> Lane {
 
 /// The fields only some framework's rules read, together as one object.
 fn extra(line: &Line<'_>) -> Option<Json> {
-    let fields: Vec<String> = [
-        ("invalid_call", line.invalid_call),
-        ("native", line.native),
-        ("page", line.page),
-        ("plan_update", line.plan_update),
-        ("target", line.target),
-    ]
-    .into_iter()
-    .filter_map(|(name, raw)| Some(format!("\"{name}\":{}", raw?)))
-    .collect();
-    if fields.is_empty() {
-        return None;
-    }
+    let Line { invalid_call, native, page, plan_update, target, .. } = line;
+    invalid_call.or(*native).or(*page).or(*plan_update).or(*target)?;
+    let fields = [
+        ("invalid_call", invalid_call),
+        ("native", native),
+        ("page", page),
+        ("plan_update", plan_update),
+        ("target", target),
+    ];
+    let fields: Vec<String> =
+        fields.into_iter().filter_map(|(name, raw)| Some(format!("\"{name}\":{}", (*raw)?))).collect();
     RawValue::from_string(format!("{{{}}}", fields.join(","))).ok()
 }
 
