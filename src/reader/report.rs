@@ -125,7 +125,7 @@ pub struct FormatCounts {
 }
 
 impl FormatCounts {
-    fn add(&mut self, run: &Run) {
+    fn add(&mut self, run: &Run, spend: &Spend) {
         self.runs += 1;
         self.steps += run.steps().len() as u64;
         match run.grade.outcome {
@@ -137,7 +137,6 @@ impl FormatCounts {
             self.with_outcome += 1;
             *self.outcome_sources.entry(source_of(run)).or_default() += 1;
         }
-        let spend = Spend::of(run.events());
         if let Some(Tokens(tokens)) = spend.total {
             self.with_usage += 1;
             self.tokens = self.tokens.saturating_add(tokens);
@@ -219,8 +218,9 @@ impl CorpusReport {
         self.files.push(FileRead { path: path.to_owned(), format: format.to_owned(), why, runs: 0 });
     }
 
-    pub(super) fn add(&mut self, format: &str, path: &str, run: &Run, hygiene: Vec<&'static str>) {
-        self.counts(format).add(run);
+    /// Enters a run and what it spent.
+    pub(super) fn add(&mut self, format: &str, path: &str, run: &Run, spend: &Spend, hygiene: Vec<&'static str>) {
+        self.counts(format).add(run, spend);
         if let Some(runs) = &mut self.run_list {
             runs.push(RunRead {
                 run_id: run.header.run_id.clone(),
@@ -230,7 +230,7 @@ impl CorpusReport {
                 outcome: run.grade.outcome.name(),
                 outcome_source: (run.grade.outcome != Outcome::Unknown).then(|| source_of(run)),
                 end: run.grade.end.name(),
-                tokens: tokens(run).map(|tokens| tokens.0),
+                tokens: spend.total.map(|tokens| tokens.0),
                 hygiene,
             });
         }

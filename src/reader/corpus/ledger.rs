@@ -11,7 +11,7 @@ use crate::reader::hygiene::{Check, Hygiene};
 use crate::reader::labels::{self, Labels};
 use crate::reader::reading::FileName;
 use crate::reader::{CorpusReport, Detail, Finding, Pricing, PricingReport, ReadError, ReadOptions};
-use crate::transcript::{Draft, Event, Lane, Outcome, Run};
+use crate::transcript::{Draft, Event, Lane, Outcome, Run, Spend};
 
 /// The report in the making, the ids given away, and the labels.
 pub(super) struct Ledger<'c> {
@@ -59,13 +59,13 @@ impl<'c> Ledger<'c> {
                 }
                 for mut found in found {
                     self.take_copies_out(&mut found, &file);
-                    let Found { mut run, checked, pricing, .. } = found;
+                    let Found { mut run, spend, checked, pricing, .. } = found;
                     self.name(&mut run, &file.name);
                     if let Some((report, pricing)) = self.report.pricing.as_mut().zip(pricing) {
                         report.enter(&run.header.run_id, pricing);
                     }
                     let odd = checked.map(|checked| self.hygiene.enter(file.format.id(), &run, checked));
-                    self.report.add(file.format.id(), &file.name.path, &run, odd.unwrap_or_default());
+                    self.report.add(file.format.id(), &file.name.path, &run, &spend, odd.unwrap_or_default());
                     runs.push(run);
                 }
             }
@@ -108,6 +108,7 @@ impl<'c> Ledger<'c> {
             found.pricing = Some(prices.price(&mut draft, file.format.counts_by_turn()));
         }
         found.run = Run::new(draft);
+        found.spend = Spend::of(found.run.events());
         if let Some(checked) = &mut found.checked {
             checked.add(Check::CopiedReplies);
         }

@@ -8,7 +8,7 @@ mod stream;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rayon::iter::{IntoParallelIterator, ParallelIterator};
+use rayon::iter::{IntoParallelIterator, ParallelExtend, ParallelIterator};
 
 use ledger::Ledger;
 use parse::{Parsed, read_record};
@@ -20,6 +20,9 @@ use super::source::{Sources, walk};
 use super::{CorpusReport, ReadError, ReadOptions};
 use crate::diagnostic::nearest;
 use crate::transcript::Run;
+
+/// Bytes read before the results are handed over.
+const ERRAND_BYTES: usize = 4 << 20;
 
 /// Recordings to be read, in path order.
 #[derive(Debug)]
@@ -91,17 +94,30 @@ impl Corpus {
         let mut ledger = Ledger::new(self);
         let mut batch = stream.next_batch();
         while !batch.is_empty() {
-            let (next, parsed) = rayon::join(
-                || stream.next_batch(),
-                || batch.into_par_iter().map(|piece| self.parse(piece)).collect::<Vec<_>>(),
-            );
-            let mut runs = Vec::new();
-            for parsed in parsed {
-                ledger.enter(parsed, &mut runs)?;
-            }
-            let results: Vec<T> = runs.into_par_iter().map(&work).collect();
+            // Several batches on one errand to the pool: waking its threads costs as much as reading a run.
+            let results = rayon::scope(|_| {
+                let (mut results, mut bytes) = (Vec::new(), 0);
+                while !batch.is_empty() && bytes < ERRAND_BYTES {
+                    bytes += batch.iter().map(Piece::bytes).sum::<usize>();
+                    let (next, parsed) = rayon::join(
+                        || stream.next_batch(),
+                        || {
+                            std::mem::take(&mut batch)
+                                .into_par_iter()
+                                .map(|piece| self.parse(piece))
+                                .collect::<Vec<_>>()
+                        },
+                    );
+                    batch = next;
+                    let mut runs = Vec::new();
+                    for parsed in parsed {
+                        ledger.enter(parsed, &mut runs)?;
+                    }
+                    results.par_extend(runs.into_par_iter().map(&work));
+                }
+                Ok(results)
+            })?;
             results.into_iter().for_each(&mut sink);
-            batch = next;
         }
         ledger.close()
     }

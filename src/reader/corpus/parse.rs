@@ -13,7 +13,7 @@ use crate::reader::hygiene::Checked;
 use crate::reader::reading::{FileName, Reading, Record};
 use crate::reader::records::Cut;
 use crate::reader::{Detail, Finding, Pricing, ReadOptions, Skipped, json};
-use crate::transcript::Run;
+use crate::transcript::{Run, Spend};
 
 /// What became of a piece.
 pub(super) enum Parsed {
@@ -26,6 +26,7 @@ pub(super) enum Parsed {
 /// A run, with what else is known of it.
 pub(super) struct Found {
     pub(super) run: Run,
+    pub(super) spend: Spend,
     pub(super) checked: Option<Checked>,
     pub(super) pricing: Option<Pricing>,
     pub(super) replies: Vec<ReplyId>,
@@ -124,7 +125,8 @@ impl Gathered {
             let pricing = prices.map(|prices| prices.price(&mut draft, file.format.counts_by_turn()));
             let run = Run::new(draft);
             let checked = (options.detail != Detail::Counts).then(|| Checked::of(&run));
-            Found { run, checked, pricing, replies: replies.remove(&n).unwrap_or_default() }
+            let spend = Spend::of(run.events());
+            Found { run, spend, checked, pricing, replies: replies.remove(&n).unwrap_or_default() }
         }));
     }
 }

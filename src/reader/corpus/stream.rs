@@ -59,6 +59,16 @@ pub(super) enum Piece {
     Finding(Finding),
 }
 
+impl Piece {
+    /// Bytes of a record, before they are read.
+    pub(super) fn bytes(&self) -> usize {
+        match self {
+            Self::Record(_, cut) => cut.bytes.len(),
+            Self::Begin(..) | Self::Skip(_) | Self::Finding(_) => 0,
+        }
+    }
+}
+
 /// The corpus as a stream of pieces.
 pub(super) struct Stream<'c> {
     corpus: &'c Corpus,

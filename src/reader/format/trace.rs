@@ -22,6 +22,9 @@ pub use write::write;
 /// `whenstop trace v1`.
 pub(super) struct Trace;
 
+/// Events that room is made for at once: a longer run asks for more.
+const USUAL_EVENTS: usize = 64;
+
 /// Types of line that only this format has.
 const OWN_TYPES: &[&str] = &["run", "message", "metrics", "judge", "checkpoint", "outcome", "note"];
 
@@ -147,7 +150,8 @@ impl Format for Trace {
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let mut draft: Option<Draft> = None;
         let mut line = Line::default();
-        for text in record.lines() {
+        let lines: Vec<&str> = record.lines().collect();
+        for (nth, text) in lines.iter().copied().enumerate() {
             if let Err(error) = line.read(text) {
                 let broken = record.broken(text, &error);
                 out.error(Diagnostic { what: format!("this line is left out: {}", broken.what), ..broken });
@@ -161,7 +165,9 @@ impl Format for Trace {
             };
             if kind == "run" {
                 out.drafts.extend(draft.take());
-                draft = Some(begin(&line, text, record, out));
+                let mut begun = begin(&line, text, record, out);
+                begun.events.reserve((lines.len() - nth - 1).min(USUAL_EVENTS));
+                draft = Some(begun);
                 continue;
             }
             if !OWN_TYPES.contains(&&*kind) {
@@ -210,8 +216,7 @@ fn begin(line: &Line<'_>, text: &str, record: &Record<'_>, out: &mut Reading<'_>
         meta: line.meta.and_then(json::kept),
         redacted: out.flag(line.redacted, "redacted").unwrap_or(false),
     };
-    let n_lines = memchr::memchr_iter(b'\n', record.text.as_bytes()).count();
-    Draft { header, events: Vec::with_capacity(n_lines), ..Draft::default() }
+    Draft { header, ..Draft::default() }
 }
 
 /// Adds what a line says to its run.
