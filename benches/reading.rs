@@ -8,10 +8,9 @@ use std::error::Error;
 use std::path::PathBuf;
 
 use whenstop::catalog;
-use whenstop::compare::Comparison;
 use whenstop::reader::{Corpus, Detail, ReadOptions};
+use whenstop::replay::replay;
 use whenstop::stack::StackFile;
-use whenstop::verdict::Assumptions;
 
 const STACKS: &str = include_str!("../fixtures/stacks/throughput.toml");
 
@@ -23,11 +22,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let file = StackFile::parse("throughput.toml", STACKS)?;
     let strategies = catalog::strategies(file, &|_| unreachable!("no configuration is named"))?;
-    let comparison = Comparison::new(&strategies, Assumptions::default());
     let corpus = Corpus::open(&paths, ReadOptions { detail: Detail::Counts, ..ReadOptions::default() })?;
     let (mut runs, mut steps, mut limits_met) = (0, 0, 0);
     corpus.process(
-        |run| (run.steps().len(), comparison.rows_of(&run).1.len()),
+        |run| {
+            let fired = strategies.iter().filter_map(|strategy| replay(&run, &**strategy).first_firings);
+            (run.steps().len(), fired.flatten().flatten().count())
+        },
         |(run_steps, run_limits)| {
             runs += 1;
             steps += run_steps;

@@ -18,12 +18,9 @@ pub struct Step {
 impl Step {
     /// All steps of a run.
     pub(super) fn all(events: &[Event]) -> Vec<Self> {
-        let replies: Vec<usize> = events
-            .iter()
-            .enumerate()
-            .filter(|(_, event)| event.message().is_some_and(Message::is_step))
-            .map(|(index, _)| index)
-            .collect();
+        let mut replies = Vec::with_capacity(events.len());
+        let is_reply = |event: &Event| event.message().is_some_and(Message::is_step);
+        replies.extend((0..events.len()).filter(|index| is_reply(&events[*index])));
         replies
             .iter()
             .enumerate()
