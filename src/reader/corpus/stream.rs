@@ -19,8 +19,8 @@ use crate::reader::{Finding, Skipped};
 
 /// A batch ends at this many bytes: what is made of them is used while it is still in the processor's cache …
 const BATCH_BYTES: usize = 256 << 10;
-/// … but not before every thread has some records to read …
-const RECORDS_A_THREAD: usize = 2;
+/// … but not before every thread has enough records to read that none waits long for another …
+const RECORDS_A_THREAD: usize = 16;
 /// … unless there are as many bytes as this, or as many records.
 const MOST_BYTES: usize = 4 << 20;
 const MOST_RECORDS: usize = 256;
