@@ -10,6 +10,9 @@ use crate::diagnostic::{Diagnostic, Location, Severity};
 /// Longest top-level field kept for the records of a file, in bytes.
 const ENVELOPE_FIELD: u64 = 1 << 20;
 
+/// Most bytes that room is made for before a record is read: one long record must not make the others large.
+const USUAL: usize = 1 << 16;
+
 /// One record as bytes.
 #[derive(Debug)]
 pub(super) struct Cut {
@@ -167,7 +170,7 @@ impl<R: Read> Records<R> {
                 text.truncate(end);
             }
         }
-        self.usual = text.len();
+        self.usual = text.len().min(USUAL);
         if too_long {
             return Ok(Some(self.too_long(first, "run")));
         }
