@@ -19,6 +19,7 @@ pub trait Object<'t>: Default {
 }
 
 impl<'t> Value<'t> for &'t str {
+    #[inline]
     fn pass(cursor: &mut Cursor<'t>, depth: usize) -> Option<Self> {
         let from = cursor.at;
         // The most frequent of all, without a look at what else it might be.
@@ -30,6 +31,7 @@ impl<'t> Value<'t> for &'t str {
         cursor.text.get(from..cursor.at)
     }
 
+    #[inline]
     fn of_written(text: &'t str) -> Self {
         text
     }
