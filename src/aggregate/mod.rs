@@ -26,8 +26,8 @@ pub use frontier::{FrontierPoint, FrontierSpread, REFERENCE, frontier, frontier_
 pub use group::{Group, by_stack, by_stratum};
 pub use label::Label;
 pub use outcomes::OutcomeBounds;
-pub use pairs::{Difference, Pair, SEED, differences, fes_parts, pairs, useful_parts};
-pub use ratios::SavingRatios;
+pub use pairs::{Difference, Pair, SEED, differences, fes_parts, paired, pairs, useful_parts};
+pub use ratios::{CostOfSuccess, SavingRatios};
 pub use row::{ExactnessName, Row, RunRows};
 pub use rules::{RuleShare, rule_shares};
 pub use savings::{Savings, Unit, unit_of};

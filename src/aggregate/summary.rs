@@ -3,7 +3,7 @@
 use super::frame::{Sums, sums};
 use super::tasks::Tasks;
 use super::{CorrectedRate, Estimates, Group, Label, OutcomeBounds, SavingRatios, Savings, Unit, corrected_fes_rate};
-use crate::stats::Estimate;
+use crate::stats::RangeEstimate;
 use crate::stats::labels::LabelErrors;
 use crate::verdict::Verdict;
 
@@ -37,8 +37,24 @@ pub struct Summary {
 
 impl Summary {
     /// The rate of false early stops: corrected where label errors are given.
-    pub fn fes_rate(&self) -> &Estimate {
-        self.corrected.as_ref().map_or(&self.estimates.fes_rate, |corrected| &corrected.estimate)
+    pub fn fes_rate(&self) -> RangeEstimate {
+        let corrected = self.corrected.as_ref().map(|corrected| RangeEstimate::exactly(corrected.estimate));
+        corrected.unwrap_or(self.estimates.fes_rate)
+    }
+
+    /// True where no run could be judged by all of the stack's rules: there is no rate, only what holds for all runs.
+    pub fn is_unread(&self) -> bool {
+        self.counted("not_evaluable_runs") == self.runs
+    }
+
+    /// True where the stack did nothing on any run it could be judged on: no stop, no word to the agent.
+    pub fn never_acted(&self) -> bool {
+        self.stops() == 0 && self.counted("diverged") == 0 && !self.is_unread()
+    }
+
+    /// Runs of which something that is counted is not known, over runs.
+    pub fn unknown_share(&self) -> f64 {
+        if self.runs == 0 { 1.0 } else { self.counted("unknown") as f64 / self.runs as f64 }
     }
 
     /// How many runs got `verdict`.
@@ -79,12 +95,12 @@ impl Summary {
 }
 
 /// Position of the summary with the largest useful saving in `unit` among those whose rate of false early stops has an
-/// upper bound of at most `max_fes`; of equals the first. `None`: none qualifies.
+/// upper bound of at most `max_fes`, every unknown taken at its worst; of equals the first. `None`: none qualifies.
 pub fn choose<'s>(summaries: impl Iterator<Item = &'s Summary>, unit: Unit, max_fes: f64) -> Option<usize> {
     let mut best: Option<(usize, f64)> = None;
     for (at, summary) in summaries.enumerate() {
-        let Some(saved) = summary.ratios_in(unit).useful.value else { continue };
-        let safe = summary.fes_rate().high().is_some_and(|high| high <= max_fes);
+        let Some(saved) = summary.ratios_in(unit).useful.low.value else { continue };
+        let safe = summary.fes_rate().upper().is_some_and(|high| high <= max_fes);
         if safe && best.is_none_or(|(_, most)| saved > most) {
             best = Some((at, saved));
         }
