@@ -31,4 +31,4 @@ pub use ratios::{CostOfSuccess, SavingRatios};
 pub use row::{ExactnessName, Row, RunRows};
 pub use rules::{RuleShare, rule_shares};
 pub use savings::{Savings, Unit, unit_of};
-pub use summary::{Summary, choose, summarise};
+pub use summary::{Summary, choose, summarise, summarise_at};

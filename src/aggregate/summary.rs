@@ -2,7 +2,9 @@
 
 use super::frame::{Sums, sums};
 use super::tasks::Tasks;
-use super::{CorrectedRate, Estimates, Group, Label, OutcomeBounds, SavingRatios, Savings, Unit, corrected_fes_rate};
+use super::{
+    CorrectedRate, Estimates, Group, LEVEL, Label, OutcomeBounds, SavingRatios, Savings, Unit, corrected_fes_rate,
+};
 use crate::stats::RangeEstimate;
 use crate::stats::labels::LabelErrors;
 use crate::verdict::Verdict;
@@ -114,6 +116,15 @@ pub fn summarise(
     groups: &[Group<'_>],
     errors: Option<LabelErrors>,
 ) -> Result<Vec<Summary>, polars::error::PolarsError> {
+    summarise_at(groups, errors, LEVEL)
+}
+
+/// As [`summarise`], with intervals at `level`.
+pub fn summarise_at(
+    groups: &[Group<'_>],
+    errors: Option<LabelErrors>,
+    level: f64,
+) -> Result<Vec<Summary>, polars::error::PolarsError> {
     let sums = sums(groups)?;
     let summarise = |(group, sums): (&Group<'_>, Sums)| {
         let tasks = Tasks::of(&group.rows);
@@ -124,11 +135,11 @@ pub fn summarise(
             model: group.model.clone(),
             runs: group.rows.len() as u64,
             tasks: tasks.len() as u64,
-            estimates: Estimates::of(group, &tasks),
+            estimates: Estimates::of(group, &tasks, level),
             corrected: errors.map(|errors| corrected_fes_rate(group, errors)),
-            outcomes: OutcomeBounds::of(group, &tasks),
+            outcomes: OutcomeBounds::of(group, &tasks, level),
             savings: Unit::ALL.map(|unit| (unit, Savings::of(group, unit))),
-            ratios: Unit::ALL.map(|unit| SavingRatios::of(group, &tasks, unit)),
+            ratios: Unit::ALL.map(|unit| SavingRatios::of(group, &tasks, unit, level)),
             sums,
         }
     };

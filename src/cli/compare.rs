@@ -76,8 +76,12 @@ pub(super) struct ReportArgs {
     /// Folder for the redrawn tables and figures; by default the same.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    #[command(flatten)]
-    appetite: AppetiteArgs,
+    /// The share of successes a stack may kill; by default the one the folder was made with.
+    #[arg(long, value_name = "RATE", value_parser = share)]
+    max_fes: Option<f64>,
+    /// Show every stack in the table, not only the best twelve.
+    #[arg(long)]
+    all: bool,
     /// How the table is printed.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -150,7 +154,8 @@ pub(super) fn run_report(args: &ReportArgs, output: &Output) -> Result<Exit, Fai
         return Err(Failure::nothing("`rows.csv` has no row", "write it again with `compare --out`"));
     }
     let manifest = read_manifest(&args.rows).map_err(Failure::input)?;
-    let publication = Publication::from_rows(rows, firings, manifest).with_appetite(args.appetite.appetite());
+    let appetite = Appetite { max_fes: args.max_fes.unwrap_or(manifest.max_fes), all: args.all };
+    let publication = Publication::from_rows(rows, firings, manifest).with_appetite(appetite);
     let out = args.out.as_deref().unwrap_or(&args.rows);
     show(&publication, args.format, Some(out), output)
 }

@@ -1,7 +1,7 @@
 //! `summary.csv`: one line a stack with every count, rate and sum.
 
 use super::{Cell, Line, Table};
-use crate::aggregate::{SavingRatios, Savings, Summary};
+use crate::aggregate::{Group, SavingRatios, Savings, Summary, summarise};
 use crate::verdict::Verdict;
 
 /// Counts beside those of the verdicts. `judged` runs are graded and all of the stack's rules could be read on them;
@@ -23,6 +23,13 @@ const COUNTS: [&str; 11] = [
 /// The whole summary.
 pub fn summary(summaries: &[Summary]) -> Table {
     Table::of(summaries.iter().map(|summary| line(summary, Line::default())).collect())
+}
+
+/// The columns of the summary, in order.
+pub fn summary_columns() -> Vec<String> {
+    let none = Group { stack: "".into(), profile: "".into(), suite: None, model: None, rows: Vec::new() };
+    // An empty group has every column, and nothing in it.
+    summarise(&[none], None).map(|summaries| summary(&summaries).columns).unwrap_or_default()
 }
 
 /// The line of one summary, after what `line` already holds.
