@@ -19,6 +19,9 @@ pub struct SavingRatios {
     pub per_success: RangeEstimate,
     /// The same against no stopping, on the same runs; undefined where it is known only within bounds.
     pub cost_of_success: CostOfSuccess,
+    /// All that was not spent, over successes killed: the price of a lost success at which stopping breaks even. Undefined
+    /// where none was killed: it pays at any price.
+    pub break_even: RangeEstimate,
 }
 
 impl SavingRatios {
@@ -32,6 +35,7 @@ impl SavingRatios {
             useful: saved_share(rows, tasks, unit, |row| useful_range(row, unit), level),
             per_success: per_success(rows, tasks, unit, level),
             cost_of_success: CostOfSuccess::of(rows, tasks, unit, level),
+            break_even: break_even(rows, tasks, unit, level),
         }
     }
 }
@@ -62,6 +66,28 @@ fn saved_share(
     let low = limited.then(|| sums_over(rows, tasks, |row| Some((saved(row)?.0?, unit.recorded(row)?))));
     let high = sums_over(rows, tasks, |row| Some((saved(row)?.1, unit.recorded(row)?)));
     RangeEstimate::of(low.as_deref(), Some(&high), level)
+}
+
+fn break_even(rows: &[&Row], tasks: &Tasks, unit: Unit, level: f64) -> RangeEstimate {
+    let saved = |row: &Row| unit.saved_range(row).filter(|_| row.is_judged());
+    let limited = rows.iter().filter_map(|row| saved(row)).all(|(low, _)| low.is_some());
+    let sums = |parts: &dyn Fn(&Row) -> Option<(f64, f64)>| {
+        tasks.sums(rows, parts, |sums: &mut ClusterSums, (saved, killed)| sums.add_either(saved, killed))
+    };
+    let least = limited.then(|| sums(&|row| Some((saved(row)?.0?, f64::from(row.killed_high)))));
+    let most = sums(&|row| Some((saved(row)?.1, f64::from(row.killed_low))));
+    RangeEstimate::of_free(least.as_deref(), Some(&most), level)
+}
+
+/// What stopping is worth a run when a lost success costs `price`, in the unit: what was not spent, less the price of the
+/// successes killed. Over the runs that could be judged.
+pub(super) fn net_benefit(rows: &[&Row], tasks: &Tasks, unit: Unit, price: f64, level: f64) -> RangeEstimate {
+    let saved = |row: &Row| unit.saved_range(row).filter(|_| row.is_judged());
+    let limited = rows.iter().filter_map(|row| saved(row)).all(|(low, _)| low.is_some());
+    let least =
+        limited.then(|| sums_over(rows, tasks, |row| Some((saved(row)?.0? - price * f64::from(row.killed_high), 1.0))));
+    let most = sums_over(rows, tasks, |row| Some((saved(row)?.1 - price * f64::from(row.killed_low), 1.0)));
+    RangeEstimate::of_free(least.as_deref(), Some(&most), level)
 }
 
 fn per_success(rows: &[&Row], tasks: &Tasks, unit: Unit, level: f64) -> RangeEstimate {
