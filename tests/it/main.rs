@@ -25,4 +25,5 @@ mod signals;
 mod stats;
 mod sweep;
 mod systems;
+mod truth;
 mod zoo;
