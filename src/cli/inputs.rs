@@ -8,7 +8,7 @@ use clap::Args;
 use super::failure::Failure;
 use super::output::Output;
 use crate::catalog::{self, Strategies};
-use crate::diagnostic::{Diagnostic, Location, Severity};
+use crate::diagnostic::{Diagnostic, Diagnostics, Location, Severity, nearest};
 use crate::preset;
 use crate::reader::{Corpus, CorpusReport, Detail, PriceTable, ReadOptions};
 use crate::stack::{StackFile, Use};
@@ -169,35 +169,45 @@ impl StackArgs {
     }
 }
 
-fn load_one(named: &str) -> Result<Strategies, Diagnostic> {
+fn load_one(named: &str) -> Result<Strategies, Diagnostics> {
     match named.split_once(':') {
         Some(("preset", "all")) => Ok(preset::all_strategies()),
         Some(("system", "all")) => catalog::all_systems(),
         Some(("preset" | "system", name)) => {
-            let used = Use {
-                name: name.to_owned(),
-                system: name.to_owned(),
-                profile: None,
-                config: None,
-                set: serde_json::Map::new(),
-                at: Location::default(),
-            };
+            let used = Use { name: name.to_owned(), system: name.to_owned(), ..Use::default() };
             Ok(vec![catalog::by_name(used)?])
         }
         _ => load_file(Path::new(named)),
     }
 }
 
-fn load_file(path: &Path) -> Result<Strategies, Diagnostic> {
+fn load_file(path: &Path) -> Result<Strategies, Diagnostics> {
+    load_stack_file(path).map(|(_, strategies)| strategies)
+}
+
+/// A stack file and its strategies; where there is no such file, the preset or system of that name is offered.
+pub(super) fn load_stack_file(path: &Path) -> Result<(StackFile, Strategies), Diagnostics> {
     let name = path.display().to_string();
-    let text = read_text(path, "give a stack file, `preset:NAME` or `system:NAME`")?;
-    let file = StackFile::parse(&name, &text)?;
-    let folder = path.parent().unwrap_or(Path::new(""));
-    catalog::strategies(file, &|config| {
-        let config = folder.join(config);
-        let text = read_text(&config, "the path is relative to the stack file")?;
-        Ok(ConfigText { path: config.display().to_string(), text })
-    })
+    let near = catalog::near(&name).filter(|_| !path.exists()).map(|near| format!("did you mean `{near}`?"));
+    let help = near.unwrap_or_else(|| "give a stack file, `preset:NAME` or `system:NAME`".to_owned());
+    catalog::load(&name, &read_text(path, &help)?, &|config| read_config(path, config))
+}
+
+/// A native configuration named in the stack file at `path`; its own path is relative to that.
+pub(super) fn read_config(path: &Path, config: &str) -> Result<ConfigText, Diagnostic> {
+    let config = path.parent().unwrap_or(Path::new("")).join(config);
+    let text = read_text(&config, &near_file(&config))?;
+    Ok(ConfigText { path: config.display().to_string(), text })
+}
+
+/// Advice for a file that is not there: what lies in its folder under a similar name.
+fn near_file(path: &Path) -> String {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let names = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
+    let names: Vec<String> = names.map(|name| name.to_string_lossy().into_owned()).collect();
+    let wanted = path.file_name().unwrap_or_default().to_string_lossy();
+    let near = nearest(&wanted, names.iter().map(String::as_str)).map(|near| format!("did you mean `{near}`? "));
+    format!("{}the path is relative to the stack file", near.unwrap_or_default())
 }
 
 /// A text file, or what is wrong with it.

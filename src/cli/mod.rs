@@ -111,7 +111,7 @@ pub fn run(cli: Cli) -> Exit {
         Some(Command::Synth(args)) => synth::run(&args, &output),
     };
     result.unwrap_or_else(|failure: Failure| {
-        output.error(&failure.diagnostic);
+        output.errors(&failure.diagnostics);
         failure.exit
     })
 }

@@ -35,7 +35,7 @@ impl Finding {
 
 impl Serialize for Finding {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let Diagnostic { at, what, help } = &self.diagnostic;
+        let Diagnostic { at, what, help, .. } = &self.diagnostic;
         let mut fields = to.serialize_struct("Finding", 6)?;
         fields.serialize_field("severity", self.severity_name())?;
         fields.serialize_field("path", &at.path)?;
