@@ -38,7 +38,7 @@ impl Failure {
 
 impl From<ReadError> for Failure {
     fn from(error: ReadError) -> Self {
-        if let ReadError::Strict(diagnostic) = error {
+        if let ReadError::Strict(diagnostic) | ReadError::Labels(diagnostic) = error {
             return Self::input(diagnostic);
         }
         let exit = if matches!(error, ReadError::UnknownFormat { .. }) { Exit::Usage } else { Exit::BadInput };

@@ -36,7 +36,7 @@ pub(super) struct ReadingArgs {
     /// A CSV file of outcomes (run_id, and any of task_id, success, score, end, secured_step). Repeatable.
     #[arg(long, value_name = "FILE")]
     pub(super) labels: Vec<PathBuf>,
-    /// Accept labels that match no run.
+    /// Accept labels that match no run, without a warning.
     #[arg(long)]
     pub(super) allow_unmatched_labels: bool,
     /// Count a graded run as a success from this score on.
@@ -49,6 +49,13 @@ pub(super) struct ReadingArgs {
     /// tokens), to compute the cost of runs that record tokens and no cost.
     #[arg(long, value_name = "FILE")]
     pub(super) price: Option<PathBuf>,
+    /// Compute the cost from `--price` also where one is recorded.
+    #[arg(long = "override", requires = "price")]
+    pub(super) override_costs: bool,
+    /// A model that is free: its recorded costs of 0 are true. Those of others are unknown where there are tokens.
+    /// Repeatable.
+    #[arg(long, value_name = "NAME")]
+    pub(super) free_model: Vec<String>,
     /// End at the first line, run or file that cannot be read.
     #[arg(long)]
     pub(super) strict: bool,
@@ -65,6 +72,8 @@ impl ReadingArgs {
             success_at: self.success_at,
             outcome_key: self.outcome.clone(),
             prices: self.prices()?.map(Arc::new),
+            override_costs: self.override_costs,
+            free_models: self.free_model.clone(),
             ..ReadOptions::default()
         })
     }
@@ -80,8 +89,12 @@ impl CorpusArgs {
     /// Lists what there is to read.
     pub(super) fn open(&self) -> Result<Corpus, Failure> {
         // Only `corpus` shows what is odd, so only there is it looked for.
-        let options = ReadOptions { detail: Detail::Counts, ..self.reading.options()? };
-        Ok(Corpus::open(&self.paths, options)?)
+        self.open_with(|options| ReadOptions { detail: Detail::Counts, ..options })
+    }
+
+    /// The same with other options than the arguments say.
+    pub(super) fn open_with(&self, change: impl FnOnce(ReadOptions) -> ReadOptions) -> Result<Corpus, Failure> {
+        Ok(Corpus::open(&self.paths, change(self.reading.options()?))?)
     }
 
     /// Lists and reads everything; see [`process`].
@@ -132,6 +145,9 @@ fn tell_findings(report: &CorpusReport, output: &Output) {
     for finding in errors.take(SHOWN) {
         output.error(&finding.diagnostic);
     }
+    for notice in &report.notices {
+        output.note(&notice.diagnostic.render(notice.severity));
+    }
     if let Some(pricing) = &report.pricing {
         pricing.lines().iter().for_each(|line| output.note(line));
     }
@@ -140,7 +156,9 @@ fn tell_findings(report: &CorpusReport, output: &Output) {
         output.note(&format!("… and {hidden} more that could not be read; `whenstop corpus` lists them"));
     }
     if report.warnings > 0 {
-        output.note(&format!("{} warnings about the recordings; `whenstop corpus` lists them", report.warnings));
+        let warnings =
+            if report.warnings == 1 { "1 warning".to_owned() } else { format!("{} warnings", report.warnings) };
+        output.note(&format!("{warnings} about the recordings; `whenstop corpus` lists them"));
     }
 }
 

@@ -69,40 +69,42 @@ fn corpus_warnings(compared: &Compared, file: &StackFile) -> Vec<Diagnostic> {
     let stacks: Vec<(Label, Vec<Label>)> =
         compared.stacks.iter().map(|stack| (stack.name.clone(), stack.rules.clone())).collect();
     let runs = compared.rows.len() / compared.stacks.len().max(1);
+    let missing: BTreeMap<(Label, String, String), usize> = missing_rules(&compared.rows);
     let mut warnings = Vec::new();
     for share in rule_shares(&stacks, &compared.rows, &compared.firings) {
+        let of_it = missing.iter().filter(|((stack, rule, _), _)| *stack == share.stack && **rule == *share.rule);
+        let evaluable = runs - of_it.map(|(_, n)| *n).max().unwrap_or(0).min(runs);
         let name = format!("{}: `{}`", share.stack, share.rule);
-        if share.stops > 0 {
+        if share.stops > 0 || evaluable == 0 {
             continue;
         }
         let (what, help) = match share.fires {
-            Some(0) => {
-                (format!("{name} is dead: none of {runs} runs reached it"), "lower its limit, or leave the rule out")
-            }
+            Some(0) => (
+                format!("{name} is dead: none of {evaluable} runs reached it"),
+                "lower its limit, or leave the rule out",
+            ),
             Some(fires) => (
-                format!("{name} is shadowed: it fires on {fires} of {runs} runs, never first"),
-                "another rule of the stack always stops before it: lower its limit, or leave it out",
+                format!("{name} is shadowed: it fires on {fires} of {evaluable} runs, never first"),
+                "another rule always stops first: lower its limit, or leave it out",
             ),
             None => continue,
         };
         warnings.push(at_rule(file, &share.stack, &share.rule, what, help));
     }
-    for stack in &compared.stacks {
-        for ((rule, need), n) in missing_rules(compared.rows.iter().filter(|row| row.stack == stack.name)) {
-            let what = format!("{}: `{rule}` cannot be evaluated on {n} of {runs} runs: no {need}", stack.name);
-            let help = "what it reads is not recorded there: what the stack would do on these runs is unknown";
-            warnings.push(at_rule(file, &stack.name, &rule, what, help));
-        }
+    for ((stack, rule, need), n) in missing {
+        let what = format!("{stack}: `{rule}` cannot be evaluated on {n} of {runs} runs: no {need}");
+        warnings.push(at_rule(file, &stack, &rule, what, "what the stack would do on these runs is unknown"));
     }
     warnings
 }
 
-/// Rules that some rows could not evaluate, with what they need, each with the number of rows.
-fn missing_rules<'r>(rows: impl Iterator<Item = &'r Row>) -> BTreeMap<(String, String), usize> {
+/// Rules that some rows could not evaluate, with their stack and what they need, each with the number of rows.
+fn missing_rules(rows: &[Row]) -> BTreeMap<(Label, String, String), usize> {
     let mut missing = BTreeMap::new();
-    for (rule, need) in rows.flat_map(|row| row.not_evaluable.split("; ")).filter_map(|part| part.rsplit_once(": no "))
-    {
-        *missing.entry((rule.to_owned(), need.to_owned())).or_default() += 1;
+    for row in rows {
+        for (rule, need) in row.not_evaluable.split("; ").filter_map(|part| part.rsplit_once(": no ")) {
+            *missing.entry((row.stack.clone(), rule.to_owned(), need.to_owned())).or_default() += 1;
+        }
     }
     missing
 }

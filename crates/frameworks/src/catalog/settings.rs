@@ -53,7 +53,7 @@ pub(super) fn build_system(info: &SystemInfo, used: Use, read_config: &ReadConfi
 /// The error of a configuration file, at the place that names the file.
 fn unreadable(error: &Diagnostic, used: &Use) -> Diagnostic {
     let why = error.what.trim_start_matches("cannot read: ");
-    let what = format!("cannot read the configuration `{}`: {why}", error.at.path);
+    let what = format!("cannot read `{}`: {why}", error.at.path);
     used.places.at_value("config", what, error.help.clone())
 }
 

@@ -74,13 +74,13 @@ const TRAPS: &[Trap] = &[
         preset: "deerflow",
         parameter: "window_size",
         holds: |s| or(s, "window_size", 20.0) < or(s, "hard_limit", 5.0),
-        words: "`window_size` is shorter than `hard_limit`, which can never be reached",
+        words: "`window_size` is shorter than `hard_limit`, which is never reached",
     },
     Trap {
         preset: "deerflow",
         parameter: "window_size",
         holds: |s| or(s, "window_size", 20.0) < or(s, "warn_threshold", 3.0),
-        words: "`window_size` is shorter than `warn_threshold`, which can never be reached",
+        words: "`window_size` is shorter than `warn_threshold`, which is never reached",
     },
     Trap {
         preset: "gemini-cli",

@@ -75,7 +75,7 @@ fn condition_spans(config: &ConfigText) -> Vec<std::ops::Range<usize>> {
 fn awaken_trap(condition: &StopConditionSpec, guard: usize) -> (&'static str, Option<(String, String)>) {
     let off = |field: &str| (format!("`{field}` of 0 switches the condition off"), LEAVE_OUT.to_owned());
     let beyond_guard = |field: &str, limit: usize| {
-        let what = format!("`{field}` of {limit} is never reached: the agent's own guard stops at {guard} rounds");
+        let what = format!("`{field}` of {limit} is never reached: the agent's own guard stops at {guard}");
         (guard > 0 && limit > guard).then(|| (what, format!("move the guard: `set = {{ max_rounds = {limit} }}`")))
     };
     match condition {
@@ -155,7 +155,7 @@ fn agentao(settings: &Settings) -> Vec<ConfigTrap> {
     let values = values(settings);
     let mut traps = Vec::new();
     if let Some(max) = values.get("max_iterations").and_then(Value::as_i64).filter(|max| *max < 1) {
-        let what = format!("`max_iterations` of {max} is not off: the strategy is asked before the first call");
+        let what = format!("`max_iterations` of {max} is not off: the strategy is asked at once");
         traps.push(in_config(settings, "max_iterations", (what, "write 1 or more".to_owned())));
     }
     let has_history = match settings.set.get("second_argument").and_then(Value::as_str) {
@@ -163,7 +163,7 @@ fn agentao(settings: &Settings) -> Vec<ConfigTrap> {
         None => settings.profile.as_deref() == Some("documented"),
     };
     if !has_history && values.get("strategy").and_then(Value::as_str) == Some("smart") {
-        let what = "as released, `smart` is handed the last calls only: none of its stuck checks can fire";
+        let what = "as released, `smart` sees the last calls only: its checks never fire";
         let help = "to try it as documented, `set = { second_argument = \"history\" }`";
         traps.push(in_config(settings, "strategy", (what.to_owned(), help.to_owned())));
     }
@@ -224,8 +224,8 @@ fn mira(settings: &Settings) -> Vec<ConfigTrap> {
     for (index, goal) in value("goals").and_then(Value::as_array).into_iter().flatten().enumerate() {
         let alone = serde_json::json!({"goals": [goal], "strictHeuristics": true});
         if Policy::parse(&alone).ok().flatten().is_some_and(|policy| policy.goals.is_empty()) {
-            let what = format!("goal {} is dropped without a word: {goal}", index + 1);
-            told("goals", what, "a goal has `metric`, `operator` (> >= < <= ==) and a number as `value`");
+            let what = format!("goal {} is dropped without a word", index + 1);
+            told("goals", what, "write `metric`, `operator` (> >= < <= ==) and a numeric `value`");
         }
     }
     for (key, read) in [
@@ -272,7 +272,7 @@ mod tests {
                 "3:`window` of 65 is never filled: awaken keeps 64 replies",
                 "4:`[` is not a regular expression: unclosed character class",
                 "5:`rounds` of 0 switches the condition off",
-                "6:`rounds` of 50 is never reached: the agent's own guard stops at 16 rounds",
+                "6:`rounds` of 50 is never reached: the agent's own guard stops at 16",
                 "7:200 tokens are fewer than one call usually costs",
             ]
         );

@@ -242,7 +242,12 @@ fn read_patterns(fields: &Fields<'_>, info: &SignalInfo, options: &mut Options, 
             let error = error.to_string();
             let why = error.lines().last().unwrap_or_default().trim().trim_start_matches("error: ");
             let what = format!("`{pattern}` is not a regular expression: {why}");
-            fields.error_at_value("regex", what, "look-around and back-references are not supported")
+            let help = if why.contains("look-around") || why.contains("backreference") {
+                "write it without look-around and back-references"
+            } else {
+                "write a literal bracket with a backslash, in single quotes: '\\('"
+            };
+            fields.error_at_value("regex", what, help)
         })?;
         label.push(format!("/{pattern}/"));
         options.regex = Some(regex);

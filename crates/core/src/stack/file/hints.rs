@@ -194,10 +194,7 @@ fn rule_key(level: Level<'_>, named: Option<&str>, key: &str, value: &DeValue<'_
     }
     if matches!(level, Level::Part(_)) && matches!(key, "then" | "at" | "strikes" | "cooldown" | "name") {
         let what = format!("`{key}` inside a condition");
-        return Some((
-            what,
-            "it belongs to the whole clause: put it beside the outer `all`, `any` or `not`".to_owned(),
-        ));
+        return Some((what, "it is of the clause: put it beside the outer `all`, `any` or `not`".to_owned()));
     }
     if key == "latched" {
         return Some(("`latched` without `all`".to_owned(), "only `all = […]` can remember its parts".to_owned()));

@@ -87,6 +87,8 @@ fn never(comparator: Comparator, limit: f64, info: &SignalInfo) -> Option<String
 fn advice(comparator: Comparator, limit: f64, info: &SignalInfo) -> String {
     let unit = match info.unit {
         "s" => "seconds",
+        "share" => return "give a share above 0, up to 1".to_owned(),
+        "usd" => "dollars",
         "0/1" => return "this signal is 0 or 1: leave the limit out".to_owned(),
         unit => unit,
     };

@@ -134,7 +134,7 @@ fn tables<'t>(file: &Fields<'t>) -> Read<Vec<Fields<'t>>> {
             tables.collect::<Vec<_>>().into_iter().collect()
         }
         Some((DeValue::Table(_), _)) => {
-            let help = "begin each stack with `[[stack]]`, two brackets: a file may hold several";
+            let help = "begin each stack with `[[stack]]`, in two brackets";
             Err(file.error_at_key("stack", "`stack` is one table and should be a list of tables", help))
         }
         Some(placed) => Err(file.wrong("stack", placed, "a list of tables")),
@@ -173,7 +173,7 @@ fn read_entry(fields: &Fields<'_>, places: &mut Places) -> Read<Entry> {
     };
     let (clauses, cap) = (clauses?, cap?);
     if clauses.is_empty() && cap.is_none() && nothing_unknown {
-        let help = format!("add `any = [{}]`, a `cap`, or `use = \"…\"`", clause::EXAMPLE);
+        let help = format!("add `any = [{}]`, `cap` or `use`", clause::EXAMPLE);
         return Err(if fields.has("any") {
             fields.error_at_key("any", "`any` is empty: a stack without a rule", help)
         } else {
