@@ -17,7 +17,7 @@ pub use cap::{Cap, CapRow, OnHit};
 pub use lint::lint;
 use probe::StackProbe;
 
-pub use file::{Entry, StackFile, Use};
+pub use file::{Entry, Places, StackFile, Use};
 
 /// One clause: a condition, when it is consulted, and what it does.
 #[derive(Clone, Debug)]
