@@ -13,7 +13,7 @@ use super::output::Output;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::reader::{Corpus, trace};
 use crate::redact::redact;
-use crate::report::write_atomically;
+use crate::report::{CsvStyle, write_atomically, write_folder};
 use crate::transcript::Run;
 
 /// Arguments of `convert`.
@@ -130,11 +130,19 @@ fn into_file(path: &Path, corpus: &Corpus, args: &Args, output: &Output) -> Resu
 
 fn into_folder(folder: &Path, corpus: &Corpus, args: &Args, output: &Output) -> Result<u64, Failure> {
     let mut given = HashSet::new();
-    convert(corpus, args, output, |written| {
-        let path = folder.join(file_name(&written.run_id, &mut given));
-        refuse_input(&path, corpus, &args.corpus)?;
-        write_atomically(&path, |file| file.write_all(&written.lines))
-    })
+    let mut failed = None;
+    let written = write_folder(folder, CsvStyle::Plain, |to| {
+        let converted = convert(corpus, args, output, |written| {
+            let name = file_name(&written.run_id, &mut given);
+            refuse_input(&folder.join(&name), corpus, &args.corpus)?;
+            write_atomically(&to.join(name), |file| file.write_all(&written.lines))
+        });
+        converted.map_err(|failure| {
+            failed = Some(failure.exit);
+            failure.diagnostic
+        })
+    });
+    written.map_err(|diagnostic| Failure { diagnostic, exit: failed.unwrap_or(Exit::BadInput) })
 }
 
 /// A file name for the run: its id without what file systems dislike; made unique by a number, also where upper and

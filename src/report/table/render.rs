@@ -3,6 +3,8 @@
 use std::io::{self, Write};
 
 use super::{Cell, Table};
+use crate::diagnostic::one_line;
+use crate::report::markdown;
 
 impl Cell {
     /// The cell as it stands in CSV: numbers rounded to six decimals, nothing for a missing one.
@@ -13,6 +15,11 @@ impl Cell {
             Self::Number(number) => plain_number(*number),
             Self::Missing => String::new(),
         }
+    }
+
+    /// The cell as a terminal shows it: in one line, and without what a terminal would obey.
+    fn shown(&self) -> String {
+        one_line(&self.plain()).into_owned()
     }
 
     fn is_numeric(&self) -> bool {
@@ -44,13 +51,12 @@ impl Table {
     /// As a Markdown table; numbers are set flush right.
     pub fn to_markdown(&self) -> String {
         let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
-        let escape = |text: String| text.replace('|', "\\|").replace(['\n', '\r'], " ");
-        let mut text = line(self.columns.clone());
+        let mut text = line(self.columns.iter().map(|name| markdown::cell(name)).collect());
         text += &line(
             (0..self.columns.len()).map(|c| if self.is_numeric(c) { "---:" } else { "---" }.to_owned()).collect(),
         );
         for row in &self.rows {
-            text += &line(row.iter().map(|cell| escape(cell.plain())).collect());
+            text += &line(row.iter().map(|cell| markdown::cell(&cell.plain())).collect());
         }
         text
     }
@@ -76,7 +82,7 @@ impl Table {
         for row in &self.rows {
             table.add_row(row.iter().map(|cell| match cell {
                 Cell::Missing => "-".to_owned(),
-                other => other.plain(),
+                other => other.shown(),
             }));
         }
         for index in 0..self.columns.len() {
@@ -93,12 +99,12 @@ impl Table {
 
     /// A column's name, over two lines where it is wider than what stands below it.
     fn header(&self, column: usize) -> String {
-        let name = &self.columns[column];
-        let widest = self.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.plain().chars().count()).max();
+        let name = one_line(&self.columns[column]);
+        let widest = self.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.shown().chars().count()).max();
         let middle = name.match_indices(' ').map(|(at, _)| at).min_by_key(|at| at.abs_diff(name.len() / 2));
         match middle {
             Some(at) if name.chars().count() > widest.unwrap_or(0) => format!("{}\n{}", &name[..at], &name[at + 1..]),
-            _ => name.clone(),
+            _ => name.into_owned(),
         }
     }
 
