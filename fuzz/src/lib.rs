@@ -1,0 +1,3 @@
+//! What is fuzzed; see the README beside this.
+
+pub mod targets;
