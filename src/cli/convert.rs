@@ -29,11 +29,12 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE|DIR")]
     out: Option<PathBuf>,
     /// Take the texts out: what is left tells which are equal and how long they were. Names of tools, arguments, models and
-    /// suites stay, as do tokens, costs, times and outcomes; ids become hashes.
+    /// suites stay where they look like names, as do tokens, costs, times and outcomes; ids become hashes. Whoever can guess
+    /// an id can test the guess, unless there is a `--salt`.
     #[arg(long)]
     redact: bool,
-    /// With `--redact`: hash the ids with this secret, so that nobody without it can test a guess. The same secret gives
-    /// the same ids.
+    /// With `--redact`: key the hashes of ids (BLAKE3, 128 bits) with this secret. The same secret gives the same ids.
+    /// Only a long random one keeps others from testing guesses: a short one can be guessed itself.
     #[arg(long, value_name = "SECRET", requires = "redact", default_value = "", hide_default_value = true)]
     salt: String,
 }
