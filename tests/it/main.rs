@@ -15,6 +15,7 @@ mod convert;
 mod corpora;
 mod desk;
 mod formats2;
+mod hostile;
 mod numbers;
 mod presets;
 mod prices;
