@@ -95,7 +95,12 @@ impl Snapshot {
         }
         let mut stops = BTreeMap::new();
         for (line, number) in lines.filter(|(line, _)| !line.trim().is_empty()) {
-            let Ok([run, stack, rule, stop, verdict]) = <[Field<'_>; 5]>::try_from(fields(line.trim_end())) else {
+            let fields = fields(line.trim_end());
+            // No bare field holds a bar that stands alone: the line is one of ours with something in between.
+            let is_broken = fields.iter().any(|field| matches!(field, Field::Bare(text) if has_lone_bar(text)));
+            let Some([run, stack, rule, stop, verdict]) =
+                <[Field<'_>; 5]>::try_from(fields).ok().filter(|_| !is_broken)
+            else {
                 return Err(wrong(number, "a line without its five fields"));
             };
             let rule = (rule != Field::Bare(NO_RULE)).then(|| rule.into_text());
@@ -152,9 +157,14 @@ fn field(text: &str) -> Cow<'_, str> {
         && !ends_in_blank
         && text != NO_RULE
         && !text.starts_with('"')
-        && !text.split(char::is_whitespace).any(|word| word == "|")
+        && !has_lone_bar(text)
         && !text.contains(is_hostile);
     if is_plain { Cow::Borrowed(text) } else { Cow::Owned(quoted(text)) }
+}
+
+/// Would the text be taken for two fields, alone or beside others?
+fn has_lone_bar(text: &str) -> bool {
+    text.split(char::is_whitespace).any(|word| word == "|")
 }
 
 fn quoted(text: &str) -> String {

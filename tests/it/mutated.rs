@@ -62,6 +62,22 @@ fn check(name: &str, executions: usize) {
     }
 }
 
+/// `fuzz/seeds.sh` asks for them.
+#[test]
+fn every_target_has_seeds() {
+    let asked = std::env::var_os("WHENSTOP_FUZZ_SEEDS").map(std::path::PathBuf::from);
+    for (name, target) in targets::ALL {
+        let seeds = seeds::of(name, Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap();
+        assert!(!seeds.is_empty(), "{name}");
+        target(&seeds[0].1);
+        let Some(folder) = asked.as_ref().map(|asked| asked.join(name)) else { continue };
+        std::fs::create_dir_all(&folder).unwrap();
+        for (seed, bytes) in seeds {
+            std::fs::write(folder.join(seed), bytes).unwrap();
+        }
+    }
+}
+
 #[test]
 fn readers_take_any_record() {
     check("reader", 12_000);
