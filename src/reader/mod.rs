@@ -50,8 +50,8 @@ use crate::diagnostic::Diagnostic;
 
 /// Our own trace format: reading lives with the other formats, writing and its schema are here.
 pub mod trace {
-    pub use super::format::write_trace as write;
     pub use super::format::read_trace_text as read_text;
+    pub use super::format::write_trace as write;
 }
 
 /// The JSON Schema of one line of a `whenstop trace v1` file.
