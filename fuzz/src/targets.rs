@@ -47,7 +47,9 @@ pub fn reader(data: &[u8]) {
     }
     let ReadText { runs, findings } = reader::read_text(format, &text);
     runs.iter().for_each(derived);
-    findings.iter().for_each(|finding| told(&finding.diagnostic));
+    for finding in &findings {
+        told(&finding.diagnostic);
+    }
 }
 
 /// A file with these bytes, detected, decoded, cut and read as any file is; the first byte is its name.

@@ -118,7 +118,7 @@ impl Output {
         if let Some(error) = self.stdout.get().filter(lost) {
             let help = "what was printed is cut short; see whether there is room, and run it again";
             self.error(&Diagnostic::new(Location::file("stdout"), format!("cannot write: {error}"), help));
-        } else if self.stderr.get().filter(lost).is_none() {
+        } else if !self.stderr.get().is_some_and(|error| lost(&error)) {
             return exit;
         }
         if exit == Exit::Done { Exit::BadInput } else { exit }

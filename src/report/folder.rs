@@ -7,7 +7,7 @@
 //! This holds against a program that is killed and a disk that is full, not against one that loses its power.
 
 use std::fs::{File, TryLockError};
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::CsvStyle;
@@ -45,9 +45,9 @@ fn at(folder: &Path) -> Location {
 
 fn locked(folder: &Path, lock: fn(&File) -> Result<(), TryLockError>) -> Result<Lock, Diagnostic> {
     // Where a folder cannot be opened or locked (some systems, some network disks) there is no lock, and no error.
-    let Ok(held) = File::open(folder) else { return Ok(Lock { _held: None }) };
-    match lock(&held) {
-        Ok(()) => Ok(Lock { _held: Some(held) }),
+    let Ok(opened) = File::open(folder) else { return Ok(Lock { _held: None }) };
+    match lock(&opened) {
+        Ok(()) => Ok(Lock { _held: Some(opened) }),
         Err(TryLockError::WouldBlock) => {
             let help = "wait for it to end, or give a folder of its own with `--out`";
             Err(Diagnostic::new(at(folder), "another whenstop is writing to this folder", help))
@@ -91,11 +91,7 @@ impl Staged {
             styled.and_then(|text| std::fs::write(&path, text)).map_err(failed)?;
         }
         let notice = self.folder.join(INCOMPLETE);
-        // A new file written whole before the first rename: with a full disk nothing has changed yet.
-        if let Err(error) = std::fs::write(&notice, NOTICE) {
-            let _ = std::fs::remove_file(&notice);
-            return Err(failed(error));
-        }
+        put_notice(&notice).map_err(failed)?;
         for name in &names {
             std::fs::rename(self.path().join(name), self.folder.join(name)).map_err(failed)?;
         }
@@ -111,11 +107,23 @@ impl Staged {
     }
 }
 
+/// Puts the notice there, whole, or leaves the folder as it is: with a full disk nothing has changed yet. One that is there
+/// stays, since the folder is half written until this writer is done.
+fn put_notice(path: &Path) -> io::Result<()> {
+    if std::fs::symlink_metadata(path).is_ok_and(|data| data.is_file()) {
+        return Ok(());
+    }
+    // A link of that name is replaced, not followed.
+    let _ = std::fs::remove_file(path);
+    let written = File::create_new(path).and_then(|mut file| file.write_all(NOTICE.as_bytes()));
+    written.inspect_err(|_| _ = std::fs::remove_file(path))
+}
+
 /// What writers left that were ended before they were done. Nobody is at it any more: the folder is locked.
 fn remove_leftovers(folder: &Path) -> io::Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
-        if entry.file_name().to_string_lossy().starts_with(STAGING) {
+        if entry.file_name().to_string_lossy().starts_with(STAGING) && entry.file_type()?.is_dir() {
             std::fs::remove_dir_all(entry.path())?;
         }
     }

@@ -15,7 +15,7 @@ pub(super) fn cell(text: &str) -> String {
             // A cell is one line, and reads better with a blank than with an escape.
             '\n' | '\r' | '\t' => out.push(' '),
             c if is_hostile(c) => {
-                out.extend(c.escape_default().flat_map(|c| (c == '\\').then_some('\\').into_iter().chain([c])))
+                out.push_str(&c.escape_default().to_string().replace('\\', "\\\\"));
             }
             c => out.push(c),
         }

@@ -32,7 +32,7 @@ fn run(name: &str) -> String {
         json!({"type": "message", "role": "assistant", "content": "done", "usage": {"input": 5, "output": 1}}),
         json!({"type": "outcome", "success": false, "end": name}),
     ];
-    lines.iter().map(|line| format!("{line}\n")).collect()
+    lines.iter().flat_map(|line| [line.to_string(), "\n".to_owned()]).collect()
 }
 
 fn stack(name: &str) -> String {
@@ -43,7 +43,7 @@ fn stack(name: &str) -> String {
 fn quiet(what: &str, name: &str, command: &str) -> Row {
     let hostile = name.chars().filter(|c| *c != '\n' && whenstop::diagnostic::is_hostile(*c));
     let row = row(format!("{what}: {command}"), command).file("a.jsonl", run(name)).file("s.toml", stack(name));
-    let row = hostile.fold(row, |row, c| row.never_says(c));
+    let row = hostile.fold(row, Row::never_says);
     if name.contains("\nerror") { row.never_says("\nerror: b") } else { row }
 }
 
@@ -113,7 +113,9 @@ fn reads_back(desk: &Desk) {
     assert_eq!(desk.told("report out --out again").0, 0);
     assert!(desk.contents("again") == desk.contents("out"));
     assert_eq!(desk.told("report out --out sheet --spreadsheet").0, 0);
-    for name in desk.names("sheet").iter().filter(|name| name.ends_with(".csv")) {
+    for name in
+        desk.names("sheet").iter().filter(|name| std::path::Path::new(name).extension().is_some_and(|end| end == "csv"))
+    {
         let text = desk.read(&format!("sheet/{name}"));
         let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
         for cell in reader.records().flat_map(|record| record.unwrap().iter().map(str::to_owned).collect::<Vec<_>>()) {

@@ -5,6 +5,9 @@ use crate::desk::Desk;
 
 const STACK: &str = "[[stack]]\nname = \"s\"\nany = [{ signal = \"steps\", at_least = 1 }]\n";
 
+/// What is done to a folder of results.
+type Damage = fn(&Desk);
+
 /// A folder of results.
 fn compared(desk: &Desk) {
     desk.put("a.jsonl", &run("a"));
@@ -43,7 +46,7 @@ fn what_cannot_be_written_is_an_error() {
 
 #[test]
 fn results_that_are_no_results_are_refused_with_their_place() {
-    let cases: [(&str, fn(&Desk), i32, &str); 11] = [
+    let cases: [(&str, Damage, i32, &str); 11] = [
         ("half written", |desk| desk.put("out/INCOMPLETE", ""), 3, "half written"),
         ("without rows", |desk| std::fs::remove_file(desk.path("out/rows.csv")).unwrap(), 3, "rows.csv"),
         ("without firings", |desk| std::fs::remove_file(desk.path("out/firings.csv")).unwrap(), 3, "firings.csv"),
@@ -60,7 +63,7 @@ fn results_that_are_no_results_are_refused_with_their_place() {
                 desk.put(
                     "out/manifest.json",
                     &desk.read("out/manifest.json").replace("\"rows_version\": 1", "\"rows_version\": 99"),
-                )
+                );
             },
             3,
             "version 99",
@@ -87,7 +90,7 @@ fn results_that_are_no_results_are_refused_with_their_place() {
                     &desk
                         .read("out/rows.csv")
                         .replace(",s,unlabelled,exact,unknown,unknown,,1,", ",s,unlabelled,exact,unknown,unknown,,-1,"),
-                )
+                );
             },
             3,
             "rows.csv:2",
