@@ -146,7 +146,10 @@ fn tell_findings(report: &CorpusReport, output: &Output) {
         output.error(&finding.diagnostic);
     }
     for notice in &report.notices {
-        output.note(&notice.diagnostic.render(notice.severity));
+        match notice.severity {
+            Severity::Error => output.error(&notice.diagnostic),
+            Severity::Warning => output.warning(&notice.diagnostic),
+        }
     }
     if let Some(pricing) = &report.pricing {
         pricing.lines().iter().for_each(|line| output.note(line));

@@ -82,7 +82,9 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     } else {
         write_atomically(&args.template, |out| write(&unlabelled, out)).map_err(Failure::input)?;
     }
-    output.note(&advice(&unlabelled, n_runs, args, &args.template));
+    for line in advice(&unlabelled, n_runs, args, &args.template).lines() {
+        output.note(line);
+    }
     Ok(Exit::Done)
 }
 

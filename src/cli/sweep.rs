@@ -12,7 +12,7 @@ use super::output::{Format, Output};
 use crate::aggregate::{Row, SEED};
 use crate::diagnostic::{Diagnostic, Location, nearest};
 use crate::report::figure::{SweepFigure, save};
-use crate::report::{table, write_atomically, write_rows};
+use crate::report::{self, table, write_atomically, write_folder, write_rows};
 use crate::stats::split::optimism;
 use crate::sweep::{Grid, ResultOptions, Results, Sweep};
 
@@ -106,10 +106,11 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let headline = parts.headline();
     if let Some(out) = &args.out {
         let manifest = Manifest::of(args, &grid, &parts, &judged);
-        write(args, &grid, &judged, &manifest, &headline, out).map_err(Failure::input)?;
-        if args.rows {
-            write_rows(&out.join("sweep-rows.csv"), &parts.reported).map_err(Failure::input)?;
-        }
+        let fill = |out: &Path| {
+            write(args, &grid, &judged, &manifest, &headline, out)?;
+            if args.rows { write_rows(&out.join("sweep-rows.csv"), &parts.reported) } else { Ok(()) }
+        };
+        write_folder(out, output.csv_style(), fill).map_err(Failure::input)?;
     }
     show(args, &grid, &judged, &parts, &headline, output)?;
     if let Some(out) = &args.out {
@@ -162,7 +163,7 @@ fn write(
         "# Which limit?\n\n{headline}.\n\n{overview}\n{}\n![Killed and saved against the limit](sweep.svg)\n",
         notes.concat()
     );
-    write_atomically(&out.join("sweep.md"), |file| file.write_all(page.as_bytes()))?;
+    write_atomically(&out.join("sweep.md"), |file| file.write_all(report::page(&page).as_bytes()))?;
     let json = serde_json::to_string_pretty(manifest).unwrap_or_default() + "\n";
     write_atomically(&out.join("manifest.json"), |file| file.write_all(json.as_bytes()))?;
     let subtitle = format!("{headline}; bars: 95 % intervals, clustered by task");

@@ -5,6 +5,7 @@ mod budget;
 mod canvas;
 mod frontier;
 mod labels;
+mod plain_text;
 mod spending;
 mod stops;
 pub mod style;

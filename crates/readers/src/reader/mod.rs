@@ -16,6 +16,7 @@ mod forms;
 mod google;
 mod grades;
 mod hygiene;
+mod in_memory;
 mod json;
 mod labels;
 mod openai;
@@ -38,6 +39,7 @@ pub use corpus::Corpus;
 pub use format::{FORMATS, Format, Layout, Raw, by_id, detect};
 pub use grades::{FolderGrades, Graded};
 pub use hygiene::{Check, Oddity};
+pub use in_memory::{ReadText, read_text};
 pub use json::Written;
 pub use price::{NotPriced, Price, PriceTable, PricedModel, Pricing, PricingReport, Unpriced, ZeroCosts};
 pub use probe::{Probe, Shape, Sketch};
@@ -48,8 +50,8 @@ use crate::diagnostic::Diagnostic;
 
 /// Our own trace format: reading lives with the other formats, writing and its schema are here.
 pub mod trace {
+    pub use super::format::read_trace_text as read_text;
     pub use super::format::write_trace as write;
-    pub use super::format::{TraceText, read_trace_text as read_text};
 }
 
 /// The JSON Schema of one line of a `whenstop trace v1` file.

@@ -1,9 +1,13 @@
 //! The one shape of an error message: what, where, how to fix it; and near misses of names.
 
+mod shown;
+
 use std::fmt;
 use std::ops::Range;
 
 use unicode_width::UnicodeWidthChar;
+
+pub use shown::{is_hostile, json, lines, one_line};
 
 /// A place in a file. Lines and columns count from 1; 0 means the place is not known that exactly.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -108,7 +112,8 @@ impl Diagnostic {
         Self { at: Location::in_text(path, text, start), what: what.into(), help: help.into(), excerpt }
     }
 
-    /// The message as it is shown: what, where with the offending line, how to fix it.
+    /// The message as it is shown: what, where with the offending line, how to fix it. Line feeds within a part are shown as
+    /// escapes: a file name cannot begin a line of its own.
     pub fn render(&self, severity: Severity) -> String {
         let word = match severity {
             Severity::Error => "error",
@@ -116,9 +121,9 @@ impl Diagnostic {
         };
         let number = self.at.line.to_string();
         let gutter = number.len().max(2);
-        let mut lines = vec![format!("{word}: {}", self.what)];
+        let mut lines = vec![format!("{word}: {}", one_line(&self.what))];
         if !self.at.path.is_empty() {
-            lines.push(format!("{:gutter$}--> {}", "", self.at));
+            lines.push(format!("{:gutter$}--> {}", "", one_line(&self.at.to_string())));
             if let Some(excerpt) = &self.excerpt {
                 let (line, marks) = excerpt.fitted(COLUMNS - gutter - 3);
                 lines.push(format!("{:gutter$} |", ""));
@@ -127,7 +132,7 @@ impl Diagnostic {
             }
         }
         if !self.help.is_empty() {
-            lines.push(format!("{:gutter$} = help: {}", "", self.help));
+            lines.push(format!("{:gutter$} = help: {}", "", one_line(&self.help)));
         }
         lines.join("\n")
     }
@@ -136,7 +141,7 @@ impl Diagnostic {
 impl Excerpt {
     /// The line and the marks below it, both at most `columns` wide: of a longer line the part around the mark.
     fn fitted(&self, columns: usize) -> (String, String) {
-        let shown = |c: char| if c.is_control() { ' ' } else { c };
+        let shown = |c: char| if is_hostile(c) { ' ' } else { c };
         let chars: Vec<(usize, char)> = self.line.trim_end().char_indices().map(|(at, c)| (at, shown(c))).collect();
         let width = |chars: &[(usize, char)]| chars.iter().map(|(_, c)| c.width().unwrap_or(1)).sum::<usize>();
         let (mut first, mut end) = (0, chars.len());
@@ -260,6 +265,14 @@ mod tests {
         // The end of the file, after its last line: there is no line to show.
         let end = Diagnostic::in_text("f", "abc\n", 4..9, "w", "");
         assert_eq!(end.render(Severity::Warning), "warning: w\n  --> f:2:1");
+    }
+
+    #[test]
+    fn a_message_keeps_its_three_lines_whatever_it_names() {
+        let message = Diagnostic::new(Location::file("a\nerror: b\x1b[2J"), "no `x\ny`", "try\nagain");
+        let shown = message.render(Severity::Error);
+        assert_eq!(shown.lines().count(), 3, "{shown}");
+        assert!(!shown.contains('\x1b'));
     }
 
     #[test]
