@@ -46,6 +46,23 @@ impl Output {
         let _ = stdout.write_all(bytes).and_then(|()| stdout.flush());
     }
 
+    /// A sentence or two, broken between words at 80 columns, or fewer where the terminal has fewer.
+    pub(super) fn paragraph(&self, text: &str) {
+        let width = usize::from(width()).min(80);
+        let (mut lines, mut line) = (String::new(), String::new());
+        for word in text.split(' ') {
+            if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > width {
+                lines += &line;
+                lines.push('\n');
+                line.clear();
+            } else if !line.is_empty() {
+                line.push(' ');
+            }
+            line += word;
+        }
+        self.data(&format!("{lines}{line}\n"));
+    }
+
     /// A table in the format asked for.
     pub(super) fn table(&self, table: &Table, format: Format) -> Result<(), Failure> {
         match format {

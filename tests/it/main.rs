@@ -26,4 +26,5 @@ mod signals;
 mod stats;
 mod sweep;
 mod systems;
+mod truth;
 mod zoo;

@@ -85,6 +85,10 @@ impl Strategy for Stack {
         requirements
     }
 
+    fn may_leave_path(&self) -> bool {
+        !self.stands_alone()
+    }
+
     fn start<'s>(&'s self, header: &Header) -> Box<dyn Watch + 's> {
         Box::new(watch::WatchedStack::start(self, header))
     }

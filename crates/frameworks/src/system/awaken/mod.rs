@@ -156,6 +156,10 @@ impl Strategy for Awaken {
             .collect()
     }
 
+    fn may_leave_path(&self) -> bool {
+        false
+    }
+
     fn start<'s>(&'s self, _header: &Header) -> Box<dyn Watch + 's> {
         let first_firings = vec![None; self.hooks.policies().count()];
         Box::new(AwakenWatch { system: self, counters: Counters::default(), first_firings })
