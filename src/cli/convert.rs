@@ -11,7 +11,7 @@ use super::failure::Failure;
 use super::inputs::{CorpusArgs, process};
 use super::output::Output;
 use crate::diagnostic::{Diagnostic, Location};
-use crate::reader::{Corpus, Detail, ReadOptions, trace};
+use crate::reader::{Corpus, Detail, ReadOptions, RecordedCosts, trace};
 use crate::redact::redact;
 use crate::report::{CsvStyle, write_atomically, write_folder};
 use crate::transcript::Run;
@@ -57,7 +57,13 @@ struct Written {
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let Target::Trace = args.to;
     // A copy keeps a recorded cost of 0: what to make of it is for whoever reads the copy.
-    let copying = |options| ReadOptions { detail: Detail::Counts, keep_zero_costs: true, ..options };
+    let copying = |options: ReadOptions| {
+        let recorded_costs = match options.recorded_costs {
+            RecordedCosts::Overridden => RecordedCosts::Overridden,
+            RecordedCosts::Trusted | RecordedCosts::Copied => RecordedCosts::Copied,
+        };
+        ReadOptions { detail: Detail::Counts, recorded_costs, ..options }
+    };
     let corpus = args.corpus.open_with(copying)?;
     match &args.out {
         None => {
