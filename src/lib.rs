@@ -19,6 +19,7 @@ pub mod explain;
 mod json_text;
 pub mod judge;
 pub mod preset;
+pub mod python;
 pub mod reader;
 pub mod redact;
 pub mod replay;

@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use super::Oracle;
-use crate::system::{self, CaseError, SystemInfo, python};
+use crate::python::{self, Strictness};
+use crate::system::{self, CaseError, SystemInfo};
 
 /// The oracle of the system named like the folder.
 pub(super) fn oracle(folder: &str) -> Option<Box<dyn Oracle>> {
@@ -12,12 +13,11 @@ pub(super) fn oracle(folder: &str) -> Option<Box<dyn Oracle>> {
 
 struct SystemOracle(&'static SystemInfo);
 
-/// Systems whose tables hold numbers only Python's JSON lets in (integers of any size).
-const PYTHON_NUMBERS: [&str; 2] = ["mira", "adaptive"];
-
 impl Oracle for SystemOracle {
     fn read(&self, line: &str) -> Result<Value, serde_json::Error> {
-        if PYTHON_NUMBERS.contains(&self.0.id) { python::read_json(line) } else { serde_json::from_str(line) }
+        // The tables of systems written in Python hold what its JSON lets in: integers of any size, NaN.
+        let read = if self.0.id == "awaken" { None } else { python::loads(line, Strictness::Strict) };
+        read.map_or_else(|| serde_json::from_str(line), Ok)
     }
 
     fn answer(&self, table: &str, row: &Value) -> Result<Value, CaseError> {

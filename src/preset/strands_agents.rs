@@ -3,7 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::Preset;
-use super::frame::{Action, Acts, Facts, Machine, Parameter, Recipe, Settings, SettingsError, python};
+use super::frame::{Action, Acts, Facts, Machine, Parameter, Recipe, Settings, SettingsError};
+use crate::python;
 use crate::decision::Need;
 use crate::transcript::{Event, Instant, Message, Moment, PointView, Role};
 
@@ -133,7 +134,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
 
 /// The caps in their order, or the framework's refusal.
 fn caps(limits: Option<&Value>) -> Result<[Option<u64>; 3], SettingsError> {
-    let Some(limits) = limits.filter(|limits| python::truth(limits)) else { return Ok([None; 3]) };
+    let Some(limits) = limits.filter(|limits| python::is_true(limits)) else { return Ok([None; 3]) };
     let Some(limits) = limits.as_object() else {
         return Err(SettingsError::refused("TypeError", "limits must be a mapping"));
     };

@@ -10,8 +10,6 @@ pub mod agentica;
 pub mod awaken;
 pub mod benchmark;
 pub mod mira;
-pub mod pyjson;
-pub mod python;
 mod round;
 mod settings;
 #[cfg(test)]

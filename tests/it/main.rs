@@ -18,6 +18,7 @@ mod formats2;
 mod numbers;
 mod presets;
 mod prices;
+mod python;
 mod readers;
 mod redact;
 mod shared;

@@ -7,7 +7,6 @@ pub mod counters;
 pub mod identity;
 mod machine;
 pub mod native;
-pub mod python;
 mod settings;
 
 pub use identity::arguments;

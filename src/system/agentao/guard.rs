@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::system::pyjson::{Strictness, loads};
-use crate::system::python::{self, strip};
+use crate::python::{self, Strictness, loads, strip};
 use crate::transcript::{Fingerprint, Identity, fingerprint};
 
 /// How often the same call, an empty name, unreadable arguments or a cut reply may come: the third
@@ -81,7 +80,7 @@ pub struct Guard {
 /// Was the reply cut at the token limit? The providers' spellings, in any case.
 pub fn is_cut(finish_reason: Option<&str>) -> bool {
     finish_reason
-        .is_some_and(|reason| ["length", "max_tokens", "model_length"].contains(&strip(reason).to_lowercase().as_str()))
+        .is_some_and(|reason| ["length", "max_tokens", "model_length"].contains(&python::lower(strip(reason)).as_str()))
 }
 
 impl Guard {
@@ -126,7 +125,7 @@ impl Guard {
 /// characters and trailing commas; Python literals, which it also mends, are taken by their braces.
 fn is_readable(arguments: &str) -> bool {
     let text = strip(arguments);
-    if text.is_empty() || ["none", "null"].contains(&text.to_lowercase().as_str()) {
+    if text.is_empty() || ["none", "null"].contains(&python::lower(text).as_str()) {
         return true;
     }
     let text = unfenced(text);

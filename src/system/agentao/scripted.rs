@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::guard::{Call, Guard, is_cut};
-use crate::system::python::{is_true, strip};
+use crate::python::{is_true, strip};
 
 /// A scripted chat.
 #[derive(Deserialize)]

@@ -5,7 +5,7 @@ use super::plan;
 use super::policy::Policy;
 use super::rules::{Order, ProviderCheck, Replan, Rules};
 use super::stop::{MAX_ROUNDS, Reason, stop_policy};
-use crate::system::python::{self, Raised};
+use crate::python::{self, Raised};
 use crate::text::failure::failure;
 use crate::text::provider_error::provider_error;
 use crate::text::user_request::user_request;

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::guardrail::{PlanFile, Project, has_final_result};
 use super::plan::{self, Plan};
-use crate::system::python::{self, Raised};
+use crate::python::{self, Raised};
 
 /// Said when `result` is rolled back.
 pub const RESULT_NOTE: &str = "auto-run guard: skipped task_plan.result update without explicit export request";
@@ -19,7 +19,7 @@ pub fn is_result_request(content: &Value, metadata: &Value) -> bool {
         return true;
     }
     let Some(content) = content.as_str() else { return false };
-    let lowered = content.to_lowercase();
+    let lowered = python::lower(content);
     lowered.contains("manual export request for")
         || (lowered.contains("final deliverable") && lowered.contains("request"))
         || (content.contains("导出") && ["报告", "论文", "结果"].iter().any(|word| content.contains(word)))

@@ -13,7 +13,7 @@ use super::policy::{Policy, float_json};
 use super::rules::{Profile, Rules};
 use super::stop::{Reason, stop_policy};
 use crate::system::CaseError;
-use crate::system::python::{self, Int, Raised};
+use crate::python::{self, Int, Raised};
 use crate::text::closing_paragraph;
 use crate::text::failure::failure;
 use crate::text::provider_error::provider_error;
@@ -240,7 +240,7 @@ fn token_accounting(input: &Value) -> Value {
 
 fn message_trace(rules: Rules, input: &Value) -> Result<Value, Raised> {
     let policy = Policy::parse(&input["policy"])?;
-    let is_auto = |mode: &Value| mode.as_str().is_some_and(|mode| python::strip(mode).to_lowercase() == "auto");
+    let is_auto = |mode: &Value| mode.as_str().is_some_and(|mode| python::lower(python::strip(mode)) == "auto");
     let project = project(input, &input["plan_before"]);
     let mut message = Message::new(rules, policy, is_auto(&input["run_mode"]), Some(project));
     message.agent_profile = agent_profile(&input["agent_profile"]);

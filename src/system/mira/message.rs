@@ -9,7 +9,7 @@ use super::plan;
 use super::policy::Policy;
 use super::rules::{Order, Rules, TokenScope};
 use super::stop::{MAX_ROUNDS, Reason};
-use crate::system::python::Raised;
+use crate::python::Raised;
 
 /// Why an agent run takes place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

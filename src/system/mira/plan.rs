@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::system::python::{self, Raised};
+use crate::python::{self, Raised};
 
 /// A plan as loaded: an object, or nothing (no file, not JSON, not an object).
 pub type Plan<'p> = Option<&'p Map<String, Value>>;

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::system::python::{self, Int, Raised};
+use crate::python::{self, Int, Raised};
 
 /// A comparison of a metric with its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,7 +87,7 @@ impl Policy {
     /// A goal's value that is an integer too large for a double raises `OverflowError`.
     pub fn parse(raw: &Value) -> Result<Option<Self>, Raised> {
         let Some(raw) = python::dict(raw) else { return Ok(None) };
-        let logic = raw.get("logic").and_then(Value::as_str).map(|logic| python::strip(logic).to_uppercase());
+        let logic = raw.get("logic").and_then(Value::as_str).map(|logic| python::upper(python::strip(logic)));
         let mut goals = Vec::new();
         for goal in list(raw.get("goals")).iter().filter_map(python::dict) {
             goals.extend(Goal::parse(goal)?);
@@ -111,7 +111,7 @@ impl Policy {
     /// As [`Self::parse`].
     pub fn unparsed(raw: &Value) -> Result<Option<Self>, Raised> {
         let Some(raw) = python::dict(raw).filter(|raw| !raw.is_empty()) else { return Ok(None) };
-        let logic = raw.get("logic").map_or_else(|| "AND".to_owned(), python::text).to_uppercase();
+        let logic = python::upper(&raw.get("logic").map_or_else(|| "AND".to_owned(), python::text));
         let mut goals = Vec::new();
         for goal in list(raw.get("goals")).iter().filter_map(python::dict) {
             goals.extend(Goal::unparsed(goal)?);

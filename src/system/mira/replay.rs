@@ -9,7 +9,7 @@ use super::policy::Policy;
 use super::rules::{Order, PROFILES, Profile, ProviderCheck, Rules, TokenScope};
 use super::stop::{RULES, Reason};
 use crate::decision::{Action, Decision, Evidence, Need, Requirement, RuleName, Strategy, Watch};
-use crate::system::python::{self, Raised};
+use crate::python::{self, Raised, Strictness};
 use crate::system::{ConfigError, ConfigText, Round, RoundClock, Settings};
 use crate::transcript::{Event, Header, Lane, Message as Recorded, Metrics, PointView, Role};
 
@@ -81,7 +81,7 @@ pub(super) fn build(settings: &Settings) -> Result<Box<dyn Strategy>, ConfigErro
 
 /// The file as a project.json: a bare policy is put where a project has it.
 fn read_config(config: &ConfigText) -> Result<Value, ConfigError> {
-    let value = python::read_json(&config.text).or_else(|_| config.json())?;
+    let value = python::loads(&config.text, Strictness::Strict).map_or_else(|| config.json(), Ok)?;
     if value.is_null() {
         return Ok(json!({}));
     }
@@ -224,7 +224,7 @@ impl AutoRun<'_> {
         if message.role != Role::User || message.lane != Lane::Main {
             return;
         }
-        if python::strip(&message.text()).to_lowercase() == "/new" {
+        if python::lower(python::strip(&message.text())) == "/new" {
             self.message.reset_session();
         } else if self.mira.prompts_restart {
             self.message.restart();

@@ -5,7 +5,7 @@ use std::fmt;
 use super::plan::{self, MetricsScope, Plan};
 use super::policy::Policy;
 use crate::decision::{Evidence, RuleName};
-use crate::system::python::{Int, Raised};
+use crate::python::{Int, Raised};
 
 /// The cap on follow-up runs. It cannot be configured, and as it is tested at decision time, 20
 /// follow-ups make 21 agent runs.

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::Project;
-use crate::system::python;
+use crate::python;
 
 /// Who the agent is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub enum AgentProfile {
 impl AgentProfile {
     /// Reads a profile; `None` when it is none of the three.
     pub fn of(value: &Value) -> Option<Self> {
-        match python::strip(value.as_str()?).to_lowercase().as_str() {
+        match python::lower(python::strip(value.as_str()?)).as_str() {
             "default" => Some(Self::Default),
             "research" => Some(Self::Research),
             "engineer" => Some(Self::Engineer),
@@ -108,7 +108,7 @@ impl Contract {
 }
 
 fn reads_as_rejection(conclusion: &str) -> bool {
-    let lowered = conclusion.to_lowercase();
+    let lowered = python::lower(conclusion);
     REJECTION_WORDS.iter().any(|word| lowered.contains(word))
 }
 
@@ -130,5 +130,5 @@ fn is_filled(value: &Value) -> bool {
 }
 
 fn is_placeholder(value: &Value) -> bool {
-    value.as_str().is_some_and(|text| python::strip(text).to_lowercase().starts_with("guardrail auto-fill:"))
+    value.as_str().is_some_and(|text| python::lower(python::strip(text)).starts_with("guardrail auto-fill:"))
 }

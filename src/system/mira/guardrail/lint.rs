@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::reconcile::EXPERIMENT_STATUS;
 use super::{Contract, Issue, Project};
-use crate::system::python;
+use crate::python;
 
 /// All issues, in plan order. A plan whose `experiments` is no list has none.
 pub(super) fn lint(plan: &Map<String, Value>, project: &Project, contract: Contract) -> Vec<Issue> {

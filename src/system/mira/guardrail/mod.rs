@@ -8,7 +8,7 @@ mod reconcile;
 
 use serde_json::Value;
 
-use crate::system::python::Raised;
+use crate::python::Raised;
 
 pub use contract::{AgentProfile, Contract};
 pub use evidence::experiment_number;
@@ -60,7 +60,7 @@ pub fn guard(project: &mut Project, agent_profile: Option<AgentProfile>) -> Resu
         let issues = recorded.iter().filter_map(Value::as_str).map(Issue::mild).collect();
         return Ok(Guard { issues, fixed: false });
     }
-    let Some(object) = crate::system::python::dict(&plan) else {
+    let Some(object) = crate::python::dict(&plan) else {
         return refuse("task_plan root must be a JSON object");
     };
     let normalised = reconcile::reconcile(object, project)?;

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::AgentProfile;
 use crate::system::mira::plan::Plan;
-use crate::system::python::{self, Int};
+use crate::python::{self, Int, Strictness};
 
 /// The plan's file.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -23,7 +23,7 @@ pub enum PlanFile {
 impl PlanFile {
     /// Reads the file's text.
     pub fn read(text: &str) -> Self {
-        python::read_json(text).map_or(Self::Unparsable, Self::Parsed)
+        python::loads(text, Strictness::Strict).map_or(Self::Unparsable, Self::Parsed)
     }
 }
 
@@ -96,7 +96,7 @@ impl Project {
     pub(super) fn json_files(&self) -> Vec<&str> {
         const IGNORED: [&str; 6] = [".git", ".mira", "__pycache__", "node_modules", ".venv", "venv"];
         let is_ignored = |path: &str| path.rsplit('/').skip(1).any(|folder| IGNORED.contains(&folder));
-        let is_json = |path: &str| path.to_lowercase().ends_with(".json");
+        let is_json = |path: &str| python::lower(path).ends_with(".json");
         sorted(self.paths().filter(|path| is_json(path) && !is_ignored(path)))
     }
 
@@ -109,7 +109,7 @@ impl Project {
     pub(super) fn json(&self, path: &str) -> Option<Value> {
         match (path, &self.plan) {
             ("task_plan.json", PlanFile::Parsed(plan)) => Some(plan.clone()),
-            _ => python::read_json(self.text(path)?).ok(),
+            _ => python::loads(self.text(path)?, Strictness::Strict),
         }
     }
 }

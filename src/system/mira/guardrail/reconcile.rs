@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::Project;
 use super::evidence::{self, Recovered};
-use crate::system::python::{self, Int, Raised};
+use crate::python::{self, Int, Raised};
 
 /// How many code points of the findings become the conclusion.
 const CONCLUSION_CHARS: usize = 240;
