@@ -4,14 +4,17 @@ mod cases;
 mod config;
 mod evaluate;
 mod goal;
+mod limit;
 mod reply;
 mod round;
 mod ruling;
 mod session_log;
+mod shell;
 
 pub use config::GoalConfig;
 pub use evaluate::{Referee, Turn, Verified, evaluate};
 pub use goal::{Budgets, Goal, Manager, Refused, Status};
+pub use limit::Limit;
 pub use reply::{Verdict, read as read_judge_reply};
 pub use ruling::{Cause, Event, Prompt, Ruling};
 
@@ -37,7 +40,7 @@ pub const AGENTICA: SystemInfo = SystemInfo {
 };
 
 /// Turns a goal may take before 1.5 when nobody says otherwise.
-pub const DEFAULT_TURNS: i64 = 100;
+pub const DEFAULT_TURNS: i128 = 100;
 
 /// Whose word is followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -173,9 +176,9 @@ impl Agentica {
         let budgets = self.goal.budgets;
         let held = |observed: f64, limit: Option<f64>| Evidence { observed: Some(observed), limit };
         match cause {
-            Cause::Tokens => held(goal.tokens_used as f64, budgets.tokens.map(|limit| limit as f64)),
+            Cause::Tokens => held(goal.tokens_used as f64, budgets.tokens.map(Limit::value)),
             Cause::Seconds => held(goal.seconds_used, budgets.seconds),
-            Cause::Turns => held(goal.turns_used as f64, budgets.turns.map(|limit| limit as f64)),
+            Cause::Turns => held(goal.turns_used as f64, budgets.turns.map(Limit::value)),
             Cause::ToolStuck => held(f64::from(goal.tool_failures), Some(3.0)),
             Cause::JudgeBroken => held(f64::from(goal.parse_failures), Some(3.0)),
             _ => Evidence::NONE,
@@ -216,7 +219,7 @@ impl Strategy for Agentica {
             row: None,
             from_event: 0,
             ended_at: None,
-            tokens_before: 0.0,
+            tokens_before: 0,
             verdict_was_missing: false,
         })
     }
@@ -233,7 +236,7 @@ struct AgenticaWatch<'s> {
     /// When the round before ended.
     ended_at: Option<Instant>,
     /// Tokens of the round before.
-    tokens_before: f64,
+    tokens_before: i128,
     verdict_was_missing: bool,
 }
 
@@ -263,12 +266,17 @@ impl AgenticaWatch<'_> {
         let mut turn = round.turn(before, self.ended_at);
         if self.system.undercounts {
             let total = turn.tokens;
-            turn.tokens = (total - self.tokens_before).max(0.0);
+            turn.tokens = (total - self.tokens_before).max(0);
             self.tokens_before = total;
         }
         let rules = self.system.goal.rules;
         let mut judge = RoundJudge { round, before, judge: self.system.judge };
-        self.manager.evaluate(|goal| evaluate(rules, goal, &turn, &mut judge)).unwrap_or_else(Ruling::no_goal)
+        let ruling = self.manager.evaluate(|goal| {
+            let ruling = evaluate(rules, goal, &turn, &mut judge);
+            let is_written = ruling.is_written();
+            (ruling, is_written)
+        });
+        ruling.unwrap_or_else(Ruling::no_goal)
     }
 
     fn decide(&mut self, view: &PointView<'_>, ruling: Ruling) -> Option<Decision> {
