@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write src/python/unicode.rs: which characters this interpreter calls printable and alphanumeric.
+"""Write crates/frameworks/src/python/unicode.rs: which characters this interpreter calls printable and alphanumeric.
 
 Usage: python3 unicode_tables.py > unicode.rs && rustfmt --edition 2024 unicode.rs
 The tables in the repository are CPython 3.11's (Unicode 14.0).

@@ -7,9 +7,9 @@ mod keys;
 mod print;
 mod value;
 
-pub(crate) use keys::{Follows, Keys};
-pub(crate) use print::{body_print, canonical_print, mixed, text_print};
-pub(crate) use value::{Inner, List, Object, Value};
+pub use keys::{Follows, Keys};
+pub use print::{body_print, canonical_print, mixed, text_print};
+pub use value::{Inner, List, Object, Value};
 
 /// Containers within containers, at most: as many as the parser takes.
 const DEPTH: usize = 127;
@@ -17,14 +17,14 @@ const DEPTH: usize = 127;
 const SHORT: usize = 32;
 
 /// Fills in the fields of the object that `text` is. False when it is none, or one that only the parser can tell.
-pub(crate) fn fill<'t>(object: &mut impl Object<'t>, text: &'t str) -> bool {
+pub fn fill<'t>(object: &mut impl Object<'t>, text: &'t str) -> bool {
     let mut cursor = Cursor::new(text);
     cursor.space();
     object.fill(&mut cursor, DEPTH).is_some() && cursor.is_at_end()
 }
 
 /// Calls `each` with every element of the array that `text` is. False when it is none.
-pub(crate) fn array<'t>(text: &'t str, mut each: impl FnMut(&'t str)) -> bool {
+pub fn array<'t>(text: &'t str, mut each: impl FnMut(&'t str)) -> bool {
     let mut cursor = Cursor::new(text);
     cursor.space();
     let elements = cursor.items(*b"[]", |cursor| {
@@ -82,7 +82,7 @@ struct Body {
 }
 
 /// A place in a text. Every method moves behind what it finds, or gives `None`.
-pub(crate) struct Cursor<'t> {
+pub struct Cursor<'t> {
     text: &'t str,
     bytes: &'t [u8],
     at: usize,
@@ -173,7 +173,7 @@ impl<'t> Cursor<'t> {
     /// Passes over the object that begins here. `field` passes over the values of those `keys`, by number; others are
     /// passed over without a look.
     #[inline]
-    pub(crate) fn fields<const N: usize>(
+    pub fn fields<const N: usize>(
         &mut self,
         depth: usize,
         keys: &Keys<N>,

@@ -6,8 +6,8 @@ mod outcome;
 pub mod placeholder;
 mod point;
 mod run;
-#[cfg(test)]
-pub(crate) mod sketch;
+#[doc(hidden)]
+pub mod sketch;
 mod spend;
 mod step;
 mod text;

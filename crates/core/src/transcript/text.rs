@@ -53,7 +53,7 @@ impl Text {
     }
 
     /// The bytes as they are stored, escaped or not: equal bytes are equal texts, but not the other way round.
-    pub(crate) fn stored(&self) -> &[u8] {
+    pub fn stored(&self) -> &[u8] {
         self.stored.as_bytes()
     }
 }

@@ -312,7 +312,11 @@ impl Referee for Script<'_> {
             }
             Value::Object(fields) if fields.keys().all(|key| VERIFIED.contains(&key.as_str())) => Some(Verified {
                 done: python::is_true(fields.get("done")?),
-                reason: fields.get("reason").filter(|reason| python::is_true(reason)).map(python::text).unwrap_or_default(),
+                reason: fields
+                    .get("reason")
+                    .filter(|reason| python::is_true(reason))
+                    .map(python::text)
+                    .unwrap_or_default(),
                 status: match fields.get("status").and_then(Value::as_str) {
                     Some("paused") => Some(Status::Paused),
                     Some("budget_limited") => Some(Status::BudgetLimited),

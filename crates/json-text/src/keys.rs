@@ -11,7 +11,7 @@ const MOST: usize = 64;
 
 /// The keys of an object, each with its quotes and its colon, found by a hash of their length and three of their bytes:
 /// a chain of comparisons takes longer than everything else about a field.
-pub(crate) struct Keys<const N: usize> {
+pub struct Keys<const N: usize> {
     spelled: [&'static str; N],
     /// Of each its first sixteen bytes as a number, and which of them it has.
     heads: [(u128, u128); N],
@@ -21,18 +21,24 @@ pub(crate) struct Keys<const N: usize> {
 
 /// For each key, and for the beginning of the object, the two keys that were last seen to follow it. Only a guess where
 /// to look first: what is found does not depend on it.
-pub(crate) struct Follows([Cell<[u8; 2]>; MOST]);
+pub struct Follows([Cell<[u8; 2]>; MOST]);
+
+impl Default for Follows {
+    fn default() -> Self {
+        Self::new()
+    }
+}
 
 impl Follows {
     /// Nothing seen yet.
-    pub(crate) const fn new() -> Self {
+    pub const fn new() -> Self {
         Self([const { Cell::new([0; 2]) }; MOST])
     }
 }
 
 impl<const N: usize> Keys<N> {
     /// The table of `spelled`, keys such as `"type":`.
-    pub(crate) const fn new(spelled: [&'static str; N]) -> Self {
+    pub const fn new(spelled: [&'static str; N]) -> Self {
         assert!(N < MOST, "more keys than the table is made for");
         let mut table = [0; SLOTS];
         let mut heads = [(0, 0); N];
@@ -67,7 +73,7 @@ impl<const N: usize> Keys<N> {
     }
 
     /// Which of the keys `key` is, from 0.
-    pub(crate) fn find(&self, key: &str) -> Option<usize> {
+    pub fn find(&self, key: &str) -> Option<usize> {
         let mut slot = Self::slot(key.as_bytes(), 0, key.len());
         loop {
             let nth = usize::from(self.table[slot]).checked_sub(1)?;

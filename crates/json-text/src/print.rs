@@ -10,7 +10,7 @@ use super::{Body, Cursor, DEPTH, is_special};
 /// when their canonical forms are the same, as far as 64 bits can tell. The canonical form has keys sorted at every level
 /// and no insignificant white space; of members with one key the last counts; numbers keep their spelling class: 1 and
 /// 1.0 differ. `None` when `text` is no JSON, or nested too deeply to be told.
-pub(crate) fn canonical_print(text: &str) -> Option<u64> {
+pub fn canonical_print(text: &str) -> Option<u64> {
     let mut cursor = Cursor::new(text);
     cursor.space();
     let print = print_of_value(&mut cursor, DEPTH)?;
@@ -18,7 +18,7 @@ pub(crate) fn canonical_print(text: &str) -> Option<u64> {
 }
 
 /// The fingerprint of a text: of its shortest JSON spelling.
-pub(crate) fn text_print(text: &str) -> u64 {
+pub fn text_print(text: &str) -> u64 {
     if !text.bytes().fold(false, |found, byte| found | is_special(byte)) {
         return xxh3_64(text.as_bytes());
     }
@@ -27,7 +27,7 @@ pub(crate) fn text_print(text: &str) -> u64 {
 }
 
 /// The fingerprint of the text of which `body` is the spelling between the quotes of a JSON string.
-pub(crate) fn body_print(body: &str) -> Option<u64> {
+pub fn body_print(body: &str) -> Option<u64> {
     if is_shortest(body) { Some(xxh3_64(body.as_bytes())) } else { decoded(body).map(|text| text_print(&text)) }
 }
 
@@ -124,7 +124,7 @@ fn joined(way: u8, one: u64, other: u64) -> u64 {
 }
 
 /// One number for two in their order: a product that keeps its upper half, as in wyhash.
-pub(crate) fn mixed(one: u64, other: u64) -> u64 {
+pub fn mixed(one: u64, other: u64) -> u64 {
     const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
     let product = u128::from(one ^ ODD) * u128::from(other ^ ODD.rotate_left(17));
     #[expect(clippy::cast_possible_truncation, reason = "both halves are used")]

@@ -8,12 +8,12 @@
 use super::{Draft, Event, Message, Role, Run, Text, ToolCall, Usage};
 
 /// The run that `shorthand` describes.
-pub(crate) fn run(shorthand: &str) -> Run {
+pub fn run(shorthand: &str) -> Run {
     Run::new(draft(shorthand))
 }
 
 /// The same, before its steps are derived.
-pub(crate) fn draft(shorthand: &str) -> Draft {
+pub fn draft(shorthand: &str) -> Draft {
     let mut draft = Draft::default();
     draft.header.run_id = "sketch".into();
     for word in shorthand.split_whitespace() {

@@ -65,7 +65,10 @@ impl RoundEvents<'_, '_> {
             }
             (None, _) => (self.tokens(), self.seconds(since)),
         };
-        #[expect(clippy::cast_possible_truncation, reason = "Python's int() of the turn's tokens; a float cast saturates")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "Python's int() of the turn's tokens; a float cast saturates"
+        )]
         let tokens = tokens.trunc() as i128;
         Turn { tokens, seconds, tools: self.tools() }
     }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::AgentProfile;
-use crate::system::mira::plan::Plan;
 use crate::python::{self, Int, Strictness};
+use crate::system::mira::plan::Plan;
 
 /// The plan's file.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -3,7 +3,7 @@
 use super::Cursor;
 
 /// A value of some kind.
-pub(crate) trait Value<'t>: Sized {
+pub trait Value<'t>: Sized {
     /// Passes over the value that begins here, in which containers may stand `depth` deep.
     fn pass(cursor: &mut Cursor<'t>, depth: usize) -> Option<Self>;
 
@@ -12,13 +12,14 @@ pub(crate) trait Value<'t>: Sized {
 }
 
 /// An object with known fields.
-pub(crate) trait Object<'t>: Default {
+pub trait Object<'t>: Default {
     /// Passes over the object that begins here, in which containers may stand `depth` deep, and puts its fields in their
     /// places. `None` when it is none, or one that only the parser can tell.
     fn fill(&mut self, cursor: &mut Cursor<'t>, depth: usize) -> Option<()>;
 }
 
 impl<'t> Value<'t> for &'t str {
+    #[inline]
     fn pass(cursor: &mut Cursor<'t>, depth: usize) -> Option<Self> {
         let from = cursor.at;
         // The most frequent of all, without a look at what else it might be.
@@ -30,6 +31,7 @@ impl<'t> Value<'t> for &'t str {
         cursor.text.get(from..cursor.at)
     }
 
+    #[inline]
     fn of_written(text: &'t str) -> Self {
         text
     }
@@ -37,10 +39,11 @@ impl<'t> Value<'t> for &'t str {
 
 /// A value that should be an object of a kind.
 #[derive(Clone, Copy)]
-pub(crate) struct Inner<'t, T> {
-    pub(crate) written: &'t str,
+pub struct Inner<'t, T> {
+    /// As it is written.
+    pub written: &'t str,
     /// `None` when it is another value, or when only the parser can tell.
-    pub(crate) object: Option<T>,
+    pub object: Option<T>,
 }
 
 impl<'t, T: Object<'t>> Value<'t> for Inner<'t, T> {
@@ -62,10 +65,11 @@ impl<'t, T: Object<'t>> Value<'t> for Inner<'t, T> {
 
 /// A value that should be an array of such values.
 #[derive(Clone)]
-pub(crate) struct List<'t, V> {
-    pub(crate) written: &'t str,
+pub struct List<'t, V> {
+    /// As it is written.
+    pub written: &'t str,
     /// `None` when it is another value, or when only the parser can tell.
-    pub(crate) elements: Option<Vec<V>>,
+    pub elements: Option<Vec<V>>,
 }
 
 impl<'t, V: Value<'t>> Value<'t> for List<'t, V> {
@@ -94,7 +98,7 @@ impl<'t, V: Value<'t>> Value<'t> for List<'t, V> {
 
 impl<'t> Cursor<'t> {
     /// Passes over the value that begins here and puts it where it belongs; `null` is no value.
-    pub(crate) fn put<V: Value<'t>>(&mut self, depth: usize, place: &mut Option<V>) -> Option<()> {
+    pub fn put<V: Value<'t>>(&mut self, depth: usize, place: &mut Option<V>) -> Option<()> {
         if self.peek() == Some(b'n') {
             *place = None;
             return self.pass(depth);
