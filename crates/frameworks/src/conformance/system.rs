@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::Oracle;
+use super::{Oracle, known_table};
 use crate::python::{self, Strictness};
-use crate::system::{self, CaseError, SystemInfo};
+use crate::system::{self, CaseError, GoldenCase, SystemInfo};
 
 /// The oracle of the system named like the folder.
 pub(super) fn oracle(folder: &str) -> Option<Box<dyn Oracle>> {
@@ -20,8 +20,12 @@ impl Oracle for SystemOracle {
         read.map_or_else(|| serde_json::from_str(line), Ok)
     }
 
-    fn answer(&self, table: &str, row: &Value) -> Result<Value, CaseError> {
+    fn answer(&self, table: &str, row: &Value, asked: &[String]) -> Result<Value, CaseError> {
         let input = row.get("input").ok_or_else(|| CaseError::BadCase("the line has no `input`".to_owned()))?;
-        (self.0.answer)(table, input)
+        let version = row.get("original_version").and_then(Value::as_str);
+        let mut case = GoldenCase { table, input, version, asked };
+        let SystemInfo { tables, table_of, answer, .. } = self.0;
+        case.table = known_table(table, tables).or_else(|| table_of(&case)).ok_or(CaseError::UnknownTable)?;
+        answer(&case)
     }
 }

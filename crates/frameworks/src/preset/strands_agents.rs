@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::Preset;
-use super::frame::{Action, Acts, Facts, Machine, Parameter, Recipe, Settings, SettingsError};
+use super::frame::{Action, Acts, COMBINED, Facts, Machine, Parameter, Recipe, Settings, SettingsError};
 use crate::python;
 use crate::decision::Need;
 use crate::transcript::{Event, Instant, Message, Moment, PointView, Role};
@@ -90,7 +90,16 @@ pub(super) fn preset() -> Preset {
 
 #[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
 fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
-    Ok(Settings::of_case(rule, input).devices(&["seconds_per_model_call"]))
+    let mut settings = Settings::of_case(rule, input).devices(&["seconds_per_model_call"]);
+    if rule == COMBINED {
+        // An agent, a swarm and a graph are driven apart: the configuration says which it is.
+        settings.only = Some(match () {
+            () if settings.gives(&["max_node_executions"]) => GRAPH.to_owned(),
+            () if settings.gives(&["limits"]) => LIMITS.to_owned(),
+            () => SWARM.to_owned(),
+        });
+    }
+    Ok(settings)
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {

@@ -14,4 +14,4 @@ pub use machine::{
     Act, Action, Acts, AfterStop, Facts, Machine, PresetStrategy, PresetWatch, Recipe, next_request, starts_run,
 };
 pub(in crate::preset) use settings::wrong_kind;
-pub use settings::{Parameter, Settings, SettingsError};
+pub use settings::{COMBINED, Parameter, Settings, SettingsError};

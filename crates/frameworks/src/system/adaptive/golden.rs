@@ -4,16 +4,34 @@ use serde_json::{Value, json};
 
 use super::iterations::{DEFAULT_MAX, End, Iterations, Next, Profile};
 use super::review::{Review, Verdict};
-use crate::system::CaseError;
+use crate::system::{CaseError, GoldenCase};
 use crate::text::completion_words::completion_word;
 use crate::text::conclusion_tag::{CONCLUSION, has_conclusion};
 use crate::text::experiment_tag::experiment_code;
 use crate::text::observation::observation;
 
+/// The tables there are.
+pub(super) const TABLES: &[&str] =
+    &["is_task_completed", "observation_prep", "experiment_tag", "review_gate", "loop_trace", "published_loop_trace"];
+
+/// The table of a case by its shape.
+pub(super) fn table_of(case: &GoldenCase<'_>) -> Option<&'static str> {
+    match () {
+        () if case.has(&["responses", "reviews"]) => Some("published_loop_trace"),
+        () if case.has(&["responses"]) => Some("loop_trace"),
+        () if case.has(&["observation"]) => Some("is_task_completed"),
+        () if case.has(&["raw"]) => Some("observation_prep"),
+        () if case.has(&["response"]) => Some("experiment_tag"),
+        () if case.has(&["review"]) => Some("review_gate"),
+        () => None,
+    }
+}
+
 /// The answer for one case.
-pub(super) fn answer(table: &str, input: &Value) -> Result<Value, CaseError> {
+pub(super) fn answer(case: &GoldenCase<'_>) -> Result<Value, CaseError> {
+    let input = case.input;
     let text = |key: &str| input[key].as_str().unwrap_or_default();
-    match table {
+    match case.table {
         "is_task_completed" => Ok(json!({"task_completed": completion_word(text("observation")).is_some()})),
         "observation_prep" => {
             let prepared = observation(text("raw"));

@@ -21,12 +21,23 @@ pub const AGENTAO: SystemInfo = SystemInfo {
     profiles: &["published-0.5", "documented"],
     manual: include_str!("manual.md"),
     build: |settings| Ok(Box::new(Agentao::build(settings)?)),
-    answer: |table, input| match table {
-        "stuck_predicates" => cases::predicates(input).map_err(CaseError::BadCase),
-        "bailout_strategies" => cases::strategies(input).map_err(CaseError::BadCase),
-        "chat_loop" => scripted::chat(input).map_err(CaseError::BadCase),
-        "replay_expected" => replay_log::summary(input).map_err(CaseError::BadCase),
-        _ => Err(CaseError::UnknownTable),
+    tables: &["stuck_predicates", "bailout_strategies", "chat_loop", "replay_expected"],
+    table_of: |case| match () {
+        () if case.has(&["max_iterations", "model"]) => Some("chat_loop"),
+        () if case.has(&["strategy", "hits"]) => Some("bailout_strategies"),
+        () if case.has(&["messages"]) => Some("stuck_predicates"),
+        () if case.has(&["file"]) => Some("replay_expected"),
+        () => None,
+    },
+    answer: |case| {
+        let answer = match case.table {
+            "stuck_predicates" => cases::predicates(case.input),
+            "bailout_strategies" => cases::strategies(case.input),
+            "chat_loop" => scripted::chat(case.input),
+            "replay_expected" => replay_log::summary(case.input),
+            _ => return Err(CaseError::UnknownTable),
+        };
+        answer.map_err(CaseError::BadCase)
     },
 };
 

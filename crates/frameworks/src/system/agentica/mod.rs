@@ -30,11 +30,23 @@ pub const AGENTICA: SystemInfo = SystemInfo {
     profiles: &["published-1.4", "published-1.5", "documented"],
     manual: include_str!("manual.md"),
     build: |settings| Ok(Box::new(Agentica::build(settings)?)),
-    answer: |table, input| match table {
-        "judge_replies" => cases::judge_reply(input),
-        "sequences_1.4.6" => cases::sequence(Version::V14, input),
-        "sequences_1.5.0" | "extra_rules_1.5.0" => cases::sequence(Version::V15, input),
-        "session_log_expected" => session_log::summary(input).map_err(CaseError::BadCase),
+    tables: &["judge_replies", "sequences_1.4.6", "sequences_1.5.0", "extra_rules_1.5.0", "session_log_expected"],
+    table_of: |case| {
+        let rules_15 =
+            || case.input["goal"].get("auto_judge").is_some() || case.input["goal"].get("verifier").is_some();
+        let is_15 = case.version.map_or_else(rules_15, |version| !version.contains("1.4"));
+        match () {
+            () if case.has(&["raw"]) => Some("judge_replies"),
+            () if case.has(&["goal", "turns"]) => Some(if is_15 { "extra_rules_1.5.0" } else { "sequences_1.4.6" }),
+            () if case.has(&["file"]) => Some("session_log_expected"),
+            () => None,
+        }
+    },
+    answer: |case| match case.table {
+        "judge_replies" => cases::judge_reply(case.input),
+        "sequences_1.4.6" => cases::sequence(Version::V14, case.input),
+        "sequences_1.5.0" | "extra_rules_1.5.0" => cases::sequence(Version::V15, case.input),
+        "session_log_expected" => session_log::summary(case.input).map_err(CaseError::BadCase),
         _ => Err(CaseError::UnknownTable),
     },
 };

@@ -24,12 +24,15 @@ pub const AWAKEN: SystemInfo = SystemInfo {
     profiles: &["published-0.6", "documented"],
     manual: include_str!("manual.md"),
     build: |settings| Ok(Box::new(Awaken::build(settings)?)),
-    answer: |table, input| {
-        if !cases::TABLES.contains(&table) {
-            return Err(CaseError::UnknownTable);
-        }
-        cases::answer(input).map_err(CaseError::BadCase)
+    tables: cases::TABLES,
+    table_of: |case| match case.input.get("kind").and_then(serde_json::Value::as_str)? {
+        "stats" => Some("stacks"),
+        "serde" => Some("spec_serde"),
+        "steps" if case.has(&["extra_max_rounds_plugin"]) => Some("shared_counters"),
+        "steps" => Some("step_sequences"),
+        _ => None,
     },
+    answer: |case| cases::answer(case.input).map_err(CaseError::BadCase),
 };
 
 /// Whose word is followed.

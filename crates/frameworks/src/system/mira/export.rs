@@ -34,14 +34,15 @@ pub struct Guarded {
     pub status_kept: bool,
 }
 
-/// Applies both guards to the plan a run left behind.
+/// Applies the guards to the plan a run left behind; 0.2.0 has only the one for `result`.
 ///
 /// # Errors
 /// See [`Raised`].
-pub fn apply(project: &mut Project, before: Plan<'_>) -> Result<Guarded, Raised> {
+pub fn apply(project: &mut Project, before: Plan<'_>, keeps_open: bool) -> Result<Guarded, Raised> {
     let Some(after) = project.plan() else { return Ok(Guarded::default()) };
     let mut plan = after.clone();
-    let guarded = Guarded { result_restored: restore_result(&mut plan, before), status_kept: keep_open(&mut plan)? };
+    let result_restored = restore_result(&mut plan, before);
+    let guarded = Guarded { result_restored, status_kept: keeps_open && keep_open(&mut plan)? };
     if guarded != Guarded::default() {
         project.plan = PlanFile::Parsed(Value::Object(plan));
     }
