@@ -15,6 +15,7 @@ mod convert;
 mod corpora;
 mod desk;
 mod formats2;
+mod golden;
 mod numbers;
 mod presets;
 mod prices;

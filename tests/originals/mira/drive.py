@@ -219,9 +219,10 @@ def finite(value):
 def continuation(asked, given, project):
     common = {"run_mode": given["run_mode"], "project_dir": str(project.path) if given["has_project_dir"] else None, "final_content": given["final_content"],
               "auto_round": given["auto_round"], "agent_profile": given["agent_profile"] or None}
+    parsed = Loop._parse_automation_policy(given["policy"])
     if IS_02:
         return asked._should_continue_auto_web(channel="web", **common), None
-    return asked._evaluate_continuation(**common, automation_policy=Loop._parse_automation_policy(given["policy"]), tokens_used=given["tokens_used"])
+    return asked._evaluate_continuation(**common, automation_policy=parsed, tokens_used=given["tokens_used"])
 
 
 def decide(given):

@@ -140,9 +140,9 @@ fn recordings(files: &[TableFile]) -> BTreeMap<&str, &str> {
     let by_path: BTreeMap<&str, &str> = files.iter().map(|file| (file.path.as_str(), file.text.as_str())).collect();
     for file in files {
         for name in named_recordings(&file.text) {
-            if let Some((path, text)) = by_path.get_key_value(sibling(&file.path, &name).as_str()) {
-                named.insert(*path, *text);
-            }
+            let beside = beside(&file.path, &name);
+            let found = beside.iter().find_map(|path| by_path.get_key_value(path.as_str()));
+            named.extend(found.map(|(path, text)| (*path, *text)));
         }
     }
     named
@@ -161,9 +161,10 @@ pub fn named_recordings(table: &str) -> Vec<String> {
     names
 }
 
-/// The path of a file beside `path`.
-pub fn sibling(path: &str, name: &str) -> String {
-    Path::new(path).with_file_name(name).to_string_lossy().into_owned()
+/// The paths a file beside `path` may have: plain or packed.
+fn beside(path: &str, name: &str) -> [String; 3] {
+    ["", ".gz", ".zst"]
+        .map(|packed| Path::new(path).with_file_name(format!("{name}{packed}")).to_string_lossy().into_owned())
 }
 
 /// The folder and the stem of a path.
@@ -268,7 +269,7 @@ impl Case {
             let recording = input
                 .get("file")
                 .and_then(Value::as_str)
-                .and_then(|name| recordings.get(sibling(&file.path, name).as_str()))
+                .and_then(|name| beside(&file.path, name).iter().find_map(|path| recordings.get(path.as_str())))
                 .map(|text| Value::from(*text));
             if let Some(recording) = recording {
                 input.insert("recording".to_owned(), recording);

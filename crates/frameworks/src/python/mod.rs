@@ -7,6 +7,7 @@
 //! `fixtures/python/` holds CPython's own answers, against which all of it is held.
 
 mod json;
+mod literal;
 mod number;
 mod repr;
 mod text;
@@ -14,10 +15,11 @@ mod unicode;
 mod value;
 
 pub use json::{Ascii, Strictness, dumps, loads};
+pub use literal::literal;
 pub use number::{Int, float, float_of_text, int, of_digits, of_float, repr_float, small_int};
 pub use repr::{repr, repr_text, text};
 pub use text::{ascii_digit, is_printable, is_space, is_word, lower, strip, upper};
-pub use value::{dict, equal, equality_key, is_true, value_key};
+pub use value::{dict, equal, equality_key, is_true, type_name, value_key};
 
 /// An exception the original lets through, by its Python name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

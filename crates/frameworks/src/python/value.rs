@@ -12,6 +12,19 @@ pub fn dict(value: &Value) -> Option<&Map<String, Value>> {
     value.as_object().filter(|_| !is_stand_in(value))
 }
 
+/// `type(value).__name__`.
+pub fn type_name(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "NoneType",
+        Value::Bool(_) => "bool",
+        Value::String(_) => "str",
+        Value::Array(_) => "list",
+        _ if Int::of(value).is_some() => "int",
+        _ if as_float(value).is_some() => "float",
+        Value::Object(_) | Value::Number(_) => "dict",
+    }
+}
+
 /// `bool(value)`.
 pub fn is_true(value: &Value) -> bool {
     match value {

@@ -157,8 +157,9 @@ fn after_tool(goal: &Goal) -> Ruling {
             let reason = last.unwrap_or_else(|| "agent paused goal".to_owned());
             let why = goal.paused_reason.clone().filter(|why| !why.is_empty());
             let why = why.unwrap_or_else(|| "agent-tool".to_owned());
-            let event = Event { paused_reason: Some(Some(why)), ..Event::paused(goal) };
-            Ruling::stop(Cause::Tool, goal, "tool_signal", reason).announcing(event)
+            let event = Event { paused_reason: Some(Some(why.clone())), ..Event::paused(goal) };
+            let cause = if why == "agent-tool" { Cause::Tool } else { Cause::User };
+            Ruling::stop(cause, goal, "tool_signal", reason).announcing(event)
         }
         Status::Active | Status::Cleared | Status::BudgetLimited => {
             Ruling::stop(Cause::NoGoal, goal, "continue", "no active goal")

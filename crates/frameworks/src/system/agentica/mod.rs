@@ -18,7 +18,7 @@ pub use limit::Limit;
 pub use reply::{Verdict, read as read_judge_reply};
 pub use ruling::{Cause, Event, Prompt, Ruling};
 
-use self::round::{GoalRow, RoundEvents, RoundJudge};
+use self::round::{GoalRow, RoundEvents, RoundJudge, UserDeed};
 use super::{CaseError, ConfigError, Round, RoundClock, Settings, SystemInfo};
 use crate::decision::{Action, Decision, Evidence, Need, Requirement, RuleName, Strategy, Watch};
 use crate::judge::Judge;
@@ -50,6 +50,9 @@ pub const AGENTICA: SystemInfo = SystemInfo {
         _ => Err(CaseError::UnknownTable),
     },
 };
+
+/// The objective of a goal in a replay: what it says is not looked at.
+const TASK: &str = "the recorded task";
 
 /// Turns a goal may take before 1.5 when nobody says otherwise.
 pub const DEFAULT_TURNS: i128 = 100;
@@ -123,7 +126,7 @@ impl Agentica {
         if version == Version::Documented {
             causes.push(Cause::Turns);
         }
-        causes.extend([Cause::Tool, Cause::ToolStuck]);
+        causes.extend([Cause::User, Cause::Tool, Cause::ToolStuck]);
         if version == Version::V15 {
             causes.push(Cause::Verifier);
         }
@@ -160,6 +163,7 @@ impl Agentica {
             Cause::Seconds => limit("wall_clock_budget_sec", budgets.seconds.map(|seconds| seconds.to_string())),
             Cause::Turns => limit("turn_budget", budgets.turns.map(|turns| turns.to_string())),
             Cause::Tool => RuleName::fixed("update_goal"),
+            Cause::User => RuleName::fixed("goal pause"),
             Cause::ToolStuck => RuleName::fixed("tool-stuck x3"),
             Cause::Verifier => RuleName::fixed("verifier"),
             Cause::JudgeBroken => RuleName::fixed("judge-broken x3"),
@@ -180,7 +184,8 @@ impl Agentica {
                 Judge::Absent => None,
             },
             // A verifier is the user's own code: none is assumed.
-            Cause::Turns | Cause::NoGoal | Cause::Verifier => None,
+            // What a user does is in agentica's own log, or did not happen.
+            Cause::Turns | Cause::NoGoal | Cause::Verifier | Cause::User => None,
         }
     }
 
@@ -222,7 +227,7 @@ impl Strategy for Agentica {
 
     fn start<'s>(&'s self, _header: &Header) -> Box<dyn Watch + 's> {
         let mut manager = Manager::default();
-        let set = manager.set("the recorded task", Goal::new(self.goal.budgets));
+        let set = manager.set(TASK, Goal::new(self.goal.budgets));
         debug_assert!(set.is_ok(), "the objective is not empty");
         Box::new(AgenticaWatch {
             system: self,
@@ -269,6 +274,19 @@ impl Watch for AgenticaWatch<'_> {
 
 impl AgenticaWatch<'_> {
     fn evaluate(&mut self, round: RoundEvents<'_, '_>) -> Ruling {
+        for deed in round.user_deeds(self.row.as_ref()) {
+            match deed {
+                UserDeed::Pause(reason) => _ = self.manager.pause(reason.as_deref()),
+                UserDeed::Resume => self.manager.resume(),
+                UserDeed::Clear => self.manager.clear(),
+                UserDeed::Set => {
+                    self.row = None;
+                    self.tokens_before = 0;
+                    let set = self.manager.set(TASK, Goal::new(self.system.goal.budgets));
+                    debug_assert!(set.is_ok(), "the objective is not empty");
+                }
+            }
+        }
         let before = self.row.as_ref();
         if self.system.goal.has_goal_tool {
             for word in round.tool_words(before) {

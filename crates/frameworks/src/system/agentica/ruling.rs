@@ -27,6 +27,8 @@ pub enum Cause {
     Turns,
     /// The model's own tool.
     Tool,
+    /// The user paused the goal, or opened the session again.
+    User,
     /// Three turns of failed tools.
     ToolStuck,
     /// The verifier.

@@ -84,6 +84,11 @@ impl Awaken {
                 value.as_bool().ok_or_else(|| settings.bad_option("shared_counters", value, "`true` or `false`"))?
             }
         };
+        if shared && profile == Profile::Documented {
+            let what = "StateError::KeyAlreadyRegistered: StopConditionPlugin and MaxRoundsPlugin are both registered";
+            let help = "the page: choose one of the two (drop `shared_counters`); 0.6.0 takes both, in `published-0.6`";
+            return Err(ConfigError::new(Location::default(), what, help));
+        }
         Ok(Self::new(settings.name.clone(), profile, stops, shared))
     }
 

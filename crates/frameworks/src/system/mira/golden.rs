@@ -300,7 +300,8 @@ fn token_accounting(input: &Value) -> Value {
 fn message_trace(rules: Rules, input: &Value) -> Result<Value, Raised> {
     let policy = Policy::parse(&input["policy"], rules.strict_switch)?;
     let loops = !rules.web_only || input["channel"].as_str() == Some("web");
-    let is_auto = |mode: &Value| loops && mode.as_str().is_some_and(|mode| python::lower(python::strip(mode)) == "auto");
+    let is_auto =
+        |mode: &Value| loops && mode.as_str().is_some_and(|mode| python::lower(python::strip(mode)) == "auto");
     let project = project(input, &input["plan_before"]);
     let mut message = Message::new(rules, policy, is_auto(&input["run_mode"]), Some(project));
     message.agent_profile = agent_profile(&input["agent_profile"]);
