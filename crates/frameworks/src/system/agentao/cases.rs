@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::bailout::{
     self, AtCap, Bailout, Entry, Reply, Speaker, Verdict, Window, all_errors, no_text_progress, one_tool,
 };
-use crate::system::python::is_true;
+use crate::python::is_true;
 
 /// The three stuck checks on one history.
 pub(super) fn predicates(input: &Value) -> Result<Value, String> {

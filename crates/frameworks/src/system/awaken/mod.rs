@@ -23,12 +23,15 @@ pub const AWAKEN: SystemInfo = SystemInfo {
     profiles: &["published-0.6", "documented"],
     manual: include_str!("manual.md"),
     build: |settings| Ok(Box::new(Awaken::build(settings)?)),
-    answer: |table, input| {
-        if !cases::TABLES.contains(&table) {
-            return Err(CaseError::UnknownTable);
-        }
-        cases::answer(input).map_err(CaseError::BadCase)
+    tables: cases::TABLES,
+    table_of: |case| match case.input.get("kind").and_then(serde_json::Value::as_str)? {
+        "stats" => Some("stacks"),
+        "serde" => Some("spec_serde"),
+        "steps" if case.has(&["extra_max_rounds_plugin"]) => Some("shared_counters"),
+        "steps" => Some("step_sequences"),
+        _ => None,
     },
+    answer: |case| cases::answer(case.input).map_err(CaseError::BadCase),
 };
 
 /// Whose word is followed.
@@ -79,6 +82,11 @@ impl Awaken {
                 value.as_bool().ok_or_else(|| settings.bad_option("shared_counters", value, "`true` or `false`"))?
             }
         };
+        if shared && profile == Profile::Documented {
+            let what = "StateError::KeyAlreadyRegistered: StopConditionPlugin and MaxRoundsPlugin are both registered";
+            let help = "the page: choose one of the two (drop `shared_counters`); 0.6.0 takes both, in `published-0.6`";
+            return Err(ConfigError::new(Location::default(), what, help));
+        }
         Ok(Self::new(settings.name.clone(), profile, stops, shared))
     }
 

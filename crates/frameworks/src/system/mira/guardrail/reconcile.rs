@@ -6,7 +6,8 @@ use serde_json::{Map, Value};
 
 use super::Project;
 use super::evidence::{self, Recovered};
-use crate::system::python::{self, Int, Raised};
+use crate::python::{self, Int, Raised};
+use crate::system::mira::rules::Rules;
 
 /// How many code points of the findings become the conclusion.
 const CONCLUSION_CHARS: usize = 240;
@@ -33,7 +34,11 @@ pub fn has_final_result(result: Option<&Value>) -> bool {
 ///
 /// # Errors
 /// A status that is a list or an object raises `TypeError`.
-pub(super) fn reconcile(plan: &Map<String, Value>, project: &Project) -> Result<Option<Map<String, Value>>, Raised> {
+pub(super) fn reconcile(
+    plan: &Map<String, Value>,
+    project: &Project,
+    rules: Rules,
+) -> Result<Option<Map<String, Value>>, Raised> {
     let Some(experiments) = plan.get("experiments").and_then(Value::as_array) else { return Ok(None) };
     let mut out = plan.clone();
     let mut changed = false;
@@ -51,7 +56,7 @@ pub(super) fn reconcile(plan: &Map<String, Value>, project: &Project) -> Result<
         updated.push(Value::Object(pass.experiment(index + 1, experiment)?));
     }
     changed |= pass.changed;
-    changed |= settle(&mut out, &updated);
+    changed |= settle(&mut out, &updated, rules.keeps_open);
     out.insert("experiments".to_owned(), Value::Array(updated));
     Ok(changed.then_some(out))
 }
@@ -66,7 +71,7 @@ fn is_one_of(status: Option<&Value>, known: &[&str]) -> Result<bool, Raised> {
 }
 
 /// Points the plan at its first pending experiment, and takes back an early `completed`.
-fn settle(plan: &mut Map<String, Value>, experiments: &[Value]) -> bool {
+fn settle(plan: &mut Map<String, Value>, experiments: &[Value], keeps_open: bool) -> bool {
     let field = |experiment: &Value, key: &str| experiment.get(key).and_then(Value::as_str).map(str::to_owned);
     let status_of = |id: &str| {
         let experiment = experiments.iter().find(|experiment| field(experiment, "id").as_deref() == Some(id));
@@ -86,7 +91,7 @@ fn settle(plan: &mut Map<String, Value>, experiments: &[Value]) -> bool {
         }
     }
     let is_open = has_running || first_pending.is_some() || !has_final_result(plan.get("result"));
-    if plan.get("status").and_then(Value::as_str) == Some("completed") && is_open {
+    if plan.get("status").and_then(Value::as_str) == Some("completed") && is_open && keeps_open {
         plan.insert("status".to_owned(), Value::from("in_progress"));
         changed = true;
     }
