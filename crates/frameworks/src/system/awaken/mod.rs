@@ -15,6 +15,7 @@ pub use spec::{AgentStops, DEFAULT_MAX_ROUNDS, StopConditionSpec};
 
 use super::{CaseError, ConfigError, Settings, SystemInfo};
 use crate::decision::{Action, Decision, FirstFiring, Requirement, RuleName, Strategy, Watch};
+use crate::diagnostic::Location;
 use crate::transcript::{Header, Message, Millis, Moment, PointView};
 
 /// The system's registration.
