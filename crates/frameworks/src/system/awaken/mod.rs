@@ -68,7 +68,7 @@ impl Awaken {
             None => AgentStops::default(),
             Some(config) => AgentStops::read(&config.text).map_err(|error| {
                 let help = "awaken reads a JSON list such as [{\"type\":\"max_rounds\",\"rounds\":10}]";
-                config.json_error(&error, "awaken refuses this configuration", help)
+                config.json_error(&error, "awaken refuses it", help)
             })?,
         };
         if let Some(value) = settings.set.get("max_rounds") {
