@@ -77,7 +77,7 @@ pub fn stack(data: &[u8]) {
                 let _ = replay(sample(), &**strategy);
             }
         }
-        Err(error) => told(&error),
+        Err(errors) => errors.iter().for_each(told),
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{Group, LEVEL, Label, SEED, Summary, Unit, fes_parts, useful_parts};
 use crate::stats::bootstrap::REPLICATES;
 use crate::stats::frontier::{Tradeoff, hypervolume, membership};
-use crate::stats::{Estimate, Interval, Replicates, Resamples, cluster_key};
+use crate::stats::{Interval, RangeEstimate, Replicates, Resamples, cluster_key};
 
 /// The worst trade-off that counts for the hypervolume: half of the successes kept, nothing saved. Fixed, so that
 /// comparisons can be compared.
@@ -21,9 +21,9 @@ pub struct FrontierPoint {
     /// The unit the saving is counted in.
     pub unit: Unit,
     /// Successes killed over successes.
-    pub fes_rate: Estimate,
+    pub fes_rate: RangeEstimate,
     /// Saved on failures and after success, over what was recorded.
-    pub saved_ratio: Estimate,
+    pub saved_ratio: RangeEstimate,
     /// No other stack kills no more and saves no less, one of them strictly.
     pub on_frontier: bool,
     /// A stack that beats it, when there is one.
@@ -31,9 +31,9 @@ pub struct FrontierPoint {
 }
 
 impl FrontierPoint {
-    /// Successes killed and cost saved, when both are known.
+    /// Successes killed at most and cost saved at least, where both are limited: what is unknown is taken at its worst.
     pub fn axes(&self) -> Option<(f64, f64)> {
-        self.fes_rate.value.zip(self.saved_ratio.value)
+        self.fes_rate.high.value.zip(self.saved_ratio.low.value)
     }
 
     fn tradeoff(&self) -> Option<Tradeoff> {

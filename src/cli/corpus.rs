@@ -121,7 +121,8 @@ fn details(report: &CorpusReport, why: bool) -> String {
         told.push(format!("{count} lines of an unknown kind: {kind}"));
     }
     // Paths, kinds and ids are the recordings' own words: none of them begins a line.
-    let mut lines: Vec<String> = told.iter().map(|line| one_line(line).into_owned()).collect();
+    let notices = report.notices.iter().map(|notice| notice.diagnostic.render(notice.severity));
+    let mut lines: Vec<String> = notices.chain(told.iter().map(|line| one_line(line).into_owned())).collect();
     for finding in &report.findings {
         lines.push(finding.diagnostic.render(finding.severity));
     }

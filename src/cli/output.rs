@@ -7,7 +7,7 @@ use clap::ValueEnum;
 
 use super::Exit;
 use super::failure::Failure;
-use crate::diagnostic::{self, Diagnostic, Location, Severity};
+use crate::diagnostic::{self, Diagnostic, Diagnostics, Location, Severity};
 use crate::report::CsvStyle;
 use crate::report::table::Table;
 
@@ -61,6 +61,24 @@ impl Output {
         }
     }
 
+    /// A sentence or two, broken between words at 80 columns, or fewer where the terminal has fewer.
+    pub(super) fn paragraph(&self, text: &str) {
+        let width = usize::from(width()).min(80);
+        let (mut lines, mut line) = (String::new(), String::new());
+        let text = diagnostic::one_line(text);
+        for word in text.split(' ') {
+            if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > width {
+                lines += &line;
+                lines.push('\n');
+                line.clear();
+            } else if !line.is_empty() {
+                line.push(' ');
+            }
+            line += word;
+        }
+        self.data(&format!("{lines}{line}\n"));
+    }
+
     /// A table in the format asked for.
     pub(super) fn table(&self, table: &Table, format: Format) -> Result<(), Failure> {
         match format {
@@ -93,9 +111,26 @@ impl Output {
         }
     }
 
+    /// A message about the recordings that ends nothing.
+    pub(super) fn notice(&self, notice: &Diagnostic, severity: Severity) {
+        if !self.quiet {
+            self.message(&notice.render(severity));
+        }
+    }
+
     /// An error that ends the command, or one that lost something.
     pub(super) fn error(&self, diagnostic: &Diagnostic) {
         self.message(&diagnostic.render(Severity::Error));
+    }
+
+    /// Errors that end the command, with an empty line between them.
+    pub(super) fn errors(&self, diagnostics: &Diagnostics) {
+        for (index, diagnostic) in diagnostics.iter().enumerate() {
+            if index > 0 {
+                self.message("");
+            }
+            self.error(diagnostic);
+        }
     }
 
     /// What the parser of the arguments has to say: help goes to stdout, an error to stderr.

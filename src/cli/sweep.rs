@@ -176,8 +176,8 @@ fn notes(args: &Args, judged: &Judged) -> Vec<String> {
     let Judged { reported, chosen_on, chosen } = judged;
     let mut notes = vec![choice_note(args.max_fes, judged)];
     if let (Some(dev), Some(at)) = (chosen_on, *chosen) {
-        let rate = |of: &Results| of.settings.get(at).and_then(|setting| setting.summary.fes_rate().value);
-        let saved = |of: &Results| of.settings.get(at).and_then(|setting| setting.useful.value);
+        let rate = |of: &Results| of.settings.get(at).and_then(|setting| setting.summary.fes_rate().value());
+        let saved = |of: &Results| of.settings.get(at).and_then(|setting| setting.useful.value());
         let points =
             |gap: Option<f64>| gap.map_or_else(|| "undefined".to_owned(), |gap| format!("{:+.1} points", gap * 100.0));
         notes.push(format!(

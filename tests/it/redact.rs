@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use regex::Regex;
 use serde_json::Value;
-use whenstop::decision::{Decision, Need, Requirement, Strategy};
+use whenstop::decision::{Decision, Need, Strategy};
 use whenstop::reader::{Corpus, ReadOptions, trace, trace_schema};
 use whenstop::redact::redact;
-use whenstop::replay::{Replay, replay};
+use whenstop::replay::{Replay, Unread, replay};
 use whenstop::text::marks;
 use whenstop::transcript::{Event, Message, Role, Run, is_public_name};
 
@@ -27,12 +27,12 @@ fn shared_copy(run: &Run) -> (Run, String) {
 }
 
 /// Rules that cannot be evaluated on the copy, though they could be on the original.
-fn lost<'r>(before: &Replay, after: &'r Replay) -> Vec<&'r Requirement> {
+fn lost<'r>(before: &Replay, after: &'r Replay) -> Vec<&'r Unread> {
     after.not_evaluable.iter().filter(|missing| !before.not_evaluable.contains(missing)).collect()
 }
 
 /// What a strategy said, without those rules, up to where one of them ended the run.
-fn heard(trail: &[Decision], until: Option<&Decision>, lost: &[&Requirement]) -> Vec<String> {
+fn heard(trail: &[Decision], until: Option<&Decision>, lost: &[&Unread]) -> Vec<String> {
     let kept = trail.iter().take_while(|decision| until.is_none_or(|end| decision.point < end.point));
     kept.filter(|decision| lost.iter().all(|missing| missing.rule != decision.rule))
         .map(|d| format!("{} {:?} {} {} {:?}", d.point, d.event, d.action, d.rule, d.evidence))
@@ -45,7 +45,7 @@ fn difference(run: &Run, copy: &Run, strategy: &dyn Strategy) -> Option<String> 
     let lost = lost(&before, &after);
     let gained = before.not_evaluable.iter().any(|missing| !after.not_evaluable.contains(missing));
     let excused = lost.iter().all(|missing| {
-        let Requirement { need, .. } = missing;
+        let Unread { need, .. } = missing;
         matches!(need, Need::Texts | Need::Judge | Need::Plan | Need::Metrics | Need::PlainArguments | Need::ToolNames)
     });
     if gained || !excused {

@@ -48,12 +48,12 @@ impl FrontierFigure<'_> {
         let numbered = self.points.iter().zip(self.summaries).zip(1..);
         numbered
             .filter_map(|((point, summary), number)| {
-                let interval = summary.estimates.fes_rate.interval;
+                let interval = summary.estimates.fes_rate.interval();
                 Some(Placed {
                     number,
                     name: style::clipped(&point.stack, 22),
-                    killed: point.fes_rate.value? * 100.0,
-                    saved: point.saved_ratio.value? * 100.0,
+                    killed: point.axes()?.0 * 100.0,
+                    saved: point.axes()?.1 * 100.0,
                     interval: interval.map(|interval| (interval.low * 100.0, interval.high * 100.0)),
                     colour: colour(point),
                     on_frontier: point.on_frontier,

@@ -5,7 +5,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::canvas::{Drawing, FigureError, Picture};
 use super::style::{BLUE, FAINT, GREY, INK, LABEL, RED, SMALL, TITLE};
-use crate::stats::Estimate;
+use crate::stats::RangeEstimate;
 use crate::sweep::{Grid, Results, SettingResult};
 
 /// A sweep.
@@ -80,8 +80,9 @@ impl SweepFigure<'_> {
         let Some(of) = self.grid.axes.get(axis) else { return Ok(()) };
         let settings = self.of_axis(axis);
         let limits: Vec<f64> = settings.iter().map(|(_, setting)| setting.limit).collect();
-        let highs = settings.iter().flat_map(|(_, setting)| [setting.summary.fes_rate(), &setting.useful]);
-        let most = highs.filter_map(|estimate| estimate.high().or(estimate.value)).fold(self.max_fes * 1.5, f64::max);
+        let highs = settings.iter().flat_map(|(_, setting)| [setting.summary.fes_rate(), setting.useful]);
+        let most =
+            highs.filter_map(|estimate| estimate.upper().or(estimate.high.value)).fold(self.max_fes * 1.5, f64::max);
         let (right, top) = (limits.len() as f64 - 0.5, (most * 108.0).min(103.0));
         let mut chart = ChartBuilder::on(area)
             .x_label_area_size(48)
@@ -107,13 +108,13 @@ impl SweepFigure<'_> {
         let tolerated = [(-0.5, self.max_fes * 100.0), (right, self.max_fes * 100.0)];
         chart.draw_series(DashedLineSeries::new(tolerated, 5, 4, GREY.stroke_width(1))).map_err(error)?;
         for (colour, shift, of) in [(RED, -0.06, killed as Of), (BLUE, 0.06, useful as Of)] {
-            let points: Vec<(f64, &Estimate)> =
+            let points: Vec<(f64, RangeEstimate)> =
                 settings.iter().enumerate().map(|(at, (_, setting))| (at as f64 + shift, of(setting))).collect();
-            let line = points.iter().filter_map(|(x, estimate)| Some((*x, estimate.value? * 100.0)));
+            let line = points.iter().filter_map(|(x, estimate)| Some((*x, estimate.value()? * 100.0)));
             chart.draw_series(LineSeries::new(line.clone(), colour.stroke_width(2))).map_err(error)?;
             chart.draw_series(line.map(|at| Circle::new(at, 4, colour.filled()))).map_err(error)?;
             for (x, estimate) in &points {
-                if let Some(interval) = estimate.interval {
+                if let Some(interval) = estimate.interval() {
                     let bar = [(*x, interval.low * 100.0), (*x, interval.high * 100.0)];
                     chart.draw_series(LineSeries::new(bar, colour.mix(0.45).stroke_width(2))).map_err(error)?;
                 }
@@ -131,14 +132,14 @@ impl SweepFigure<'_> {
 }
 
 /// One of the two curves.
-type Of = for<'s> fn(&'s SettingResult) -> &'s Estimate;
+type Of = fn(&SettingResult) -> RangeEstimate;
 
-fn killed(setting: &SettingResult) -> &Estimate {
+fn killed(setting: &SettingResult) -> RangeEstimate {
     setting.summary.fes_rate()
 }
 
-fn useful(setting: &SettingResult) -> &Estimate {
-    &setting.useful
+fn useful(setting: &SettingResult) -> RangeEstimate {
+    setting.useful
 }
 
 /// The position of a limit on the axis; `None` between two limits.

@@ -1,0 +1,14 @@
+//! The stop rules that agent frameworks ship: [`system`] holds the five seed systems, [`preset`] the rules of other
+//! frameworks, [`catalog`] the names of them all; [`conformance`] holds them against the originals' own answers.
+
+#[cfg(test)]
+pub(crate) use whenstop_core::replay;
+pub(crate) use whenstop_core::{bailout, decision, diagnostic, judge, stack, text, transcript};
+pub(crate) use whenstop_readers::reader;
+#[cfg(test)]
+pub(crate) use whenstop_readers::redact;
+
+pub mod catalog;
+pub mod conformance;
+pub mod preset;
+pub mod system;
