@@ -11,7 +11,7 @@ use super::failure::Failure;
 use super::inputs::{CorpusArgs, process};
 use super::output::Output;
 use crate::diagnostic::{Diagnostic, Location};
-use crate::reader::{Corpus, Detail, ReadOptions, trace};
+use crate::reader::{Corpus, Detail, ReadOptions, RecordedCosts, trace};
 use crate::redact::redact;
 use crate::report::{CsvStyle, write_atomically, write_folder};
 use crate::transcript::Run;
@@ -57,7 +57,13 @@ struct Written {
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let Target::Trace = args.to;
     // A copy keeps a recorded cost of 0: what to make of it is for whoever reads the copy.
-    let copying = |options| ReadOptions { detail: Detail::Counts, keep_zero_costs: true, ..options };
+    let copying = |options: ReadOptions| {
+        let recorded_costs = match options.recorded_costs {
+            RecordedCosts::Overridden => RecordedCosts::Overridden,
+            RecordedCosts::Trusted | RecordedCosts::Copied => RecordedCosts::Copied,
+        };
+        ReadOptions { detail: Detail::Counts, recorded_costs, ..options }
+    };
     let corpus = args.corpus.open_with(copying)?;
     match &args.out {
         None => {
@@ -133,7 +139,7 @@ fn into_file(path: &Path, corpus: &Corpus, args: &Args, output: &Output) -> Resu
 
 fn into_folder(folder: &Path, corpus: &Corpus, args: &Args, output: &Output) -> Result<u64, Failure> {
     let mut given = HashSet::new();
-    let mut failed: Option<Failure> = None;
+    let mut failed = None;
     let written = write_folder(folder, CsvStyle::Plain, |to| {
         let converted = convert(corpus, args, output, |written| {
             let name = file_name(&written.run_id, &mut given);
@@ -141,19 +147,11 @@ fn into_folder(folder: &Path, corpus: &Corpus, args: &Args, output: &Output) -> 
             write_atomically(&to.join(name), |file| file.write_all(&written.lines))
         });
         converted.map_err(|failure| {
-            let first = failure.diagnostics.first().clone();
-            failed = Some(failure);
-            first
+            failed = Some(failure.exit);
+            failure.diagnostics.first().clone()
         })
     });
-    written.map_err(|first| match failed {
-        None => Failure::input(first),
-        // One error alone is told of the file it was to be, not of where that was written for now.
-        Some(failure) if failure.diagnostics.iter().nth(1).is_none() => {
-            Failure { diagnostics: first.into(), ..failure }
-        }
-        Some(failure) => failure,
-    })
+    written.map_err(|diagnostic| Failure { diagnostics: diagnostic.into(), exit: failed.unwrap_or(Exit::BadInput) })
 }
 
 /// A file name for the run: its id without what file systems dislike; made unique by a number, also where upper and

@@ -100,6 +100,7 @@ fn oddities(report: &CorpusReport) -> Vec<String> {
 
 /// Sources of outcomes, findings, and files left out.
 fn details(report: &CorpusReport, why: bool) -> String {
+    let notices: Vec<String> = report.notices.iter().map(|notice| notice.diagnostic.render(notice.severity)).collect();
     let mut told: Vec<String> = Vec::new();
     for format in &report.formats {
         for (source, runs) in &format.outcome_sources {
@@ -121,8 +122,8 @@ fn details(report: &CorpusReport, why: bool) -> String {
         told.push(format!("{count} lines of an unknown kind: {kind}"));
     }
     // Paths, kinds and ids are the recordings' own words: none of them begins a line.
-    let notices = report.notices.iter().map(|notice| notice.diagnostic.render(notice.severity));
-    let mut lines: Vec<String> = notices.chain(told.iter().map(|line| one_line(line).into_owned())).collect();
+    let mut lines = notices;
+    lines.extend(told.iter().map(|line| one_line(line).into_owned()));
     for finding in &report.findings {
         lines.push(finding.diagnostic.render(finding.severity));
     }

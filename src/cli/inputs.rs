@@ -10,7 +10,7 @@ use super::output::Output;
 use crate::catalog::{self, Strategies};
 use crate::diagnostic::{Diagnostic, Diagnostics, Location, Severity, nearest};
 use crate::preset;
-use crate::reader::{Corpus, CorpusReport, Detail, PriceTable, ReadOptions};
+use crate::reader::{Corpus, CorpusReport, Detail, PriceTable, ReadOptions, RecordedCosts};
 use crate::stack::{StackFile, Use};
 use crate::stats::labels::LabelErrors;
 use crate::system::ConfigText;
@@ -72,7 +72,7 @@ impl ReadingArgs {
             success_at: self.success_at,
             outcome_key: self.outcome.clone(),
             prices: self.prices()?.map(Arc::new),
-            override_costs: self.override_costs,
+            recorded_costs: if self.override_costs { RecordedCosts::Overridden } else { RecordedCosts::Trusted },
             free_models: self.free_model.clone(),
             ..ReadOptions::default()
         })
@@ -146,7 +146,10 @@ fn tell_findings(report: &CorpusReport, output: &Output) {
         output.error(&finding.diagnostic);
     }
     for notice in &report.notices {
-        output.notice(&notice.diagnostic, notice.severity);
+        match notice.severity {
+            Severity::Error => output.error(&notice.diagnostic),
+            Severity::Warning => output.warning(&notice.diagnostic),
+        }
     }
     if let Some(pricing) = &report.pricing {
         pricing.lines().iter().for_each(|line| output.note(line));
@@ -193,7 +196,7 @@ fn load_one(named: &str) -> Result<Strategies, Diagnostics> {
         Some(("system", "all")) => catalog::all_systems(),
         Some(("preset" | "system", name)) => {
             let used = Use { name: name.to_owned(), system: name.to_owned(), ..Use::default() };
-            Ok(vec![catalog::by_name(used)?])
+            Ok(vec![catalog::by_name(&used)?])
         }
         _ => load_file(Path::new(named)),
     }

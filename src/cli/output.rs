@@ -65,8 +65,8 @@ impl Output {
     pub(super) fn paragraph(&self, text: &str) {
         let width = usize::from(width()).min(80);
         let (mut lines, mut line) = (String::new(), String::new());
-        let text = diagnostic::one_line(text);
-        for word in text.split(' ') {
+        // Names come from recordings: none of them begins a line.
+        for word in diagnostic::one_line(text).split(' ') {
             if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > width {
                 lines += &line;
                 lines.push('\n');
@@ -111,10 +111,10 @@ impl Output {
         }
     }
 
-    /// A message about the recordings that ends nothing.
-    pub(super) fn notice(&self, notice: &Diagnostic, severity: Severity) {
+    /// Something odd about the input, unless quiet.
+    pub(super) fn warning(&self, diagnostic: &Diagnostic) {
         if !self.quiet {
-            self.message(&notice.render(severity));
+            self.message(&diagnostic.render(Severity::Warning));
         }
     }
 

@@ -129,9 +129,12 @@ fn show(
 ) -> Result<(), Failure> {
     match args.format {
         Format::Table => {
-            output.data(&format!("{headline}\n"));
+            output.paragraph(headline);
             output.table(&table::sweep_overview(&judged.reported, judged.chosen), Format::Table)?;
-            output.data(&format!("\n{}\n", notes(args, judged).join("\n")));
+            output.data("\n");
+            for note in notes(args, judged) {
+                output.paragraph(&note);
+            }
         }
         Format::Json => output.json(&serde_json::json!({
             "schema_version": 1,
@@ -192,7 +195,7 @@ fn notes(args: &Args, judged: &Judged) -> Vec<String> {
             let fes = reported.adjusted_by(|setting| setting.fes_difference).name();
             let useful = reported.adjusted_by(|setting| setting.useful_difference).name();
             let by = if fes == useful { fes.to_owned() } else { format!("{fes} (killed) and {useful} (saved)") };
-            format!("; differences are to `{name}`, p-values adjusted by {by}")
+            format!("; differences are to `{name}` in points, with * where p <= 0.05 adjusted by {by}")
         }
         None => String::new(),
     };

@@ -17,7 +17,7 @@ impl Cell {
         }
     }
 
-    /// The cell as a person sees it: in one line, without what a terminal would obey; a dash for a missing one.
+    /// The cell as a person sees it: a dash for a missing one; in one line, and without what a terminal would obey.
     fn shown(&self) -> String {
         match self {
             Self::Missing => "-".to_owned(),

@@ -1,4 +1,4 @@
-//! How text of recordings is shown to people.
+//! How text from recordings is shown to people.
 //!
 //! Ids, texts, tool names and file names come from recordings, so they can hold anything: escape sequences that rewrite
 //! what a terminal shows, marks that turn the direction of writing around, line feeds that begin a line which looks like

@@ -113,7 +113,7 @@ impl Settings {
             None => Ok(()),
             Some(key) => {
                 let help = did_you_mean(key, known);
-                Err(ConfigError::about(About::Option(key.clone()), format!("unknown option `{key}`"), help))
+                Err(ConfigError::about(About::Option(key.as_str().into()), format!("unknown option `{key}`"), help))
             }
         }
     }
@@ -141,7 +141,7 @@ impl Settings {
 
     /// The error for an option's value.
     pub fn bad_option(&self, key: &str, value: &Value, help: impl Into<String>) -> ConfigError {
-        ConfigError::about(About::Value(key.to_owned()), format!("bad value `{value}` of option `{key}`"), help)
+        ConfigError::about(About::Value(key.into()), format!("bad value `{value}` of option `{key}`"), help)
     }
 }
 
@@ -161,9 +161,9 @@ pub enum About {
     /// The profile.
     Profile,
     /// The name of an option.
-    Option(String),
+    Option(Box<str>),
     /// The value of an option.
-    Value(String),
+    Value(Box<str>),
 }
 
 /// A configuration that was refused: what, where, how to fix it; and what of the stack file it is about.

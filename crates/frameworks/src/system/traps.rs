@@ -87,7 +87,7 @@ fn awaken_trap(condition: &StopConditionSpec, guard: usize) -> (&'static str, Op
         StopConditionSpec::TokenBudget { max_total } => {
             ("max_total", few_tokens(i64::try_from(*max_total).unwrap_or(i64::MAX)))
         }
-        StopConditionSpec::ConsecutiveErrors { max } if max & 0xFFFF_FFFF == 0 => {
+        StopConditionSpec::ConsecutiveErrors { max } if max.trailing_zeros() >= 32 => {
             let wrapped = "awaken keeps the lowest 32 bits of `max`: it is 0, which switches the condition off";
             let trap = if *max == 0 { off("max") } else { (wrapped.to_owned(), LEAVE_OUT.to_owned()) };
             ("max", Some(trap))
@@ -203,7 +203,7 @@ fn adaptive(settings: &Settings) -> Vec<ConfigTrap> {
     let what = format!("`max_iterations` of {max} allows a single model call");
     let help = "write 2 or more; there is no value that switches it off";
     match option {
-        Some(_) => vec![(Diagnostic::new(Location::default(), what, help), About::Value("max_iterations".to_owned()))],
+        Some(_) => vec![(Diagnostic::new(Location::default(), what, help), About::Value("max_iterations".into()))],
         None => vec![in_config(settings, "max_iterations", (what, help.to_owned()))],
     }
 }
@@ -215,7 +215,7 @@ fn mira(settings: &Settings) -> Vec<ConfigTrap> {
     let mut traps = Vec::new();
     let mut told = |key: &str, what: String, help: &str| {
         if settings.set.contains_key(key) {
-            traps.push((Diagnostic::new(Location::default(), what, help), About::Value(key.to_owned())));
+            traps.push((Diagnostic::new(Location::default(), what, help), About::Value(key.into())));
         } else {
             traps.push(in_config(settings, key, (what, help.to_owned())));
         }

@@ -70,6 +70,18 @@ pub enum Detail {
     Runs,
 }
 
+/// What a recorded cost counts for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RecordedCosts {
+    /// It is the cost. Only a 0 for a run with tokens is unknown, unless its models are free.
+    #[default]
+    Trusted,
+    /// Prices go before it, where there are some for the run.
+    Overridden,
+    /// As trusted, but a 0 stays where it is: for copies, whose readers decide what to make of it.
+    Copied,
+}
+
 /// How to read a corpus.
 #[derive(Clone, Debug)]
 pub struct ReadOptions {
@@ -89,12 +101,10 @@ pub struct ReadOptions {
     pub outcome_key: Option<String>,
     /// Prices to compute costs from where only tokens are recorded.
     pub prices: Option<Arc<PriceTable>>,
-    /// Compute the cost from `prices` where one is recorded, too.
-    pub override_costs: bool,
+    /// What a recorded cost counts for.
+    pub recorded_costs: RecordedCosts,
     /// Models whose recorded cost of 0 is true. Of others, a cost of 0 for a run with tokens is unknown.
     pub free_models: Vec<String>,
-    /// Keep a recorded cost of 0 whatever the tokens: for copies of a recording.
-    pub keep_zero_costs: bool,
     /// How closely the runs are looked at for the report.
     pub detail: Detail,
 }
@@ -110,9 +120,8 @@ impl Default for ReadOptions {
             success_at: None,
             outcome_key: None,
             prices: None,
-            override_costs: false,
+            recorded_costs: RecordedCosts::default(),
             free_models: Vec::new(),
-            keep_zero_costs: false,
             detail: Detail::Hygiene,
         }
     }

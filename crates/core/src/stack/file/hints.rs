@@ -34,7 +34,8 @@ const COMPARATORS: &[(&str, Comparator)] = &[
     ("<", Comparator::LessThan),
     ("gte", Comparator::AtLeast),
     ("ge", Comparator::AtLeast),
-    ("min", Comparator::AtLeast),
+    // A limit in other tools is the most that is allowed: here it is where the rule fires.
+    ("max", Comparator::AtLeast),
     ("limit", Comparator::AtLeast),
     ("threshold", Comparator::AtLeast),
     ("value", Comparator::AtLeast),
@@ -45,7 +46,6 @@ const COMPARATORS: &[(&str, Comparator)] = &[
     ("is", Comparator::Equals),
     ("lte", Comparator::AtMost),
     ("le", Comparator::AtMost),
-    ("max", Comparator::AtMost),
     ("below", Comparator::LessThan),
     ("under", Comparator::LessThan),
     ("lt", Comparator::LessThan),

@@ -233,7 +233,7 @@ fn read_use(fields: &Fields<'_>, name: Read<Option<String>>, places: &mut Places
             put_settings(table, "set", places);
             fields.json("set").map(|set| set.and_then(|set| set.as_object().cloned()).unwrap_or_default())
         }
-        Some(placed) => Err(fields.wrong("set", placed, "a table: `set = { name = value }`")),
+        Some(other) => Err(fields.wrong("set", other, "a table: `set = { name = value }`")),
     };
     let finished = fields.finish(Level::Use(system.as_ref().ok().and_then(Option::as_deref).unwrap_or("the system")));
     let (name, system, profile, config, set) = (name?, system?.unwrap_or_default(), profile?, config?, set?);

@@ -1,4 +1,4 @@
-//! The one shape of an error message: what, where, how to fix it; near misses of names; how text of recordings is shown.
+//! The one shape of an error message: what, where, how to fix it; and near misses of names.
 
 mod shown;
 
@@ -112,8 +112,8 @@ impl Diagnostic {
         Self { at: Location::in_text(path, text, start), what: what.into(), help: help.into(), excerpt }
     }
 
-    /// The message as it is shown: what, where with the offending line, how to fix it. Line feeds within a part are shown
-    /// as escapes: a file name cannot begin a line of its own.
+    /// The message as it is shown: what, where with the offending line, how to fix it. Line feeds within a part are shown as
+    /// escapes: a file name cannot begin a line of its own.
     pub fn render(&self, severity: Severity) -> String {
         let word = match severity {
             Severity::Error => "error",
@@ -185,42 +185,59 @@ impl std::error::Error for Diagnostic {}
 
 /// All that is wrong with one input, in order of place; never empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Diagnostics {
-    first: Diagnostic,
-    rest: Vec<Diagnostic>,
-}
+pub struct Diagnostics(Vec<Diagnostic>);
 
 impl Diagnostics {
     /// What was found, sorted by place; `None` when nothing was.
     pub fn of(mut found: Vec<Diagnostic>) -> Option<Self> {
         found.sort_by(|a, b| a.at.cmp(&b.at));
-        let mut found = found.into_iter();
-        Some(Self { first: found.next()?, rest: found.collect() })
+        (!found.is_empty()).then_some(Self(found))
     }
 
     /// The first of them.
     pub fn first(&self) -> &Diagnostic {
-        &self.first
+        self.0.first().expect("never empty: `of` and `from` see to it")
     }
 
     /// Each of them.
-    pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
-        std::iter::once(&self.first).chain(&self.rest)
+    pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
+        self.0.iter()
     }
 }
 
+impl fmt::Display for Diagnostics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.first().fmt(f)?;
+        match self.0.len() {
+            0 | 1 => Ok(()),
+            n => write!(f, ", and {} more", n - 1),
+        }
+    }
+}
+
+impl std::error::Error for Diagnostics {}
+
 impl From<Diagnostic> for Diagnostics {
-    fn from(first: Diagnostic) -> Self {
-        Self { first, rest: Vec::new() }
+    fn from(one: Diagnostic) -> Self {
+        Self(vec![one])
     }
 }
 
 impl IntoIterator for Diagnostics {
     type Item = Diagnostic;
-    type IntoIter = std::iter::Chain<std::iter::Once<Diagnostic>, std::vec::IntoIter<Diagnostic>>;
+    type IntoIter = std::vec::IntoIter<Diagnostic>;
 
     fn into_iter(self) -> Self::IntoIter {
-        std::iter::once(self.first).chain(self.rest)
+        self.0.into_iter()
+    }
+}
+
+impl<'d> IntoIterator for &'d Diagnostics {
+    type Item = &'d Diagnostic;
+    type IntoIter = std::slice::Iter<'d, Diagnostic>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
     }
 }
 
@@ -268,6 +285,14 @@ mod tests {
     }
 
     #[test]
+    fn a_message_keeps_its_three_lines_whatever_it_names() {
+        let message = Diagnostic::new(Location::file("a\nerror: b\x1b[2J"), "no `x\ny`", "try\nagain");
+        let shown = message.render(Severity::Error);
+        assert_eq!(shown.lines().count(), 3, "{shown}");
+        assert!(!shown.contains('\x1b'));
+    }
+
+    #[test]
     fn a_long_line_is_cut_around_the_mark() {
         let text = format!("{} HERE {}", "x".repeat(200), "y".repeat(200));
         let shown = shown(&text, "HERE");
@@ -294,13 +319,5 @@ mod tests {
         ] {
             assert_eq!(nearest(name, known), meant, "{name}");
         }
-    }
-
-    #[test]
-    fn no_part_of_a_message_begins_a_line() {
-        let message = Diagnostic::new(Location::file("a\nerror: b\x1b[2J"), "no `x\ny`", "try\nagain");
-        let shown = message.render(Severity::Error);
-        assert_eq!(shown.lines().count(), 3, "{shown}");
-        assert!(!shown.contains('\x1b'));
     }
 }
