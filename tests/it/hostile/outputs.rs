@@ -125,3 +125,37 @@ fn what_a_killed_writer_left_is_swept_up() {
             }),
     ]);
 }
+
+#[test]
+fn a_half_written_folder_is_no_corpus() {
+    let commands = [
+        "corpus each",
+        "compare each --stacks s.toml",
+        "convert each --out all.jsonl",
+        "check each --stacks s.toml --fail-on fes_rate>0.5",
+    ];
+    let rows = commands.map(|command| {
+        row(format!("half a folder of runs: {command}"), command)
+            .file("a.jsonl", run("a"))
+            .file("s.toml", STACK)
+            .prepare(|desk| {
+                assert_eq!(desk.told("convert a.jsonl --out each/").0, 0);
+                desk.put("each/INCOMPLETE", "");
+            })
+            .exit(3)
+            .says("half written")
+            .says("each")
+    });
+    let mine = row("a file of the same name", "corpus .")
+        .file("INCOMPLETE", "my list")
+        .file("a.jsonl", run("a"))
+        .runs(1)
+        .says("trace");
+    let in_the_way = row("a file of the same name in the way", "convert a.jsonl --out each/")
+        .file("a.jsonl", run("a"))
+        .file("each/INCOMPLETE", "my list")
+        .exit(3)
+        .says("in the way")
+        .after(|desk| assert_eq!(desk.read("each/INCOMPLETE"), "my list"));
+    check(rows.into_iter().chain([mine, in_the_way]).collect());
+}
