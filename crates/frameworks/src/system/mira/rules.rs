@@ -125,6 +125,7 @@ pub enum Repair {
 
 /// The switches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own in which releases differ")]
 pub struct Rules {
     /// Order of the checks.
     pub order: Order,
