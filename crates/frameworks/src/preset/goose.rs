@@ -61,9 +61,8 @@ const BOTH: &str = "both_checks";
 #[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
 fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     let variant = match rule {
-        "repetition_check" => "documented",
+        "repetition_check" | COMBINED => "documented",
         "repeated_error" => "repeated-error",
-        COMBINED => "documented",
         _ => "shipped",
     };
     let mut settings = Settings { variant: Some(variant.to_owned()), only: None, ..Settings::of_case(rule, input) };

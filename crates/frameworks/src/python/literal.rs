@@ -35,7 +35,7 @@ struct Parser<'t> {
     rest: &'t str,
 }
 
-impl<'t> Parser<'t> {
+impl Parser<'_> {
     fn skip(&mut self) {
         self.rest = self.rest.trim_start_matches(is_space);
     }

@@ -1,5 +1,7 @@
 //! agentica's golden tables: judge replies, and sequences of turns through a goal.
 
+use std::fmt::Write;
+
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -163,10 +165,10 @@ pub(super) fn sequence(version: Version, input: &Value) -> Result<Value, CaseErr
         objective: String::new(),
         manager: Manager::default(),
     };
-    if !python::is_true(&goal.unset) {
-        if let Err(refused) = session.set(&goal)? {
-            return Ok(json!({ "set_error": refused.to_string() }));
-        }
+    if !python::is_true(&goal.unset)
+        && let Err(refused) = session.set(&goal)?
+    {
+        return Ok(json!({ "set_error": refused.to_string() }));
     }
     // 1.4 knows no verifier.
     let verifiers = goal.verifier.as_deref().filter(|script| version == Version::V15 && !script.is_empty());
@@ -346,13 +348,13 @@ impl Referee for Script<'_> {
 fn prompt(objective: &str, goal: &Goal, turn: &Turn, response: &str) -> String {
     let mut prompt = format!("Goal: {objective}");
     for (index, subgoal) in goal.subgoals.iter().enumerate() {
-        prompt.push_str(&format!("\n  {}. {subgoal}", index + 1));
+        let _ = write!(prompt, "\n  {}. {subgoal}", index + 1);
     }
     let named = turn.tools.iter().filter(|(name, _)| !name.is_empty());
     let shown: Vec<String> =
         named.map(|(name, failed)| if *failed { format!("{name}(error)") } else { name.clone() }).collect();
     if !shown.is_empty() {
-        prompt.push_str(&format!("\n{TOOLS_LINE}{}", shown.join(", ")));
+        let _ = write!(prompt, "\n{TOOLS_LINE}{}", shown.join(", "));
     }
     format!("{prompt}\n---\n{}", python::strip(response))
 }

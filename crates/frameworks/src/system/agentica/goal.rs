@@ -127,7 +127,7 @@ impl Budgets {
         }
         let checked = |budget: Option<Limit>| match budget {
             None => Ok(None),
-            Some(limit) if limit.value() == -1.0 => Ok(None),
+            Some(limit) if limit.value().total_cmp(&-1.0).is_eq() => Ok(None),
             Some(limit) if limit.value() <= 0.0 => Err(Refused::BadBudget),
             Some(limit) => Ok(Some(limit)),
         };

@@ -246,11 +246,12 @@ impl Message {
             tokens: self.counted_tokens(),
             plan_may_be_unrecorded: self.plan_may_be_unrecorded,
         };
-        if self.is_auto && self.rules.order == Order::Code {
-            if let Some(reason) = situation.stop_policy(project.as_deref().unwrap_or(&nothing))? {
-                progress.push(format!("{}{reason}", reason.prefix()));
-                return Ok(Next::Stop(Some(reason)));
-            }
+        if self.is_auto
+            && self.rules.order == Order::Code
+            && let Some(reason) = situation.stop_policy(project.as_deref().unwrap_or(&nothing))?
+        {
+            progress.push(format!("{}{reason}", reason.prefix()));
+            return Ok(Next::Stop(Some(reason)));
         }
         let reason = match situation.continuation(project.as_deref_mut(), &mut self.last_guard)? {
             Continuation::Go => return Ok(Next::Run(RunKind::Continue)),

@@ -125,6 +125,7 @@ pub enum Repair {
 
 /// The switches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own in which releases differ")]
 pub struct Rules {
     /// Order of the checks.
     pub order: Order,
@@ -140,8 +141,6 @@ pub struct Rules {
     pub replan: Replan,
     /// What the guardrail asks for.
     pub guardrail: Guardrail,
-    /// Is the normalised plan written back? The page says nothing of it.
-    pub rewrites_plan: bool,
     /// Repair runs after a block.
     pub repair: Repair,
     /// Is a missing checkpoint answered with a repair run?
@@ -171,7 +170,6 @@ impl Rules {
             provider: ProviderCheck::First,
             replan: Replan::Liberal,
             guardrail: Guardrail::All,
-            rewrites_plan: true,
             repair: Repair::Any,
             checkpoint_repair: true,
             approval: false,
@@ -193,7 +191,6 @@ impl Rules {
                 metrics: MetricsScope::LastExperiment,
                 tokens: TokenScope::Session,
                 provider: ProviderCheck::Never,
-                rewrites_plan: false,
                 repair: Repair::Never,
                 checkpoint_repair: false,
                 ..described

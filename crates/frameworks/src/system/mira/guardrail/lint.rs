@@ -3,13 +3,19 @@
 use serde_json::{Map, Value};
 
 use super::plan_block::plan_block;
-use super::reconcile::EXPERIMENT_STATUS;
+use super::reconcile::experiment_status;
 use super::{Contract, Project};
 use crate::python::{self, Raised};
-use crate::system::mira::rules::Guardrail;
+use crate::system::mira::rules::{Guardrail, Rules};
 
 /// All issues, in plan order. A plan whose `experiments` is no list has none.
-pub(super) fn lint(plan: &Map<String, Value>, project: &Project, contract: Contract) -> Result<Vec<String>, Raised> {
+pub(super) fn lint(
+    plan: &Map<String, Value>,
+    project: &Project,
+    contract: Contract,
+    rules: Rules,
+) -> Result<Vec<String>, Raised> {
+    let known = experiment_status(rules);
     let mut issues = if contract.guardrail == Guardrail::Severe { plan_block(plan.get("plan"))? } else { Vec::new() };
     let Some(experiments) = plan.get("experiments").and_then(Value::as_array) else { return Ok(issues) };
     let mut ids: Vec<&str> = Vec::new();
@@ -29,7 +35,7 @@ pub(super) fn lint(plan: &Map<String, Value>, project: &Project, contract: Contr
             issues.push(format!("duplicate experiment id: {id}"));
         }
         ids.push(id);
-        let status = experiment.get("status").and_then(Value::as_str).filter(|word| EXPERIMENT_STATUS.contains(word));
+        let status = experiment.get("status").and_then(Value::as_str).filter(|word| known.contains(word));
         let Some(status) = status else {
             issues.push(format!("{id}: invalid status"));
             continue;

@@ -99,11 +99,11 @@ pub fn guard(project: &mut Project, agent_profile: Option<AgentProfile>, rules: 
     let contract = Contract::of(agent_profile, project, rules);
     // What is looked for in the project's files includes the plan's own, as it is written by now.
     let seen = Project { plan: PlanFile::Parsed(Value::Object(current.clone())), ..project.clone() };
-    let issues = lint::lint(&current, &seen, contract)?;
+    let issues = lint::lint(&current, &seen, contract, rules)?;
     if rules.guardrail == Guardrail::Severe {
         fixed |= warnings::note(&mut current, &issues, |issue| is_fatal(rules.guardrail, issue));
     }
-    if fixed && rules.rewrites_plan {
+    if fixed {
         project.plan = PlanFile::Parsed(Value::Object(current));
     }
     Ok(Guard { issues, fixed, unreadable: false })

@@ -26,10 +26,10 @@ pub(super) fn plan_block(plan: Option<&Value>) -> Result<Vec<String>, Raised> {
     let Some(plan) = python::dict(plan) else { return Ok(vec!["plan must be a JSON object".to_owned()]) };
     let field = |key: &str| plan.get(key).filter(|value| !value.is_null());
     let mut issues = Vec::new();
-    if let Some(phase) = field("phase") {
-        if !is_one_of(phase, &["questions", "draft", "approved"])? {
-            issues.push(format!("plan.phase invalid: {}", python::repr(phase)));
-        }
+    if let Some(phase) = field("phase")
+        && !is_one_of(phase, &["questions", "draft", "approved"])?
+    {
+        issues.push(format!("plan.phase invalid: {}", python::repr(phase)));
     }
     match field("questions") {
         None => {}

@@ -104,7 +104,7 @@ impl Project {
     pub(super) fn json_files(&self) -> Vec<&str> {
         const IGNORED: [&str; 6] = [".git", ".mira", "__pycache__", "node_modules", ".venv", "venv"];
         let is_ignored = |path: &str| path.rsplit('/').skip(1).any(|folder| IGNORED.contains(&folder));
-        let is_json = |path: &str| python::lower(path).ends_with(".json");
+        let is_json = |path: &str| python::lower(path).strip_suffix(".json").is_some();
         sorted(self.paths().filter(|path| is_json(path) && !is_ignored(path)))
     }
 
