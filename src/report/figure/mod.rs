@@ -5,6 +5,8 @@ mod budget;
 mod canvas;
 mod frontier;
 mod labels;
+mod pen;
+mod scale;
 mod spending;
 mod stops;
 pub mod style;
