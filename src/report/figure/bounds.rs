@@ -6,6 +6,7 @@ use super::canvas::{Drawing, FigureError, Picture};
 use super::frontier::ungraded;
 use super::pen::{Head, Look, MARGIN, Pen, WIDTH};
 use super::scale::{Quantity, Scale, ticks};
+use super::stops::named;
 use super::style::{self, BLUE, FAINT, GREY, RED, SMALL};
 use crate::aggregate::{Group, Row, Summary};
 
@@ -30,11 +31,12 @@ const HALF: i32 = 5;
 const SINGLE: usize = 3;
 
 /// Why the outcome of a run under a stack is open; a run has one cause, the first that applies.
-const CAUSE: [(&str, &str); 4] = [
+const CAUSE: [(&str, &str); 5] = [
     ("unread", "a rule could not be read"),
     ("diverged", "the stack warned, asked or refused, and what follows is not recorded"),
     ("ungraded", "nobody graded the run"),
-    ("cut short", "stopped, and nobody graded the state at the stop"),
+    ("stopped", "nobody graded the state at the stop"),
+    ("capped", "the recording was cut off by its own cap before the stack stopped it"),
 ];
 
 /// One line of the figure.
@@ -55,21 +57,27 @@ impl BoundsFigure<'_> {
         if self.is_ungraded() {
             return Vec::new();
         }
-        let idle = self.summaries.iter().filter(|summary| summary.never_acted()).count();
+        let idle = self.folded(Summary::never_acted);
+        let unread = self.folded(Summary::is_unread);
         let mut lines: Vec<Line<'_>> = Vec::new();
-        let mut folded = false;
         for (summary, group) in self.summaries.iter().zip(self.groups) {
-            let mut name = summary.stack.to_string();
-            if idle > SINGLE && summary.never_acted() {
-                if folded {
-                    continue;
-                }
-                folded = true;
-                name = format!("{idle} that never acted");
-            }
+            let kind = [&idle, &unread].into_iter().find(|names| names.contains(&&*summary.stack));
+            let name = match kind {
+                Some(names) if names.first() != Some(&&*summary.stack) => continue,
+                Some(names) if summary.never_acted() => format!("{} that never acted", names.len()),
+                Some(names) => format!("{} that cannot be judged", names.len()),
+                None => summary.stack.to_string(),
+            };
             lines.push(Line { name, summary, causes: causes(group) });
         }
         lines
+    }
+
+    /// Stacks of a kind that share one line; none where they are few.
+    fn folded(&self, kind: fn(&Summary) -> bool) -> Vec<&str> {
+        let names: Vec<&str> =
+            self.summaries.iter().filter(|summary| kind(summary)).map(|summary| &*summary.stack).collect();
+        if names.len() > SINGLE { names } else { Vec::new() }
     }
 
     fn head(&self, lines: &[Line<'_>]) -> Head {
@@ -79,8 +87,7 @@ impl BoundsFigure<'_> {
             return head.sentence(&ungraded(runs)).note(&self.subtitle);
         }
         let mut notes = vec![
-            "bar: from every open outcome a failure to every one a success; line: 95 % interval around it; no bar: nothing \
-             is open"
+            "bar: from every open outcome a failure to every one a success; line: 95 % interval around it"
                 .to_owned(),
         ];
         let words: Vec<String> = CAUSE
@@ -92,6 +99,13 @@ impl BoundsFigure<'_> {
         if !words.is_empty() {
             notes.push(format!("open, of all runs: {}", words.join("; ")));
             notes.push("even at: so many of the open runs must succeed for as many successes as recorded".to_owned());
+        }
+        for (why, kind) in [("never acted", Summary::never_acted as fn(&Summary) -> bool), ("cannot be judged", Summary::is_unread)]
+        {
+            let names: Vec<String> = self.folded(kind).into_iter().map(str::to_owned).collect();
+            if !names.is_empty() {
+                notes.push(format!("{why}: {}", named(&names)));
+            }
         }
         notes.iter().fold(head.note(&self.subtitle), |head, note| head.note(note))
     }
@@ -196,7 +210,8 @@ fn cause(row: &Row) -> Option<usize> {
         doubts if doubts.unread => Some(0),
         doubts if doubts.diverged => Some(1),
         doubts if doubts.unlabelled => Some(2),
-        _ => (row.outcome_low < row.outcome_high).then_some(3),
+        _ if row.outcome_low == row.outcome_high => None,
+        _ => Some(if row.is_stop() { 3 } else { 4 }),
     }
 }
 
@@ -225,9 +240,9 @@ mod tests {
 
     #[test]
     fn what_is_unknown_is_said_with_its_causes() {
-        assert_eq!(unknown(&[12, 40, 5, 0], 100), "12 % unread, 40 % diverged, 5 % ungraded");
-        assert_eq!(unknown(&[0, 1, 0, 999], 1000), "<1 % diverged, >99 % cut short");
-        assert_eq!(unknown(&[0, 0, 50, 0], 50), "100 % ungraded");
-        assert_eq!(unknown(&[0; 4], 50), "nothing unknown");
+        assert_eq!(unknown(&[12, 40, 5, 0, 0], 100), "12 % unread, 40 % diverged, 5 % ungraded");
+        assert_eq!(unknown(&[0, 1, 0, 999, 0], 1000), "<1 % diverged, >99 % stopped");
+        assert_eq!(unknown(&[0, 0, 50, 0, 0], 50), "100 % ungraded");
+        assert_eq!(unknown(&[0; 5], 50), "nothing unknown");
     }
 }

@@ -65,7 +65,7 @@ impl BudgetFigure<'_> {
             let runs: u64 = left.iter().map(|curve| curve.runs).sum();
             notes.push(format!("{} smaller groups ({runs} runs) are in budget.csv", left.len()));
         }
-        let head = Head::new(format!("Success by budget of {noun}: the runs as recorded, without any stack"));
+        let head = Head::new(format!("Success by budget in {noun}: the runs as recorded, without any stack"));
         let head = head.note(&self.subtitle);
         if notes.is_empty() { head } else { head.note(&notes.join("; ")) }
     }

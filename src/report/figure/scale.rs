@@ -124,6 +124,11 @@ impl Scale {
         self.from + (share * f64::from(self.to - self.from)).round() as i32
     }
 
+    /// True for a square-root scale.
+    pub(super) fn is_rooted(&self) -> bool {
+        self.rooted
+    }
+
     /// True where the number is on the scale.
     pub(super) fn holds(&self, value: f64) -> bool {
         self.low <= value && value <= self.high

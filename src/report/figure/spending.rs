@@ -185,15 +185,13 @@ fn parts(group: &Group<'_>, unit: Unit, as_recorded: bool) -> [f64; PARTS] {
     let mut parts = [0.0; PARTS];
     for row in &group.rows {
         let Some(recorded) = unit.recorded(row) else { continue };
-        let spent = match spent(row, unit) {
-            _ if as_recorded => recorded,
-            Some(spent) if !is_open(row) => spent,
-            _ => {
-                parts[5] += recorded;
-                continue;
-            }
+        let known = if as_recorded { Some((recorded, recorded)) } else { spent(row, unit) };
+        let Some((spent, most)) = known else {
+            parts[5] += recorded;
+            continue;
         };
-        let saved = (recorded - spent).max(0.0);
+        parts[5] += most - spent;
+        let saved = (recorded - most).max(0.0);
         let after = after_success(row, unit).min(recorded);
         let (spent_on, saved_on) = match (row.outcome, row.verdict) {
             (Outcome::Unknown, _) => (4, 9),
@@ -213,13 +211,16 @@ fn parts(group: &Group<'_>, unit: Unit, as_recorded: bool) -> [f64; PARTS] {
     parts
 }
 
-/// Spent under the stack, at most; what a forced answer costs is in it.
-fn spent(row: &Row, unit: Unit) -> Option<f64> {
-    match unit {
-        Unit::Steps => row.steps_high.map(|steps| steps as f64),
-        Unit::Tokens => row.tokens_high.map(|tokens| tokens as f64),
-        Unit::CostUsd => row.cost_usd_high,
-    }
+/// Spent under the stack at least and at most, with what a forced answer costs; `None` where it is not known on whom, or
+/// nothing limits it.
+fn spent(row: &Row, unit: Unit) -> Option<(f64, f64)> {
+    let (low, high) = match unit {
+        Unit::Steps => (row.steps_low as f64, row.steps_high? as f64),
+        Unit::Tokens => (row.tokens_low? as f64, row.tokens_high? as f64),
+        Unit::CostUsd => (row.cost_usd_low?, row.cost_usd_high?),
+    };
+    let is_known = !row.unknown.unread && row.killed_low == row.killed_high;
+    is_known.then(|| (low, high.max(low)))
 }
 
 /// Spent after the success was secured, where that is known.

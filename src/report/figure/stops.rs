@@ -4,7 +4,7 @@ use plotters::prelude::*;
 
 use super::canvas::{Drawing, FigureError, Picture};
 use super::pen::{At, Head, Look, MARGIN, Pen, WIDTH};
-use super::style::{self, FAINT, GREEN, GREY, LABEL, MAUVE, RED, SMALL, STONE, TEAL};
+use super::style::{self, GREEN, GREY, LABEL, MAUVE, RED, SMALL, STONE, TEAL};
 use crate::aggregate::{Group, Row};
 use crate::report::table::join;
 use crate::verdict::Verdict;
@@ -26,7 +26,7 @@ const KINDS: [(&str, RGBColor); 5] = [
     ("nobody graded the run", STONE),
     ("unknown: a rule could not be read, or the stack had left the recorded path", MAUVE),
 ];
-const BINS: u64 = 40;
+const BINS: u64 = 32;
 const LEFT: i32 = 260;
 const RIGHT: i32 = WIDTH.cast_signed() - MARGIN;
 /// Height of the tallest bar: with few stacks there is room to see more.
@@ -70,7 +70,7 @@ impl<'a> Strips<'a> {
     }
 
     fn strip_height(&self) -> i32 {
-        self.bar_height() + 18
+        self.bar_height() + 26
     }
 
     fn height(&self) -> i32 {
@@ -99,12 +99,9 @@ impl<'a> Strips<'a> {
         if self.strips.is_empty() {
             return head;
         }
-        let runs = if self.tallest == 1 { "run" } else { "runs" };
-        let steps = if self.width == 1 { "one step".to_owned() } else { format!("{} steps", self.width) };
-        head.note(&format!(
-            "a bar holds the stops within {steps}; all strips have one scale: the dotted line is at {} {runs}",
-            self.tallest
-        ))
+        let steps = if self.width == 1 { "at one step".to_owned() } else { format!("within {} steps", self.width) };
+        let scale = format!("a bar holds the runs stopped {steps}, with their number; all strips have one height scale");
+        head.note(&scale)
     }
 }
 
@@ -125,7 +122,7 @@ impl Picture for StopsFigure<'_> {
         if strips.strips.is_empty() {
             return (WIDTH, top.unsigned_abs() + 20);
         }
-        (WIDTH, (top + 40 + strips.height() + 70).unsigned_abs())
+        (WIDTH, (top + 44 + strips.height() + 40).unsigned_abs())
     }
 
     fn draw<B: DrawingBackend>(&self, area: &Drawing<B>) -> Result<(), FigureError> {
@@ -137,7 +134,7 @@ impl Picture for StopsFigure<'_> {
             return Ok(());
         }
         draw_legend(&pen, &strips, head.bottom() + 10)?;
-        let mut base = head.bottom() + 40 + strips.bar_height();
+        let mut base = head.bottom() + 44 + strips.bar_height();
         for (group, bins) in &strips.strips {
             draw_strip(&pen, &strips, base, group, bins)?;
             base += strips.strip_height();
@@ -204,24 +201,27 @@ fn draw_strip<B: DrawingBackend>(
     let name = style::fitted(&group.stack, LABEL, LEFT - 12 - MARGIN);
     pen.text(&name, (LEFT - 12, base - 24), Look::LABEL.ending())?;
     let stops: u32 = bins.iter().flatten().sum();
-    let count = format!("stopped {stops} of {} runs", group.rows.len());
+    let killed: u32 = bins.iter().map(|kinds| kinds[0]).sum();
+    let count = format!("{stops} of {} runs, {killed} killed", group.rows.len());
     pen.text(&count, (LEFT - 12, base - 7), Look::SMALL.colour(GREY).ending())?;
-    pen.dashes((LEFT, base - tallest), (RIGHT, base - tallest), FAINT.stroke_width(1))?;
     for (bin, kinds) in bins.iter().enumerate() {
         let mut below = 0;
         let (left, right) = (bin_x(bin, bins.len()), bin_x(bin + 1, bins.len()));
-        let gap = i32::from(right - left > 4);
         // A wide bin does not make a wide bar.
-        let side = ((right - left - 40) / 2).max(gap);
+        let side = ((right - left - 40) / 2).max(i32::from(right - left > 4));
         let mut floor = base;
         for (count, (_, colour)) in kinds.iter().zip(KINDS) {
             if *count == 0 {
                 continue;
             }
             below += count;
-            let top = (base - bar(below, strips.tallest, tallest)).min(floor - 2);
+            let top = (base - bar(below, strips.tallest, tallest)).min(floor - 3);
             pen.rectangle((left + side, top, right - side, floor), colour.filled())?;
             floor = top;
+        }
+        if below > 0 && style::width(&below.to_string(), SMALL) <= right - left {
+            let at = (i32::midpoint(left, right), floor - 8);
+            pen.text(&below.to_string(), at, Look::SMALL.colour(GREY).centred())?;
         }
     }
     pen.line(&[(LEFT, base), (RIGHT, base)], GREY)
@@ -256,7 +256,7 @@ mod tests {
 
     #[test]
     fn bins_are_round_and_hold_the_longest_stop() {
-        assert_eq!([0, 1, 39, 40, 79, 80, 199, 200].map(bin_width), [1, 1, 1, 2, 2, 5, 5, 10]);
+        assert_eq!([0, 1, 31, 32, 63, 64, 159, 160].map(bin_width), [1, 1, 1, 2, 2, 5, 5, 10]);
         for longest in [0, 5, 77, 1_000, 123_456_789, u64::MAX] {
             assert!(longest / bin_width(longest) < BINS, "{longest}");
         }

@@ -2,6 +2,7 @@
 
 use plotters::prelude::{Color, DrawingBackend, WHITE};
 
+use super::draw_open;
 use super::standing::{Entry, Standing};
 use crate::aggregate::Summary;
 use crate::report::FirstTable;
@@ -22,8 +23,13 @@ pub(super) struct Legend {
 /// How a stack is marked.
 #[derive(Clone, Copy, PartialEq)]
 enum Mark {
+    /// A dot or a ring.
     Dot(Standing),
-    Box(Standing),
+    /// Known within bounds.
+    Range(Standing),
+    /// Nothing limits what it may cost.
+    Open(Standing),
+    /// Around a grey dot.
     RedRing,
 }
 
@@ -37,7 +43,11 @@ const SINGLE: usize = 3;
 impl Legend {
     pub(super) fn of(entries: &[Entry<'_>], first: &FirstTable<'_>, max_fes: f64, width: i32) -> Self {
         let stacks = entries.iter().map(|entry| {
-            let mark = if entry.is_range() { Mark::Box(entry.standing) } else { Mark::Dot(entry.standing) };
+            let mark = match entry {
+                Entry { saved: (None, _), .. } => Mark::Open(entry.standing),
+                range if range.is_range() => Mark::Range(entry.standing),
+                _ => Mark::Dot(entry.standing),
+            };
             (mark, format!("{} {}", entry.number, entry.stack), killed(entry), saved(entry))
         });
         let is_placed = |summary: &&Summary| entries.iter().any(|entry| *entry.stack == *summary.stack);
@@ -88,26 +98,23 @@ fn keys(entries: &[Entry<'_>], max_fes: f64) -> Vec<(Mark, String)> {
     let limit = percent(max_fes);
     let stands = |wanted: Standing| entries.iter().any(|entry| entry.standing == wanted);
     let beyond = |beaten| Standing::Beyond { beaten };
-    let is_range = |entry: &&Entry<'_>| entry.is_range();
     let mut keys = Vec::new();
     let mut key = |applies: bool, mark: Mark, text: String| {
         if applies {
             keys.push((mark, text));
         }
     };
-    key(stands(Standing::Safe), Mark::Dot(Standing::Safe), format!("can be shipped: at most {limit} killed, for sure"));
-    key(stands(Standing::Frontier), Mark::Dot(Standing::Frontier), "on the frontier, but may kill more".to_owned());
-    key(stands(Standing::Beaten), Mark::Dot(Standing::Beaten), "another is better on both counts, not by chance".to_owned());
+    key(stands(Standing::Safe), Mark::Dot(Standing::Safe), format!("can be shipped: kills at most {limit} (95 % interval)"));
+    key(stands(Standing::Frontier), Mark::Dot(Standing::Frontier), "on the frontier, but its interval reaches too far".to_owned());
+    key(stands(Standing::Beaten), Mark::Dot(Standing::Beaten), "another is better on both counts beyond chance".to_owned());
     key(stands(Standing::Neither), Mark::Dot(Standing::Neither), "none of these".to_owned());
     let grey = stands(beyond(false)) || stands(beyond(true));
     key(grey, Mark::Dot(beyond(false)), "kills more than tolerated".to_owned());
-    key(stands(beyond(true)), Mark::RedRing, "and another is better on both counts".to_owned());
-    let range = entries.iter().find(is_range).map(|entry| entry.standing);
-    key(range.is_some(), Mark::Box(Standing::Neither), "box: known only within bounds; mark: at worst".to_owned());
-    let unlimited = entries.iter().any(|entry| entry.saved.0.is_none());
-    if unlimited {
-        keys.push((Mark::Box(Standing::Neither), "arrow down: may cost any amount".to_owned()));
-    }
+    key(stands(beyond(true)), Mark::RedRing, "the same, and another is better on both counts".to_owned());
+    let range = entries.iter().any(|entry| entry.is_range() && entry.saved.0.is_some());
+    key(range, Mark::Range(Standing::Neither), "known within bounds: at worst, and a bar to the best".to_owned());
+    let open = entries.iter().any(|entry| entry.saved.0.is_none());
+    key(open, Mark::Open(Standing::Neither), "saves at most this: what it may cost is not limited".to_owned());
     keys
 }
 
@@ -118,11 +125,13 @@ fn draw_mark<B: DrawingBackend>(pen: &Pen<'_, B>, mark: Mark, (x, y): At) -> Res
             let fill = if standing.is_filled() { standing.colour() } else { WHITE };
             pen.dot((x, y), 6, fill, standing.colour())
         }
-        Mark::Box(standing) => {
-            pen.rectangle((x - 7, y - 6, x + 7, y + 6), standing.colour().mix(0.08).filled())?;
-            pen.rectangle((x - 7, y - 6, x + 7, y + 6), standing.colour().mix(0.7))?;
-            pen.rectangle((x + 1, y, x + 7, y + 6), standing.colour().filled())
+        Mark::Range(standing) => {
+            let colour = standing.colour();
+            pen.rectangle((x - 8, y + 1, x + 4, y + 4), colour.mix(0.3).filled())?;
+            pen.line(&[(x - 8, y - 2), (x - 8, y + 7)], colour.stroke_width(2))?;
+            pen.rectangle((x + 1, y - 2, x + 8, y + 6), colour.filled())
         }
+        Mark::Open(standing) => draw_open(pen, (x, y - 8), standing.colour()),
     }
 }
 

@@ -121,15 +121,17 @@ impl FrontierFigure<'_> {
         let (_, top, right, bottom) = plane.frame();
         let appetite = plane.x.at(self.max_fes * 100.0);
         pen.rectangle((appetite, top, right, bottom), SHADE.filled())?;
-        let x_name = "successes killed, % of successes (line: 95 % interval); left is better";
+        let scale = if plane.x.is_rooted() { ", square-root scale" } else { "" };
+        let x_name = format!("successes killed, % of successes (line: 95 % interval{scale}); left is better");
         let y_name = format!("{} saved on failures and after success, %; up is better", self.unit().noun());
-        plane.draw(pen, (&x_ticks, &y_ticks), (x_name, &y_name))?;
+        plane.draw(pen, (&x_ticks, &y_ticks), (&x_name, &y_name))?;
         pen.line(&[(appetite, top), (appetite, bottom)], INK.stroke_width(2))?;
         let tolerated = format!("tolerated: {}", percent(self.max_fes));
         let width = style::width(&tolerated, SMALL);
         let label = if appetite + width + 12 < right { appetite + 6 } else { appetite - width - 6 };
         pen.text(&tolerated, (label, top + 10), Look::SMALL)?;
         let mut lines = frontier_line(pen, &plane, entries, self.max_fes * 100.0)?;
+        lines.push((appetite - 3, top, appetite + 3, bottom));
         for entry in entries {
             lines.extend(draw_interval(pen, &plane, entry)?);
         }
@@ -197,32 +199,36 @@ fn draw_interval<B: DrawingBackend>(
     Ok(Some((left, y - 1, right, y + 1)))
 }
 
-/// A dot, or a box where the stack is known only within bounds; an arrow where nothing limits what it may cost.
+/// A dot; where the stack is known only within bounds a square at the worst with bars to the best, and where nothing limits
+/// what it may cost a triangle that points down from the most it saves.
 fn draw_entry<B: DrawingBackend>(pen: &Pen<'_, B>, plane: &Plane, entry: &Entry<'_>) -> Result<(), FigureError> {
     let colour = entry.standing.colour();
     let (x, y) = plane.at(entry.mark().0, entry.mark().1);
-    if entry.is_range() {
-        let (_, _, _, bottom) = plane.frame();
-        let (left, top) = plane.at(entry.killed.0, entry.saved.1);
-        let right = plane.x.at(entry.killed.1);
-        let low = entry.saved.0.map_or(bottom - 8, |low| plane.y.at(low));
-        pen.rectangle((left - 1, top - 1, right + 1, low + 1), colour.mix(0.08).filled())?;
-        for side in [left - 1, right + 1] {
-            pen.line(&[(side, top), (side, low)], colour.mix(0.7))?;
-        }
-        pen.line(&[(left - 1, top), (right + 1, top)], colour.mix(0.7))?;
-        if entry.saved.0.is_some() {
-            pen.line(&[(left - 1, low), (right + 1, low)], colour.mix(0.7))?;
-        } else {
-            let middle = i32::midpoint(left, right);
-            pen.shape(&[(middle - 5, low), (middle + 5, low), (middle, low + 8)], colour.filled())?;
-        }
-        // The corner that counts: killed at most, saved at least, or at most where nothing limits it.
-        return pen.rectangle((x - 4, y - 4, x + 4, y + 4), colour.filled());
+    if !entry.is_range() {
+        let fill = if entry.standing.is_filled() { colour } else { WHITE };
+        let outline = if entry.standing == (Standing::Beyond { beaten: true }) { RED } else { colour };
+        return pen.dot((x, y), 6, fill, outline);
     }
-    let fill = if entry.standing.is_filled() { colour } else { WHITE };
-    let outline = if entry.standing == (Standing::Beyond { beaten: true }) { RED } else { colour };
-    pen.dot((x, y), 6, fill, outline)
+    let (left, top) = plane.at(entry.killed.0, entry.saved.1);
+    if left < x {
+        pen.rectangle((left, y - 2, x, y + 2), colour.mix(0.3).filled())?;
+        pen.line(&[(left, y - 6), (left, y + 6)], colour.stroke_width(2))?;
+    }
+    if entry.saved.0.is_none() {
+        return draw_open(pen, (x, y), colour);
+    }
+    if top < y {
+        pen.rectangle((x - 2, top, x + 2, y), colour.mix(0.3).filled())?;
+        pen.line(&[(x - 6, top), (x + 6, top)], colour.stroke_width(2))?;
+    }
+    pen.rectangle((x - 4, y - 4, x + 4, y + 4), colour.filled())
+}
+
+/// Saves at most so much, and nothing says at least how much.
+fn draw_open<B: DrawingBackend>(pen: &Pen<'_, B>, (x, y): At, colour: RGBColor) -> Result<(), FigureError> {
+    pen.line(&[(x - 6, y), (x + 6, y)], colour.stroke_width(2))?;
+    pen.line(&[(x, y), (x, y + 12)], colour.stroke_width(2))?;
+    pen.shape(&[(x - 5, y + 10), (x + 5, y + 10), (x, y + 18)], colour.filled())
 }
 
 /// Points that fall together share one label. What can be shipped comes first.

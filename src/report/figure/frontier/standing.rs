@@ -119,11 +119,11 @@ mod tests {
     use crate::aggregate::Unit;
     use crate::stats::{ClusterSums, RangeEstimate, ratio_estimate};
 
-    /// `killed` of 200 successes at 50 tasks, at least and at most.
+    /// `killed` of 800 successes at 200 tasks, at least and at most.
     fn point(killed: (u64, u64), saved: (Option<f64>, f64)) -> FrontierPoint {
         let rate = |hits: u64| {
             let tasks: Vec<ClusterSums> =
-                (0..50).map(|task| ClusterSums::of_counts(u64::from(task < hits) + u64::from(task + 50 < hits), 4)).collect();
+                (0..200).map(|task| ClusterSums::of_counts(u64::from(task < hits), 4)).collect();
             ratio_estimate(&tasks, 0.95)
         };
         let share = |share: f64| {
@@ -147,25 +147,25 @@ mod tests {
     fn each_stack_stands_where_it_may_be_shipped_from() {
         let of = |point: &FrontierPoint| entry(point, 0.05).unwrap().standing;
         let saves = (Some(0.1), 0.1);
-        assert_eq!(of(&point((1, 1), saves)), Standing::Safe);
+        assert_eq!(of(&point((4, 4), saves)), Standing::Safe);
         // Safe, and of no use.
-        assert_eq!(of(&point((1, 1), (Some(0.0), 0.0))), Standing::Neither);
+        assert_eq!(of(&point((4, 4), (Some(0.0), 0.0))), Standing::Neither);
         // Within what is tolerated, but for chance.
-        assert_eq!(of(&point((8, 8), saves)), Standing::Neither);
-        assert_eq!(of(&FrontierPoint { on_frontier: true, ..point((8, 8), saves) }), Standing::Frontier);
-        assert_eq!(of(&FrontierPoint { on_frontier: true, ..point((30, 30), saves) }), Standing::Beyond { beaten: false });
+        assert_eq!(of(&point((32, 32), saves)), Standing::Neither);
+        assert_eq!(of(&FrontierPoint { on_frontier: true, ..point((32, 32), saves) }), Standing::Frontier);
+        assert_eq!(of(&FrontierPoint { on_frontier: true, ..point((120, 120), saves) }), Standing::Beyond { beaten: false });
         let beaten = |point: FrontierPoint| FrontierPoint { beaten_by: Some("other".into()), ..point };
-        assert_eq!(of(&beaten(point((1, 1), saves))), Standing::Beaten);
-        assert_eq!(of(&beaten(point((30, 30), saves))), Standing::Beyond { beaten: true });
+        assert_eq!(of(&beaten(point((4, 4), saves))), Standing::Beaten);
+        assert_eq!(of(&beaten(point((120, 120), saves))), Standing::Beyond { beaten: true });
         // It may kill more than tolerated: neither safe nor surely beyond.
-        assert_eq!(of(&point((0, 30), saves)), Standing::Neither);
+        assert_eq!(of(&point((0, 120), saves)), Standing::Neither);
         // It may cost any amount.
         assert_eq!(of(&point((0, 0), (None, 0.1))), Standing::Neither);
     }
 
     #[test]
     fn what_is_known_within_bounds_has_its_mark_at_the_careful_corner() {
-        let known = point((1, 4), (Some(0.1), 0.3));
+        let known = point((4, 16), (Some(0.1), 0.3));
         let range = entry(&known, 0.05).unwrap();
         assert!(range.is_range());
         assert_eq!(range.careful(), Some(range.mark()));
