@@ -1,5 +1,6 @@
 //! Drawing by name: text, lines, rectangles and dots in pixels.
 
+use plotters::element::{Drawable, PointCollection};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
@@ -43,26 +44,50 @@ impl Look {
     }
 }
 
-/// Draws on one area; errors are those of the drawing library.
+/// Draws on one area; errors are those of the drawing library. On an area several times as wide as a figure everything is
+/// so many times as large: letters stand where they belong only where pixels are small.
 pub(super) struct Pen<'a, B: DrawingBackend> {
     area: &'a Drawing<B>,
+    scale: u32,
 }
 
 impl<'a, B: DrawingBackend> Pen<'a, B> {
     /// On `area`.
     pub(super) fn on(area: &'a Drawing<B>) -> Self {
-        Self { area }
+        Self { area, scale: (area.dim_in_pixel().0 / WIDTH).max(1) }
+    }
+
+    fn at(&self, (x, y): At) -> At {
+        (self.size(x), self.size(y))
+    }
+
+    fn size(&self, pixels: i32) -> i32 {
+        pixels.saturating_mul(self.scale.cast_signed())
+    }
+
+    fn style(&self, style: impl Into<ShapeStyle>) -> ShapeStyle {
+        let style = style.into();
+        ShapeStyle { stroke_width: style.stroke_width.saturating_mul(self.scale), ..style }
+    }
+
+    fn element<E>(&self, element: E) -> Result<(), FigureError>
+    where
+        for<'e> &'e E: PointCollection<'e, At>,
+        E: Drawable<B>,
+    {
+        self.area.draw(&element).map_err(|error| FigureError::of(&error))
     }
 
     /// A text whose middle is at the height of `at`.
     pub(super) fn text(&self, text: &str, at: At, look: Look) -> Result<(), FigureError> {
-        let style = ("sans-serif", look.size).into_font().color(&look.colour).pos(Pos::new(look.side, VPos::Center));
-        self.area.draw(&Text::new(text.to_owned(), at, style)).map_err(|error| FigureError::of(&error))
+        let style = ("sans-serif", look.size * self.scale).into_font().color(&look.colour);
+        self.element(Text::new(text.to_owned(), self.at(at), style.pos(Pos::new(look.side, VPos::Center))))
     }
 
     /// A line through `points`.
     pub(super) fn line(&self, points: &[At], style: impl Into<ShapeStyle>) -> Result<(), FigureError> {
-        self.area.draw(&PathElement::new(points.to_vec(), style)).map_err(|error| FigureError::of(&error))
+        let points: Vec<At> = points.iter().map(|point| self.at(*point)).collect();
+        self.element(PathElement::new(points, self.style(style)))
     }
 
     /// A dashed line, straight up or level.
@@ -78,28 +103,29 @@ impl<'a, B: DrawingBackend> Pen<'a, B> {
 
     /// A rectangle.
     pub(super) fn rectangle(&self, frame: Frame, style: impl Into<ShapeStyle>) -> Result<(), FigureError> {
-        let corners = [(frame.0, frame.1), (frame.2, frame.3)];
-        self.area.draw(&Rectangle::new(corners, style)).map_err(|error| FigureError::of(&error))
+        let corners = [(frame.0, frame.1), (frame.2, frame.3)].map(|corner| self.at(corner));
+        self.element(Rectangle::new(corners, self.style(style)))
     }
 
     /// A filled shape.
     pub(super) fn shape(&self, points: &[At], style: impl Into<ShapeStyle>) -> Result<(), FigureError> {
-        self.area.draw(&Polygon::new(points.to_vec(), style)).map_err(|error| FigureError::of(&error))
+        let points: Vec<At> = points.iter().map(|point| self.at(*point)).collect();
+        self.element(Polygon::new(points, style))
     }
 
     /// A dot filled in one colour and outlined in another.
     pub(super) fn dot(&self, at: At, radius: i32, fill: RGBColor, outline: RGBColor) -> Result<(), FigureError> {
-        let circle = |radius: i32, colour: RGBColor| Circle::new(at, radius, colour.filled());
-        self.area.draw(&circle(radius, outline)).map_err(|error| FigureError::of(&error))?;
+        let circle = |radius: i32, colour: RGBColor| Circle::new(self.at(at), self.size(radius), colour.filled());
+        self.element(circle(radius, outline))?;
         if fill == outline {
             return Ok(());
         }
-        self.area.draw(&circle(radius - 2, fill)).map_err(|error| FigureError::of(&error))
+        self.element(circle(radius - 2, fill))
     }
 
     /// A cross.
     pub(super) fn cross(&self, at: At, size: i32, style: impl Into<ShapeStyle>) -> Result<(), FigureError> {
-        self.area.draw(&Cross::new(at, size, style)).map_err(|error| FigureError::of(&error))
+        self.element(Cross::new(self.at(at), self.size(size), self.style(style)))
     }
 }
 

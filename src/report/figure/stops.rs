@@ -24,7 +24,7 @@ const KINDS: [(&str, RGBColor); 5] = [
     ("failure stopped", GREEN),
     ("stopped after success", TEAL),
     ("nobody graded the run", STONE),
-    ("unknown: a rule could not be read, or the stack had left the recorded path", MAUVE),
+    ("unknown: a rule could not be read, or what followed is not recorded", MAUVE),
 ];
 const BINS: u64 = 32;
 const LEFT: i32 = 260;
@@ -172,16 +172,28 @@ fn bins(group: &Group<'_>, width: u64, count: usize) -> Bins {
     bins
 }
 
-/// Which of the kinds a stop is.
+/// Which of the kinds a stop is: one that is certain, or why it is not.
 fn kind(row: &Row) -> usize {
     match row.verdict {
-        _ if row.unknown.unread || row.unknown.diverged => 4,
+        _ if row.unknown.unread => 4,
         _ if row.unknown.unlabelled => 3,
-        verdict if verdict.is_fes() => 0,
-        Verdict::GoodTrim | Verdict::Rescued => 2,
-        Verdict::Unlabelled => 3,
-        _ => 1,
+        _ if row.killed_low == 1 => 0,
+        _ if row.true_stop_low == 1 => 1,
+        Verdict::GoodTrim | Verdict::Rescued if !row.unknown.diverged => 2,
+        _ => 4,
     }
+}
+
+/// `21 of 494 runs, 4 killed`: what is not known is not 0.
+fn count(bins: &Bins, runs: usize) -> String {
+    let of = |kinds: &[usize]| -> u32 { bins.iter().flat_map(|bin| kinds.iter().map(|kind| bin[*kind])).sum() };
+    let (known, killed, unknown) = (of(&[0, 1, 2]), of(&[0]), of(&[3, 4]));
+    let killed = match (known, unknown) {
+        (_, 0) => format!("{killed} killed"),
+        (0, _) => "killed: unknown".to_owned(),
+        _ => format!("at least {killed} killed"),
+    };
+    format!("{} of {runs} runs, {killed}", known + unknown)
 }
 
 /// The left edge of a bin.
@@ -200,9 +212,7 @@ fn draw_strip<B: DrawingBackend>(
     let tallest = strips.bar_height();
     let name = style::fitted(&group.stack, LABEL, LEFT - 12 - MARGIN);
     pen.text(&name, (LEFT - 12, base - 24), Look::LABEL.ending())?;
-    let stops: u32 = bins.iter().flatten().sum();
-    let killed: u32 = bins.iter().map(|kinds| kinds[0]).sum();
-    let count = format!("{stops} of {} runs, {killed} killed", group.rows.len());
+    let count = count(bins, group.rows.len());
     pen.text(&count, (LEFT - 12, base - 7), Look::SMALL.colour(GREY).ending())?;
     for (bin, kinds) in bins.iter().enumerate() {
         let mut below = 0;
@@ -268,6 +278,14 @@ mod tests {
         assert_eq!(bar(53, 107, 46), 22);
         assert_eq!(bar(0, 0, 46), 0);
         assert_eq!(bar(u32::MAX, u32::MAX, 46), 46);
+    }
+
+    #[test]
+    fn what_is_not_known_is_not_told_as_zero() {
+        assert_eq!(count(&vec![[4, 16, 0, 0, 0], [0, 1, 0, 0, 0]], 494), "21 of 494 runs, 4 killed");
+        assert_eq!(count(&vec![[0, 0, 0, 0, 79]], 494), "79 of 494 runs, killed: unknown");
+        assert_eq!(count(&vec![[0, 0, 0, 40, 0]], 50), "40 of 50 runs, killed: unknown");
+        assert_eq!(count(&vec![[2, 1, 0, 0, 5]], 494), "8 of 494 runs, at least 2 killed");
     }
 
     #[test]

@@ -107,10 +107,11 @@ fn keys(entries: &[Entry<'_>], max_fes: f64) -> Vec<(Mark, String)> {
     key(stands(Standing::Safe), Mark::Dot(Standing::Safe), format!("can be shipped: kills at most {limit} (95 % interval)"));
     key(stands(Standing::Frontier), Mark::Dot(Standing::Frontier), "on the frontier, but its interval reaches too far".to_owned());
     key(stands(Standing::Beaten), Mark::Dot(Standing::Beaten), "another is better on both counts beyond chance".to_owned());
-    key(stands(Standing::Neither), Mark::Dot(Standing::Neither), "none of these".to_owned());
     let grey = stands(beyond(false)) || stands(beyond(true));
     key(grey, Mark::Dot(beyond(false)), "kills more than tolerated".to_owned());
     key(stands(beyond(true)), Mark::RedRing, "the same, and another is better on both counts".to_owned());
+    let neither = entries.iter().any(|entry| entry.standing == Standing::Neither && !entry.is_range());
+    key(neither, Mark::Dot(Standing::Neither), "neither shown to be safe nor beaten".to_owned());
     let range = entries.iter().any(|entry| entry.is_range() && entry.saved.0.is_some());
     key(range, Mark::Range(Standing::Neither), "known within bounds: at worst, and a bar to the best".to_owned());
     let open = entries.iter().any(|entry| entry.saved.0.is_none());

@@ -211,14 +211,14 @@ fn draw_entry<B: DrawingBackend>(pen: &Pen<'_, B>, plane: &Plane, entry: &Entry<
     }
     let (left, top) = plane.at(entry.killed.0, entry.saved.1);
     if left < x {
-        pen.rectangle((left, y - 2, x, y + 2), colour.mix(0.3).filled())?;
+        pen.rectangle((left, y - 2, x, y + 2), colour.mix(0.2).filled())?;
         pen.line(&[(left, y - 6), (left, y + 6)], colour.stroke_width(2))?;
     }
     if entry.saved.0.is_none() {
         return draw_open(pen, (x, y), colour);
     }
     if top < y {
-        pen.rectangle((x - 2, top, x + 2, y), colour.mix(0.3).filled())?;
+        pen.rectangle((x - 2, top, x + 2, y), colour.mix(0.2).filled())?;
         pen.line(&[(x - 6, top), (x + 6, top)], colour.stroke_width(2))?;
     }
     pen.rectangle((x - 4, y - 4, x + 4, y + 4), colour.filled())
