@@ -17,7 +17,8 @@ use crate::transcript::Outcome;
 pub fn beaten(groups: &[Group<'_>], unit: Unit) -> Vec<Option<usize>> {
     let mut beaten: Vec<Option<(f64, usize)>> = vec![None; groups.len()];
     let Some(tasks) = groups.first().map(|group| Tasks::of(&group.rows)) else { return Vec::new() };
-    let known: Vec<Vec<Known>> = groups.iter().map(|group| group.rows.iter().map(|row| known(row, unit)).collect()).collect();
+    let known: Vec<Vec<Known>> =
+        groups.iter().map(|group| group.rows.iter().map(|row| known(row, unit)).collect()).collect();
     let acted: Vec<usize> = (0..groups.len()).filter(|at| groups[*at].rows.iter().any(|row| has_acted(row))).collect();
     let pairs = acted.iter().enumerate().flat_map(|(at, a)| acted[at + 1..].iter().map(move |b| (*a, *b)));
     // A pair in which neither is better on both counts is tested, too: it counts among the tests.
@@ -32,7 +33,9 @@ pub fn beaten(groups: &[Group<'_>], unit: Unit) -> Vec<Option<usize>> {
         .collect();
     let p_values: Vec<f64> = tested.iter().flat_map(|pair| pair.as_ref().map_or([1.0; 2], |pair| pair.p)).collect();
     for (pair, p) in tested.iter().zip(holm(&p_values).chunks(2)) {
-        let (Some(Better { better, worse, .. }), Some(p)) = (pair, p.iter().copied().reduce(f64::min)) else { continue };
+        let (Some(Better { better, worse, .. }), Some(p)) = (pair, p.iter().copied().reduce(f64::min)) else {
+            continue;
+        };
         let found = (p, *better);
         if p <= 1.0 - LEVEL && beaten[*worse].is_none_or(|other| found < other) {
             beaten[*worse] = Some(found);

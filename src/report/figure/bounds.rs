@@ -22,7 +22,7 @@ pub struct BoundsFigure<'a> {
 
 const ROW: i32 = 26;
 const LEFT: i32 = 236;
-const RIGHT: i32 = 640;
+const RIGHT: i32 = 570;
 /// Where the causes begin, and where the break-even stands.
 const CAUSES: i32 = RIGHT + 24;
 const EVEN: i32 = WIDTH.cast_signed() - MARGIN;
@@ -87,8 +87,7 @@ impl BoundsFigure<'_> {
             return head.sentence(&ungraded(runs)).note(&self.subtitle);
         }
         let mut notes = vec![
-            "bar: from every open outcome a failure to every one a success; line: 95 % interval around it"
-                .to_owned(),
+            "bar: from every open outcome a failure to every one a success; line: 95 % interval around it".to_owned(),
         ];
         let words: Vec<String> = CAUSE
             .iter()
@@ -100,7 +99,8 @@ impl BoundsFigure<'_> {
             notes.push(format!("open, of all runs: {}", words.join("; ")));
             notes.push("even at: so many of the open runs must succeed for as many successes as recorded".to_owned());
         }
-        for (why, kind) in [("never acted", Summary::never_acted as fn(&Summary) -> bool), ("cannot be judged", Summary::is_unread)]
+        for (why, kind) in
+            [("never acted", Summary::never_acted as fn(&Summary) -> bool), ("cannot be judged", Summary::is_unread)]
         {
             let names: Vec<String> = self.folded(kind).into_iter().map(str::to_owned).collect();
             if !names.is_empty() {
@@ -146,7 +146,7 @@ fn height(lines: &[Line<'_>]) -> i32 {
 }
 
 impl BoundsFigure<'_> {
-    /// Tenths below, and the share of recorded successes through all rows.
+    /// Fifths below, and the share of recorded successes through all rows.
     fn draw_axis<B: DrawingBackend>(
         &self,
         pen: &Pen<'_, B>,
@@ -154,7 +154,7 @@ impl BoundsFigure<'_> {
         (top, bottom): (i32, i32),
     ) -> Result<(), FigureError> {
         let grey = Look::SMALL.colour(GREY);
-        for (at, label) in ticks(0.0, 100.0, 10, Quantity::Percent, true) {
+        for (at, label) in ticks(0.0, 100.0, 5, Quantity::Percent, true) {
             let at = scale.at(at);
             pen.line(&[(at, top), (at, bottom)], FAINT)?;
             pen.text(&label, (at, bottom + 14), grey.centred())?;
@@ -190,7 +190,7 @@ fn draw_line<B: DrawingBackend>(pen: &Pen<'_, B>, scale: &Scale, line: &Line<'_>
         pen.rectangle((x(bounds.low) - 1, y - HALF, x(bounds.high) + 1, y + HALF), BLUE.filled())?;
     }
     let unknown = unknown(&line.causes, line.summary.runs);
-    pen.text(&style::fitted(&unknown, SMALL, EVEN - 60 - CAUSES), (CAUSES, y), Look::SMALL)?;
+    pen.text(&style::fitted(&unknown, SMALL, EVEN - 50 - CAUSES), (CAUSES, y), Look::SMALL)?;
     let even = line.summary.outcomes.tipping_point.map(|share| format!("{:.0} %", share * 100.0));
     pen.text(&even.unwrap_or_default(), (EVEN, y), Look::SMALL.ending())
 }

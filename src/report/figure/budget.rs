@@ -52,7 +52,8 @@ impl BudgetFigure<'_> {
                 .note(&self.subtitle);
         }
         let drawn = self.drawn();
-        let mut notes = vec!["a cross ends what is known: beyond it, capped runs might have gone on to succeed".to_owned()];
+        let mut notes =
+            vec!["a cross ends what is known: beyond it, capped runs might have gone on to succeed".to_owned()];
         if !drawn.iter().any(|curve| curve.curve.known_to.is_some()) {
             notes.clear();
         }

@@ -58,7 +58,8 @@ fn place_one(point: &Labelled, bounds: Frame, taken: &[Frame], lines: &[Frame]) 
 /// The places tried, the nearest first: right and left of the point, above and below.
 fn offsets(text: &str) -> Vec<At> {
     let (right, left, middle) = (DOT + 3, -width(text, SMALL) - DOT - 3, -width(text, SMALL) / 2);
-    let near = [0, -12, 12].into_iter().flat_map(|rise| [(right, rise), (left, rise)]).chain([(middle, -16), (middle, 16)]);
+    let near =
+        [0, -12, 12].into_iter().flat_map(|rise| [(right, rise), (left, rise)]).chain([(middle, -16), (middle, 16)]);
     let far = [26, 40, 56, 74].into_iter().flat_map(|rise| {
         [(right, -rise), (right, rise), (left, -rise), (left, rise), (right + rise, -rise / 2), (left - rise, rise / 2)]
     });

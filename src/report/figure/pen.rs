@@ -81,7 +81,12 @@ impl<'a, B: DrawingBackend> Pen<'a, B> {
     /// A text whose middle is at the height of `at`.
     pub(super) fn text(&self, text: &str, at: At, look: Look) -> Result<(), FigureError> {
         let style = ("sans-serif", look.size * self.scale).into_font().color(&look.colour);
-        self.element(Text::new(text.to_owned(), self.at(at), style.pos(Pos::new(look.side, VPos::Center))))
+        // The middle of a line is above that of its small letters.
+        self.element(Text::new(
+            text.to_owned(),
+            self.at((at.0, at.1 + 1)),
+            style.pos(Pos::new(look.side, VPos::Center)),
+        ))
     }
 
     /// A line through `points`.

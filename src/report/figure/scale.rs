@@ -24,17 +24,17 @@ impl Quantity {
         if unit == Unit::CostUsd { Self::Dollars } else { Self::Count }
     }
 
-    /// A number in as many digits as tell it from one `step` away.
-    pub(super) fn label(self, value: f64, step: f64) -> String {
+    /// A number in as many digits as tell it from one `step` away, on an axis that reaches to `most`.
+    fn label(self, value: f64, step: f64, most: f64) -> String {
         // Half a step in a thousand below zero is zero.
         let value = if value.abs() < step / 1000.0 { 0.0 } else { value };
         match self {
             Self::Percent => decimals(value, step),
-            Self::Count => counted(value, step),
+            Self::Count => counted(value, step, most),
             Self::Dollars => {
                 let (sign, size) = (if value < 0.0 { "−" } else { "" }, value.abs());
                 if step >= 1.0 {
-                    format!("{sign}${}", counted(size, step))
+                    format!("{sign}${}", counted(size, step, most))
                 } else {
                     format!("{sign}${size:.*}", places(step).max(2))
                 }
@@ -43,9 +43,9 @@ impl Quantity {
     }
 }
 
-fn counted(value: f64, step: f64) -> String {
-    // All ticks of an axis get the same suffix where they are that far apart.
-    let (size, suffix) = match value.abs().max(step) {
+fn counted(value: f64, step: f64, most: f64) -> String {
+    // All ticks of an axis have one suffix.
+    let (size, suffix) = match most.abs().max(step) {
         most if most >= 1e9 => (1e9, "B"),
         most if most >= 1e6 => (1e6, "M"),
         most if most >= 1e4 => (1e3, "k"),
@@ -83,13 +83,16 @@ pub(super) fn ticks(low: f64, high: f64, most: u32, quantity: Quantity, whole: b
     let step = step.unwrap_or(power * 10.0).max(if whole { 1.0 } else { 0.0 });
     let first = (low / step - 1e-9).ceil();
     let numbers = (0..=most).map(|at| (first + f64::from(at)) * step);
-    numbers.take_while(|at| *at <= high + step * 1e-9).map(|at| (at, quantity.label(at, step))).collect()
+    numbers
+        .take_while(|at| *at <= high + step * 1e-9)
+        .map(|at| (at, quantity.label(at, step, high.max(-low))))
+        .collect()
 }
 
 /// Ticks of shares in percent on a square-root scale.
 pub(super) fn root_ticks(high: f64) -> Vec<Tick> {
     let percents = [0.0, 1.0, 5.0, 10.0, 20.0, 30.0, 50.0, 70.0, 100.0];
-    percents.into_iter().filter(|at| *at <= high).map(|at| (at, Quantity::Percent.label(at, 1.0))).collect()
+    percents.into_iter().filter(|at| *at <= high).map(|at| (at, Quantity::Percent.label(at, 1.0, high))).collect()
 }
 
 /// Numbers on pixels.
@@ -223,8 +226,15 @@ mod tests {
             ticks(low, high, most, quantity, whole).into_iter().map(|(_, label)| label).collect()
         };
         assert_eq!(texts(0.0, 104.0, 5, Quantity::Percent, false), ["0", "50", "100"]);
-        assert_eq!(texts(0.0, 330_000.0, 8, Quantity::Count, false), ["0", "50k", "100k", "150k", "200k", "250k", "300k"]);
-        assert_eq!(texts(0.0, 0.5, 5, Quantity::Dollars, false), ["$0.00", "$0.10", "$0.20", "$0.30", "$0.40", "$0.50"]);
+        assert_eq!(
+            texts(0.0, 330_000.0, 8, Quantity::Count, false),
+            ["0", "50k", "100k", "150k", "200k", "250k", "300k"]
+        );
+        assert_eq!(texts(0.0, 28_000.0, 8, Quantity::Count, true), ["0", "5k", "10k", "15k", "20k", "25k"]);
+        assert_eq!(
+            texts(0.0, 0.5, 5, Quantity::Dollars, false),
+            ["$0.00", "$0.10", "$0.20", "$0.30", "$0.40", "$0.50"]
+        );
         assert_eq!(texts(0.0, 3.2, 8, Quantity::Count, true), ["0", "1", "2", "3"]);
         assert_eq!(texts(-3.0, 10.0, 8, Quantity::Percent, false), ["-2", "0", "2", "4", "6", "8", "10"]);
         assert_eq!(texts(0.0, f64::NAN, 8, Quantity::Count, false), Vec::<String>::new());

@@ -45,7 +45,7 @@ const COLUMN: i32 = 272;
 struct Bars {
     /// Names and parts, the recording first.
     bars: Vec<(String, [f64; PARTS])>,
-    /// Did nothing: their bars would be that of the recording.
+    /// Changed nothing of it: their bars would be that of the recording.
     idle: Vec<String>,
     /// Not one run of which is known what it would have spent.
     unread: Vec<String>,
@@ -59,17 +59,17 @@ impl Bars {
         let (mut idle, mut unread) = (Vec::new(), Vec::new());
         let first = groups.first().map(|group| &*group.rows).unwrap_or_default();
         let told = first.iter().filter(|row| unit.recorded(row).is_some()).count();
+        let recorded = groups.first().map(|group| parts(group, unit, true));
         let mut bars = Vec::new();
-        if told > 0 {
-            bars.extend(groups.first().map(|group| ("as recorded".to_owned(), parts(group, unit, true))));
-        }
-        for group in groups {
-            if group.rows.iter().all(|row| !row.is_stop() && !is_open(row)) {
-                idle.push(group.stack.to_string());
-            } else if group.rows.iter().all(|row| row.unknown.unread) {
+        bars.extend(recorded.filter(|_| told > 0).map(|parts| ("as recorded".to_owned(), parts)));
+        for group in groups.iter().filter(|_| told > 0) {
+            let parts = parts(group, unit, false);
+            if group.rows.iter().all(|row| row.unknown.unread) {
                 unread.push(group.stack.to_string());
-            } else if told > 0 {
-                bars.push((group.stack.to_string(), parts(group, unit, false)));
+            } else if Some(parts) == recorded {
+                idle.push(group.stack.to_string());
+            } else {
+                bars.push((group.stack.to_string(), parts));
             }
         }
         Self { bars, idle, unread, told, runs: first.len() }
@@ -88,7 +88,7 @@ impl Bars {
                 self.told, self.runs
             ));
         }
-        for (why, names) in [("never acted, so as recorded", &self.idle), ("not judged", &self.unread)] {
+        for (why, names) in [("nothing else than recorded", &self.idle), ("not judged", &self.unread)] {
             if !names.is_empty() {
                 head = head.note(&format!("{why}: {}", named(names)));
             }
@@ -174,11 +174,6 @@ fn draw_bar<B: DrawingBackend>(
     Ok(())
 }
 
-/// What the run would have spent is open.
-fn is_open(row: &Row) -> bool {
-    row.unknown.unread || row.unknown.diverged
-}
-
 /// What each part of the bar holds. `as_recorded` ignores the stacks' doings. A run whose spending is not recorded is in
 /// no part.
 fn parts(group: &Group<'_>, unit: Unit, as_recorded: bool) -> [f64; PARTS] {
@@ -219,7 +214,7 @@ fn spent(row: &Row, unit: Unit) -> Option<(f64, f64)> {
         Unit::Tokens => (row.tokens_low? as f64, row.tokens_high? as f64),
         Unit::CostUsd => (row.cost_usd_low?, row.cost_usd_high?),
     };
-    let is_known = !row.unknown.unread && row.killed_low == row.killed_high;
+    let is_known = !row.unknown.unread && (row.outcome != Outcome::Success || row.killed_low == row.killed_high);
     is_known.then(|| (low, high.max(low)))
 }
 

@@ -39,10 +39,12 @@ type Bins = Vec<[u32; KINDS.len()]>;
 struct Strips<'a> {
     /// Those that stopped, with the stops in each bin.
     strips: Vec<(&'a Group<'a>, Bins)>,
-    /// Never stopped a run.
+    /// Never stopped a run, which is known of every run.
     quiet: Vec<String>,
-    /// Stopped none either, but left the recorded path on some runs.
-    astray: Vec<String>,
+    /// Stopped none for certain, but on some runs that is not known.
+    open: Vec<String>,
+    /// Not one run could be read.
+    unread: Vec<String>,
     /// Steps a bin.
     width: u64,
     /// Runs in the tallest bar of all.
@@ -53,16 +55,21 @@ impl<'a> Strips<'a> {
     fn of(groups: &'a [Group<'a>]) -> Self {
         let (stopping, others): (Vec<&Group<'_>>, Vec<&Group<'_>>) =
             groups.iter().partition(|group| group.rows.iter().any(|row| row.is_stop()));
-        let (astray, quiet): (Vec<&Group<'_>>, Vec<&Group<'_>>) =
-            others.into_iter().partition(|group| group.rows.iter().any(|row| row.unknown.diverged));
-        let names = |groups: Vec<&Group<'_>>| groups.iter().map(|group| group.stack.to_string()).collect();
+        let named = |kind: &dyn Fn(&Group<'_>) -> bool| -> Vec<String> {
+            others.iter().filter(|group| kind(group)).map(|group| group.stack.to_string()).collect()
+        };
+        let is_unread = |group: &Group<'_>| group.rows.iter().all(|row| row.unknown.unread);
+        let is_open = |group: &Group<'_>| group.rows.iter().any(|row| row.unknown.unread || row.unknown.diverged);
+        let quiet = named(&|group| !is_open(group));
+        let open = named(&|group| is_open(group) && !is_unread(group));
+        let unread = named(&is_unread);
         let stops = stopping.iter().flat_map(|group| &group.rows).filter(|row| row.is_stop());
         let longest = stops.map(|row| row.steps_at_stop).max().unwrap_or(0);
         let width = bin_width(longest);
         let count = usize::try_from(longest / width).unwrap_or(0) + 1;
         let strips: Vec<_> = stopping.into_iter().map(|group| (group, bins(group, width, count))).collect();
         let bars = strips.iter().flat_map(|(_, bins)| bins).map(|kinds| kinds.iter().sum());
-        Self { tallest: bars.max().unwrap_or(0), quiet: names(quiet), astray: names(astray), strips, width }
+        Self { tallest: bars.max().unwrap_or(0), quiet, open, unread, strips, width }
     }
 
     fn bar_height(&self) -> i32 {
@@ -85,12 +92,17 @@ impl<'a> Strips<'a> {
     fn head(&self, subtitle: &str) -> Head {
         let mut head = Head::new("When each stack stops");
         if self.strips.is_empty() {
-            head = head.sentence("No stack stopped a run early.");
+            head = head.sentence("No stack is known to have stopped a run early.");
         }
         head = head.note(subtitle);
         for (why, names) in [
             ("never stopped a run", &self.quiet),
-            ("stopped none either, but warned, asked or refused, and what follows is not recorded", &self.astray),
+            (
+                "stopped none for certain, but a rule could not be read on some runs, or the stack warned, asked or refused and \
+                 what follows is not recorded",
+                &self.open,
+            ),
+            ("not judged, a rule could not be read on any run", &self.unread),
         ] {
             if !names.is_empty() {
                 head = head.note(&format!("{why}: {}", named(names)));
@@ -100,7 +112,8 @@ impl<'a> Strips<'a> {
             return head;
         }
         let steps = if self.width == 1 { "at one step".to_owned() } else { format!("within {} steps", self.width) };
-        let scale = format!("a bar holds the runs stopped {steps}, with their number; all strips have one height scale");
+        let scale =
+            format!("a bar holds the runs stopped {steps}, with their number; all strips have one height scale");
         head.note(&scale)
     }
 }

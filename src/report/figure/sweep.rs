@@ -81,7 +81,13 @@ impl Picture for SweepFigure<'_> {
             pen.text(text, (x + 20, y), Look::SMALL)?;
             x += 44 + style::width(text, SMALL);
         }
-        pen.text("line: 95 % interval; box: known only within bounds", (x, y), Look::SMALL.colour(GREY))?;
+        let tolerated = format!("tolerated killed: {}", percent(self.max_fes));
+        pen.dashes((x, y), (x + 20, y), INK.stroke_width(1))?;
+        pen.text(&tolerated, (x + 28, y), Look::SMALL)?;
+        x += 52 + style::width(&tolerated, SMALL);
+        if self.results.settings.iter().flat_map(|setting| [killed(setting), useful(setting)]).any(|of| is_range(&of)) {
+            pen.text("box: known only within bounds", (x, y), Look::SMALL.colour(GREY))?;
+        }
         let width = WIDTH.cast_signed() / self.columns();
         for (axis, place) in (0..self.grid.axes.len()).zip(0..) {
             let (column, row) = (place % self.columns(), place / self.columns());
@@ -106,7 +112,9 @@ impl SweepFigure<'_> {
         if !estimates().any(|estimate| estimate.is_defined()) {
             let text = format!("{name}: no run tells what the signal reads, so there is nothing to draw.");
             let lines = style::wrapped(&text, SMALL, width - 2 * MARGIN - 20);
-            return (0..).zip(lines).try_for_each(|(at, line)| pen.text(&line, (left + MARGIN, top + 60 + at * 19), Look::SMALL));
+            return (0..)
+                .zip(lines)
+                .try_for_each(|(at, line)| pen.text(&line, (left + MARGIN, top + 60 + at * 19), Look::SMALL));
         }
         let highs = estimates().filter_map(|estimate| estimate.upper().or(estimate.high.value));
         let high = (highs.fold(self.max_fes * 1.5, f64::max) * 104.0).min(104.0);
@@ -118,8 +126,7 @@ impl SweepFigure<'_> {
             y: Scale::new((low, high), (top + HEIGHT - 64, top + 44)),
             pad: 0,
         };
-        let x_ticks: Vec<Tick> =
-            settings.iter().enumerate().map(|(at, (_, setting))| (at as f64, short(setting.limit))).collect();
+        let x_ticks = limit_ticks(&settings, width - 96);
         plane.draw(pen, (&x_ticks, &ticks(low, high, 8, Quantity::Percent, false)), (&name, "%"))?;
         let (left, top, right, bottom) = plane.frame();
         let tolerated = plane.y.at(self.max_fes * 100.0);
@@ -127,8 +134,6 @@ impl SweepFigure<'_> {
         for (colour, shift, of) in [(RED, -4, killed as Of), (BLUE, 4, useful as Of)] {
             draw_curve(pen, &plane, &settings, colour, shift, of)?;
         }
-        let label = format!("tolerated killed: {}", percent(self.max_fes));
-        pen.text(&label, (right, tolerated - 9), Look::SMALL.ending())?;
         if let Some(at) = settings.iter().position(|(at, _)| self.chosen == Some(*at)) {
             let x = plane.x.at(at as f64);
             pen.dashes((x, top), (x, bottom), INK.stroke_width(1))?;
@@ -159,7 +164,7 @@ fn draw_curve<B: DrawingBackend>(
     of: Of,
 ) -> Result<(), FigureError> {
     let (_, _, _, bottom) = plane.frame();
-    let mut before: Option<At> = None;
+    let mut line: Vec<At> = Vec::new();
     for (at, (_, setting)) in settings.iter().enumerate() {
         let estimate = of(setting);
         let x = plane.x.at(at as f64) + shift;
@@ -167,28 +172,43 @@ fn draw_curve<B: DrawingBackend>(
         if let Some(interval) = estimate.interval() {
             pen.line(&[(x, y(interval.low)), (x, y(interval.high))], colour.mix(0.45).stroke_width(2))?;
         }
-        let point = estimate.value().map(|value| (x, y(value)));
-        match (point, estimate.low.value, estimate.high.value) {
-            (Some(point), ..) => {
-                if let Some(before) = before {
-                    pen.line(&[before, point], colour.stroke_width(2))?;
-                }
-                pen.dot(point, 4, colour, colour)?;
-            }
-            (None, low, Some(high)) => {
-                let low = low.map_or(bottom, y);
-                pen.rectangle((x - 4, y(high) - 1, x + 4, low + 1), colour.mix(0.25).filled())?;
-                pen.rectangle((x - 4, y(high) - 1, x + 4, low + 1), colour)?;
-                if estimate.low.value.is_none() {
-                    // Nothing limits it from below.
-                    pen.shape(&[(x - 6, bottom - 8), (x + 6, bottom - 8), (x, bottom)], colour.filled())?;
-                }
-            }
-            _ => {}
+        if let Some(value) = estimate.value() {
+            line.push((x, y(value)));
+            continue;
         }
-        before = point;
+        if let Some(high) = estimate.high.value {
+            let low = estimate.low.value.map_or(bottom, y);
+            pen.rectangle((x - 4, y(high) - 1, x + 4, low + 1), colour.mix(0.25).filled())?;
+            pen.rectangle((x - 4, y(high) - 1, x + 4, low + 1), colour)?;
+            if estimate.low.value.is_none() {
+                // Nothing limits it from below.
+                pen.shape(&[(x - 6, bottom - 8), (x + 6, bottom - 8), (x, bottom)], colour.filled())?;
+            }
+        }
+        draw_line(pen, &std::mem::take(&mut line), colour)?;
     }
-    Ok(())
+    draw_line(pen, &line, colour)
+}
+
+fn draw_line<B: DrawingBackend>(pen: &Pen<'_, B>, points: &[At], colour: RGBColor) -> Result<(), FigureError> {
+    if points.len() > 1 {
+        pen.line(points, colour.stroke_width(2))?;
+    }
+    points.iter().try_for_each(|point| pen.dot(*point, 4, colour, colour))
+}
+
+fn is_range(estimate: &RangeEstimate) -> bool {
+    estimate.is_defined() && !estimate.is_point()
+}
+
+/// The limits, or every second, third … where all have no room within `width`.
+fn limit_ticks(settings: &[(usize, &SettingResult)], width: i32) -> Vec<Tick> {
+    let labels: Vec<Tick> =
+        settings.iter().enumerate().map(|(at, (_, setting))| (at as f64, short(setting.limit))).collect();
+    let widest = labels.iter().map(|(_, label)| style::width(label, SMALL) + 10).max().unwrap_or(0);
+    let room = usize::try_from(width / widest.max(1)).unwrap_or(1).max(1);
+    let every = labels.len().div_ceil(room).max(1);
+    labels.into_iter().step_by(every).collect()
 }
 
 fn axis_name(name: &str, unit: &str) -> String {

@@ -104,9 +104,21 @@ fn keys(entries: &[Entry<'_>], max_fes: f64) -> Vec<(Mark, String)> {
             keys.push((mark, text));
         }
     };
-    key(stands(Standing::Safe), Mark::Dot(Standing::Safe), format!("can be shipped: kills at most {limit} (95 % interval)"));
-    key(stands(Standing::Frontier), Mark::Dot(Standing::Frontier), "on the frontier, but its interval reaches too far".to_owned());
-    key(stands(Standing::Beaten), Mark::Dot(Standing::Beaten), "another is better on both counts beyond chance".to_owned());
+    key(
+        stands(Standing::Safe),
+        Mark::Dot(Standing::Safe),
+        format!("can be shipped: kills at most {limit} (95 % interval)"),
+    );
+    key(
+        stands(Standing::Frontier),
+        Mark::Dot(Standing::Frontier),
+        "on the frontier, but its interval reaches too far".to_owned(),
+    );
+    key(
+        stands(Standing::Beaten),
+        Mark::Dot(Standing::Beaten),
+        "another is better on both counts beyond chance".to_owned(),
+    );
     let grey = stands(beyond(false)) || stands(beyond(true));
     key(grey, Mark::Dot(beyond(false)), "kills more than tolerated".to_owned());
     key(stands(beyond(true)), Mark::RedRing, "the same, and another is better on both counts".to_owned());

@@ -84,7 +84,8 @@ impl FrontierFigure<'_> {
         let title = noun.get(..1).map_or_else(String::new, |first| first.to_uppercase() + &noun[1..]);
         let head = Head::new(format!("{title} saved against successes killed"));
         if self.first.is_ungraded() {
-            let all = self.first.shown.iter().chain(&self.first.folded).chain(&self.first.idle).chain(&self.first.unread);
+            let all =
+                self.first.shown.iter().chain(&self.first.folded).chain(&self.first.idle).chain(&self.first.unread);
             return head.sentence(&ungraded(all.map(|summary| summary.runs).max().unwrap_or(0))).note(&self.subtitle);
         }
         head.sentence(&self.first.verdict().replace('`', "")).note(&self.subtitle)
@@ -246,7 +247,9 @@ fn labelled(entries: &[Entry<'_>], plane: &Plane) -> Vec<Labelled> {
     let all = entries.len() <= NAMED;
     let mut labelled: Vec<(bool, Labelled)> = groups
         .into_iter()
-        .map(|(at, group)| (group.iter().any(|entry| entry.standing.is_wanted()), Labelled { at, texts: texts(&group, all) }))
+        .map(|(at, group)| {
+            (group.iter().any(|entry| entry.standing.is_wanted()), Labelled { at, texts: texts(&group, all) })
+        })
         .collect();
     labelled.sort_by_key(|(is_wanted, _)| !is_wanted);
     labelled.into_iter().map(|(_, labelled)| labelled).collect()
@@ -265,7 +268,10 @@ fn texts(group: &[&Entry<'_>], all: bool) -> Vec<String> {
     }
     let named: Vec<String> =
         group.iter().map(|entry| format!("{} {}", entry.number, style::clipped(entry.stack, 24))).collect();
-    vec![named.join(", "), brief]
+    match (&named[..], &numbers[..]) {
+        ([first, _], [_, second]) => vec![named.join(", "), format!("{first}, {second}"), brief],
+        _ => vec![named.join(", "), brief],
+    }
 }
 
 #[cfg(test)]
@@ -289,7 +295,7 @@ mod tests {
         assert_eq!(labels.len(), 1);
         assert_eq!(labels[0].texts, ["1, 2 and 4 more"]);
         entries.truncate(2);
-        assert_eq!(labelled(&entries, &plane)[0].texts, ["1 some-stack, 2 some-stack", "1, 2"]);
+        assert_eq!(labelled(&entries, &plane)[0].texts, ["1 some-stack, 2 some-stack", "1 some-stack, 2", "1, 2"]);
         let mut far = entry(9, Standing::Safe);
         far.killed = (8.0, 8.0);
         entries.push(far);

@@ -153,7 +153,10 @@ mod tests {
         // Within what is tolerated, but for chance.
         assert_eq!(of(&point((32, 32), saves)), Standing::Neither);
         assert_eq!(of(&FrontierPoint { on_frontier: true, ..point((32, 32), saves) }), Standing::Frontier);
-        assert_eq!(of(&FrontierPoint { on_frontier: true, ..point((120, 120), saves) }), Standing::Beyond { beaten: false });
+        assert_eq!(
+            of(&FrontierPoint { on_frontier: true, ..point((120, 120), saves) }),
+            Standing::Beyond { beaten: false }
+        );
         let beaten = |point: FrontierPoint| FrontierPoint { beaten_by: Some("other".into()), ..point };
         assert_eq!(of(&beaten(point((4, 4), saves))), Standing::Beaten);
         assert_eq!(of(&beaten(point((120, 120), saves))), Standing::Beyond { beaten: true });
