@@ -21,6 +21,8 @@ pub struct BudgetFigure<'a> {
 const COLOURS: [RGBColor; 7] = [BLUE, RED, GREEN, AMBER, TEAL, INK, STONE];
 /// With more curves than this the bands would only hide each other.
 const MOST_BANDS: usize = 4;
+/// Groups of fewer tasks are left out where others are larger.
+const FEW_TASKS: u64 = 8;
 const PLANE: (i32, i32) = (66, 756);
 const LEGEND: i32 = 782;
 const HEIGHT: i32 = 440;
@@ -31,9 +33,10 @@ impl BudgetFigure<'_> {
     fn drawn(&self) -> Vec<&BudgetCurve> {
         let mut by_size: Vec<(usize, &BudgetCurve)> = self.curves.iter().enumerate().collect();
         by_size.sort_by_key(|(at, curve)| (std::cmp::Reverse(curve.runs), *at));
-        // A curve of one run is a step from nothing to everything.
-        let enough = by_size.iter().filter(|(_, curve)| curve.runs > 1).count();
-        by_size.truncate(if enough > 0 { enough.min(COLOURS.len()) } else { 1 });
+        // A curve of few tasks says little beside others; one of a single task is a step from nothing to everything.
+        let least = [FEW_TASKS, 2].into_iter().find(|least| by_size.iter().any(|(_, curve)| curve.tasks >= *least));
+        by_size.retain(|(_, curve)| least.is_none_or(|least| curve.tasks >= least));
+        by_size.truncate(if least.is_some() { COLOURS.len() } else { 1 });
         by_size.sort_by_key(|(at, _)| *at);
         by_size.into_iter().map(|(_, curve)| curve).collect()
     }
@@ -209,10 +212,12 @@ mod tests {
             curve: crate::stats::incidence::cumulative_incidence(&[]),
             band: Vec::new(),
         };
-        let curves: Vec<BudgetCurve> = [1, 9, 2, 8, 3, 7, 4, 6, 5].map(curve).into();
+        let curves: Vec<BudgetCurve> = [7, 19, 12, 18, 13, 17, 14, 16, 15].map(curve).into();
         let figure = BudgetFigure { curves: &curves, subtitle: String::new() };
         let runs: Vec<u64> = figure.drawn().iter().map(|curve| curve.runs).collect();
-        assert_eq!(runs, [9, 8, 3, 7, 4, 6, 5]);
+        assert_eq!(runs, [19, 18, 13, 17, 14, 16, 15]);
+        let few: Vec<BudgetCurve> = [3, 1, 2].map(curve).into();
+        assert_eq!(BudgetFigure { curves: &few, subtitle: String::new() }.drawn().len(), 2);
         let lone: Vec<BudgetCurve> = [1, 1].map(curve).into();
         assert_eq!(BudgetFigure { curves: &lone, subtitle: String::new() }.drawn().len(), 1);
     }

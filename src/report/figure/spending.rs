@@ -88,7 +88,7 @@ impl Bars {
                 self.told, self.runs
             ));
         }
-        for (why, names) in [("nothing else than recorded", &self.idle), ("not judged", &self.unread)] {
+        for (why, names) in [("change nothing here", &self.idle), ("not judged", &self.unread)] {
             if !names.is_empty() {
                 head = head.note(&format!("{why}: {}", named(names)));
             }

@@ -141,7 +141,7 @@ impl FrontierFigure<'_> {
         }
         let labelled = labelled(entries, &plane);
         let taken = [(label, top, label + width, top + 20)];
-        for (point, placed) in labelled.iter().zip(place(&labelled, plane.frame(), &taken, &lines)) {
+        for (point, placed) in labelled.iter().zip(place(&labelled, inside(plane.frame()), &taken, &lines)) {
             let Some(placed) = placed else { continue };
             if let Some(end) = placed.leader {
                 pen.line(&[point.at, end], GREY.mix(0.6))?;
@@ -150,6 +150,11 @@ impl FrontierFigure<'_> {
         }
         Ok(())
     }
+}
+
+/// A frame without its edges.
+fn inside((left, top, right, bottom): Frame) -> Frame {
+    (left + 5, top + 3, right - 3, bottom - 5)
 }
 
 /// What stands in a figure of outcomes where no run has one.
