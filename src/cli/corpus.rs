@@ -4,6 +4,7 @@ use super::Exit;
 use super::failure::Failure;
 use super::inputs::ReadingArgs;
 use super::output::{Format, Output};
+use crate::diagnostic::one_line;
 use crate::reader::{Corpus, CorpusReport, Detail, Oddity, PricingReport, ReadOptions, RunRead};
 use crate::report::table::{Cell, Table};
 
@@ -99,26 +100,30 @@ fn oddities(report: &CorpusReport) -> Vec<String> {
 
 /// Sources of outcomes, findings, and files left out.
 fn details(report: &CorpusReport, why: bool) -> String {
-    let mut lines = Vec::new();
+    let notices: Vec<String> = report.notices.iter().map(|notice| notice.diagnostic.render(notice.severity)).collect();
+    let mut told: Vec<String> = Vec::new();
     for format in &report.formats {
         for (source, runs) in &format.outcome_sources {
-            lines.push(format!("outcome of {runs} {} runs: {source}", format.format));
+            told.push(format!("outcome of {runs} {} runs: {source}", format.format));
         }
         if format.unknown > 0 {
-            lines.push(format!("outcome of {} {} runs: nobody graded them", format.unknown, format.format));
+            told.push(format!("outcome of {} {} runs: nobody graded them", format.unknown, format.format));
         }
     }
-    lines.extend(oddities(report));
-    lines.extend(report.pricing.iter().flat_map(PricingReport::lines));
+    told.extend(oddities(report));
+    told.extend(report.pricing.iter().flat_map(PricingReport::lines));
     if why {
-        lines.extend(report.files.iter().map(|f| format!("{}: {} ({}), {} runs", f.path, f.format, f.why, f.runs)));
-        lines.extend(report.skipped.iter().map(|skipped| format!("{}: left out: {}", skipped.path, skipped.reason)));
+        told.extend(report.files.iter().map(|f| format!("{}: {} ({}), {} runs", f.path, f.format, f.why, f.runs)));
+        told.extend(report.skipped.iter().map(|skipped| format!("{}: left out: {}", skipped.path, skipped.reason)));
     } else if !report.skipped.is_empty() {
-        lines.push(format!("{} files are not recordings; `--why` lists them", report.skipped.len()));
+        told.push(format!("{} files are not recordings; `--why` lists them", report.skipped.len()));
     }
     for (kind, count) in &report.unknown_kinds {
-        lines.push(format!("{count} lines of an unknown kind: {kind}"));
+        told.push(format!("{count} lines of an unknown kind: {kind}"));
     }
+    // Paths, kinds and ids are the recordings' own words: none of them begins a line.
+    let mut lines = notices;
+    lines.extend(told.iter().map(|line| one_line(line).into_owned()));
     for finding in &report.findings {
         lines.push(finding.diagnostic.render(finding.severity));
     }

@@ -10,10 +10,11 @@ use super::choice::Choice;
 use super::figure::{BoundsFigure, BudgetFigure, FrontierFigure, SpendingFigure, StopsFigure, save};
 use super::first::{Appetite, FirstTable};
 use super::table::{self, Table};
-use super::{write_atomically, write_rows};
+use super::{CsvStyle, Lock, markdown, read_rows, write_atomically, write_folder, write_rows};
 use crate::aggregate::{
-    BudgetCurve, Firing, FrontierPoint, Group, Label, REFERENCE, Row, SEED, Summary, Unit, budget_curves, by_stack,
-    by_stratum, frontier, frontier_spread, frontier_volume, pairs, rule_shares, summarise, unit_of,
+    BudgetCurve, Firing, FrontierPoint, Group, Label, LostSuccess, REFERENCE, Row, SEED, Summary, Unit, budget_curves,
+    by_stack, by_stratum, frontier, frontier_spread, frontier_volume, pairs, price_lost_successes, rule_shares,
+    summarise, unit_of,
 };
 use crate::compare::StackInfo;
 use crate::diagnostic::{Diagnostic, Location};
@@ -52,6 +53,9 @@ pub struct Manifest {
     pub assumptions: Vec<String>,
     /// The largest tolerated share of killed successes.
     pub max_fes: f64,
+    /// What a lost success costs in dollars, where it was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost_success_costs: Option<f64>,
 }
 
 /// One stack of a manifest.
@@ -112,6 +116,7 @@ impl Publication {
             label_specificity: None,
             assumptions: assumptions.iter().map(ToString::to_string).collect(),
             max_fes: Appetite::DEFAULT_MAX_FES,
+            lost_success_costs: None,
         };
         Self::from_rows(rows, firings, manifest)
     }
@@ -125,17 +130,18 @@ impl Publication {
     #[must_use]
     pub fn with_appetite(mut self, appetite: Appetite) -> Self {
         self.manifest.max_fes = appetite.max_fes;
+        self.manifest.lost_success_costs = appetite.lost_success_costs;
         self.all = appetite.all;
         self
     }
 
     fn appetite(&self) -> Appetite {
-        Appetite { max_fes: self.manifest.max_fes, all: self.all }
+        Appetite { max_fes: self.manifest.max_fes, lost_success_costs: self.manifest.lost_success_costs, all: self.all }
     }
 
     /// The first table, sorted for a reader.
     pub fn first<'s>(&'s self, summaries: &'s [Summary]) -> FirstTable<'s> {
-        FirstTable::of(summaries, self.unit, self.appetite(), self.manifest.choice.as_ref())
+        FirstTable::of(summaries, &self.rows, self.unit, self.appetite(), self.manifest.choice.as_ref())
     }
 
     /// The same with labels that err.
@@ -150,7 +156,7 @@ impl Publication {
     /// they are the dev part themselves.
     pub fn with_choice(mut self, choice: Choice, dev: Option<&[Row]>) -> Result<Self, polars::error::PolarsError> {
         let own = self.summaries()?;
-        let chosen_on = dev.map(|rows| summarise(&by_stack(rows), self.label_errors())).transpose()?;
+        let chosen_on = dev.map(|rows| self.summarised(rows)).transpose()?;
         self.manifest.choice = Some(match chosen_on {
             Some(dev) => choice.made(&dev, Some(&own), self.unit),
             None => choice.made(&own, None, self.unit),
@@ -180,11 +186,6 @@ impl Publication {
         notes
     }
 
-    /// The rows everything is computed from.
-    pub fn rows(&self) -> &[Row] {
-        &self.rows
-    }
-
     /// What was compared, in one line.
     pub fn headline(&self) -> String {
         let Some(group) = by_stack(&self.rows).into_iter().next() else { return "nothing".to_owned() };
@@ -211,7 +212,16 @@ impl Publication {
     /// One summary a stack, in order: all that is printed. The error is the data frame library's and
     /// means a defect here.
     pub fn summaries(&self) -> Result<Vec<Summary>, polars::error::PolarsError> {
-        summarise(&by_stack(&self.rows), self.label_errors())
+        self.summarised(&self.rows)
+    }
+
+    fn summarised(&self, rows: &[Row]) -> Result<Vec<Summary>, polars::error::PolarsError> {
+        let groups = by_stack(rows);
+        let mut summaries = summarise(&groups, self.label_errors())?;
+        if let Some(costs) = self.manifest.lost_success_costs {
+            price_lost_successes(&mut summaries, &groups, LostSuccess { unit: Unit::CostUsd, costs });
+        }
+        Ok(summaries)
     }
 
     /// The table for the terminal.
@@ -245,8 +255,12 @@ impl Publication {
         })
     }
 
-    /// Writes the folder; each file appears whole or not at all.
-    pub fn write(&self, summaries: &[Summary], out: &Path) -> Result<(), Diagnostic> {
+    /// Writes the folder: all files are replaced, or none ([`write_folder`]).
+    pub fn write(&self, summaries: &[Summary], out: &Path, csv: CsvStyle) -> Result<(), Diagnostic> {
+        write_folder(out, csv, |out| self.write_files(summaries, out))
+    }
+
+    fn write_files(&self, summaries: &[Summary], out: &Path) -> Result<(), Diagnostic> {
         let tables = self.tables(summaries).map_err(|error| {
             Diagnostic::new(
                 Location::default(),
@@ -290,11 +304,11 @@ impl Publication {
     fn summary_md(&self, tables: &Tables, summaries: &[Summary]) -> String {
         let first = self.first(summaries);
         let best: Vec<String> =
-            tables.points.iter().filter(|point| point.on_frontier).map(|point| format!("`{}`", point.stack)).collect();
+            tables.points.iter().filter(|point| point.on_frontier).map(|point| markdown::code(&point.stack)).collect();
         let assumptions =
             if self.manifest.assumptions.is_empty() { "none".to_owned() } else { self.manifest.assumptions.join(", ") };
         let listed = |lines: Vec<String>| lines.iter().map(|line| format!("- {line}\n")).collect::<String>();
-        format!(
+        markdown::page(&format!(
             "# When should it have stopped?\n\n**{verdict}**\n\n{headline}.\n\n{overview}\n{below}{notes}\n\
             On the frontier (no other stack kills fewer successes and saves more): {best}.{volume}\n\n\
             - **successes killed, %**: false early stops, successes stopped before they were secured, of the successes \
@@ -311,18 +325,18 @@ impl Publication {
             ![Cost saved against successes killed](frontier.svg)\n\n\
             ![When each stack stops](stop-steps.svg)\n\n![Where the cost went](spending.svg)\n\n\
             ![Success by budget](budget.svg)\n\n![Bounds on success](bounds.svg)\n\n\
-            `pairs.csv` holds every stack against `{baseline}`; `summary.csv` every count, rate, bound and sum.\n",
+            `pairs.csv` holds every stack against {baseline}; `summary.csv` every count, rate, bound and sum.\n",
             verdict = first.verdict(),
-            baseline = self.manifest.baseline,
+            baseline = markdown::code(&self.manifest.baseline),
             headline = self.headline(),
             overview = self.overview(summaries).to_markdown(),
             best = if best.is_empty() { "none can be placed".to_owned() } else { best.join(", ") },
             unit = self.unit.noun(),
-            below = listed(first.below(&self.rows)),
+            below = listed(first.below()),
             notes = listed(self.notes(summaries)),
             max_fes = super::choice::percent(self.manifest.max_fes),
             volume = tables.volume.map(volume_note).unwrap_or_default(),
-        )
+        ))
     }
 }
 
@@ -337,8 +351,28 @@ fn volume_note((volume, interval): (f64, Option<Interval>)) -> String {
     )
 }
 
-/// Reads the manifest of a folder `compare --out` wrote.
-pub fn read_manifest(folder: &Path) -> Result<Manifest, Diagnostic> {
+/// What a folder of results says, without what is made of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Saved {
+    /// `rows.csv`.
+    pub rows: Vec<Row>,
+    /// `firings.csv`.
+    pub firings: Vec<Firing>,
+    /// `manifest.json`.
+    pub manifest: Manifest,
+}
+
+/// Reads a folder `compare --out` wrote. One that is being written, or was left half written, is refused.
+pub fn read_saved(folder: &Path) -> Result<Saved, Diagnostic> {
+    let _lock = Lock::to_read(folder)?;
+    Ok(Saved {
+        rows: read_rows(&folder.join("rows.csv"))?,
+        firings: read_rows(&folder.join("firings.csv"))?,
+        manifest: read_manifest(folder)?,
+    })
+}
+
+fn read_manifest(folder: &Path) -> Result<Manifest, Diagnostic> {
     let path = folder.join("manifest.json");
     let at = Location::file(path.display().to_string());
     let help = "give the folder `compare --out` wrote";

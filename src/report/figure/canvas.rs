@@ -5,6 +5,7 @@ use std::path::Path;
 use plotters::coord::Shift;
 use plotters::prelude::{BitMapBackend, DrawingArea, DrawingBackend, IntoDrawingArea, SVGBackend, WHITE};
 
+use super::plain_text::PlainText;
 use super::style::register_fonts;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::report::write_atomically;
@@ -52,7 +53,7 @@ fn svg<P: Picture>(picture: &P) -> Result<String, FigureError> {
     register_fonts().map_err(FigureError)?;
     let mut text = String::new();
     {
-        let area = SVGBackend::with_string(&mut text, picture.size()).into_drawing_area();
+        let area = PlainText(SVGBackend::with_string(&mut text, picture.size())).into_drawing_area();
         area.fill(&WHITE).map_err(|error| FigureError::of(&error))?;
         picture.draw(&area)?;
         area.present().map_err(|error| FigureError::of(&error))?;
@@ -69,7 +70,7 @@ fn png<P: Picture>(picture: &P) -> Result<Vec<u8>, FigureError> {
     let (width, height) = (width.saturating_mul(SHARPNESS), height.saturating_mul(SHARPNESS));
     let mut pixels = vec![0; width as usize * height as usize * 3];
     {
-        let area = BitMapBackend::with_buffer(&mut pixels, (width, height)).into_drawing_area();
+        let area = PlainText(BitMapBackend::with_buffer(&mut pixels, (width, height))).into_drawing_area();
         area.fill(&WHITE).map_err(|error| FigureError::of(&error))?;
         picture.draw(&area)?;
         area.present().map_err(|error| FigureError::of(&error))?;

@@ -6,6 +6,7 @@ mod canvas;
 mod frontier;
 mod labels;
 mod pen;
+mod plain_text;
 mod scale;
 mod spending;
 mod stops;

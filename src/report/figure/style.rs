@@ -58,7 +58,7 @@ pub fn width(text: &str, size: u32) -> i32 {
     i32::try_from(measured.map_or_else(letters, |(width, _)| width)).unwrap_or(i32::MAX)
 }
 
-/// A text in lines of at most `most` pixels; a word that is longer stands alone.
+/// A text in lines of at most `most` pixels; a word that is longer is cut.
 pub fn wrapped(text: &str, size: u32, most: i32) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -67,7 +67,7 @@ pub fn wrapped(text: &str, size: u32, most: i32) -> Vec<String> {
                 line.push(' ');
                 line.push_str(word);
             }
-            _ => lines.push(word.to_owned()),
+            _ => lines.push(fitted(word, size, most)),
         }
     }
     lines
@@ -75,7 +75,8 @@ pub fn wrapped(text: &str, size: u32, most: i32) -> Vec<String> {
 
 /// A name cut to `most` pixels, with an ellipsis where something was lost.
 pub fn fitted(name: &str, size: u32, most: i32) -> String {
-    let letters = name.chars().count();
+    // No figure has room for more letters than this.
+    let letters = name.chars().take(300).count();
     (1..=letters).rev().map(|kept| clipped(name, kept)).find(|text| width(text, size) <= most).unwrap_or_default()
 }
 

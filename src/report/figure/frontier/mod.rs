@@ -252,11 +252,9 @@ fn labelled(entries: &[Entry<'_>], plane: &Plane) -> Vec<Labelled> {
     let all = entries.len() <= NAMED;
     let mut labelled: Vec<(bool, Labelled)> = groups
         .into_iter()
-        .map(|(at, group)| {
-            (group.iter().any(|entry| entry.standing.is_wanted()), Labelled { at, texts: texts(&group, all) })
-        })
+        .map(|(at, group)| (group.iter().any(|entry| entry.is_wanted()), Labelled { at, texts: texts(&group, all) }))
         .collect();
-    labelled.sort_by_key(|(is_wanted, _)| !is_wanted);
+    labelled.sort_by_key(|(is_wanted, _)| !*is_wanted);
     labelled.into_iter().map(|(_, labelled)| labelled).collect()
 }
 
@@ -267,12 +265,17 @@ fn texts(group: &[&Entry<'_>], all: bool) -> Vec<String> {
         [first, second, rest @ ..] if rest.len() > 2 => format!("{first}, {second} and {} more", rest.len()),
         _ => numbers.join(", "),
     };
-    let is_named = all || group.iter().any(|entry| entry.standing.is_wanted());
+    let is_named = all || group.iter().any(|entry| entry.is_wanted());
     if !is_named || group.len() > 2 {
-        return vec![brief];
+        let ship = group.iter().find(|entry| entry.ship);
+        let named = ship.map(|entry| format!("ship {} {}, in {brief}", entry.number, style::clipped(entry.stack, 24)));
+        return named.into_iter().chain([brief]).collect();
     }
-    let named: Vec<String> =
-        group.iter().map(|entry| format!("{} {}", entry.number, style::clipped(entry.stack, 24))).collect();
+    let name = |entry: &&Entry<'_>| {
+        let ship = if entry.ship { "ship " } else { "" };
+        format!("{ship}{} {}", entry.number, style::clipped(entry.stack, 24))
+    };
+    let named: Vec<String> = group.iter().map(name).collect();
     match (&named[..], &numbers[..]) {
         ([first, _], [_, second]) => vec![named.join(", "), format!("{first}, {second}"), brief],
         _ => vec![named.join(", "), brief],
@@ -292,6 +295,7 @@ mod tests {
             saved: (Some(2.0), 2.0),
             interval: None,
             on_frontier: false,
+            ship: false,
             standing,
         };
         let plane = Plane { x: Scale::new((0.0, 10.0), (0, 100)), y: Scale::new((0.0, 10.0), (100, 0)), pad: 0 };
@@ -302,9 +306,9 @@ mod tests {
         entries.truncate(2);
         assert_eq!(labelled(&entries, &plane)[0].texts, ["1 some-stack, 2 some-stack", "1 some-stack, 2", "1, 2"]);
         let mut far = entry(9, Standing::Safe);
-        far.killed = (8.0, 8.0);
+        (far.killed, far.ship) = ((8.0, 8.0), true);
         entries.push(far);
         // What can be shipped is placed before the others.
-        assert_eq!(labelled(&entries, &plane)[0].texts[0], "9 some-stack");
+        assert_eq!(labelled(&entries, &plane)[0].texts[0], "ship 9 some-stack");
     }
 }

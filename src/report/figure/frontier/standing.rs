@@ -38,11 +38,6 @@ impl Standing {
     pub(super) fn is_filled(self) -> bool {
         !matches!(self, Self::Frontier | Self::Neither)
     }
-
-    /// Its name belongs beside its dot.
-    pub(super) fn is_wanted(self) -> bool {
-        matches!(self, Self::Safe | Self::Frontier)
-    }
 }
 
 /// One stack on the plane, in percent.
@@ -58,10 +53,17 @@ pub(super) struct Entry<'a> {
     /// The 95 % interval of what is killed.
     pub(super) interval: Option<(f64, f64)>,
     pub(super) on_frontier: bool,
+    /// It is the one to ship.
+    pub(super) ship: bool,
     pub(super) standing: Standing,
 }
 
 impl Entry<'_> {
+    /// Its name belongs beside its dot.
+    pub(super) fn is_wanted(&self) -> bool {
+        self.ship || matches!(self.standing, Standing::Safe | Standing::Frontier)
+    }
+
     /// Known only within bounds, on either count.
     pub(super) fn is_range(&self) -> bool {
         self.killed.0 < self.killed.1 || self.saved.0.is_none_or(|low| low < self.saved.1)
@@ -82,7 +84,9 @@ impl Entry<'_> {
 pub(super) fn entries<'a>(points: &'a [FrontierPoint], first: &FirstTable<'_>, max_fes: f64) -> Vec<Entry<'a>> {
     let found = |summary: &&Summary| points.iter().find(|point| point.stack == summary.stack);
     let placed = first.shown.iter().chain(&first.folded).filter_map(found);
-    placed.filter_map(|point| entry(point, max_fes)).zip(1..).map(|(entry, number)| Entry { number, ..entry }).collect()
+    let ship = first.ship().map(|summary| &*summary.stack);
+    let numbered = placed.filter_map(|point| entry(point, max_fes)).zip(1..);
+    numbered.map(|(entry, number)| Entry { number, ship: ship == Some(entry.stack), ..entry }).collect()
 }
 
 fn entry(point: &FrontierPoint, max_fes: f64) -> Option<Entry<'_>> {
@@ -96,6 +100,7 @@ fn entry(point: &FrontierPoint, max_fes: f64) -> Option<Entry<'_>> {
         saved: (saved.0.map(percent), percent(saved.1)),
         interval: point.fes_rate.interval().map(|interval| (percent(interval.low), percent(interval.high))),
         on_frontier: point.on_frontier,
+        ship: false,
         standing: standing(point, killed.low, saved.0, max_fes),
     })
 }
