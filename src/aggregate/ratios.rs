@@ -67,7 +67,7 @@ fn per_success(rows: &[&Row], tasks: &Tasks, unit: Unit) -> RangeEstimate {
     };
     let least = sums(&|row| Some((spent(row)?.0, kept(row).1)));
     let most = limited.then(|| sums(&|row| Some((spent(row)?.1?, kept(row).0))));
-    RangeEstimate::of_free(Some(&least), most.as_deref(), LEVEL)
+    RangeEstimate::of_positive(Some(&least), most.as_deref(), LEVEL)
 }
 
 /// What a success costs under the stack, against the same runs without stopping.

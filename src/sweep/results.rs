@@ -137,7 +137,7 @@ fn differences(
     let Some((at_baseline, base)) = baseline.and_then(|at| Some((at, groups.get(at)?))) else { return all };
     let others: Vec<usize> = (0..groups.len()).filter(|at| *at != at_baseline).collect();
     let sums: Vec<Vec<PairedSums>> = others.iter().map(|at| paired(&groups[*at], base, parts)).collect();
-    for (at, difference) in others.into_iter().zip(family(&sums, resamples, |_, own| own.p)) {
+    for (at, difference) in others.into_iter().zip(family(&sums, resamples)) {
         all[at] = Some(difference);
     }
     all

@@ -207,7 +207,7 @@ fn max_t_pays_once_for_copies_and_names_the_undefined() {
     let one = RatioDifference::new(&tasks).unwrap().into_contrast();
     let alone = max_t(std::slice::from_ref(&one), &resamples)[0].unwrap();
     let mut none = one.clone();
-    none.influence = vec![0.0; 40];
+    none.scores = vec![0.0; 40];
     let mut zero = none.clone();
     zero.value = 0.0;
     let adjusted = max_t(&[one.clone(), one.clone(), none.clone(), one.clone(), zero.clone()], &resamples);
@@ -219,8 +219,8 @@ fn max_t_pays_once_for_copies_and_names_the_undefined() {
 #[test]
 fn a_sweep_is_adjusted_by_what_holds_for_its_tests_and_tasks() {
     let adjusted = |clusters: usize, own: &[Option<f64>]| {
-        let influence: Vec<f64> = (0..clusters).map(|at| if at % 2 == 0 { 0.01 } else { -0.01 }).collect();
-        let contrast = Contrast { value: 0.1, influence, clusters: clusters as u64 };
+        let scores: Vec<f64> = (0..clusters).map(|at| if at % 2 == 0 { 0.03 } else { -0.01 }).collect();
+        let contrast = Contrast { value: 0.1, scores, clusters: clusters as u64 };
         let tests: Vec<SweepTest> = own.iter().map(|p| SweepTest { p: *p, contrast: Some(contrast.clone()) }).collect();
         let keys: Vec<u64> = (0..clusters).map(|at| cluster_key(&format!("t{at}"))).collect();
         adjust_sweep(&tests, &Resamples::new(&keys, 200, 3))
@@ -234,7 +234,7 @@ fn a_sweep_is_adjusted_by_what_holds_for_its_tests_and_tasks() {
     assert_eq!(few_tasks[1], None);
     assert_eq!(adjusted(60, &[Some(0.01); 4]).1, Adjustment::Holm, "a handful");
     let (many, method) = adjusted(20, &[Some(0.01), Some(0.01), None, Some(0.01), Some(0.01)]);
-    assert_eq!((method, many[2], many[0] == many[4]), (Adjustment::MaxT, None, true));
+    assert_eq!((method, many[2], many[0] == many[4]), (Adjustment::HolmAndMaxT, None, true));
 }
 
 #[test]
