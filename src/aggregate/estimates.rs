@@ -5,7 +5,7 @@ use super::{Group, Row};
 use crate::stats::{ClusterSums, Estimate, RangeEstimate, ratio_estimate};
 use crate::transcript::Outcome;
 
-/// Level of every printed interval.
+/// Level of every printed interval; a gate over several stacks holds them to a higher one.
 pub const LEVEL: f64 = 0.95;
 
 /// The rates of one group. Each names its denominator.
@@ -39,33 +39,43 @@ pub struct Estimates {
 impl Estimates {
     /// Computes them. Rows are taken in corpus order, tasks in name order, so the sums are the same
     /// however the corpus was read.
-    pub(super) fn of(group: &Group<'_>, tasks: &Tasks) -> Self {
+    pub(super) fn of(group: &Group<'_>, tasks: &Tasks, level: f64) -> Self {
         let rows = &group.rows;
-        let success = |row: &Row| row.is_judged() && row.outcome == Outcome::Success;
-        let failure = |row: &Row| row.is_judged() && row.outcome == Outcome::Failure;
-        let capped = |row: &Row| failure(row) && row.end.is_censoring();
+        let share = |population: fn(&Row) -> bool, hit: fn(&Row) -> bool| share(rows, tasks, population, hit, level);
+        let range =
+            |population: fn(&Row) -> bool, hit: fn(&Row) -> (u8, u8)| range(rows, tasks, population, hit, level);
+        let success: fn(&Row) -> bool = |row: &Row| row.is_judged() && row.outcome == Outcome::Success;
+        let failure: fn(&Row) -> bool = |row: &Row| row.is_judged() && row.outcome == Outcome::Failure;
+        let capped = |row: &Row| row.is_judged() && row.outcome == Outcome::Failure && row.end.is_censoring();
         let killed = |row: &Row| (row.killed_low, row.killed_high);
         let stopped = |row: &Row| (row.stopped_low, row.stopped_high);
         let missed = |row: &Row| (1 - row.stopped_high.min(1), 1 - row.stopped_low.min(1));
         let graded_stop = |row: &Row| row.is_judged() && row.was_stopped();
-        let fes_rate = range(rows, tasks, success, killed);
+        let fes_rate = range(success, killed);
         Self {
             fes_rate,
-            fes_rate_all: killed_of_all(rows, tasks),
-            fes_per_stop: range(rows, tasks, graded_stop, killed),
+            fes_rate_all: killed_of_all(rows, tasks, level),
+            fes_per_stop: range(graded_stop, killed),
             retention: fes_rate.one_less(),
-            missed_stop_rate: range(rows, tasks, failure, missed),
-            missed_stop_rate_capped: range(rows, tasks, capped, missed),
-            stop_recall: range(rows, tasks, failure, |row| (row.true_stop_low, row.true_stop_high)),
-            stop_rate: range(rows, tasks, |row| !row.unknown.unread, stopped),
-            unsupported_share: share(rows, tasks, |_| true, |row| row.end.is_censoring() && !row.is_stop()),
-            unidentified_share: share(rows, tasks, |_| true, |row| row.outcome_low < row.outcome_high),
+            missed_stop_rate: range(failure, missed),
+            missed_stop_rate_capped: range(capped, missed),
+            stop_recall: range(failure, |row| (row.true_stop_low, row.true_stop_high)),
+            stop_rate: range(|row| !row.unknown.unread, stopped),
+            unsupported_share: share(|_| true, |row| row.end.is_censoring() && !row.is_stop()),
+            unidentified_share: share(|_| true, |row| row.outcome_low < row.outcome_high),
         }
     }
 }
 
-fn share(rows: &[&Row], tasks: &Tasks, population: impl Fn(&Row) -> bool, hit: impl Fn(&Row) -> bool) -> Estimate {
-    ratio_over(rows, tasks, |row| population(row).then(|| (f64::from(u8::from(hit(row))), 1.0)))
+fn share(
+    rows: &[&Row],
+    tasks: &Tasks,
+    population: impl Fn(&Row) -> bool,
+    hit: impl Fn(&Row) -> bool,
+    level: f64,
+) -> Estimate {
+    let parts = |row: &Row| population(row).then(|| (f64::from(u8::from(hit(row))), 1.0));
+    ratio_estimate(&sums_over(rows, tasks, parts), level)
 }
 
 /// The share of `population` that hits, where a row hits at least and at most so often.
@@ -74,14 +84,15 @@ fn range(
     tasks: &Tasks,
     population: impl Fn(&Row) -> bool,
     hit: impl Fn(&Row) -> (u8, u8),
+    level: f64,
 ) -> RangeEstimate {
     let end =
         |at: fn((u8, u8)) -> u8| sums_over(rows, tasks, |row| population(row).then(|| (f64::from(at(hit(row))), 1.0)));
-    RangeEstimate::of(Some(&end(|(low, _)| low)), Some(&end(|(_, high)| high)), LEVEL)
+    RangeEstimate::of(Some(&end(|(low, _)| low)), Some(&end(|(_, high)| high)), level)
 }
 
 /// Killed over successes, over all runs: an ungraded run is taken for a success where that is worse, or better.
-fn killed_of_all(rows: &[&Row], tasks: &Tasks) -> RangeEstimate {
+fn killed_of_all(rows: &[&Row], tasks: &Tasks, level: f64) -> RangeEstimate {
     let end = |worst: bool| {
         sums_over(rows, tasks, |row| {
             let killed = if worst { row.killed_high } else { row.killed_low };
@@ -94,17 +105,12 @@ fn killed_of_all(rows: &[&Row], tasks: &Tasks) -> RangeEstimate {
             }
         })
     };
-    RangeEstimate::of(Some(&end(false)), Some(&end(true)), LEVEL)
+    RangeEstimate::of(Some(&end(false)), Some(&end(true)), level)
 }
 
 /// A ratio of sums over the rows for which `parts` gives (numerator, denominator).
 pub(super) fn ratio(rows: &[&Row], parts: impl Fn(&Row) -> Option<(f64, f64)>) -> Estimate {
-    ratio_over(rows, &Tasks::of(rows), parts)
-}
-
-/// As [`ratio`], where the rows' tasks are known.
-pub(super) fn ratio_over(rows: &[&Row], tasks: &Tasks, parts: impl Fn(&Row) -> Option<(f64, f64)>) -> Estimate {
-    ratio_estimate(&sums_over(rows, tasks, parts), LEVEL)
+    ratio_estimate(&sums_over(rows, &Tasks::of(rows), parts), LEVEL)
 }
 
 /// Sums of (numerator, denominator) by task.

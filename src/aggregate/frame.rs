@@ -16,7 +16,7 @@ type Flag = (&'static str, fn(&Row) -> bool);
 /// Summed columns.
 type Amount = (&'static str, fn(&Row) -> Option<f64>);
 
-const FLAGS: [Flag; 13] = [
+const FLAGS: [Flag; 14] = [
     ("stops", Row::is_stop),
     ("stopped", Row::was_stopped),
     ("judged", Row::is_judged),
@@ -25,6 +25,7 @@ const FLAGS: [Flag; 13] = [
     ("killed", |row| row.is_judged() && row.killed_low == 1),
     ("killed_at_most", |row| row.is_judged() && row.killed_high == 1),
     ("unknown", |row| !row.unknown.is_none()),
+    ("runs_with_costs", |row| row.cost_usd_recorded.is_some()),
     ("unlabelled_runs", |row| row.unknown.unlabelled),
     ("diverged", |row| row.exactness == ExactnessName::Diverged),
     ("censored", |row| row.exactness == ExactnessName::Censored),

@@ -15,6 +15,7 @@ mod ratios;
 mod row;
 mod rules;
 mod savings;
+mod strata;
 mod summary;
 mod tasks;
 
@@ -31,4 +32,5 @@ pub use ratios::{CostOfSuccess, SavingRatios};
 pub use row::{ExactnessName, Row, RunRows};
 pub use rules::{RuleShare, rule_shares};
 pub use savings::{Savings, Unit, unit_of};
-pub use summary::{Summary, choose, summarise};
+pub use strata::{WorseStratum, worse_stratum};
+pub use summary::{LostSuccess, NetBenefit, Summary, choose, price_lost_successes, summarise, summarise_at};

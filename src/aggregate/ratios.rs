@@ -2,7 +2,7 @@
 
 use super::estimates::sums_over;
 use super::tasks::Tasks;
-use super::{Group, LEVEL, Row, Unit};
+use super::{Group, Row, Unit};
 use crate::stats::{ClusterSums, CostSums, Estimate, RangeEstimate, cost_of_success};
 use crate::transcript::Outcome;
 
@@ -19,19 +19,23 @@ pub struct SavingRatios {
     pub per_success: RangeEstimate,
     /// The same against no stopping, on the same runs; undefined where it is known only within bounds.
     pub cost_of_success: CostOfSuccess,
+    /// All that was not spent, over successes killed: the price of a lost success at which stopping breaks even. Undefined
+    /// where none was killed: it pays at any price.
+    pub break_even: RangeEstimate,
 }
 
 impl SavingRatios {
     /// Computes them.
-    pub(super) fn of(group: &Group<'_>, tasks: &Tasks, unit: Unit) -> Self {
+    pub(super) fn of(group: &Group<'_>, tasks: &Tasks, unit: Unit, level: f64) -> Self {
         let rows = &group.rows;
         let saved = |row: &Row| (!row.unknown.unread).then(|| unit.saved_range(row)).flatten();
         Self {
             unit,
-            saved: saved_share(rows, tasks, unit, saved),
-            useful: saved_share(rows, tasks, unit, |row| useful_range(row, unit)),
-            per_success: per_success(rows, tasks, unit),
-            cost_of_success: CostOfSuccess::of(rows, tasks, unit),
+            saved: saved_share(rows, tasks, unit, saved, level),
+            useful: saved_share(rows, tasks, unit, |row| useful_range(row, unit), level),
+            per_success: per_success(rows, tasks, unit, level),
+            cost_of_success: CostOfSuccess::of(rows, tasks, unit, level),
+            break_even: break_even(rows, tasks, unit, level),
         }
     }
 }
@@ -51,14 +55,42 @@ pub(super) fn useful_range(row: &Row, unit: Unit) -> Option<AmountRange> {
 }
 
 /// A share of what was recorded, over the rows for which `saved` gives a range.
-fn saved_share(rows: &[&Row], tasks: &Tasks, unit: Unit, saved: impl Fn(&Row) -> Option<AmountRange>) -> RangeEstimate {
+fn saved_share(
+    rows: &[&Row],
+    tasks: &Tasks,
+    unit: Unit,
+    saved: impl Fn(&Row) -> Option<AmountRange>,
+    level: f64,
+) -> RangeEstimate {
     let limited = rows.iter().filter_map(|row| saved(row)).all(|(low, _)| low.is_some());
     let low = limited.then(|| sums_over(rows, tasks, |row| Some((saved(row)?.0?, unit.recorded(row)?))));
     let high = sums_over(rows, tasks, |row| Some((saved(row)?.1, unit.recorded(row)?)));
-    RangeEstimate::of(low.as_deref(), Some(&high), LEVEL)
+    RangeEstimate::of(low.as_deref(), Some(&high), level)
 }
 
-fn per_success(rows: &[&Row], tasks: &Tasks, unit: Unit) -> RangeEstimate {
+fn break_even(rows: &[&Row], tasks: &Tasks, unit: Unit, level: f64) -> RangeEstimate {
+    let saved = |row: &Row| unit.saved_range(row).filter(|_| row.is_judged());
+    let limited = rows.iter().filter_map(|row| saved(row)).all(|(low, _)| low.is_some());
+    let sums = |parts: &dyn Fn(&Row) -> Option<(f64, f64)>| {
+        tasks.sums(rows, parts, |sums: &mut ClusterSums, (saved, killed)| sums.add_either(saved, killed))
+    };
+    let least = limited.then(|| sums(&|row| Some((saved(row)?.0?, f64::from(row.killed_high)))));
+    let most = sums(&|row| Some((saved(row)?.1, f64::from(row.killed_low))));
+    RangeEstimate::of_free(least.as_deref(), Some(&most), level)
+}
+
+/// What stopping is worth a run when a lost success costs `price`, in the unit: what was not spent, less the price of the
+/// successes killed. Over the runs that could be judged.
+pub(super) fn net_benefit(rows: &[&Row], tasks: &Tasks, unit: Unit, price: f64, level: f64) -> RangeEstimate {
+    let saved = |row: &Row| unit.saved_range(row).filter(|_| row.is_judged());
+    let limited = rows.iter().filter_map(|row| saved(row)).all(|(low, _)| low.is_some());
+    let least =
+        limited.then(|| sums_over(rows, tasks, |row| Some((saved(row)?.0? - price * f64::from(row.killed_high), 1.0))));
+    let most = sums_over(rows, tasks, |row| Some((saved(row)?.1 - price * f64::from(row.killed_low), 1.0)));
+    RangeEstimate::of_free(least.as_deref(), Some(&most), level)
+}
+
+fn per_success(rows: &[&Row], tasks: &Tasks, unit: Unit, level: f64) -> RangeEstimate {
     let spent = |row: &Row| unit.spent_range(row).filter(|_| row.is_judged());
     let limited = rows.iter().filter_map(|row| spent(row)).all(|(_, high)| high.is_some());
     // What a failed run costs belongs to the cost of a success, so runs count even with nothing kept.
@@ -67,7 +99,7 @@ fn per_success(rows: &[&Row], tasks: &Tasks, unit: Unit) -> RangeEstimate {
     };
     let least = sums(&|row| Some((spent(row)?.0, kept(row).1)));
     let most = limited.then(|| sums(&|row| Some((spent(row)?.1?, kept(row).0))));
-    RangeEstimate::of_positive(Some(&least), most.as_deref(), LEVEL)
+    RangeEstimate::of_positive(Some(&least), most.as_deref(), level)
 }
 
 /// What a success costs under the stack, against the same runs without stopping.
@@ -80,7 +112,7 @@ pub struct CostOfSuccess {
 }
 
 impl CostOfSuccess {
-    fn of(rows: &[&Row], tasks: &Tasks, unit: Unit) -> Self {
+    fn of(rows: &[&Row], tasks: &Tasks, unit: Unit, level: f64) -> Self {
         let known = |row: &Row| {
             let (spent, most) = unit.spent_range(row).filter(|_| row.is_judged())?;
             let (kept, at_most) = kept(row);
@@ -98,7 +130,7 @@ impl CostOfSuccess {
             sums.successes_without += f64::from(u8::from(success));
             sums.n += 1;
         });
-        let (ratio, p) = cost_of_success(&sums, LEVEL);
+        let (ratio, p) = cost_of_success(&sums, level);
         Self { ratio, p }
     }
 

@@ -34,7 +34,7 @@ impl Unit {
         match self {
             Self::Steps => "steps",
             Self::Tokens => "tokens",
-            Self::CostUsd => "dollars",
+            Self::CostUsd => "cost",
         }
     }
 

@@ -1,10 +1,13 @@
 //! One line a stack: counts, rates with intervals, bounds, and sums.
 
 use super::frame::{Sums, sums};
+use super::ratios::net_benefit;
 use super::tasks::Tasks;
-use super::{CorrectedRate, Estimates, Group, Label, OutcomeBounds, SavingRatios, Savings, Unit, corrected_fes_rate};
+use super::{
+    CorrectedRate, Estimates, Group, LEVEL, Label, OutcomeBounds, SavingRatios, Savings, Unit, corrected_fes_rate,
+};
 use crate::stats::RangeEstimate;
-use crate::stats::labels::LabelErrors;
+use crate::stats::label_certificate::ErrorRates;
 use crate::verdict::Verdict;
 
 /// The line of one group.
@@ -30,6 +33,8 @@ pub struct Summary {
     pub outcomes: OutcomeBounds,
     /// What was saved, by unit; `None` where no run tells.
     pub savings: [(Unit, Option<Savings>); 3],
+    /// What stopping is worth a run, where a lost success has a price.
+    pub net_benefit: Option<NetBenefit>,
     /// The same as shares with intervals, in the order of [`Unit::ALL`].
     pub ratios: [SavingRatios; 3],
     sums: Sums,
@@ -96,9 +101,18 @@ impl Summary {
 
 /// Position of the summary with the largest useful saving in `unit` among those whose rate of false early stops has an
 /// upper bound of at most `max_fes`, every unknown taken at its worst; of equals the first. `None`: none qualifies.
+///
+/// Where lost successes have a price that decides instead: the largest net benefit among those whose interval is above 0.
 pub fn choose<'s>(summaries: impl Iterator<Item = &'s Summary>, unit: Unit, max_fes: f64) -> Option<usize> {
     let mut best: Option<(usize, f64)> = None;
     for (at, summary) in summaries.enumerate() {
+        if let Some(NetBenefit { a_run, .. }) = &summary.net_benefit {
+            let worth = a_run.low.value.filter(|_| a_run.lower().is_some_and(|low| low > 0.0));
+            if let Some(worth) = worth.filter(|worth| best.is_none_or(|(_, most)| *worth > most)) {
+                best = Some((at, worth));
+            }
+            continue;
+        }
         let Some(saved) = summary.ratios_in(unit).useful.low.value else { continue };
         let safe = summary.fes_rate().upper().is_some_and(|high| high <= max_fes);
         if safe && best.is_none_or(|(_, most)| saved > most) {
@@ -108,11 +122,46 @@ pub fn choose<'s>(summaries: impl Iterator<Item = &'s Summary>, unit: Unit, max_
     best.map(|(at, _)| at)
 }
 
+/// What stopping is worth a run at a price of a lost success.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NetBenefit {
+    /// The price.
+    pub price: LostSuccess,
+    /// Not spent, less the price of the successes killed, a run; over the runs that could be judged.
+    pub a_run: RangeEstimate,
+}
+
+/// What a lost success costs, in a unit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LostSuccess {
+    /// The unit.
+    pub unit: Unit,
+    /// The price.
+    pub costs: f64,
+}
+
+/// Prices the successes that each group's stack killed; `summaries` are those of `groups`.
+pub fn price_lost_successes(summaries: &mut [Summary], groups: &[Group<'_>], price: LostSuccess) {
+    for (summary, group) in summaries.iter_mut().zip(groups) {
+        let a_run = net_benefit(&group.rows, &Tasks::of(&group.rows), price.unit, price.costs, LEVEL);
+        summary.net_benefit = Some(NetBenefit { price, a_run });
+    }
+}
+
 /// Summarises groups, in their order, with `errors` of the labels where they are known. The error is the data frame
 /// library's and means a defect here.
 pub fn summarise(
     groups: &[Group<'_>],
-    errors: Option<LabelErrors>,
+    errors: Option<ErrorRates>,
+) -> Result<Vec<Summary>, polars::error::PolarsError> {
+    summarise_at(groups, errors, LEVEL)
+}
+
+/// As [`summarise`], with intervals at `level`.
+pub fn summarise_at(
+    groups: &[Group<'_>],
+    errors: Option<ErrorRates>,
+    level: f64,
 ) -> Result<Vec<Summary>, polars::error::PolarsError> {
     let sums = sums(groups)?;
     let summarise = |(group, sums): (&Group<'_>, Sums)| {
@@ -124,11 +173,12 @@ pub fn summarise(
             model: group.model.clone(),
             runs: group.rows.len() as u64,
             tasks: tasks.len() as u64,
-            estimates: Estimates::of(group, &tasks),
+            estimates: Estimates::of(group, &tasks, level),
             corrected: errors.map(|errors| corrected_fes_rate(group, errors)),
-            outcomes: OutcomeBounds::of(group, &tasks),
+            outcomes: OutcomeBounds::of(group, &tasks, level),
             savings: Unit::ALL.map(|unit| (unit, Savings::of(group, unit))),
-            ratios: Unit::ALL.map(|unit| SavingRatios::of(group, &tasks, unit)),
+            ratios: Unit::ALL.map(|unit| SavingRatios::of(group, &tasks, unit, level)),
+            net_benefit: None,
             sums,
         }
     };

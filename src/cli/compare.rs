@@ -48,6 +48,10 @@ pub(super) struct AppetiteArgs {
     /// table, the figure and the choice of `--split` go by.
     #[arg(long, value_name = "RATE", default_value_t = Appetite::DEFAULT_MAX_FES, value_parser = share)]
     max_fes: f64,
+    /// What a lost success costs, in dollars: then what a stack is worth after its killed successes decides, and not
+    /// `--max-fes`.
+    #[arg(long, value_name = "USD", value_parser = price)]
+    lost_success_costs: Option<f64>,
     /// Show every stack in the table, not only the best twelve.
     #[arg(long)]
     all: bool,
@@ -55,8 +59,14 @@ pub(super) struct AppetiteArgs {
 
 impl AppetiteArgs {
     fn appetite(self) -> Appetite {
-        Appetite { max_fes: self.max_fes, all: self.all }
+        Appetite { max_fes: self.max_fes, lost_success_costs: self.lost_success_costs, all: self.all }
     }
+}
+
+/// A number of dollars that is not negative.
+fn price(text: &str) -> Result<f64, String> {
+    let price: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
+    if price.is_finite() && price >= 0.0 { Ok(price) } else { Err("a price is at least 0".to_owned()) }
 }
 
 /// Arguments of the example that runs without a command.
@@ -76,8 +86,12 @@ pub(super) struct ReportArgs {
     /// Folder for the redrawn tables and figures; by default the same.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    #[command(flatten)]
-    appetite: AppetiteArgs,
+    /// The share of successes a stack may kill; by default the one the folder was made with.
+    #[arg(long, value_name = "RATE", value_parser = share)]
+    max_fes: Option<f64>,
+    /// Show every stack in the table, not only the best twelve.
+    #[arg(long)]
+    all: bool,
     /// How the table is printed.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -132,7 +146,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         firings.retain(|firing| reported.contains(&firing.run_id));
     }
     let mut publication = Publication::new(parts.reported, firings, stacks, args.baseline.as_deref(), &assumptions)
-        .with_label_errors(args.errors.errors())
+        .with_label_errors(args.errors.rates()?)
         .with_appetite(args.appetite.appetite());
     if args.split.split != SplitPart::None {
         let choice = args.split.choice(args.appetite.max_fes);
@@ -150,7 +164,12 @@ pub(super) fn run_report(args: &ReportArgs, output: &Output) -> Result<Exit, Fai
         return Err(Failure::nothing("`rows.csv` has no row", "write it again with `compare --out`"));
     }
     let manifest = read_manifest(&args.rows).map_err(Failure::input)?;
-    let publication = Publication::from_rows(rows, firings, manifest).with_appetite(args.appetite.appetite());
+    let appetite = Appetite {
+        max_fes: args.max_fes.unwrap_or(manifest.max_fes),
+        lost_success_costs: manifest.lost_success_costs,
+        all: args.all,
+    };
+    let publication = Publication::from_rows(rows, firings, manifest).with_appetite(appetite);
     let out = args.out.as_deref().unwrap_or(&args.rows);
     show(&publication, args.format, Some(out), output)
 }
@@ -189,7 +208,7 @@ fn show(publication: &Publication, format: Format, out: Option<&Path>, output: &
             if !first.shown.is_empty() {
                 output.table(&publication.overview(&summaries), format)?;
             }
-            let below = first.below(publication.rows());
+            let below = first.below();
             let notes: Vec<String> = below.into_iter().chain(publication.notes(&summaries)).collect();
             if !notes.is_empty() {
                 output.data("\n");

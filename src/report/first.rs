@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::choice::{Choice, percent};
 use super::table::{digits, join};
-use crate::aggregate::{Row, Summary, Unit, choose};
+use crate::aggregate::{NetBenefit, Row, Summary, Unit, WorseStratum, choose, worse_stratum};
 use crate::transcript::Outcome;
 
 /// Stacks shown in the table unless all are asked for.
@@ -17,6 +17,8 @@ const NAMED: usize = 6;
 pub struct Appetite {
     /// The largest tolerated share of killed successes, by the upper end of its interval.
     pub max_fes: f64,
+    /// What a lost success costs, in dollars; then the net benefit decides, not the tolerated share.
+    pub lost_success_costs: Option<f64>,
     /// Show every stack in the table.
     pub all: bool,
 }
@@ -28,7 +30,7 @@ impl Appetite {
 
 impl Default for Appetite {
     fn default() -> Self {
-        Self { max_fes: Self::DEFAULT_MAX_FES, all: false }
+        Self { max_fes: Self::DEFAULT_MAX_FES, lost_success_costs: None, all: false }
     }
 }
 
@@ -38,6 +40,7 @@ pub struct FirstTable<'s> {
     unit: Unit,
     appetite: Appetite,
     choice: Option<&'s Choice>,
+    rows: &'s [Row],
     /// In the table, in order.
     pub shown: Vec<&'s Summary>,
     /// Left out of the table for its length.
@@ -51,7 +54,13 @@ pub struct FirstTable<'s> {
 impl<'s> FirstTable<'s> {
     /// Sorts by what a stack is worth at the appetite: those that can be shipped by what they save, then the others, the
     /// least dangerous first. With `choice` the tasks were split and a stack chosen on the other part.
-    pub fn of(summaries: &'s [Summary], unit: Unit, appetite: Appetite, choice: Option<&'s Choice>) -> Self {
+    pub fn of(
+        summaries: &'s [Summary],
+        rows: &'s [Row],
+        unit: Unit,
+        appetite: Appetite,
+        choice: Option<&'s Choice>,
+    ) -> Self {
         let unread: Vec<&Summary> = summaries.iter().filter(|summary| summary.is_unread()).collect();
         let idle: Vec<&Summary> = summaries.iter().filter(|summary| summary.never_acted()).collect();
         let mut shown: Vec<&Summary> =
@@ -61,7 +70,10 @@ impl<'s> FirstTable<'s> {
             let rate = summary.fes_rate();
             rate.upper().or(rate.high.value).unwrap_or(f64::INFINITY)
         };
-        let worth = |summary: &Summary| is_safe(summary, appetite.max_fes) && saved(summary) > 0.0;
+        let worth = |summary: &Summary| match &summary.net_benefit {
+            Some(NetBenefit { a_run, .. }) => a_run.lower().is_some_and(|low| low > 0.0),
+            None => is_safe(summary, appetite.max_fes) && saved(summary) > 0.0,
+        };
         shown.sort_by(|a, b| {
             let by_worth = worth(b).cmp(&worth(a));
             let by_risk =
@@ -70,7 +82,7 @@ impl<'s> FirstTable<'s> {
         });
         let keep = if appetite.all { shown.len() } else { SHOWN.min(shown.len()) };
         let folded = shown.split_off(keep);
-        Self { summaries, unit, appetite, choice, shown, folded, idle, unread }
+        Self { summaries, unit, appetite, choice, rows, shown, folded, idle, unread }
     }
 
     /// The stack to ship, if one can be shipped: where one was chosen on other tasks, that one or none.
@@ -82,7 +94,7 @@ impl<'s> FirstTable<'s> {
             }
         }?;
         let saved = summary.ratios_in(self.unit).useful.low.value;
-        saved.is_some_and(|saved| saved > 0.0).then_some(summary)
+        (summary.net_benefit.is_some() || saved.is_some_and(|saved| saved > 0.0)).then_some(summary)
     }
 
     /// The stack chosen on tasks that are not shown here; the outer `None` where nothing was chosen elsewhere.
@@ -109,7 +121,38 @@ impl<'s> FirstTable<'s> {
         }
     }
 
+    /// The answer where a lost success has a price.
+    fn priced_sentence(&self, summary: &Summary, benefit: &NetBenefit) -> String {
+        let worth = benefit.a_run.low.value.unwrap_or_default();
+        let interval = benefit
+            .a_run
+            .interval()
+            .map_or_else(String::new, |interval| format!(" ({}–{})", dollars(interval.low), dollars(interval.high)));
+        format!(
+            "Ship `{}`: at ${} for a lost success it is worth ${}{interval} a run, after the {} of {} successes it kills.",
+            summary.stack,
+            dollars(benefit.price.costs),
+            dollars(worth),
+            summary.counted("killed_at_most"),
+            summary.counted("judged_successes"),
+        )
+    }
+
+    /// Up to which price of a lost success the stack pays, where the unit is money.
+    fn break_even(&self, summary: &Summary) -> String {
+        let range = &summary.ratios_in(self.unit).break_even;
+        let (Unit::CostUsd, Some(price)) = (self.unit, range.low.value) else { return String::new() };
+        let interval = range
+            .interval()
+            .filter(|interval| interval.low > 0.0)
+            .map_or_else(String::new, |interval| format!(" ({}–{})", dollars(interval.low), dollars(interval.high)));
+        format!(" It pays while a lost success costs less than ${}{interval}.", dollars(price))
+    }
+
     fn ship_sentence(&self, summary: &Summary) -> String {
+        if let Some(benefit) = &summary.net_benefit {
+            return self.priced_sentence(summary, benefit);
+        }
         let most = summary
             .fes_rate()
             .upper()
@@ -125,17 +168,19 @@ impl<'s> FirstTable<'s> {
             summary.stack,
             self.unit.noun()
         );
+        text += &self.break_even(summary);
         let judged = summary.counted("judged");
         if judged < summary.runs {
             text += &format!(" Judged on the {judged} of {} runs that tell.", summary.runs);
+        }
+        if let Some(worse) = self.pooling().filter(|worse| worse.stack == summary.stack) {
+            text += &format!(" But it kills {}: look at strata.csv first.", apart(&worse));
         }
         let tried = self.summaries.len() - self.idle.len() - self.unread.len();
         if self.tested().is_some() {
             text += " It was chosen on other tasks than these.";
         } else if tried > 1 {
-            text += &format!(
-                " It is the best of {tried} on the runs it was chosen on; `--split test` checks it on others."
-            );
+            text += &format!(" It is the best of {tried} tried on these same runs; `--split test` looks at others.");
         }
         text
     }
@@ -156,6 +201,18 @@ impl<'s> FirstTable<'s> {
                 );
             }
             None => {}
+        }
+        if let Some(price) = self.appetite.lost_success_costs {
+            let cost = self.shown.iter().all(|summary| summary.counted("runs_with_costs") == 0);
+            return if cost {
+                "Nothing can be said in dollars: no run has a cost. `--price FILE` computes it from tokens.".to_owned()
+            } else {
+                format!(
+                    "None of these {} is shown to pay at ${} for a lost success.",
+                    self.summaries.len(),
+                    dollars(price)
+                )
+            };
         }
         let tried: Vec<&&Summary> = self.shown.iter().chain(&self.folded).collect();
         let Some(first) = tried.first() else {
@@ -186,8 +243,15 @@ impl<'s> FirstTable<'s> {
         }
     }
 
+    /// A word on pooling, where a suite or model fares far worse than the average: of the stack to ship, else of the first
+    /// in the table for which it holds.
+    fn pooling(&self) -> Option<WorseStratum> {
+        let candidates = self.ship().into_iter().chain(self.shown.iter().copied());
+        candidates.into_iter().find_map(|summary| worse_stratum(self.rows, &summary.stack))
+    }
+
     /// What stands below the table: the letters of the unknown column, and the stacks that are not in it.
-    pub fn below(&self, rows: &[Row]) -> Vec<String> {
+    pub fn below(&self) -> Vec<String> {
         let mut lines = Vec::new();
         let any = |count: &str| self.shown.iter().any(|summary| summary.counted(count) > 0);
         let letters: Vec<&str> = [
@@ -201,6 +265,9 @@ impl<'s> FirstTable<'s> {
         if !letters.is_empty() {
             lines.push(format!("unknown, of all runs; {}", letters.join("; ")));
         }
+        if let Some(worse) = self.pooling().filter(|worse| self.ship().is_none_or(|ship| ship.stack != worse.stack)) {
+            lines.push(format!("pooled: `{}` kills {}; see strata.csv", worse.stack, apart(&worse)));
+        }
         if !self.folded.is_empty() {
             lines.push(format!(
                 "{} more stacks are worth less: {}; `--all` shows them",
@@ -212,7 +279,7 @@ impl<'s> FirstTable<'s> {
             lines.push(format!("never acted: {}", names(&self.idle)));
         }
         for summary in self.unread.iter().take(NAMED) {
-            lines.push(not_judged(summary, rows));
+            lines.push(not_judged(summary, self.rows));
         }
         if self.unread.len() > NAMED {
             lines.push(format!(
@@ -222,6 +289,31 @@ impl<'s> FirstTable<'s> {
         }
         lines
     }
+}
+
+/// `21 % of successes on airline, gpt-5, and 0.3 % over all`.
+fn apart(worse: &WorseStratum) -> String {
+    let named = [worse.suite.as_deref(), worse.model.as_deref()];
+    let named = named.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    let rate = |range: Option<f64>| range.map(digits).unwrap_or_default();
+    format!(
+        "{} % of successes on {}, and {} % over all",
+        rate(worse.fes_rate.low.value),
+        if named.is_empty() { "runs without suite and model" } else { &named },
+        rate(worse.pooled.high.value),
+    )
+}
+
+/// Dollars with as many digits as a reader needs.
+fn dollars(amount: f64) -> String {
+    let digits = if amount.abs() >= 100.0 {
+        0
+    } else if amount.abs() >= 1.0 {
+        2
+    } else {
+        4
+    };
+    format!("{amount:.digits$}")
 }
 
 fn is_safe(summary: &Summary, max_fes: f64) -> bool {

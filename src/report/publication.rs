@@ -12,12 +12,14 @@ use super::first::{Appetite, FirstTable};
 use super::table::{self, Table};
 use super::{write_atomically, write_rows};
 use crate::aggregate::{
-    BudgetCurve, Firing, FrontierPoint, Group, Label, REFERENCE, Row, SEED, Summary, Unit, budget_curves, by_stack,
-    by_stratum, frontier, frontier_spread, frontier_volume, pairs, rule_shares, summarise, unit_of,
+    BudgetCurve, Firing, FrontierPoint, Group, Label, LostSuccess, REFERENCE, Row, SEED, Summary, Unit, budget_curves,
+    by_stack, by_stratum, frontier, frontier_spread, frontier_volume, pairs, price_lost_successes, rule_shares,
+    summarise, unit_of,
 };
 use crate::compare::StackInfo;
 use crate::diagnostic::{Diagnostic, Location};
-use crate::stats::labels::LabelErrors;
+use crate::stats::label_certificate::ErrorRates;
+use crate::stats::labels::{CheckedLabels, LabelErrors};
 use crate::stats::{Interval, Warning};
 use crate::transcript::Outcome;
 
@@ -48,10 +50,16 @@ pub struct Manifest {
     /// Chance that a true failure is labelled a failure, where labels err.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label_specificity: Option<f64>,
+    /// Labels checked by hand: true successes, of them labelled so, true failures, of them labelled so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label_checked: Option<[u64; 4]>,
     /// Assumptions that narrow bounds.
     pub assumptions: Vec<String>,
     /// The largest tolerated share of killed successes.
     pub max_fes: f64,
+    /// What a lost success costs in dollars, where it was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost_success_costs: Option<f64>,
 }
 
 /// One stack of a manifest.
@@ -110,8 +118,10 @@ impl Publication {
             choice: None,
             label_sensitivity: None,
             label_specificity: None,
+            label_checked: None,
             assumptions: assumptions.iter().map(ToString::to_string).collect(),
             max_fes: Appetite::DEFAULT_MAX_FES,
+            lost_success_costs: None,
         };
         Self::from_rows(rows, firings, manifest)
     }
@@ -125,24 +135,27 @@ impl Publication {
     #[must_use]
     pub fn with_appetite(mut self, appetite: Appetite) -> Self {
         self.manifest.max_fes = appetite.max_fes;
+        self.manifest.lost_success_costs = appetite.lost_success_costs;
         self.all = appetite.all;
         self
     }
 
     fn appetite(&self) -> Appetite {
-        Appetite { max_fes: self.manifest.max_fes, all: self.all }
+        Appetite { max_fes: self.manifest.max_fes, lost_success_costs: self.manifest.lost_success_costs, all: self.all }
     }
 
     /// The first table, sorted for a reader.
     pub fn first<'s>(&'s self, summaries: &'s [Summary]) -> FirstTable<'s> {
-        FirstTable::of(summaries, self.unit, self.appetite(), self.manifest.choice.as_ref())
+        FirstTable::of(summaries, &self.rows, self.unit, self.appetite(), self.manifest.choice.as_ref())
     }
 
     /// The same with labels that err.
     #[must_use]
-    pub fn with_label_errors(mut self, errors: Option<LabelErrors>) -> Self {
+    pub fn with_label_errors(mut self, rates: Option<ErrorRates>) -> Self {
+        let errors = rates.and_then(ErrorRates::errors);
         self.manifest.label_sensitivity = errors.map(|errors| errors.sensitivity);
         self.manifest.label_specificity = errors.map(|errors| errors.specificity);
+        self.manifest.label_checked = rates.and_then(ErrorRates::counts);
         self
     }
 
@@ -150,7 +163,7 @@ impl Publication {
     /// they are the dev part themselves.
     pub fn with_choice(mut self, choice: Choice, dev: Option<&[Row]>) -> Result<Self, polars::error::PolarsError> {
         let own = self.summaries()?;
-        let chosen_on = dev.map(|rows| summarise(&by_stack(rows), self.label_errors())).transpose()?;
+        let chosen_on = dev.map(|rows| self.summarised(rows)).transpose()?;
         self.manifest.choice = Some(match chosen_on {
             Some(dev) => choice.made(&dev, Some(&own), self.unit),
             None => choice.made(&own, None, self.unit),
@@ -158,9 +171,12 @@ impl Publication {
         Ok(self)
     }
 
-    fn label_errors(&self) -> Option<LabelErrors> {
+    fn label_errors(&self) -> Option<ErrorRates> {
+        if let Some([n_pos, k_pos, n_neg, k_neg]) = self.manifest.label_checked {
+            return Some(ErrorRates::Checked(CheckedLabels { successes: (n_pos, k_pos), failures: (n_neg, k_neg) }));
+        }
         let (sensitivity, specificity) = self.manifest.label_sensitivity.zip(self.manifest.label_specificity)?;
-        Some(LabelErrors { sensitivity, specificity })
+        Some(ErrorRates::Stated(LabelErrors { sensitivity, specificity }))
     }
 
     /// What to say below the table.
@@ -178,11 +194,6 @@ impl Publication {
         }));
         notes.extend(corrections.into_iter().map(|correction| format!("label errors: {correction}")));
         notes
-    }
-
-    /// The rows everything is computed from.
-    pub fn rows(&self) -> &[Row] {
-        &self.rows
     }
 
     /// What was compared, in one line.
@@ -211,7 +222,16 @@ impl Publication {
     /// One summary a stack, in order: all that is printed. The error is the data frame library's and
     /// means a defect here.
     pub fn summaries(&self) -> Result<Vec<Summary>, polars::error::PolarsError> {
-        summarise(&by_stack(&self.rows), self.label_errors())
+        self.summarised(&self.rows)
+    }
+
+    fn summarised(&self, rows: &[Row]) -> Result<Vec<Summary>, polars::error::PolarsError> {
+        let groups = by_stack(rows);
+        let mut summaries = summarise(&groups, self.label_errors())?;
+        if let Some(costs) = self.manifest.lost_success_costs {
+            price_lost_successes(&mut summaries, &groups, LostSuccess { unit: Unit::CostUsd, costs });
+        }
+        Ok(summaries)
     }
 
     /// The table for the terminal.
@@ -315,7 +335,7 @@ impl Publication {
             overview = self.overview(summaries).to_markdown(),
             best = if best.is_empty() { "none can be placed".to_owned() } else { best.join(", ") },
             unit = self.unit.noun(),
-            below = listed(first.below(&self.rows)),
+            below = listed(first.below()),
             notes = listed(self.notes(summaries)),
             max_fes = super::choice::percent(self.manifest.max_fes),
             volume = tables.volume.map(volume_note).unwrap_or_default(),

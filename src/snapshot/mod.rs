@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use crate::aggregate::Row;
 use crate::diagnostic::{Diagnostic, Location};
 
-pub use gate::{Gate, GateResult};
+pub use gate::{Gate, GateResult, MIN_KNOWN};
 
 /// What stands in the first line; the number is the version of the format.
 const HEADER: &str = "# whenstop stop points v1: run | stack | rule | stop | verdict";

@@ -61,6 +61,17 @@ pub enum ErrorRates {
 }
 
 impl ErrorRates {
+    /// The counts they are estimated from: true successes checked, of them labelled so, true failures checked, of them
+    /// labelled so; `None` for stated rates.
+    pub fn counts(self) -> Option<[u64; 4]> {
+        match self {
+            Self::Stated(_) => None,
+            Self::Checked(CheckedLabels { successes, failures }) => {
+                Some([successes.0, successes.1, failures.0, failures.1])
+            }
+        }
+    }
+
     /// The rates themselves; `None` if one was never checked.
     pub fn errors(self) -> Option<LabelErrors> {
         match self {

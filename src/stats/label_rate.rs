@@ -70,11 +70,11 @@ pub fn corrected_rate(tasks: &[LabelSums], rates: ErrorRates, level: f64) -> (Es
     let above_it = |rate: f64| {
         wrongs.iter().map(|wrong| chance_above(&counted, runs, *wrong, rate)).sum::<f64>() / wrongs.len() as f64
     };
-    let interval = (clusters >= MIN_CLUSTERS_FOR_INTERVAL && above > 0.0 || has_spread(&counted)).then(|| Interval {
+    let answers = clusters >= MIN_CLUSTERS_FOR_INTERVAL && counted.iter().any(|task| task.at_risk > 0.0);
+    let interval = answers.then(|| Interval {
         low: if above_it(0.0) < 1.0 - tail { 0.0 } else { crossing(|rate| above_it(rate) >= 1.0 - tail, 0.0, value) },
         high: if above_it(1.0) > tail { 1.0 } else { crossing(|rate| above_it(rate) > tail, value, 1.0) },
     });
-    let interval = interval.filter(|_| clusters >= MIN_CLUSTERS_FOR_INTERVAL);
     let warning = match interval {
         None if clusters < MIN_CLUSTERS_FOR_INTERVAL => {
             Some(Warning::TooFewClusters { clusters, needed: MIN_CLUSTERS_FOR_INTERVAL })
@@ -92,10 +92,6 @@ pub fn corrected_rate(tasks: &[LabelSums], rates: ErrorRates, level: f64) -> (Es
         ..Estimate::UNDEFINED
     };
     (estimate, correction)
-}
-
-fn has_spread(tasks: &[LabelSums]) -> bool {
-    tasks.iter().any(|task| task.at_risk > 0.0)
 }
 
 /// Where `holds` stops to hold between `from`, where it does, and `to`.
@@ -135,7 +131,7 @@ mod tests {
     fn tasks() -> Vec<LabelSums> {
         (0..60_u32)
             .map(|at| LabelSums {
-                killed: f64::from(u8::from(at % 10 == 0)),
+                killed: f64::from(u8::from(at % 3 == 1)),
                 at_risk: f64::from(at % 3),
                 successes: f64::from(2 + at % 3),
                 runs: 6,
@@ -148,13 +144,13 @@ mod tests {
         let perfect = LabelErrors { sensitivity: 1.0, specificity: 1.0 };
         let (plain, correction) = corrected_rate(&tasks(), ErrorRates::Stated(perfect), 0.95);
         assert_eq!(correction, Correction::Corrected);
-        assert!((plain.value.unwrap() - 6.0 / 180.0).abs() < 1e-12);
+        assert!((plain.value.unwrap() - 20.0 / 180.0).abs() < 1e-12);
         let stated = LabelErrors { sensitivity: 0.9, specificity: 0.96 };
         let (known, _) = corrected_rate(&tasks(), ErrorRates::Stated(stated), 0.95);
         let checked = CheckedLabels { successes: (50, 45), failures: (50, 48) };
         let (estimated, _) = corrected_rate(&tasks(), ErrorRates::Checked(checked), 0.95);
         assert_eq!(known.value, estimated.value);
-        assert!((known.value.unwrap() - (6.0 - 0.04 * 60.0) / (180.0 - 0.04 * 360.0)).abs() < 1e-12);
+        assert!((known.value.unwrap() - (20.0 - 0.04 * 60.0) / (180.0 - 0.04 * 360.0)).abs() < 1e-12);
         let width = |estimate: &Estimate| estimate.interval.unwrap().width();
         assert!(width(&estimated) > width(&known));
     }

@@ -8,7 +8,7 @@ use crate::aggregate::{
     summarise, unit_of, useful_parts,
 };
 use crate::stats::bootstrap::REPLICATES;
-use crate::stats::labels::LabelErrors;
+use crate::stats::label_certificate::ErrorRates;
 use crate::stats::{Adjustment, PairedSums, RangeEstimate, Resamples, cluster_key};
 
 /// What to compute.
@@ -17,7 +17,7 @@ pub struct ResultOptions {
     /// Position of the setting the others are compared with.
     pub baseline: Option<usize>,
     /// How the labels err, if they do.
-    pub label_errors: Option<LabelErrors>,
+    pub label_errors: Option<ErrorRates>,
     /// Seed of the resamples.
     pub seed: u64,
 }

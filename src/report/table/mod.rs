@@ -19,7 +19,7 @@ pub use overview::{overview, ungraded};
 pub use pairs::pairs;
 pub use rules::rules;
 pub use strata::strata;
-pub use summary::summary;
+pub use summary::{summary, summary_columns};
 pub use sweep::{sweep, sweep_overview};
 
 use crate::aggregate::CorrectedRate;

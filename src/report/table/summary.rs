@@ -1,7 +1,7 @@
 //! `summary.csv`: one line a stack with every count, rate and sum.
 
 use super::{Cell, Line, Table};
-use crate::aggregate::{SavingRatios, Savings, Summary};
+use crate::aggregate::{Group, NetBenefit, SavingRatios, Savings, Summary, summarise};
 use crate::verdict::Verdict;
 
 /// Counts beside those of the verdicts. `judged` runs are graded and all of the stack's rules could be read on them;
@@ -23,6 +23,13 @@ const COUNTS: [&str; 11] = [
 /// The whole summary.
 pub fn summary(summaries: &[Summary]) -> Table {
     Table::of(summaries.iter().map(|summary| line(summary, Line::default())).collect())
+}
+
+/// The columns of the summary, in order.
+pub fn summary_columns() -> Vec<String> {
+    let none = Group { stack: "".into(), profile: "".into(), suite: None, model: None, rows: Vec::new() };
+    // An empty group has every column, and nothing in it.
+    summarise(&[none], None).map(|summaries| summary(&summaries).columns).unwrap_or_default()
 }
 
 /// The line of one summary, after what `line` already holds.
@@ -47,6 +54,10 @@ pub(super) fn line(summary: &Summary, mut line: Line) -> Line {
     for ((unit, savings), ratios) in summary.savings.iter().zip(&summary.ratios) {
         push_savings(unit.name(), savings.as_ref(), &mut line);
         push_ratios(ratios, &mut line);
+    }
+    if let Some(NetBenefit { price, a_run }) = &summary.net_benefit {
+        line.push("lost_success_costs", Cell::Number(price.costs));
+        line.push_range(&format!("{}_net_benefit", price.unit.name()), "judged runs", a_run);
     }
     line.push("ms_recorded", Cell::number(summary.sum("ms_recorded")));
     line.push("ms_at_stop", Cell::number(summary.sum("ms_at_stop")));
@@ -88,6 +99,7 @@ fn push_ratios(ratios: &SavingRatios, line: &mut Line) {
     line.push_range(&format!("{unit}_per_success"), "successes kept", &ratios.per_success);
     line.push_estimate(&format!("{unit}_cost_of_success"), "the same without stopping", &ratios.cost_of_success.ratio);
     line.push(format!("{unit}_cost_of_success_p"), Cell::number(ratios.cost_of_success.p));
+    line.push_range(&format!("{unit}_break_even"), "successes killed", &ratios.break_even);
 }
 
 fn push_savings(unit: &str, savings: Option<&Savings>, line: &mut Line) {
