@@ -174,7 +174,7 @@ fn write(
 
 /// What to say below the table.
 fn notes(args: &Args, judged: &Judged) -> Vec<String> {
-    let Judged { reported, chosen_on, chosen } = judged;
+    let Judged { reported, chosen_on, chosen, .. } = judged;
     let mut notes = vec![choice_note(args.max_fes, judged)];
     if let (Some(dev), Some(at)) = (chosen_on, *chosen) {
         let rate = |of: &Results| of.settings.get(at).and_then(|setting| setting.summary.fes_rate().value());
