@@ -99,9 +99,9 @@ fn killed_of_all(rows: &[&Row], tasks: &Tasks, level: f64) -> RangeEstimate {
             match row.outcome {
                 Outcome::Success => Some((f64::from(killed), 1.0)),
                 Outcome::Failure => None,
-                // At worst the ungraded runs that were stopped are successes, at best the others are.
+                // At worst the ungraded runs that may have been killed are successes; at best all are, and none was.
                 Outcome::Unknown if worst => (killed == 1).then_some((1.0, 1.0)),
-                Outcome::Unknown => (!row.was_stopped()).then_some((0.0, 1.0)),
+                Outcome::Unknown => Some((0.0, 1.0)),
             }
         })
     };

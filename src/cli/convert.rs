@@ -11,7 +11,7 @@ use super::failure::Failure;
 use super::inputs::{CorpusArgs, process};
 use super::output::Output;
 use crate::diagnostic::{Diagnostic, Location};
-use crate::reader::{Corpus, trace};
+use crate::reader::{Corpus, Detail, ReadOptions, trace};
 use crate::redact::redact;
 use crate::report::write_atomically;
 use crate::transcript::Run;
@@ -55,7 +55,9 @@ struct Written {
 /// `whenstop convert`.
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let Target::Trace = args.to;
-    let corpus = args.corpus.open()?;
+    // A copy keeps a recorded cost of 0: what to make of it is for whoever reads the copy.
+    let copying = |options| ReadOptions { detail: Detail::Counts, keep_zero_costs: true, ..options };
+    let corpus = args.corpus.open_with(copying)?;
     match &args.out {
         None => {
             convert(&corpus, args, output, |written| {

@@ -99,7 +99,8 @@ fn oddities(report: &CorpusReport) -> Vec<String> {
 
 /// Sources of outcomes, findings, and files left out.
 fn details(report: &CorpusReport, why: bool) -> String {
-    let mut lines = Vec::new();
+    let mut lines: Vec<String> =
+        report.notices.iter().map(|notice| notice.diagnostic.render(notice.severity)).collect();
     for format in &report.formats {
         for (source, runs) in &format.outcome_sources {
             lines.push(format!("outcome of {runs} {} runs: {source}", format.format));

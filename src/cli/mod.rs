@@ -12,6 +12,7 @@ mod exit;
 mod explain;
 mod failure;
 mod inputs;
+mod labels;
 mod lint;
 mod output;
 mod rules;
@@ -66,6 +67,8 @@ enum Command {
     Explain(explain::Args),
     /// Signals, systems, presets and bailouts: list them, or explain one.
     Rules(rules::Args),
+    /// Write a file of labels to fill in: the runs without an outcome, those that decide most first.
+    Labels(labels::Args),
     /// Find dead and unreachable rules and unit traps in a stack file.
     Lint(lint::Args),
     /// Write the stop points of a comparison as a snapshot to be reviewed and committed.
@@ -101,6 +104,7 @@ pub fn run(cli: Cli) -> Exit {
         Some(Command::Convert(args)) => convert::run(&args, &output),
         Some(Command::Explain(args)) => explain::run(&args, &output),
         Some(Command::Rules(args)) => rules::run(&args, &output),
+        Some(Command::Labels(args)) => labels::run(&args, &output),
         Some(Command::Lint(args)) => lint::run(&args, &output),
         Some(Command::Accept(args)) => snapshot::accept(&args, &output),
         Some(Command::Check(args)) => snapshot::check(&args, &output),
@@ -111,7 +115,7 @@ pub fn run(cli: Cli) -> Exit {
         Some(Command::Synth(args)) => synth::run(&args, &output),
     };
     result.unwrap_or_else(|failure: Failure| {
-        output.error(&failure.diagnostic);
+        output.errors(&failure.diagnostics);
         failure.exit
     })
 }

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use clap::ValueEnum;
 
 use super::failure::Failure;
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::report::table::Table;
 
 /// How a table is printed.
@@ -94,6 +94,16 @@ impl Output {
     #[expect(clippy::unused_self, reason = "errors are told even when quiet")]
     pub(super) fn error(&self, diagnostic: &Diagnostic) {
         Self::message(&diagnostic.render(Severity::Error));
+    }
+
+    /// Errors that end the command, with an empty line between them.
+    pub(super) fn errors(&self, diagnostics: &Diagnostics) {
+        for (index, diagnostic) in diagnostics.iter().enumerate() {
+            if index > 0 {
+                Self::message("");
+            }
+            self.error(diagnostic);
+        }
     }
 
     fn message(text: &str) {

@@ -4,7 +4,7 @@
 //! counters that reset too: the first time such a counter reaches k, its running maximum does.
 
 use crate::decision::{Action, Decision, Evidence, RuleName, Strategy};
-use crate::replay::{Exactness, Replay, Stop, not_evaluable};
+use crate::replay::{Exactness, Replay, Stop, not_evaluable, path_in_doubt};
 use crate::rule::{Comparator, Rule};
 use crate::transcript::{Moment, Point, PointView, Run};
 
@@ -87,12 +87,14 @@ impl Climb {
             Some(at) if stop.is_none() && run.grade.end.is_censoring() => Exactness::Censored { at },
             _ => Exactness::Exact,
         };
+        let not_evaluable = not_evaluable(run, &setting.stack.requirements());
         Replay {
             first_firings: Some(vec![decision.as_ref().map(|decision| (decision.point, decision.evidence))]),
             trail: decision.into_iter().collect(),
-            stop,
             exactness,
-            not_evaluable: not_evaluable(run, &setting.stack.requirements()),
+            path_in_doubt: path_in_doubt(&not_evaluable, stop.as_ref(), setting.stack.may_leave_path()),
+            not_evaluable,
+            stop,
         }
     }
 }

@@ -274,6 +274,12 @@ pub trait Strategy: Send + Sync {
     /// run; it never reads as "the rule did not fire".
     fn requirements(&self) -> Vec<Requirement>;
 
+    /// May it warn, inject, refuse or ask, after which the recording shows no longer what happens? Where one of its rules
+    /// cannot be read, that decides whether the rest of the path is in doubt.
+    fn may_leave_path(&self) -> bool {
+        true
+    }
+
     /// A fresh state machine for one run.
     fn start<'s>(&'s self, header: &crate::transcript::Header) -> Box<dyn Watch + 's>;
 

@@ -66,6 +66,9 @@ pub struct Replay {
     pub first_firings: Option<Vec<FirstFiring>>,
     /// What could not be evaluated on this recording, or not in full.
     pub not_evaluable: Vec<Unread>,
+    /// Nothing is known of the path: a rule that could not be read might have warned before anything else, or the stop
+    /// itself rests on one.
+    pub path_in_doubt: bool,
 }
 
 /// A rule that a recording does not let be read.
@@ -103,7 +106,15 @@ pub fn replay(run: &Run, strategy: &dyn Strategy) -> Replay {
         drops_reply: decision.drops_reply,
     });
     let exactness = exactness(run, &trail, stop.as_ref());
-    Replay { first_firings, not_evaluable: not_evaluable(run, &strategy.requirements()), trail, stop, exactness }
+    let not_evaluable = not_evaluable(run, &strategy.requirements());
+    let path_in_doubt = path_in_doubt(&not_evaluable, stop.as_ref(), strategy.may_leave_path());
+    Replay { trail, stop, exactness, first_firings, not_evaluable, path_in_doubt }
+}
+
+/// See [`Replay::path_in_doubt`].
+pub fn path_in_doubt(unread: &[Unread], stop: Option<&Stop>, may_leave_path: bool) -> bool {
+    let rests_on_unread = stop.is_some_and(|stop| unread.iter().any(|unread| unread.rule == stop.rule));
+    !unread.is_empty() && (may_leave_path || rests_on_unread)
 }
 
 /// Every decision of `strategy` on `run`, in order, up to the first terminal one.

@@ -17,7 +17,7 @@ pub use cap::{Cap, CapRow, OnHit};
 pub use lint::lint;
 use probe::StackProbe;
 
-pub use file::{Entry, StackFile, Use};
+pub use file::{Entry, Places, StackFile, Use};
 
 /// One clause: a condition, when it is consulted, and what it does.
 #[derive(Clone, Debug)]
@@ -83,6 +83,10 @@ impl Strategy for Stack {
         requirements.sort();
         requirements.dedup();
         requirements
+    }
+
+    fn may_leave_path(&self) -> bool {
+        !self.stands_alone()
     }
 
     fn start<'s>(&'s self, header: &Header) -> Box<dyn Watch + 's> {

@@ -89,7 +89,8 @@ pub struct Known {
 /// What is known of one replayed run.
 ///
 /// Where a rule could not be read it might have acted before the stop that was found, or at all: a run that was stopped
-/// stays stopped, at that point or sooner; without a stop everything is open. After a divergence everything is open.
+/// stays stopped, at that point or sooner; without a stop everything is open. Where that rule might have warned, and after
+/// a divergence, everything is open.
 pub fn known(course: &Course, ledger: &Ledger, replay: &Replay) -> Known {
     let doubts = Doubts {
         unread: !replay.not_evaluable.is_empty(),
@@ -102,7 +103,7 @@ pub fn known(course: &Course, ledger: &Ledger, replay: &Replay) -> Known {
     let killed = match course.outcome {
         Outcome::Failure => Bounds::exactly(false),
         Outcome::Unknown => Bounds { low: false, high: stopped.high },
-        Outcome::Success if doubts.diverged => Bounds { low: false, high: true },
+        Outcome::Success if doubts.diverged || replay.path_in_doubt => Bounds { low: false, high: true },
         Outcome::Success if doubts.unread => {
             // An earlier stop loses the success too, unless it was graded one before.
             let sooner = stop.is_some_and(|stop| verdict.is_fes() && !course.ever_graded_success(stop.point));
@@ -126,7 +127,8 @@ pub fn known(course: &Course, ledger: &Ledger, replay: &Replay) -> Known {
 
 /// The point at which the strategy itself ended the recorded path before anything else that the recording does not show.
 fn own_stop(replay: &Replay) -> Option<&Stop> {
-    replay.stop.as_ref().filter(|stop| match replay.exactness {
+    let stop = replay.stop.as_ref().filter(|_| !replay.path_in_doubt);
+    stop.filter(|stop| match replay.exactness {
         Exactness::Diverged { at } => stop.action == Action::ForceFinal && at >= stop.point,
         _ => true,
     })
@@ -157,6 +159,7 @@ fn spent(ledger: &Ledger, replay: &Replay) -> Spent {
             };
             Spent { low, high: Some(high) }
         }
+        _ if replay.path_in_doubt => Spent { low: whole.nothing(), high: None },
         (None, Exactness::Diverged { at }) => Spent { low: from(at), high: None },
         (None, _) if unread => Spent { low: whole.nothing(), high: Some(whole) },
         (None, _) => Spent { low: whole, high: Some(whole) },

@@ -101,7 +101,7 @@ fn replay(stop: Option<(usize, Action)>, exactness: Exactness) -> Replay {
         evidence: Evidence::NONE,
         drops_reply: false,
     });
-    Replay { trail: Vec::new(), stop, exactness, first_firings: None, not_evaluable: Vec::new() }
+    Replay { trail: Vec::new(), stop, exactness, first_firings: None, not_evaluable: Vec::new(), path_in_doubt: false }
 }
 
 fn unread(stop: Option<(usize, Action)>) -> Replay {
@@ -146,6 +146,9 @@ fn what_is_not_known_is_an_interval() {
         (&failure, unread(stop), "11 00 11 0..3"),
         (&failure, unread(None), "01 00 01 0..4"),
         (&lost, unread(stop), "11 00 01 0..3"),
+        // Or may have warned before.
+        (&success, Replay { path_in_doubt: true, ..unread(stop) }, "01 01 00 0..any"),
+        (&failure, Replay { path_in_doubt: true, ..unread(stop) }, "01 00 01 0..any"),
         // After a warning anything may follow, for any number of steps.
         (&success, replay(None, diverged), "01 01 00 2..any"),
         (&success, replay(stop, diverged), "01 01 00 2..any"),

@@ -16,13 +16,15 @@ mod round;
 mod settings;
 #[cfg(test)]
 mod testing;
+mod traps;
 
 use serde_json::Value;
 
 use crate::decision::Strategy;
 
 pub use round::{Round, RoundClock};
-pub use settings::{ConfigError, ConfigText, Settings};
+pub use settings::{About, ConfigError, ConfigText, Settings};
+pub use traps::{ConfigTrap, traps};
 
 /// A seed system.
 #[derive(Clone, Copy)]

@@ -39,7 +39,7 @@ pub use format::{FORMATS, Format, Layout, Raw, by_id, detect};
 pub use grades::{FolderGrades, Graded};
 pub use hygiene::{Check, Oddity};
 pub use json::Written;
-pub use price::{NotPriced, Price, PriceTable, PricedModel, Pricing, PricingReport, Unpriced};
+pub use price::{NotPriced, Price, PriceTable, PricedModel, Pricing, PricingReport, Unpriced, ZeroCosts};
 pub use probe::{Probe, Shape, Sketch};
 pub use reading::{FileName, Reading, Record};
 pub use report::{CorpusReport, FileRead, Finding, FormatCounts, RunRead, Skipped, tokens};
@@ -87,6 +87,12 @@ pub struct ReadOptions {
     pub outcome_key: Option<String>,
     /// Prices to compute costs from where only tokens are recorded.
     pub prices: Option<Arc<PriceTable>>,
+    /// Compute the cost from `prices` where one is recorded, too.
+    pub override_costs: bool,
+    /// Models whose recorded cost of 0 is true. Of others, a cost of 0 for a run with tokens is unknown.
+    pub free_models: Vec<String>,
+    /// Keep a recorded cost of 0 whatever the tokens: for copies of a recording.
+    pub keep_zero_costs: bool,
     /// How closely the runs are looked at for the report.
     pub detail: Detail,
 }
@@ -102,6 +108,9 @@ impl Default for ReadOptions {
             success_at: None,
             outcome_key: None,
             prices: None,
+            override_costs: false,
+            free_models: Vec::new(),
+            keep_zero_costs: false,
             detail: Detail::Hygiene,
         }
     }
@@ -130,14 +139,9 @@ pub enum ReadError {
     /// Something was lost, and the user asked to end there.
     #[error("{0}")]
     Strict(Diagnostic),
-    /// Labels that belong to no run.
-    #[error("{} of the labels match no run; the first: {first}", .others + 1)]
-    UnmatchedLabels {
-        /// The first of them.
-        first: Diagnostic,
-        /// How many more there are.
-        others: usize,
-    },
+    /// Labels that were meant and leave no run labelled: the file cannot be read, or none of them matches a run.
+    #[error("{0}")]
+    Labels(Diagnostic),
 }
 
 impl ReadError {
@@ -149,8 +153,7 @@ impl ReadError {
                 || format!("there are: {}", FORMATS.iter().map(|f| f.id()).collect::<Vec<_>>().join(", ")),
                 |nearest| format!("did you mean `{nearest}`?"),
             ),
-            Self::Strict(diagnostic) => diagnostic.help.clone(),
-            Self::UnmatchedLabels { first, .. } => first.help.clone(),
+            Self::Strict(diagnostic) | Self::Labels(diagnostic) => diagnostic.help.clone(),
         }
     }
 }

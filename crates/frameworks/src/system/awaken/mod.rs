@@ -15,7 +15,6 @@ pub use spec::{AgentStops, DEFAULT_MAX_ROUNDS, StopConditionSpec};
 
 use super::{CaseError, ConfigError, Settings, SystemInfo};
 use crate::decision::{Action, Decision, FirstFiring, Requirement, RuleName, Strategy, Watch};
-use crate::diagnostic::Location;
 use crate::transcript::{Header, Message, Millis, Moment, PointView};
 
 /// The system's registration.
@@ -64,9 +63,8 @@ impl Awaken {
         let mut stops = match &settings.config {
             None => AgentStops::default(),
             Some(config) => AgentStops::read(&config.text).map_err(|error| {
-                let at = Location { path: config.path.clone(), line: error.line(), column: error.column() };
                 let help = "awaken reads a JSON list such as [{\"type\":\"max_rounds\",\"rounds\":10}]";
-                ConfigError::new(at, format!("awaken refuses this configuration: {error}"), help)
+                config.json_error(&error, "awaken refuses this configuration", help)
             })?,
         };
         if let Some(value) = settings.set.get("max_rounds") {
@@ -156,6 +154,10 @@ impl Strategy for Awaken {
                 Some(Requirement { rule: RuleName::new(policy.rule(self.profile)), need: policy.need()? })
             })
             .collect()
+    }
+
+    fn may_leave_path(&self) -> bool {
+        false
     }
 
     fn start<'s>(&'s self, _header: &Header) -> Box<dyn Watch + 's> {
