@@ -348,7 +348,7 @@ fn certificate_walks_in_order_and_refuses_with_a_number() {
         |early: &[u64]| Calibration { successes: vec![1; 100], runs: vec![], early_stops: early.iter().map(|n| stops(*n)).collect() };
     let verdict = |early: &[u64]| certify(&calibration(early), Promise::new(0.05, 0.05)).verdict;
     assert_eq!(verdict(&[0, 1, 20, 0]), Verdict::Certified(1), "what lies beyond a failure is never tested");
-    assert_eq!(verdict(&[3, 0]), Verdict::NeedsMoreTasks { at_least: 53, about: Some(380) });
+    assert_eq!(verdict(&[3, 0]), Verdict::NeedsMoreTasks { at_least: 53, about: Some(614) });
     assert_eq!(verdict(&[7, 0]), Verdict::TooHigh, "more tasks would not do");
     assert_eq!(verdict(&[]), Verdict::Impossible);
     let none = Calibration { successes: vec![0; 9], runs: vec![], early_stops: vec![vec![0; 9]] };
