@@ -76,7 +76,7 @@ impl Bars {
     }
 
     fn head(&self, unit: Unit, subtitle: &str) -> Head {
-        let noun = unit.noun();
+        let noun = style::amounts(unit);
         let mut head = Head::new(format!("Where the {noun} went"));
         if self.told == 0 {
             return head.sentence(&format!("No run tells how many {noun} it spent.")).note(subtitle);
@@ -144,7 +144,7 @@ impl Picture for SpendingFigure<'_> {
             draw_bar(&pen, &scale, y, name, parts, whole)?;
             y += BAR;
         }
-        let name = format!("{} of all runs together; in the bars: % of those recorded", self.unit.noun());
+        let name = format!("{} of all runs together; in the bars: % of those recorded", style::amounts(self.unit));
         pen.text(&name, (i32::midpoint(LEFT, RIGHT), bottom + 38), Look::LABEL.centred())
     }
 }
