@@ -26,17 +26,17 @@ pub fn beaten(groups: &[Group<'_>], unit: Unit) -> Vec<Option<usize>> {
         .map(|(a, b)| {
             let better = |a: usize, b: usize| {
                 let p = p_values(&known[a], &known[b], tasks.places(), tasks.len())?;
-                Some(Better { better: a, worse: b, p })
+                Some(Better { by: a, worse: b, p })
             };
             better(a, b).or_else(|| better(b, a))
         })
         .collect();
     let p_values: Vec<f64> = tested.iter().flat_map(|pair| pair.as_ref().map_or([1.0; 2], |pair| pair.p)).collect();
     for (pair, p) in tested.iter().zip(holm(&p_values).chunks(2)) {
-        let (Some(Better { better, worse, .. }), Some(p)) = (pair, p.iter().copied().reduce(f64::min)) else {
+        let (Some(Better { by, worse, .. }), Some(p)) = (pair, p.iter().copied().reduce(f64::min)) else {
             continue;
         };
-        let found = (p, *better);
+        let found = (p, *by);
         if p <= 1.0 - LEVEL && beaten[*worse].is_none_or(|other| found < other) {
             beaten[*worse] = Some(found);
         }
@@ -46,7 +46,7 @@ pub fn beaten(groups: &[Group<'_>], unit: Unit) -> Vec<Option<usize>> {
 
 /// A pair of which one is better on both counts, with the p-values of killed and saved.
 struct Better {
-    better: usize,
+    by: usize,
     worse: usize,
     p: [f64; 2],
 }

@@ -123,10 +123,9 @@ impl Picture for BudgetFigure<'_> {
         for (curve, colour) in coloured() {
             pen.rectangle((LEGEND, y - 2, LEGEND + 14, y + 2), colour.filled())?;
             pen.text(&style::fitted(&name(curve), SMALL, room), (LEGEND + 22, y), Look::SMALL)?;
-            let mut of = format!("{} runs of {} tasks", curve.runs, curve.tasks);
-            if curve.cut_off > 0 {
-                of += &format!(", {} cut off by a cap", curve.cut_off);
-            }
+            let cut_off =
+                if curve.cut_off > 0 { format!(", {} cut off by a cap", curve.cut_off) } else { String::new() };
+            let of = format!("{} runs of {} tasks{cut_off}", curve.runs, curve.tasks);
             pen.text(&of, (LEGEND + 22, y + 17), Look::SMALL.colour(GREY))?;
             y += ROW;
         }
