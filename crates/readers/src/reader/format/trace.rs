@@ -216,13 +216,21 @@ fn add(draft: &mut Draft, kind: &str, line: &Line<'_>, text: &str, out: &mut Rea
             }
         }
         "outcome" => draft.grade = outcome(line, out),
-        _ => match (out.string(line.kind, "kind"), line.body.and_then(json::kept)) {
+        _ => match (out.string(line.kind, "kind"), line.body.and_then(json::kept).or_else(|| null_body(text))) {
             (Some(kind), Some(body)) => {
                 draft.events.push(Event::Note(Note { kind: kind.into(), body }));
             }
             _ => out.error_at(text, "a note without `kind` or `body`", "the line is left out"),
         },
     }
+}
+
+/// A body that is there and is null, which is how a recorder may well write it. Other fields are absent when they are
+/// null, so the line is looked at again.
+fn null_body(line: &str) -> Option<Json> {
+    let mut found = false;
+    json::parsed_members(line, |key, value| found |= key == "body" && value == "null").ok()?;
+    found.then(|| RawValue::NULL.to_owned())
 }
 
 fn message(line: &Line<'_>, text: &str, out: &mut Reading<'_>) -> Option<Message> {
