@@ -4,23 +4,26 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::decide::{Continuation, Situation};
-use super::export;
-use super::guardrail::{AgentProfile, Guard, PlanFile, Project, has_final_result};
-use super::message::{Message, Next, RunKind};
-use super::plan;
-use super::policy::{Policy, float_json};
-use super::rules::{Profile, Rules};
-use super::stop::{Reason, stop_policy};
+use super::{CaseError, Driver, GoldenCase};
 use crate::python::{self, Int, Raised};
-use crate::system::{CaseError, GoldenCase};
+use crate::system::mira::decide::{Continuation, Situation};
+use crate::system::mira::export;
+use crate::system::mira::guardrail::{AgentProfile, Guard, PlanFile, Project, has_final_result};
+use crate::system::mira::message::{Message, Next, RunKind};
+use crate::system::mira::plan;
+use crate::system::mira::policy::{Policy, float_json};
+use crate::system::mira::rules::{Profile, Rules};
+use crate::system::mira::stop::{Reason, stop_policy};
 use crate::text::closing_paragraph;
 use crate::text::failure::failure;
 use crate::text::provider_error::provider_error;
 use crate::text::user_request::user_request;
 
+/// What mira answers.
+pub(super) const MIRA: Driver = Driver { id: "mira", tables: TABLES, table_of, answer };
+
 /// The tables there are.
-pub(super) const TABLES: &[&str] = &[
+const TABLES: &[&str] = &[
     "user_input_request",
     "failure_response",
     "provider_error",
@@ -39,7 +42,7 @@ pub(super) const TABLES: &[&str] = &[
 ];
 
 /// The table of a case by its shape. Which of three text tests is meant its shape does not say.
-pub(super) fn table_of(case: &GoldenCase<'_>) -> Option<&'static str> {
+fn table_of(case: &GoldenCase<'_>) -> Option<&'static str> {
     match () {
         () if case.has(&["rounds"]) => Some("message_trace"),
         () if case.has(&["run_mode", "plan"]) && case.asks("plan_after") => Some("continuation_decision"),
@@ -58,7 +61,7 @@ pub(super) fn table_of(case: &GoldenCase<'_>) -> Option<&'static str> {
 }
 
 /// The answer of the release that the case names; else of the code that the page describes.
-pub(super) fn answer(case: &GoldenCase<'_>) -> Result<Value, CaseError> {
+fn answer(case: &GoldenCase<'_>) -> Result<Value, CaseError> {
     let version = case.version.and_then(|version| version.strip_prefix("mira-engine "));
     let profile = match version {
         None | Some("doc") => Profile::Described03,
@@ -214,7 +217,7 @@ fn round(rules: Rules, input: &Value) -> Result<Value, Raised> {
     let situation = situation_of(rules, policy.as_ref(), input);
     let mut on_disk = project(input, &input["plan"]);
     let has_project = input["has_project_dir"].as_bool().unwrap_or(true);
-    let first = rules.order == super::rules::Order::Code && situation.is_auto;
+    let first = rules.order == crate::system::mira::rules::Order::Code && situation.is_auto;
     let seen = if has_project { &on_disk } else { &Project::default() };
     let condition = if first { situation.stop_policy(seen)? } else { None };
     let decision = match condition {
