@@ -86,11 +86,7 @@ pub fn answer_of(rules: Rules, table: &str, input: &Value) -> Result<Value, Case
         }
         "parse_policy" => parse().map(|policy| json!({"policy": policy_json(rules, policy.as_ref())})),
         "goal_evaluation" => goal_evaluation(rules, input),
-        "stop_policy_unparsed" => Policy::unparsed(&input["policy_unparsed"]).and_then(|policy| {
-            let plan = plan_of(&input["plan"], looks_into_plan(policy.as_ref()))?;
-            let reason = stop_policy(policy.as_ref(), plan, rules.metrics, tokens(input))?;
-            Ok(json!({"stop_reason": reason_json(reason.as_ref())}))
-        }),
+        "stop_policy_unparsed" => stop_policy_unparsed(rules, input),
         "replan" => replan(rules, input),
         "continuation_decision" => continuation(rules, input),
         "round_decision" => round(rules, input),
@@ -151,6 +147,18 @@ fn plan_of(plan: &Value, is_looked_into: bool) -> Result<Plan<'_>, Raised> {
         return Err(Raised("AttributeError"));
     }
     Ok(object)
+}
+
+fn stop_policy_unparsed(rules: Rules, input: &Value) -> Result<Value, Raised> {
+    let raw = &input["policy_unparsed"];
+    // Where there are goals the plan is read first, and only then their values.
+    if raw.get("goals").and_then(Value::as_array).is_some_and(|goals| !goals.is_empty()) {
+        plan_of(&input["plan"], true)?;
+    }
+    let policy = Policy::unparsed(raw)?;
+    let plan = plan_of(&input["plan"], looks_into_plan(policy.as_ref()))?;
+    let reason = stop_policy(policy.as_ref(), plan, rules.metrics, tokens(input))?;
+    Ok(json!({"stop_reason": reason_json(reason.as_ref())}))
 }
 
 fn goal_evaluation(rules: Rules, input: &Value) -> Result<Value, Raised> {
