@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 
 use super::outcomes::interval_of;
+use super::ratios::useful_range;
 use super::{Group, LEVEL, Label, Row, Unit};
 use crate::stats::bootstrap::REPLICATES;
 use crate::stats::bounds::{Dominance, difference_bounds, dominance};
 use crate::stats::difference::RatioDifference;
 use crate::stats::paired::sign_flip;
 use crate::stats::{
-    Adjustment, BoundEstimate, BoundSums, Comparison, PairedCounts, PairedSums, PairedTest, Resamples, SweepTest,
-    adjust_sweep, bound_difference, cluster_key, paired_test, ratio_difference,
+    Adjustment, BoundEstimate, BoundSums, Comparison, PairedCounts, PairedSums, Resamples, SweepTest, adjust_sweep,
+    bound_difference, cluster_key, ratio_difference,
 };
 use crate::transcript::Outcome;
-use crate::verdict::Verdict;
 
 /// Seed of the resamples; part of every result that used them.
 pub const SEED: u64 = 20_260_101;
@@ -46,9 +46,7 @@ pub struct Pair {
     pub killed_there: u64,
     /// Rate of false early stops, stack minus baseline.
     pub fes_rate: Difference,
-    /// The test on the successes only one of the two killed.
-    pub fes_test: PairedTest,
-    /// P-value of the sign-flip check over tasks; `None` where the test has none.
+    /// P-value of the sign-flip check over tasks; `None` where the difference has none.
     pub fes_sign_flip_p: Option<f64>,
     /// The unit of the saving.
     pub unit: Unit,
@@ -69,12 +67,11 @@ pub fn pairs(groups: &[Group<'_>], baseline: &str, unit: Unit) -> Vec<Pair> {
     let keys: Vec<u64> = clusters.iter().map(|(suite, task)| cluster_key(&format!("{suite}\u{0}{task}"))).collect();
     let resamples = Resamples::new(&keys, REPLICATES, SEED);
     let counts: Vec<Vec<PairedCounts>> = others.iter().map(|group| discordant(group, base)).collect();
-    let tests: Vec<PairedTest> = counts.iter().map(|tasks| paired_test(tasks)).collect();
     let sums = |parts: &dyn Fn(&Row) -> Option<(f64, f64)>| -> Vec<Vec<PairedSums>> {
         others.iter().map(|group| paired(group, base, parts)).collect()
     };
-    let fes_rates = differences(&sums(&fes_parts), &resamples, |at, _| tests[at].p);
-    let saved_ratios = differences(&sums(&|row| useful_parts(row, unit)), &resamples, |_, own| own.p);
+    let fes_rates = differences(&sums(&fes_parts), &resamples);
+    let saved_ratios = differences(&sums(&|row| useful_parts(row, unit)), &resamples);
     let sign_flip_p = |tasks: &[PairedCounts]| {
         sign_flip(&tasks.iter().map(|task| task.only_a as f64 - task.only_b as f64).collect::<Vec<f64>>(), SEED)
     };
@@ -90,8 +87,7 @@ pub fn pairs(groups: &[Group<'_>], baseline: &str, unit: Unit) -> Vec<Pair> {
             killed_here: sum(|task| task.only_a),
             killed_there: sum(|task| task.only_b),
             fes_rate: fes_rates[at],
-            fes_test: tests[at],
-            fes_sign_flip_p: tests[at].p.map(|_| sign_flip_p(counts)),
+            fes_sign_flip_p: fes_rates[at].comparison.p.map(|_| sign_flip_p(counts)),
             unit,
             saved_ratio: saved_ratios[at],
             dominance: dominance(&success),
@@ -101,23 +97,13 @@ pub fn pairs(groups: &[Group<'_>], baseline: &str, unit: Unit) -> Vec<Pair> {
     numbered.map(pair).collect()
 }
 
-/// One family of tests: for each of several, the difference of two ratios over `sums` by task, with the p-value
-/// `own` gives it adjusted for their number.
-pub fn differences(
-    sums: &[Vec<PairedSums>],
-    resamples: &Resamples,
-    own: impl Fn(usize, &Comparison) -> Option<f64>,
-) -> Vec<Difference> {
+/// One family of tests: for each of several, the difference of two ratios over `sums` by task, with its p-value adjusted for
+/// their number. The tasks are those of `resamples`, in the same order.
+pub fn differences(sums: &[Vec<PairedSums>], resamples: &Resamples) -> Vec<Difference> {
     let comparisons: Vec<Comparison> = sums.iter().map(|tasks| ratio_difference(tasks, LEVEL)).collect();
-    let tests: Vec<SweepTest> = sums
-        .iter()
-        .zip(&comparisons)
-        .enumerate()
-        .map(|(at, (tasks, comparison))| SweepTest {
-            p: own(at, comparison),
-            contrast: RatioDifference::new(tasks).map(RatioDifference::into_contrast),
-        })
-        .collect();
+    let test =
+        |tasks: &Vec<PairedSums>| RatioDifference::new(tasks).map_or(SweepTest::default(), RatioDifference::into_test);
+    let tests: Vec<SweepTest> = sums.iter().map(test).collect();
     let (adjusted, adjusted_by) = adjust_sweep(&tests, resamples);
     comparisons
         .into_iter()
@@ -126,42 +112,52 @@ pub fn differences(
         .collect()
 }
 
-/// Numerator and denominator of the rate of false early stops; `None` for a run that is no success.
+/// Numerator and denominator of the rate of false early stops, every unknown at its worst; `None` for a run that is no
+/// success, or that is left out.
 pub fn fes_parts(row: &Row) -> Option<(f64, f64)> {
-    (row.outcome == Outcome::Success).then(|| (f64::from(u8::from(row.verdict.is_fes())), 1.0))
+    (row.is_judged() && row.outcome == Outcome::Success).then(|| (f64::from(row.killed_high), 1.0))
 }
 
-/// Numerator and denominator of the useful saving: what was saved on failures and after success, over what was
-/// recorded; `None` when the recording does not tell.
+/// Numerator and denominator of the useful saving, every unknown at its worst: what was saved on failures and after
+/// success, over what was recorded; `None` where the recording does not tell or nothing limits it.
 pub fn useful_parts(row: &Row, unit: Unit) -> Option<(f64, f64)> {
-    let useful = matches!(row.verdict, Verdict::GoodTrim | Verdict::TrueStop | Verdict::Rescued);
-    let saved = unit.saved(row)?;
-    Some((if useful { saved } else { 0.0 }, unit.recorded(row)?))
+    Some((useful_range(row, unit)?.0?, unit.recorded(row)?))
 }
 
-/// Sums of both groups by task, in task order.
-fn paired(a: &Group<'_>, b: &Group<'_>, parts: impl Fn(&Row) -> Option<(f64, f64)>) -> Vec<PairedSums> {
+/// Sums of both groups by task, in task order, over the runs for which `parts` gives something in both. The groups hold
+/// the same runs in the same order. Empty where a stack left the recorded path: what is known only within bounds has
+/// no difference.
+pub fn paired(a: &Group<'_>, b: &Group<'_>, parts: impl Fn(&Row) -> Option<(f64, f64)>) -> Vec<PairedSums> {
     let mut tasks: BTreeMap<(&str, &str), PairedSums> = BTreeMap::new();
     for (row_a, row_b) in a.rows.iter().zip(&b.rows) {
+        // Every task has its place, so that tasks are the same in all comparisons of a family.
         let task = tasks.entry(row_a.cluster()).or_default();
-        if let Some((numerator, denominator)) = parts(row_a) {
-            task.a.add(numerator, denominator);
+        if !row_a.is_judged() || !row_b.is_judged() {
+            continue;
         }
-        if let Some((numerator, denominator)) = parts(row_b) {
-            task.b.add(numerator, denominator);
+        if row_a.unknown.diverged || row_b.unknown.diverged {
+            return Vec::new();
+        }
+        if let (Some(part_a), Some(part_b)) = (parts(row_a), parts(row_b)) {
+            task.a.add(part_a.0, part_a.1);
+            task.b.add(part_b.0, part_b.1);
         }
     }
     tasks.into_values().collect()
 }
 
-/// Successful runs treated differently, by task.
+/// Successful runs treated differently, by task. Empty where a stack left the recorded path.
 fn discordant(a: &Group<'_>, b: &Group<'_>) -> Vec<PairedCounts> {
     let mut tasks: BTreeMap<(&str, &str), PairedCounts> = BTreeMap::new();
-    for (row_a, row_b) in a.rows.iter().zip(&b.rows).filter(|(row, _)| row.outcome == Outcome::Success) {
+    for (row_a, row_b) in a.rows.iter().zip(&b.rows) {
+        let (Some((killed_a, _)), Some((killed_b, _))) = (fes_parts(row_a), fes_parts(row_b)) else { continue };
+        if row_a.unknown.diverged || row_b.unknown.diverged {
+            return Vec::new();
+        }
         let task = tasks.entry(row_a.cluster()).or_default();
         task.n += 1;
-        task.only_a += u64::from(row_a.verdict.is_fes() && !row_b.verdict.is_fes());
-        task.only_b += u64::from(!row_a.verdict.is_fes() && row_b.verdict.is_fes());
+        task.only_a += u64::from(killed_a > killed_b);
+        task.only_b += u64::from(killed_a < killed_b);
     }
     tasks.into_values().collect()
 }
@@ -172,8 +168,7 @@ fn success_difference(a: &Group<'_>, b: &Group<'_>) -> BoundEstimate {
     for (row_a, row_b) in a.rows.iter().zip(&b.rows) {
         let alike = row_a.stop_point == row_b.stop_point
             && row_a.action == row_b.action
-            && row_a.diverged_at.is_none()
-            && row_b.diverged_at.is_none();
+            && [row_a, row_b].iter().all(|row| !row.unknown.diverged && !row.unknown.unread);
         let difference = difference_bounds(interval_of(row_a), interval_of(row_b), alike);
         tasks.entry(row_a.cluster()).or_default().add(difference, 1.0);
     }

@@ -8,11 +8,13 @@ use clap::Args;
 use super::failure::Failure;
 use super::output::Output;
 use crate::catalog::{self, Strategies};
-use crate::diagnostic::{Diagnostic, Location, Severity};
+use crate::diagnostic::{Diagnostic, Diagnostics, Location, Severity, nearest};
 use crate::preset;
-use crate::reader::{Corpus, CorpusReport, Detail, PriceTable, ReadOptions};
+use crate::reader::{Corpus, CorpusReport, Detail, PriceTable, ReadOptions, RecordedCosts};
+use crate::report::refuse_half_written;
 use crate::stack::{StackFile, Use};
-use crate::stats::labels::LabelErrors;
+use crate::stats::label_certificate::ErrorRates;
+use crate::stats::labels::{CheckedLabels, LabelErrors};
 use crate::system::ConfigText;
 use crate::transcript::Run;
 use crate::verdict::Assumptions;
@@ -36,7 +38,7 @@ pub(super) struct ReadingArgs {
     /// A CSV file of outcomes (run_id, and any of task_id, success, score, end, secured_step). Repeatable.
     #[arg(long, value_name = "FILE")]
     pub(super) labels: Vec<PathBuf>,
-    /// Accept labels that match no run.
+    /// Accept labels that match no run, without a warning.
     #[arg(long)]
     pub(super) allow_unmatched_labels: bool,
     /// Count a graded run as a success from this score on.
@@ -49,6 +51,13 @@ pub(super) struct ReadingArgs {
     /// tokens), to compute the cost of runs that record tokens and no cost.
     #[arg(long, value_name = "FILE")]
     pub(super) price: Option<PathBuf>,
+    /// Compute the cost from `--price` also where one is recorded.
+    #[arg(long = "override", requires = "price")]
+    pub(super) override_costs: bool,
+    /// A model that is free: its recorded costs of 0 are true. Those of others are unknown where there are tokens.
+    /// Repeatable.
+    #[arg(long, value_name = "NAME")]
+    pub(super) free_model: Vec<String>,
     /// End at the first line, run or file that cannot be read.
     #[arg(long)]
     pub(super) strict: bool,
@@ -65,6 +74,8 @@ impl ReadingArgs {
             success_at: self.success_at,
             outcome_key: self.outcome.clone(),
             prices: self.prices()?.map(Arc::new),
+            recorded_costs: if self.override_costs { RecordedCosts::Overridden } else { RecordedCosts::Trusted },
+            free_models: self.free_model.clone(),
             ..ReadOptions::default()
         })
     }
@@ -80,8 +91,12 @@ impl CorpusArgs {
     /// Lists what there is to read.
     pub(super) fn open(&self) -> Result<Corpus, Failure> {
         // Only `corpus` shows what is odd, so only there is it looked for.
-        let options = ReadOptions { detail: Detail::Counts, ..self.reading.options()? };
-        Ok(Corpus::open(&self.paths, options)?)
+        self.open_with(|options| ReadOptions { detail: Detail::Counts, ..options })
+    }
+
+    /// The same with other options than the arguments say.
+    pub(super) fn open_with(&self, change: impl FnOnce(ReadOptions) -> ReadOptions) -> Result<Corpus, Failure> {
+        open(&self.paths, change(self.reading.options()?))
     }
 
     /// Lists and reads everything; see [`process`].
@@ -93,6 +108,12 @@ impl CorpusArgs {
     ) -> Result<CorpusReport, Failure> {
         process(&self.open()?, output, work, sink)
     }
+}
+
+/// Lists what there is to read under `paths`. A folder that `convert` was writing when it was ended is no corpus.
+pub(super) fn open(paths: &[PathBuf], options: ReadOptions) -> Result<Corpus, Failure> {
+    paths.iter().try_for_each(|path| refuse_half_written(path)).map_err(Failure::input)?;
+    Ok(Corpus::open(paths, options)?)
 }
 
 /// Reads everything: `work` in parallel, `sink` here and in order. Tells what was lost; a corpus
@@ -132,6 +153,12 @@ fn tell_findings(report: &CorpusReport, output: &Output) {
     for finding in errors.take(SHOWN) {
         output.error(&finding.diagnostic);
     }
+    for notice in &report.notices {
+        match notice.severity {
+            Severity::Error => output.error(&notice.diagnostic),
+            Severity::Warning => output.warning(&notice.diagnostic),
+        }
+    }
     if let Some(pricing) = &report.pricing {
         pricing.lines().iter().for_each(|line| output.note(line));
     }
@@ -140,7 +167,9 @@ fn tell_findings(report: &CorpusReport, output: &Output) {
         output.note(&format!("… and {hidden} more that could not be read; `whenstop corpus` lists them"));
     }
     if report.warnings > 0 {
-        output.note(&format!("{} warnings about the recordings; `whenstop corpus` lists them", report.warnings));
+        let warnings =
+            if report.warnings == 1 { "1 warning".to_owned() } else { format!("{} warnings", report.warnings) };
+        output.note(&format!("{warnings} about the recordings; `whenstop corpus` lists them"));
     }
 }
 
@@ -169,35 +198,45 @@ impl StackArgs {
     }
 }
 
-fn load_one(named: &str) -> Result<Strategies, Diagnostic> {
+fn load_one(named: &str) -> Result<Strategies, Diagnostics> {
     match named.split_once(':') {
         Some(("preset", "all")) => Ok(preset::all_strategies()),
         Some(("system", "all")) => catalog::all_systems(),
         Some(("preset" | "system", name)) => {
-            let used = Use {
-                name: name.to_owned(),
-                system: name.to_owned(),
-                profile: None,
-                config: None,
-                set: serde_json::Map::new(),
-                at: Location::default(),
-            };
-            Ok(vec![catalog::by_name(used)?])
+            let used = Use { name: name.to_owned(), system: name.to_owned(), ..Use::default() };
+            Ok(vec![catalog::by_name(&used)?])
         }
         _ => load_file(Path::new(named)),
     }
 }
 
-fn load_file(path: &Path) -> Result<Strategies, Diagnostic> {
+fn load_file(path: &Path) -> Result<Strategies, Diagnostics> {
+    load_stack_file(path).map(|(_, strategies)| strategies)
+}
+
+/// A stack file and its strategies; where there is no such file, the preset or system of that name is offered.
+pub(super) fn load_stack_file(path: &Path) -> Result<(StackFile, Strategies), Diagnostics> {
     let name = path.display().to_string();
-    let text = read_text(path, "give a stack file, `preset:NAME` or `system:NAME`")?;
-    let file = StackFile::parse(&name, &text)?;
-    let folder = path.parent().unwrap_or(Path::new(""));
-    catalog::strategies(file, &|config| {
-        let config = folder.join(config);
-        let text = read_text(&config, "the path is relative to the stack file")?;
-        Ok(ConfigText { path: config.display().to_string(), text })
-    })
+    let near = catalog::near(&name).filter(|_| !path.exists()).map(|near| format!("did you mean `{near}`?"));
+    let help = near.unwrap_or_else(|| "give a stack file, `preset:NAME` or `system:NAME`".to_owned());
+    catalog::load(&name, &read_text(path, &help)?, &|config| read_config(path, config))
+}
+
+/// A native configuration named in the stack file at `path`; its own path is relative to that.
+pub(super) fn read_config(path: &Path, config: &str) -> Result<ConfigText, Diagnostic> {
+    let config = path.parent().unwrap_or(Path::new("")).join(config);
+    let text = read_text(&config, &near_file(&config))?;
+    Ok(ConfigText { path: config.display().to_string(), text })
+}
+
+/// Advice for a file that is not there: what lies in its folder under a similar name.
+fn near_file(path: &Path) -> String {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let names = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
+    let names: Vec<String> = names.map(|name| name.to_string_lossy().into_owned()).collect();
+    let wanted = path.file_name().unwrap_or_default().to_string_lossy();
+    let near = nearest(&wanted, names.iter().map(String::as_str)).map(|near| format!("did you mean `{near}`? "));
+    format!("{}the path is relative to the stack file", near.unwrap_or_default())
 }
 
 /// A text file, or what is wrong with it.
@@ -208,7 +247,7 @@ pub(super) fn read_text(path: &Path, help: &str) -> Result<String, Diagnostic> {
 }
 
 /// How reliable the outcome labels are.
-#[derive(Clone, Copy, Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(super) struct LabelErrorArgs {
     /// Chance that a true success is labelled a success, when labels err.
     #[arg(long, value_name = "CHANCE", value_parser = super::sweep::share)]
@@ -216,16 +255,49 @@ pub(super) struct LabelErrorArgs {
     /// Chance that a true failure is labelled a failure, when labels err.
     #[arg(long, value_name = "CHANCE", value_parser = super::sweep::share)]
     label_specificity: Option<f64>,
+    /// Labels checked by hand: true successes, how many of them are labelled so, true failures, how many of them are
+    /// labelled so. The doubt of so many checks is carried into every interval and certificate.
+    #[arg(
+        long,
+        value_name = "N_POS,K_POS,N_NEG,K_NEG",
+        value_parser = checked_labels,
+        conflicts_with_all = ["label_sensitivity", "label_specificity"]
+    )]
+    label_checked: Option<CheckedLabels>,
+}
+
+/// Four counts, the second and fourth at most as large as the one before.
+fn checked_labels(text: &str) -> Result<CheckedLabels, String> {
+    let counts: Result<Vec<u64>, _> = text.split(',').map(|count| count.trim().parse::<u64>()).collect();
+    match counts.as_deref() {
+        Ok(&[n_pos, k_pos, n_neg, k_neg]) if k_pos <= n_pos && k_neg <= n_neg && n_pos > 0 && n_neg > 0 => {
+            Ok(CheckedLabels { successes: (n_pos, k_pos), failures: (n_neg, k_neg) })
+        }
+        _ => Err(
+            "give four counts, such as 50,47,50,44: true successes checked, of them labelled a success; true failures \
+                  checked, of them labelled a failure"
+                .to_owned(),
+        ),
+    }
 }
 
 impl LabelErrorArgs {
-    /// The error rates, if any is given; one not given is perfect.
-    pub(super) fn errors(self) -> Option<LabelErrors> {
-        let given = self.label_sensitivity.or(self.label_specificity);
-        given.map(|_| LabelErrors {
-            sensitivity: self.label_sensitivity.unwrap_or(1.0),
-            specificity: self.label_specificity.unwrap_or(1.0),
-        })
+    /// The error rates, if any is given; one not given is perfect. Labels that say nothing are an error.
+    pub(super) fn rates(&self) -> Result<Option<ErrorRates>, Failure> {
+        let rates = match (self.label_checked, self.label_sensitivity.or(self.label_specificity)) {
+            (Some(checked), _) => Some(ErrorRates::Checked(checked)),
+            (None, None) => None,
+            (None, Some(_)) => Some(ErrorRates::Stated(LabelErrors {
+                sensitivity: self.label_sensitivity.unwrap_or(1.0),
+                specificity: self.label_specificity.unwrap_or(1.0),
+            })),
+        };
+        let informative = |errors: LabelErrors| errors.sensitivity + errors.specificity > 1.0;
+        if rates.and_then(ErrorRates::errors).is_some_and(|errors| !informative(errors)) {
+            let help = "with chances that sum to 1 or less a label is a coin; check which is which";
+            return Err(Failure::usage(Diagnostic::new(Location::default(), "these labels say nothing", help)));
+        }
+        Ok(rates)
     }
 }
 

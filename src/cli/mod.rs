@@ -12,6 +12,7 @@ mod exit;
 mod explain;
 mod failure;
 mod inputs;
+mod labels;
 mod lint;
 mod output;
 mod rules;
@@ -21,8 +22,11 @@ mod sweep;
 mod synth;
 mod texts;
 
+use std::ffi::OsString;
+
 use clap::{Parser, Subcommand};
 
+use crate::report::CsvStyle;
 pub use exit::Exit;
 use failure::Failure;
 use output::Output;
@@ -44,6 +48,10 @@ pub struct Cli {
     /// Say nothing on stderr but errors.
     #[arg(long, global = true)]
     quiet: bool,
+    /// Write CSV for a spreadsheet: a cell that it would take for a formula (`=1+1`, `@x`) gets a `'` in front. Without
+    /// it, rows hold ids exactly as recorded, for programs that join on them. `report` reads both.
+    #[arg(long, global = true)]
+    spreadsheet: bool,
     #[command(flatten)]
     example: compare::ExampleArgs,
 }
@@ -66,6 +74,8 @@ enum Command {
     Explain(explain::Args),
     /// Signals, systems, presets and bailouts: list them, or explain one.
     Rules(rules::Args),
+    /// Write a file of labels to fill in: the runs without an outcome, those that decide most first.
+    Labels(labels::Args),
     /// Find dead and unreachable rules and unit traps in a stack file.
     Lint(lint::Args),
     /// Write the stop points of a comparison as a snapshot to be reviewed and committed.
@@ -84,9 +94,21 @@ enum Command {
     Synth(synth::Args),
 }
 
+/// Parses the arguments (the first is the program's name), runs the command and returns the exit code.
+pub fn main(arguments: impl Iterator<Item = OsString>) -> Exit {
+    match Cli::try_parse_from(arguments) {
+        Ok(cli) => run(cli),
+        Err(error) => {
+            let output = Output::new(false, CsvStyle::Plain);
+            let exit = output.parsing(&error);
+            output.close(exit)
+        }
+    }
+}
+
 /// Runs the program and returns its exit code.
 pub fn run(cli: Cli) -> Exit {
-    let output = Output::new(cli.quiet);
+    let output = Output::new(cli.quiet, if cli.spreadsheet { CsvStyle::Spreadsheet } else { CsvStyle::Plain });
     if let Some(threads) = cli.threads {
         // Fails only if the pool exists already, which it does not at this point of the program.
         let _ = rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads)).build_global();
@@ -101,6 +123,7 @@ pub fn run(cli: Cli) -> Exit {
         Some(Command::Convert(args)) => convert::run(&args, &output),
         Some(Command::Explain(args)) => explain::run(&args, &output),
         Some(Command::Rules(args)) => rules::run(&args, &output),
+        Some(Command::Labels(args)) => labels::run(&args, &output),
         Some(Command::Lint(args)) => lint::run(&args, &output),
         Some(Command::Accept(args)) => snapshot::accept(&args, &output),
         Some(Command::Check(args)) => snapshot::check(&args, &output),
@@ -110,8 +133,9 @@ pub fn run(cli: Cli) -> Exit {
         Some(Command::Completions(args)) => completions::run(&args, &output),
         Some(Command::Synth(args)) => synth::run(&args, &output),
     };
-    result.unwrap_or_else(|failure: Failure| {
-        output.error(&failure.diagnostic);
+    let exit = result.unwrap_or_else(|failure: Failure| {
+        output.errors(&failure.diagnostics);
         failure.exit
-    })
+    });
+    output.close(exit)
 }

@@ -12,7 +12,8 @@ use super::output::{Format, Output};
 use crate::aggregate::{Row, SEED};
 use crate::diagnostic::{Diagnostic, Location, nearest};
 use crate::report::figure::{SweepFigure, save};
-use crate::report::{table, write_atomically, write_rows};
+use crate::report::{self, table, write_atomically, write_folder, write_rows};
+use crate::stats::label_certificate::ErrorRates;
 use crate::stats::split::optimism;
 use crate::sweep::{Grid, ResultOptions, Results, Sweep};
 
@@ -86,6 +87,7 @@ pub(super) fn unknown_setting(name: &str, grid: &Grid) -> Failure {
 
 /// The numbers of a sweep: on the tasks reported, and on those the choice was made on.
 struct Judged {
+    label_errors: Option<ErrorRates>,
     reported: Results,
     chosen_on: Option<Results>,
     chosen: Option<usize>,
@@ -95,21 +97,22 @@ struct Judged {
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let grid = args.grid.load()?;
     let baseline = args.baseline(&grid)?;
-    let options = ResultOptions { baseline, label_errors: args.errors.errors(), seed: args.seed };
+    let options = ResultOptions { baseline, label_errors: args.errors.rates()?, seed: args.seed };
     let rows = swept(&args.corpus, &grid, &args.assumptions, output)?;
     let parts = parts(rows, &args.split)?;
     let results = |rows: &[Row]| Results::of(&grid, rows, options).map_err(|error| Failure::internal(&error));
     let reported = results(&parts.reported)?;
     let chosen_on = parts.other.as_deref().map(results).transpose()?;
     let chosen = chosen_on.as_ref().unwrap_or(&reported).choice(args.max_fes);
-    let judged = Judged { reported, chosen_on, chosen };
+    let judged = Judged { label_errors: options.label_errors, reported, chosen_on, chosen };
     let headline = parts.headline();
     if let Some(out) = &args.out {
         let manifest = Manifest::of(args, &grid, &parts, &judged);
-        write(args, &grid, &judged, &manifest, &headline, out).map_err(Failure::input)?;
-        if args.rows {
-            write_rows(&out.join("sweep-rows.csv"), &parts.reported).map_err(Failure::input)?;
-        }
+        let fill = |out: &Path| {
+            write(args, &grid, &judged, &manifest, &headline, out)?;
+            if args.rows { write_rows(&out.join("sweep-rows.csv"), &parts.reported) } else { Ok(()) }
+        };
+        write_folder(out, output.csv_style(), fill).map_err(Failure::input)?;
     }
     show(args, &grid, &judged, &parts, &headline, output)?;
     if let Some(out) = &args.out {
@@ -128,9 +131,12 @@ fn show(
 ) -> Result<(), Failure> {
     match args.format {
         Format::Table => {
-            output.data(&format!("{headline}\n"));
+            output.paragraph(headline);
             output.table(&table::sweep_overview(&judged.reported, judged.chosen), Format::Table)?;
-            output.data(&format!("\n{}\n", notes(args, judged).join("\n")));
+            output.data("\n");
+            for note in notes(args, judged) {
+                output.paragraph(&note);
+            }
         }
         Format::Json => output.json(&serde_json::json!({
             "schema_version": 1,
@@ -162,7 +168,7 @@ fn write(
         "# Which limit?\n\n{headline}.\n\n{overview}\n{}\n![Killed and saved against the limit](sweep.svg)\n",
         notes.concat()
     );
-    write_atomically(&out.join("sweep.md"), |file| file.write_all(page.as_bytes()))?;
+    write_atomically(&out.join("sweep.md"), |file| file.write_all(report::page(&page).as_bytes()))?;
     let json = serde_json::to_string_pretty(manifest).unwrap_or_default() + "\n";
     write_atomically(&out.join("manifest.json"), |file| file.write_all(json.as_bytes()))?;
     let subtitle = format!("{headline}; bars: 95 % intervals, clustered by task");
@@ -172,11 +178,11 @@ fn write(
 
 /// What to say below the table.
 fn notes(args: &Args, judged: &Judged) -> Vec<String> {
-    let Judged { reported, chosen_on, chosen } = judged;
+    let Judged { reported, chosen_on, chosen, .. } = judged;
     let mut notes = vec![choice_note(args.max_fes, judged)];
     if let (Some(dev), Some(at)) = (chosen_on, *chosen) {
-        let rate = |of: &Results| of.settings.get(at).and_then(|setting| setting.summary.fes_rate().value);
-        let saved = |of: &Results| of.settings.get(at).and_then(|setting| setting.useful.value);
+        let rate = |of: &Results| of.settings.get(at).and_then(|setting| setting.summary.fes_rate().value());
+        let saved = |of: &Results| of.settings.get(at).and_then(|setting| setting.useful.value());
         let points =
             |gap: Option<f64>| gap.map_or_else(|| "undefined".to_owned(), |gap| format!("{:+.1} points", gap * 100.0));
         notes.push(format!(
@@ -191,7 +197,7 @@ fn notes(args: &Args, judged: &Judged) -> Vec<String> {
             let fes = reported.adjusted_by(|setting| setting.fes_difference).name();
             let useful = reported.adjusted_by(|setting| setting.useful_difference).name();
             let by = if fes == useful { fes.to_owned() } else { format!("{fes} (killed) and {useful} (saved)") };
-            format!("; differences are to `{name}`, p-values adjusted by {by}")
+            format!("; differences are to `{name}` in points, with * where p <= 0.05 adjusted by {by}")
         }
         None => String::new(),
     };

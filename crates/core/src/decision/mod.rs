@@ -223,6 +223,11 @@ pub enum Need {
     FinishReasons,
     /// What messages and arguments say, in full: a redacted recording does not have it.
     Texts,
+    /// Arguments that are no JSON, as the model wrote them: in a redacted recording that has any, nothing tells which of
+    /// them could be mended and read.
+    PlainArguments,
+    /// The names of all tools: a redacted recording does not keep those that were the first word of a text.
+    ToolNames,
     /// A graded outcome (a simulated judge errs around it).
     Outcome,
     /// Something only one framework records, by name.
@@ -242,6 +247,8 @@ impl Need {
             Self::Plan => "task plan",
             Self::FinishReasons => "finish reasons",
             Self::Texts => "texts",
+            Self::PlainArguments => "arguments as written",
+            Self::ToolNames => "names of tools",
             Self::Outcome => "graded outcome",
             Self::Native(name) => name,
         }
@@ -273,6 +280,12 @@ pub trait Strategy: Send + Sync {
     /// What each rule needs of a recording. A need that a run does not meet is reported for that
     /// run; it never reads as "the rule did not fire".
     fn requirements(&self) -> Vec<Requirement>;
+
+    /// May it warn, inject, refuse or ask, after which the recording shows no longer what happens? Where one of its rules
+    /// cannot be read, that decides whether the rest of the path is in doubt.
+    fn may_leave_path(&self) -> bool {
+        true
+    }
 
     /// A fresh state machine for one run.
     fn start<'s>(&'s self, header: &crate::transcript::Header) -> Box<dyn Watch + 's>;

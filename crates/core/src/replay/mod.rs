@@ -1,11 +1,15 @@
 //! One run under one strategy: the trail of decisions, where it stopped, and how exact that is.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 use crate::decision::{Action, Decision, Evidence, FirstFiring, Need, Requirement, RuleName, Strategy};
-use crate::transcript::{Event, JUDGE_TAKEN_OUT, Lane, Message, PLAN_TAKEN_OUT, Point, PointView, Role, Run, Secured};
+use crate::transcript::{
+    Event, JUDGE_TAKEN_OUT, Lane, Message, PLAN_TAKEN_OUT, Point, PointView, Role, Run, Secured, TOLD_COMMAND, ToolCall,
+};
 
 /// How far the answer is what would have happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,8 +67,29 @@ pub struct Replay {
     pub exactness: Exactness,
     /// Where each rule, by itself, would first have acted; `None` when the rules are entangled.
     pub first_firings: Option<Vec<FirstFiring>>,
-    /// What could not be evaluated on this recording.
-    pub not_evaluable: Vec<Requirement>,
+    /// What could not be evaluated on this recording, or not in full.
+    pub not_evaluable: Vec<Unread>,
+    /// Nothing is known of the path: a rule that could not be read might have warned before anything else, or the stop
+    /// itself rests on one.
+    pub path_in_doubt: bool,
+}
+
+/// A rule that a recording does not let be read.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Unread {
+    /// The rule.
+    pub rule: RuleName,
+    /// What it needs.
+    pub need: Need,
+    /// The recording has it for some steps and not for others: what the rule read is too little.
+    pub partly: bool,
+}
+
+impl fmt::Display for Unread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { rule, need, partly } = self;
+        write!(f, "{rule}: {}no {}", if *partly { "at some steps " } else { "" }, need.name())
+    }
 }
 
 /// Replays `run` under `strategy`.
@@ -84,7 +109,15 @@ pub fn replay(run: &Run, strategy: &dyn Strategy) -> Replay {
         drops_reply: decision.drops_reply,
     });
     let exactness = exactness(run, &trail, stop.as_ref());
-    Replay { first_firings, not_evaluable: not_evaluable(run, &strategy.requirements()), trail, stop, exactness }
+    let not_evaluable = not_evaluable(run, &strategy.requirements());
+    let path_in_doubt = path_in_doubt(&not_evaluable, stop.as_ref(), strategy.may_leave_path());
+    Replay { trail, stop, exactness, first_firings, not_evaluable, path_in_doubt }
+}
+
+/// See [`Replay::path_in_doubt`].
+pub fn path_in_doubt(unread: &[Unread], stop: Option<&Stop>, may_leave_path: bool) -> bool {
+    let rests_on_unread = stop.is_some_and(|stop| unread.iter().any(|unread| unread.rule == stop.rule));
+    !unread.is_empty() && (may_leave_path || rests_on_unread)
 }
 
 /// Every decision of `strategy` on `run`, in order, up to the first terminal one.
@@ -97,6 +130,9 @@ pub fn trail(run: &Run, strategy: &dyn Strategy) -> Vec<Decision> {
 fn watched(run: &Run, strategy: &dyn Strategy, each_rule: bool) -> (Vec<Decision>, Option<Vec<FirstFiring>>) {
     let mut watch = strategy.start(&run.header);
     let misread = misread(run, strategy);
+    // Such a strategy goes on after a stop at the same point, which may be one that is discarded.
+    let tells_all =
+        run.header.redacted && strategy.requirements().iter().any(|requirement| requirement.need == Need::ToolNames);
     let (mut trail, mut said) = (Vec::new(), Vec::new());
     let mut has_ended = false;
     for view in PointView::all(run) {
@@ -104,7 +140,11 @@ fn watched(run: &Run, strategy: &dyn Strategy, each_rule: bool) -> (Vec<Decision
         if !said.is_empty() {
             said.retain(|decision| !misread.contains(&decision.rule));
             if !has_ended {
-                has_ended = said.iter().any(|decision| decision.action.is_terminal());
+                let end = said.iter().position(|decision: &Decision| decision.action.is_terminal());
+                has_ended = end.is_some();
+                if let Some(end) = end.filter(|_| tells_all) {
+                    said.truncate(end + 1);
+                }
                 trail.append(&mut said);
             }
             said.clear();
@@ -136,23 +176,45 @@ fn ends_path(action: Action) -> bool {
     action.is_terminal() || action == Action::ForceFinal
 }
 
+/// What is said at or after the last point changes nothing that was recorded.
 fn exactness(run: &Run, trail: &[Decision], stop: Option<&Stop>) -> Exactness {
+    let end = run.last_point();
     let divergence = trail.iter().find(|decision| {
         decision.diverges()
+            && end.is_none_or(|end| decision.point < end)
             && stop.is_none_or(|stop| decision.point < stop.point || decision.action == Action::ForceFinal)
     });
     if let Some(decision) = divergence {
         return Exactness::Diverged { at: decision.point };
     }
-    match run.last_point() {
+    match end {
         Some(at) if stop.is_none() && run.grade.end.is_censoring() => Exactness::Censored { at },
         _ => Exactness::Exact,
     }
 }
 
-/// The requirements that `run` does not meet.
-fn not_evaluable(run: &Run, requirements: &[Requirement]) -> Vec<Requirement> {
-    requirements.iter().filter(|requirement| !has(run, requirement.need)).cloned().collect()
+/// The requirements that `run` does not meet, or not at every step.
+pub fn not_evaluable(run: &Run, requirements: &[Requirement]) -> Vec<Unread> {
+    let gap = |requirement: &Requirement| {
+        let partly = has(run, requirement.need);
+        let unread = || Unread { rule: requirement.rule.clone(), need: requirement.need, partly };
+        (!partly || !has_throughout(run, requirement.need)).then(unread)
+    };
+    requirements.iter().filter_map(gap).collect()
+}
+
+/// Does every step carry what `need` adds up over steps? A sum with a hole in it is too small, so a rule that reads it
+/// acts too late. True for what is not added up.
+fn has_throughout(run: &Run, need: Need) -> bool {
+    let every = |holds: fn(&Message) -> bool| {
+        run.steps().iter().filter_map(|step| run.events()[step.reply].message()).all(holds)
+    };
+    match need {
+        Need::Usage => every(|reply| reply.usage.is_some_and(|usage| !usage.is_empty())),
+        Need::Cost => every(|reply| reply.cost.is_some()),
+        Need::Times => every(|reply| reply.ts.is_some()),
+        _ => true,
+    }
 }
 
 /// Does a message carry what only one framework records: a field of its own, or the agent's name?
@@ -174,8 +236,22 @@ fn is_taken_out(run: &Run, need: Need) -> bool {
             Need::Texts => true,
             Need::Metrics | Need::Plan => stands(PLAN_TAKEN_OUT),
             Need::Judge => stands(JUDGE_TAKEN_OUT),
+            Need::PlainArguments => {
+                calls(run).any(|call| serde_json::from_str::<IgnoredAny>(&call.arguments.as_str()).is_err())
+            }
+            Need::ToolNames => calls(run).any(|call| is_told_command(&call.name)),
             _ => false,
         }
+}
+
+fn calls(run: &Run) -> impl Iterator<Item = &ToolCall> {
+    run.events().iter().filter_map(Event::message).flat_map(|message| &message.tool_calls)
+}
+
+/// Does the name stand for a word of a text: `command-3`?
+fn is_told_command(name: &str) -> bool {
+    let nth = name.strip_prefix(TOLD_COMMAND).and_then(|rest| rest.strip_prefix('-'));
+    nth.is_some_and(|nth| !nth.is_empty() && nth.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// Does the recording hold what `need` names, anywhere?
@@ -196,7 +272,7 @@ pub fn has(run: &Run, need: Need) -> bool {
             run.events().iter().any(|event| matches!(event, Event::Metrics(metrics) if metrics.plan.is_some()))
         }
         // Taken out, or there.
-        Need::Texts => true,
+        Need::Texts | Need::PlainArguments | Need::ToolNames => true,
         // agentica's log keeps the verdict of each turn in its goal rows, without the reply.
         Need::Judge => run.events().iter().any(|event| match event {
             Event::Judge(_) => true,

@@ -17,7 +17,7 @@ pub use cap::{Cap, CapRow, OnHit};
 pub use lint::lint;
 use probe::StackProbe;
 
-pub use file::{Entry, StackFile, Use};
+pub use file::{Entry, Places, StackFile, Use};
 
 /// One clause: a condition, when it is consulted, and what it does.
 #[derive(Clone, Debug)]
@@ -46,7 +46,16 @@ impl Clause {
 
     /// Can the clause be told from a placeholder what it asks? Not when it reads a text.
     fn is_blind(&self) -> bool {
-        !self.condition.rules().into_iter().flat_map(Rule::needs).any(|need| need == Need::Texts)
+        !self.needs(Need::Texts)
+    }
+
+    /// Does the clause ask for tools by name?
+    fn names_tools(&self) -> bool {
+        self.needs(Need::ToolNames)
+    }
+
+    fn needs(&self, what: Need) -> bool {
+        self.condition.rules().into_iter().flat_map(Rule::needs).any(|need| need == what)
     }
 }
 
@@ -83,6 +92,10 @@ impl Strategy for Stack {
         requirements.sort();
         requirements.dedup();
         requirements
+    }
+
+    fn may_leave_path(&self) -> bool {
+        !self.stands_alone()
     }
 
     fn start<'s>(&'s self, header: &Header) -> Box<dyn Watch + 's> {

@@ -152,22 +152,24 @@ fn errors_say_what_where_and_how_to_fix() {
         ),
         (
             "[[stack]]\nname = \"s\"\nany = [{ signal = \"steps\" }]",
-            "3:8",
+            "3:19",
             "`steps` without a limit",
             "add a limit in steps: `at_least = …`",
         ),
         ("[[stack]]\nany = []", "1:1", "a stack without a `name`", "add `name = \"…\"`: tables are keyed by it"),
+        ("", "1:1", "no `[[stack]]`", "a stack file is a list of `[[stack]]` tables"),
         ("[[stak]]\nname = \"s\"", "1:3", "unknown key `stak`", "did you mean `stack`?"),
         (
             "[[stack]]\nname = \"s\"\nany = [{ signal = \"steps\", at_least = \"3\" }]",
             "3:39",
-            "`at_least` is a string and should be a finite number",
-            "give `at_least` a finite number",
+            "`at_least` is the text `3`, and `steps` is a number (steps)",
+            "write `at_least = 3`",
         ),
         ("[[stack]\nname = 1", "1:9", "", ""),
     ];
     for (text, place, what, help) in cases {
-        let error = StackFile::parse("s.toml", text).unwrap_err();
+        let errors = StackFile::parse("s.toml", text).unwrap_err();
+        let error = errors.first();
         if !what.is_empty() {
             assert_eq!((error.what.as_str(), error.help.as_str()), (what, help), "{text}");
         }
@@ -199,13 +201,14 @@ fn at_the_cap_a_bailout_is_asked() {
 fn a_bailout_that_is_not_there_is_named() {
     let error = |on_hit: &str| {
         let text = format!("[[stack]]\nname = \"s\"\ncap = {{ steps = 2, on_hit = {on_hit} }}");
-        let error = StackFile::parse("t", &text).unwrap_err();
-        format!("{}: {}", error.what, error.help)
+        let errors = StackFile::parse("t", &text).unwrap_err();
+        format!("{}: {}", errors.first().what, errors.first().help)
     };
     assert_eq!(error("{ bailout = \"smrt\" }"), "unknown bailout `smrt`: did you mean `smart`?");
     assert_eq!(
         error("{ bailout = \"stop\", budget = 1 }"),
         "bailout `stop` takes no parameter `budget`: it takes none"
     );
-    assert!(error("[{ then = \"go\" }]").starts_with("a row of `on_hit` that says nothing"));
+    assert_eq!(error("[{ then = \"go\" }]"), "`then` cannot be `go`: known: `continue`, `stop`, `new_instruction`");
+    assert!(error("[{ }]").starts_with("a row of `on_hit` that says nothing"));
 }

@@ -149,12 +149,13 @@ impl Run {
         Some(Point::new(step, moment))
     }
 
-    /// The first point at which stopping would have kept the success: checkpoints, then a label, then
-    /// nothing known (DESIGN 4).
+    /// The first point from which on stopping would have kept the success: checkpoints, then a label, then
+    /// nothing known (DESIGN 4). A success graded before a failure was lost again and secured nothing.
     pub fn secured(&self) -> Secured {
         let checkpoints = self.checkpoints();
-        if let Some((point, _)) = checkpoints.iter().find(|(_, checkpoint)| checkpoint.success) {
-            return Secured::At(*point);
+        if !checkpoints.is_empty() && self.grade.outcome == Outcome::Success {
+            let held = checkpoints.iter().rev().take_while(|(_, checkpoint)| checkpoint.success);
+            return held.last().map_or(Secured::Unverified, |(point, _)| Secured::At(*point));
         }
         if let Some(step) = self.grade.secured_step.filter(|_| self.grade.outcome != Outcome::Unknown) {
             let has_calls = self.steps.get(step).is_some_and(|step| step.has_calls);

@@ -2,7 +2,7 @@
 
 use super::Course;
 use crate::decision::Action;
-use crate::replay::{Exactness, Stop};
+use crate::replay::{Exactness, Replay, Stop};
 use crate::transcript::Outcome;
 
 /// Bounds on a run's success, 0 or 1 each, `low <= high`.
@@ -54,12 +54,14 @@ impl Assumptions {
     }
 }
 
-/// Bounds on the outcome of one run under a strategy.
-pub fn bounds(course: &Course, stop: Option<&Stop>, exactness: Exactness, assumptions: Assumptions) -> Bounds {
-    if course.outcome == Outcome::Unknown && course.checkpoints.is_empty() {
-        return Bounds::OPEN;
+/// Bounds on the outcome of one run under a strategy. Where a rule could not be read it might have stopped the run at any
+/// point before, so nothing is known but what holds for every stop.
+pub fn bounds(course: &Course, replay: &Replay, assumptions: Assumptions) -> Bounds {
+    if !replay.not_evaluable.is_empty() {
+        let hopeless = course.outcome == Outcome::Failure && assumptions.final_failure_had_no_success;
+        return if hopeless && !course.had_success() { Bounds::exactly(false) } else { Bounds::OPEN };
     }
-    match (exactness, stop) {
+    match (replay.exactness, &replay.stop) {
         (Exactness::Diverged { .. }, _) => Bounds::OPEN,
         (_, Some(stop)) if stop.action == Action::ForceFinal => Bounds::OPEN,
         (_, Some(stop)) => stopped(course, stop, assumptions),
@@ -73,11 +75,18 @@ fn stopped(course: &Course, stop: &Stop, assumptions: Assumptions) -> Bounds {
     if let Some(success) = course.success_at(stop.point) {
         return Bounds::exactly(success);
     }
-    let hopeless = match course.outcome {
-        Outcome::Failure => assumptions.final_failure_had_no_success,
-        _ => assumptions.stop_discards_work,
-    };
-    if hopeless { Bounds::exactly(false) } else { Bounds::OPEN }
+    if assumptions.continuing_keeps_success {
+        // A success graded before still stands; one at the stop would still stand where a failure is graded later.
+        if course.ever_graded_success(stop.point) {
+            return Bounds::exactly(true);
+        }
+        if course.next_graded(stop.point) == Some(false) {
+            return Bounds::exactly(false);
+        }
+    }
+    let failed_for_good =
+        assumptions.final_failure_had_no_success && course.outcome == Outcome::Failure && !course.had_success();
+    if failed_for_good || assumptions.stop_discards_work { Bounds::exactly(false) } else { Bounds::OPEN }
 }
 
 /// The strategy would have gone on where the recording was cut off.

@@ -1,6 +1,6 @@
 //! What a run had cost by each of its points.
 
-use crate::transcript::{Event, Instant, Point, Run, Spend, Tokens, Usd};
+use crate::transcript::{Event, Instant, Message, Point, Run, Spend, Tokens, Usd};
 
 /// Steps, tokens, dollars and time. What the recording does not tell is `None`, never 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -16,6 +16,28 @@ pub struct Amounts {
 }
 
 impl Amounts {
+    /// Nothing spent, of the amounts that are known here.
+    #[must_use]
+    pub fn nothing(self) -> Self {
+        Self {
+            steps: 0,
+            tokens: self.tokens.map(|_| Tokens::default()),
+            cost: self.cost.map(|_| Usd::default()),
+            ms: self.ms.map(|_| 0),
+        }
+    }
+
+    /// Both together; an amount that one of them does not tell is unknown.
+    #[must_use]
+    pub fn plus(self, part: Self) -> Self {
+        Self {
+            steps: self.steps.saturating_add(part.steps),
+            tokens: self.tokens.zip(part.tokens).map(|(a, b)| a + b),
+            cost: self.cost.zip(part.cost).map(|(a, b)| a + b),
+            ms: self.ms.zip(part.ms).map(|(a, b)| a.saturating_add(b)),
+        }
+    }
+
     /// What is left when `part` is taken away.
     #[must_use]
     pub fn less(self, part: Self) -> Self {
@@ -33,6 +55,7 @@ impl Amounts {
 pub struct Ledger {
     by_point: Vec<(Point, Amounts)>,
     whole: Amounts,
+    calls: Option<(Amounts, Amounts)>,
     end: Option<Point>,
 }
 
@@ -51,7 +74,19 @@ impl Ledger {
         }
         take(&events[added..], &mut spend, &mut clock);
         clock.tick(run.header.ended_at);
-        Self { by_point, whole: amounts(run.steps().len(), &spend, &clock), end: run.last_point() }
+        let complete = Complete::of(run);
+        for (_, amounts) in &mut by_point {
+            complete.keep(amounts);
+        }
+        let mut whole = amounts(run.steps().len(), &spend, &clock);
+        complete.keep(&mut whole);
+        Self { calls: calls(run, whole), by_point, whole, end: run.last_point() }
+    }
+
+    /// The cheapest and the dearest model call of the run, amount by amount, without time: between them lies what one
+    /// more call costs, as far as the recording tells. `None` for a run without steps.
+    pub fn calls(&self) -> Option<(Amounts, Amounts)> {
+        self.calls
     }
 
     /// The whole recording.
@@ -75,6 +110,43 @@ impl Ledger {
             ms: self.whole.ms.map(|_| known.ms.unwrap_or(0)),
         }
     }
+}
+
+/// Which amounts every step of the run tells. A sum with a hole in it is too small, so it is no sum.
+struct Complete {
+    tokens: bool,
+    cost: bool,
+}
+
+impl Complete {
+    fn of(run: &Run) -> Self {
+        let (mut tokens, mut cost) = (true, true);
+        for reply in replies(run) {
+            tokens &= reply.usage.is_some_and(|usage| !usage.is_empty());
+            cost &= reply.cost.is_some();
+        }
+        Self { tokens, cost }
+    }
+
+    fn keep(&self, amounts: &mut Amounts) {
+        amounts.tokens = amounts.tokens.filter(|_| self.tokens);
+        amounts.cost = amounts.cost.filter(|_| self.cost);
+    }
+}
+
+fn replies(run: &Run) -> impl Iterator<Item = &Message> {
+    run.steps().iter().filter_map(|step| run.events()[step.reply].message())
+}
+
+fn calls(run: &Run, whole: Amounts) -> Option<(Amounts, Amounts)> {
+    let tokens = || replies(run).filter_map(|reply| reply.usage?.total()).filter(|_| whole.tokens.is_some());
+    let costs = || replies(run).filter_map(|reply| reply.cost).filter(|_| whole.cost.is_some());
+    let one = |tokens, cost| Amounts { steps: 1, tokens, cost, ms: None };
+    (!run.steps().is_empty()).then(|| {
+        let cheapest = costs().min_by(|a, b| a.0.total_cmp(&b.0));
+        let dearest = costs().max_by(|a, b| a.0.total_cmp(&b.0));
+        (one(tokens().min(), cheapest), one(tokens().max(), dearest))
+    })
 }
 
 struct Clock {

@@ -2,6 +2,7 @@
 //! that reads the rule it judges proves nothing.
 
 mod bounds;
+mod known;
 mod ledger;
 
 use std::fmt;
@@ -9,10 +10,11 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::replay::{Exactness, Stop};
+use crate::replay::Replay;
 use crate::transcript::{Checkpoint, Moment, Outcome, Point, Run, Secured};
 
 pub use bounds::{Assumptions, Bounds, bounds};
+pub use known::{Doubts, Known, Spent, known};
 pub use ledger::{Amounts, Ledger};
 
 /// What a stop (or its absence) did to a run: exclusive and exhaustive (STATISTICS 4.2).
@@ -37,7 +39,7 @@ pub enum Verdict {
     LostSuccess,
     /// Let a success be.
     CleanPass,
-    /// The outcome is unknown: counts in savings, not in rates.
+    /// The outcome is unknown: in no rate and no sum that needs one.
     Unlabelled,
 }
 
@@ -113,68 +115,97 @@ impl Course {
         self.secured
     }
 
-    /// Would the state at `point` have been graded a success? `None` when nothing tells.
+    /// Was the state at `point` graded, and a success? `None` when nothing tells.
     ///
-    /// With checkpoints, the latest one at or before the point decides, and a state before the first
-    /// is no success. With a label only, a successful run holds its success from that step on.
+    /// A checkpoint grades the state at its point. Only tools change the state, so the grade holds from there to the
+    /// reply of the next step, and no further: between two checkpoints anything may have happened. With a label only,
+    /// a successful run holds its success from that step on.
     pub fn success_at(&self, point: Point) -> Option<bool> {
-        if !self.checkpoints.is_empty() {
-            let latest = self.checkpoints.iter().rev().find(|(at, _)| *at <= point);
-            return Some(latest.is_some_and(|(_, checkpoint)| checkpoint.success));
+        if self.checkpoints.is_empty() {
+            return match (self.secured, self.outcome) {
+                (Secured::At(secured), Outcome::Success) => Some(point >= secured),
+                _ => None,
+            };
         }
-        match (self.secured, self.outcome) {
-            (Secured::At(secured), Outcome::Success) => Some(point >= secured),
-            _ => None,
+        let (at, checkpoint) = self.last_graded(point)?;
+        let next_tools = Point { step: at.step.saturating_add(1), moment: Moment::AfterTools };
+        (point < next_tools).then_some(checkpoint.success)
+    }
+
+    /// The latest checkpoint at or before `point`.
+    fn last_graded(&self, point: Point) -> Option<&(Point, Checkpoint)> {
+        self.checkpoints.iter().rev().find(|(at, _)| *at <= point)
+    }
+
+    /// The first grade after `point`: a checkpoint, else the outcome.
+    fn next_graded(&self, point: Point) -> Option<bool> {
+        let next = self.checkpoints.iter().find(|(at, _)| *at > point);
+        next.map_or_else(|| self.outcome.grade(), |(_, checkpoint)| Some(checkpoint.success))
+    }
+
+    /// Was the state graded a success at or before `point`, whatever became of it?
+    pub fn ever_graded_success(&self, point: Point) -> bool {
+        self.checkpoints.iter().any(|(at, checkpoint)| *at <= point && checkpoint.success)
+    }
+
+    /// Did the run hold a success at any time that a later failure took away?
+    fn had_success(&self) -> bool {
+        self.checkpoints.iter().any(|(_, checkpoint)| checkpoint.success) || matches!(self.secured, Secured::At(_))
+    }
+
+    /// The verdict on stopping at `stop`, or on not stopping. A definition, on the careful side: a recorded success that
+    /// is stopped early is killed unless the state at the stop was graded a success, or lies between two graded
+    /// successes without a graded failure between them.
+    pub fn verdict(&self, stop: Option<Point>) -> Verdict {
+        let Some(stop) = stop else { return self.verdict_without_stop() };
+        match self.outcome {
+            Outcome::Unknown => Verdict::Unlabelled,
+            Outcome::Success => match self.success_at(stop) {
+                Some(true) => Verdict::GoodTrim,
+                Some(false) => Verdict::FalseEarlyStop,
+                None if self.is_bracketed(stop) => Verdict::GoodTrim,
+                None => Verdict::UnverifiedFalseEarlyStop,
+            },
+            Outcome::Failure if self.success_at(stop) == Some(true) => Verdict::Rescued,
+            Outcome::Failure => Verdict::TrueStop,
         }
     }
 
-    /// The verdict on stopping at `stop`, or on not stopping.
-    pub fn verdict(&self, stop: Option<Point>) -> Verdict {
-        let Some(stop) = stop else { return self.verdict_without_stop() };
-        match (self.outcome, self.secured) {
-            (Outcome::Unknown, _) => Verdict::Unlabelled,
-            (Outcome::Success, Secured::At(secured)) if stop >= secured => Verdict::GoodTrim,
-            (Outcome::Success, Secured::At(_)) => Verdict::FalseEarlyStop,
-            (Outcome::Success, _) => Verdict::UnverifiedFalseEarlyStop,
-            (Outcome::Failure, Secured::At(_)) if self.success_at(stop) == Some(true) => Verdict::Rescued,
-            (Outcome::Failure, _) => Verdict::TrueStop,
-        }
+    /// Does `point` lie between two graded successes, with nothing graded between them?
+    fn is_bracketed(&self, point: Point) -> bool {
+        self.last_graded(point).is_some_and(|(_, before)| before.success) && self.next_graded(point) == Some(true)
     }
 
     fn verdict_without_stop(&self) -> Verdict {
-        match (self.outcome, self.secured) {
-            (Outcome::Unknown, _) => Verdict::Unlabelled,
-            (Outcome::Success, _) => Verdict::CleanPass,
-            (Outcome::Failure, Secured::At(_)) => Verdict::LostSuccess,
-            (Outcome::Failure, _) => Verdict::MissedStop,
+        match self.outcome {
+            Outcome::Unknown => Verdict::Unlabelled,
+            Outcome::Success => Verdict::CleanPass,
+            Outcome::Failure if self.had_success() => Verdict::LostSuccess,
+            Outcome::Failure => Verdict::MissedStop,
         }
     }
 }
 
-/// A judged run: verdict, bounds on the outcome, and what the stop did to the bill.
+/// A judged run: the verdict on the recorded path, what is known beyond it, and what the stop did to the bill.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judged {
     /// The verdict on the recorded path.
     pub verdict: Verdict,
     /// Bounds on the outcome under the strategy.
     pub outcome: Bounds,
+    /// What is known of everything that is counted.
+    pub known: Known,
     /// The whole recording.
     pub recorded: Amounts,
-    /// Up to the stop; the whole recording when there was none.
+    /// Up to the stop on the recorded path; the whole recording when there was none.
     pub at_stop: Amounts,
     /// What the recording spent after its success was secured; `None` when there is no such point.
     pub after_secured: Option<Amounts>,
 }
 
 /// Judges one replayed run.
-pub fn judge(
-    course: &Course,
-    ledger: &Ledger,
-    stop: Option<&Stop>,
-    exactness: Exactness,
-    assumptions: Assumptions,
-) -> Judged {
-    let point = stop.map(|stop| stop.point);
+pub fn judge(course: &Course, ledger: &Ledger, replay: &Replay, assumptions: Assumptions) -> Judged {
+    let point = replay.stop.as_ref().map(|stop| stop.point);
     let recorded = ledger.whole();
     let secured = match course.secured() {
         Secured::At(point) => Some(point),
@@ -182,7 +213,8 @@ pub fn judge(
     };
     Judged {
         verdict: course.verdict(point),
-        outcome: bounds(course, stop, exactness, assumptions),
+        outcome: bounds(course, replay, assumptions),
+        known: known(course, ledger, replay),
         at_stop: point.map_or(recorded, |point| ledger.until(point)),
         after_secured: secured.map(|point| recorded.less(ledger.until(point))),
         recorded,

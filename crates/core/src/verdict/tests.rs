@@ -1,10 +1,11 @@
 //! The verdict table of STATISTICS 4.2, cell by cell, and the bill at the stop.
 
 use super::*;
-use crate::decision::{Action, Evidence, RuleName};
+use crate::decision::{Action, Evidence, Need, RuleName};
+use crate::replay::{Exactness, Stop, Unread};
 use crate::transcript::{Event, sketch};
 
-/// A run of four steps with tools; `secured` gives the label, `grades` one checkpoint a step.
+/// A run of four steps with tools; `secured` gives the label, `grades` one checkpoint a step, `.` for none.
 fn run(outcome: Outcome, secured: Option<usize>, grades: &str) -> Run {
     let mut draft = sketch::draft("a @10 b @10 c @10 d @10");
     draft.grade.outcome = outcome;
@@ -13,7 +14,9 @@ fn run(outcome: Outcome, secured: Option<usize>, grades: &str) -> Run {
         let mut events = Vec::new();
         for (pair, grade) in draft.events.chunks(2).zip(grades.chars()) {
             events.extend_from_slice(pair);
-            events.push(Event::Checkpoint(Checkpoint { success: grade == '1', score: None }));
+            if grade != '.' {
+                events.push(Event::Checkpoint(Checkpoint { success: grade == '1', score: None }));
+            }
         }
         draft.events = events;
     }
@@ -36,6 +39,18 @@ fn every_cell_of_the_verdict_table() {
         (Success, None, "", None, Verdict::CleanPass),
         (Success, None, "0011", Some((1, After)), Verdict::FalseEarlyStop),
         (Success, None, "0011", Some((2, After)), Verdict::GoodTrim),
+        // Lost and won again: stopped between, the state at the stop was a failure.
+        (Success, None, "1001", Some((2, After)), Verdict::FalseEarlyStop),
+        // Nothing was graded at the stop: between two graded successes it is kept, else it counts as killed.
+        (Success, None, "1..1", Some((2, After)), Verdict::GoodTrim),
+        (Success, None, "1...", Some((2, After)), Verdict::GoodTrim),
+        (Success, None, "1.01", Some((1, After)), Verdict::UnverifiedFalseEarlyStop),
+        (Success, None, "0..1", Some((1, After)), Verdict::UnverifiedFalseEarlyStop),
+        (Success, None, "...1", Some((1, After)), Verdict::UnverifiedFalseEarlyStop),
+        // Only tools change the state: a grade holds up to the next reply.
+        (Success, None, "01..", Some((2, Moment::BeforeRequest)), Verdict::GoodTrim),
+        (Success, None, "0.01", Some((1, Moment::AfterResponse)), Verdict::FalseEarlyStop),
+        (Failure, None, "1...", Some((2, After)), Verdict::TrueStop),
         (Failure, None, "", Some((1, After)), Verdict::TrueStop),
         (Failure, None, "", None, Verdict::MissedStop),
         (Failure, None, "0100", Some((1, After)), Verdict::Rescued),
@@ -78,7 +93,7 @@ fn before_a_request_its_step_is_not_paid_for() {
     assert_eq!(until(0, Moment::BeforeRequest).cost, None, "no cost recorded is not a cost of 0");
 }
 
-fn bound(run: &Run, stop: Option<(usize, Action)>, exactness: Exactness, assumptions: Assumptions) -> (u8, u8) {
+fn replay(stop: Option<(usize, Action)>, exactness: Exactness) -> Replay {
     let stop = stop.map(|(step, action)| Stop {
         point: Point::new(step, Moment::AfterTools),
         action,
@@ -86,8 +101,65 @@ fn bound(run: &Run, stop: Option<(usize, Action)>, exactness: Exactness, assumpt
         evidence: Evidence::NONE,
         drops_reply: false,
     });
-    let bounds = bounds(&Course::of(run), stop.as_ref(), exactness, assumptions);
+    Replay { trail: Vec::new(), stop, exactness, first_firings: None, not_evaluable: Vec::new(), path_in_doubt: false }
+}
+
+fn unread(stop: Option<(usize, Action)>) -> Replay {
+    let missing = Unread { rule: RuleName::fixed("tokens"), need: Need::Usage, partly: false };
+    Replay { not_evaluable: vec![missing], ..replay(stop, Exactness::Exact) }
+}
+
+fn bound(run: &Run, stop: Option<(usize, Action)>, exactness: Exactness, assumptions: Assumptions) -> (u8, u8) {
+    let bounds = bounds(&Course::of(run), &replay(stop, exactness), assumptions);
     (u8::from(bounds.low), u8::from(bounds.high))
+}
+
+/// Stopped, killed and truly stopped, and the steps spent, at least and at most.
+fn known_of(run: &Run, replay: &Replay) -> String {
+    let known = known(&Course::of(run), &Ledger::of(run), replay);
+    let show = |bounds: Bounds| format!("{}{}", u8::from(bounds.low), u8::from(bounds.high));
+    let high = known.spent.high.map_or_else(|| "any".to_owned(), |high| high.steps.to_string());
+    let Known { stopped, killed, true_stop, spent, .. } = known;
+    format!("{} {} {} {}..{high}", show(stopped), show(killed), show(true_stop), spent.low.steps)
+}
+
+#[test]
+fn what_is_not_known_is_an_interval() {
+    let (success, failure) = (run(Outcome::Success, None, ""), run(Outcome::Failure, None, ""));
+    let (secured, ungraded) = (run(Outcome::Success, Some(1), ""), run(Outcome::Unknown, None, ""));
+    let lost = run(Outcome::Failure, None, "1...");
+    let stop = Some((2, Action::Stop));
+    let diverged = Exactness::Diverged { at: Point::new(1, Moment::AfterTools) };
+    let forced = Exactness::Diverged { at: Point::new(2, Moment::AfterTools) };
+    // stopped, killed, true stop, steps spent
+    let cases = [
+        (&success, replay(stop, Exactness::Exact), "11 11 00 3..3"),
+        (&success, replay(None, Exactness::Exact), "00 00 00 4..4"),
+        (&failure, replay(stop, Exactness::Exact), "11 00 11 3..3"),
+        (&secured, replay(stop, Exactness::Exact), "11 00 00 3..3"),
+        (&ungraded, replay(stop, Exactness::Exact), "11 01 01 3..3"),
+        (&ungraded, replay(None, Exactness::Exact), "00 00 00 4..4"),
+        // A rule that cannot be read may have stopped it sooner: what is killed stays killed.
+        (&success, unread(stop), "11 11 00 0..3"),
+        (&success, unread(None), "01 01 00 0..4"),
+        (&secured, unread(stop), "11 01 00 0..3"),
+        (&failure, unread(stop), "11 00 11 0..3"),
+        (&failure, unread(None), "01 00 01 0..4"),
+        (&lost, unread(stop), "11 00 01 0..3"),
+        // Or may have warned before.
+        (&success, Replay { path_in_doubt: true, ..unread(stop) }, "01 01 00 0..any"),
+        (&failure, Replay { path_in_doubt: true, ..unread(stop) }, "01 00 01 0..any"),
+        // After a warning anything may follow, for any number of steps.
+        (&success, replay(None, diverged), "01 01 00 2..any"),
+        (&success, replay(stop, diverged), "01 01 00 2..any"),
+        (&failure, replay(None, diverged), "01 00 01 2..any"),
+        // A forced answer is one more call.
+        (&failure, replay(Some((2, Action::ForceFinal)), forced), "11 00 11 4..4"),
+        (&success, replay(Some((2, Action::ForceFinal)), forced), "11 01 00 4..4"),
+    ];
+    for (run, replay, expected) in cases {
+        assert_eq!(known_of(run, &replay), expected, "{} {:?} {:?}", run.grade.outcome, replay.stop, replay.exactness);
+    }
 }
 
 #[test]
@@ -115,4 +187,12 @@ fn bounds_follow_the_identification_table() {
     assert_eq!(bound(&success, None, censored, none), (0, 1));
     assert_eq!(bound(&success, None, censored, m2), (1, 1));
     assert_eq!(bound(&run(Outcome::Unknown, None, ""), None, exact, none), (0, 1));
+    // Between two grades anything may have happened, unless a success, once there, holds.
+    let sparse = run(Outcome::Success, None, "0..1");
+    assert_eq!(bound(&sparse, stop, exact, none), (0, 1));
+    assert_eq!(bound(&sparse, stop, exact, m2), (0, 1));
+    assert_eq!(bound(&run(Outcome::Success, None, "1..1"), stop, exact, m2), (1, 1));
+    assert_eq!(bound(&run(Outcome::Failure, None, "0..."), stop, exact, m2), (0, 0));
+    let lost = run(Outcome::Failure, None, "1...");
+    assert_eq!(bound(&lost, stop, exact, m1), (0, 1), "it did hold a success");
 }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::{CaseError, Nested, Oracle, known_table};
 use crate::preset::frame::{Act, Facts};
 use crate::preset::{self, Preset, SettingsError};
-use crate::reader::trace::{self, TraceText};
+use crate::reader::{ReadText, trace};
 use crate::transcript::{Moment, Run};
 
 /// The oracle of the preset named like the folder.
@@ -107,7 +107,7 @@ fn recording(input: &Map<String, Value>) -> Result<Run, CaseError> {
     let events = input.get("events").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let header = serde_json::json!({ "type": "run", "run_id": "case" });
     let lines: Vec<String> = [&header].into_iter().chain(events).map(Value::to_string).collect();
-    let TraceText { mut runs, findings } = trace::read_text(&lines.join("\n"));
+    let ReadText { mut runs, findings } = trace::read_text(&lines.join("\n"));
     match (runs.pop(), findings.first()) {
         (Some(run), None) => Ok(run),
         (_, finding) => {

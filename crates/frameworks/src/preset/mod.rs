@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use crate::decision::Strategy;
 use crate::diagnostic::nearest;
 pub use frame::{COMBINED, Parameter, PresetStrategy, Recipe, Settings, SettingsError};
-pub use traps::traps;
+pub use traps::{Trap, traps};
 
 /// One version of the same rules, where documented and shipped behaviour differ.
 #[derive(Clone, Copy, Debug)]

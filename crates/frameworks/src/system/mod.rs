@@ -14,11 +14,13 @@ mod round;
 mod settings;
 #[cfg(test)]
 mod testing;
+mod traps;
 
 use crate::decision::Strategy;
 
 pub use round::{Round, RoundClock};
-pub use settings::{ConfigError, ConfigText, Settings};
+pub use settings::{About, ConfigError, ConfigText, Settings};
+pub use traps::{ConfigTrap, traps};
 
 /// A seed system.
 #[derive(Clone, Copy)]

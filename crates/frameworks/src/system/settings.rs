@@ -1,5 +1,7 @@
 //! What a system is built from: its native configuration and the options of the stack file.
 
+use std::ops::Range;
+
 use serde_json::{Map, Value};
 
 use super::Round;
@@ -17,18 +19,27 @@ pub struct ConfigText {
 impl ConfigText {
     /// The text as JSON.
     pub fn json(&self) -> Result<Value, ConfigError> {
-        serde_json::from_str(&self.text).map_err(|error| {
-            let at = Location { path: self.path.clone(), line: error.line(), column: error.column() };
-            ConfigError::new(at, format!("not JSON: {}", message_of(&error)), "this system's configuration is JSON")
-        })
+        serde_json::from_str(&self.text)
+            .map_err(|error| self.json_error(&error, "not JSON", "this system's configuration is JSON"))
+    }
+
+    /// What serde_json says of the text, at its place.
+    pub fn json_error(&self, error: &serde_json::Error, what: &str, help: &str) -> ConfigError {
+        let before: usize = self.text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
+        let at = before + error.column().saturating_sub(1);
+        let message = message_of(error);
+        // Of an unknown name serde tells the end of what it stands in.
+        let named = ["unknown field `", "unknown variant `"].iter().find_map(|start| message.strip_prefix(start));
+        let name = named.and_then(|rest| rest.split('`').next());
+        let span = name.and_then(|name| self.key(name, 0..self.text.len())).unwrap_or(at..at);
+        self.error_in(span, format!("{what}: {message}"), help)
     }
 
     /// The text as TOML, in JSON's terms (times become text).
     pub fn toml(&self) -> Result<Value, ConfigError> {
         toml::from_str(&self.text).map_err(|error| {
-            let offset = error.span().map_or(0, |span| span.start);
-            let at = Location::in_text(&self.path, &self.text, offset);
-            ConfigError::new(at, format!("not TOML: {}", error.message()), "compare the example in the manual")
+            let what = format!("not TOML: {}", error.message().lines().next().unwrap_or_default());
+            self.error_in(error.span().unwrap_or(0..0), what, "compare the example in the manual")
         })
     }
 
@@ -37,13 +48,31 @@ impl ConfigText {
         ConfigError::new(Location::file(&self.path), what, help)
     }
 
-    /// An error at the first occurrence of `word` in the file, or about the whole file.
+    /// An error at the first key called `word` in the file, or about the whole file.
     pub fn error_at(&self, word: &str, what: impl Into<String>, help: impl Into<String>) -> ConfigError {
-        let at = self
-            .text
-            .find(word)
-            .map_or_else(|| Location::file(&self.path), |offset| Location::in_text(&self.path, &self.text, offset));
-        ConfigError::new(at, what, help)
+        match self.key(word, 0..self.text.len()) {
+            Some(span) => self.error_in(span, what, help),
+            None => self.error(what, help),
+        }
+    }
+
+    /// An error about bytes of the file.
+    pub fn error_in(&self, span: Range<usize>, what: impl Into<String>, help: impl Into<String>) -> ConfigError {
+        ConfigError(Diagnostic::in_text(&self.path, &self.text, span, what, help), About::Config)
+    }
+
+    /// Where the word stands in these bytes of the text: as a whole word if it does, so that `max` is not found in
+    /// `maximum`, else as a part of one.
+    pub fn key(&self, word: &str, within: Range<usize>) -> Option<Range<usize>> {
+        let start = within.start;
+        let part = self.text.get(within).filter(|_| !word.is_empty())?;
+        let is_letter = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
+        let whole = |at: &usize| {
+            !part[..*at].chars().next_back().is_some_and(is_letter)
+                && !part[*at + word.len()..].chars().next().is_some_and(is_letter)
+        };
+        let at = part.match_indices(word).map(|(at, _)| at).find(whole).or_else(|| part.find(word))?;
+        Some(start + at..start + at + word.len())
     }
 }
 
@@ -79,7 +108,7 @@ impl Settings {
         };
         profiles.iter().copied().find(|profile| profile == asked).ok_or_else(|| {
             let help = did_you_mean(asked, profiles);
-            ConfigError::new(Location::default(), format!("unknown profile `{asked}`"), help)
+            ConfigError::about(About::Profile, format!("unknown profile `{asked}`"), help)
         })
     }
 
@@ -89,7 +118,7 @@ impl Settings {
             None => Ok(()),
             Some(key) => {
                 let help = did_you_mean(key, known);
-                Err(ConfigError::new(Location::default(), format!("unknown option `{key}`"), help))
+                Err(ConfigError::about(About::Option(key.as_str().into()), format!("unknown option `{key}`"), help))
             }
         }
     }
@@ -117,7 +146,7 @@ impl Settings {
 
     /// The error for an option's value.
     pub fn bad_option(&self, key: &str, value: &Value, help: impl Into<String>) -> ConfigError {
-        ConfigError::new(Location::default(), format!("bad value `{value}` of option `{key}`"), help)
+        ConfigError::about(About::Value(key.into()), format!("bad value `{value}` of option `{key}`"), help)
     }
 }
 
@@ -129,14 +158,32 @@ fn did_you_mean(asked: &str, known: &'static [&'static str]) -> String {
     )
 }
 
-/// A configuration that was refused: what, where, how to fix it.
+/// What of a stack file an error is about, so that whoever has the file can say where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum About {
+    /// The native configuration; the error says where in it.
+    Config,
+    /// The profile.
+    Profile,
+    /// The name of an option.
+    Option(Box<str>),
+    /// The value of an option.
+    Value(Box<str>),
+}
+
+/// A configuration that was refused: what, where, how to fix it; and what of the stack file it is about.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct ConfigError(pub Diagnostic);
+pub struct ConfigError(pub Diagnostic, pub About);
 
 impl ConfigError {
-    /// A new error.
+    /// An error about the native configuration.
     pub fn new(at: Location, what: impl Into<String>, help: impl Into<String>) -> Self {
-        Self(Diagnostic::new(at, what, help))
+        Self(Diagnostic::new(at, what, help), About::Config)
+    }
+
+    /// An error about a part of the stack file.
+    fn about(about: About, what: impl Into<String>, help: impl Into<String>) -> Self {
+        Self(Diagnostic::new(Location::default(), what, help), about)
     }
 }

@@ -16,6 +16,7 @@ mod forms;
 mod google;
 mod grades;
 mod hygiene;
+mod in_memory;
 mod json;
 mod labels;
 mod openai;
@@ -39,8 +40,9 @@ pub use decode::unpacked_text;
 pub use format::{FORMATS, Format, Layout, Raw, by_id, detect};
 pub use grades::{FolderGrades, Graded};
 pub use hygiene::{Check, Oddity};
+pub use in_memory::{ReadText, read_text};
 pub use json::Written;
-pub use price::{NotPriced, Price, PriceTable, PricedModel, Pricing, PricingReport, Unpriced};
+pub use price::{NotPriced, Price, PriceTable, PricedModel, Pricing, PricingReport, Unpriced, ZeroCosts};
 pub use probe::{Probe, Shape, Sketch};
 pub use reading::{FileName, Reading, Record};
 pub use report::{CorpusReport, FileRead, Finding, FormatCounts, RunRead, Skipped, tokens};
@@ -49,8 +51,8 @@ use crate::diagnostic::Diagnostic;
 
 /// Our own trace format: reading lives with the other formats, writing and its schema are here.
 pub mod trace {
+    pub use super::format::read_trace_text as read_text;
     pub use super::format::write_trace as write;
-    pub use super::format::{TraceText, read_trace_text as read_text};
 }
 
 /// The JSON Schema of one line of a `whenstop trace v1` file.
@@ -67,6 +69,18 @@ pub enum Detail {
     Hygiene,
     /// Every run is listed besides: the report then grows with their number.
     Runs,
+}
+
+/// What a recorded cost counts for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RecordedCosts {
+    /// It is the cost. Only a 0 for a run with tokens is unknown, unless its models are free.
+    #[default]
+    Trusted,
+    /// Prices go before it, where there are some for the run.
+    Overridden,
+    /// As trusted, but a 0 stays where it is: for copies, whose readers decide what to make of it.
+    Copied,
 }
 
 /// How to read a corpus.
@@ -88,6 +102,10 @@ pub struct ReadOptions {
     pub outcome_key: Option<String>,
     /// Prices to compute costs from where only tokens are recorded.
     pub prices: Option<Arc<PriceTable>>,
+    /// What a recorded cost counts for.
+    pub recorded_costs: RecordedCosts,
+    /// Models whose recorded cost of 0 is true. Of others, a cost of 0 for a run with tokens is unknown.
+    pub free_models: Vec<String>,
     /// How closely the runs are looked at for the report.
     pub detail: Detail,
 }
@@ -103,6 +121,8 @@ impl Default for ReadOptions {
             success_at: None,
             outcome_key: None,
             prices: None,
+            recorded_costs: RecordedCosts::default(),
+            free_models: Vec::new(),
             detail: Detail::Hygiene,
         }
     }
@@ -131,14 +151,9 @@ pub enum ReadError {
     /// Something was lost, and the user asked to end there.
     #[error("{0}")]
     Strict(Diagnostic),
-    /// Labels that belong to no run.
-    #[error("{} of the labels match no run; the first: {first}", .others + 1)]
-    UnmatchedLabels {
-        /// The first of them.
-        first: Diagnostic,
-        /// How many more there are.
-        others: usize,
-    },
+    /// Labels that were meant and leave no run labelled: the file cannot be read, or none of them matches a run.
+    #[error("{0}")]
+    Labels(Diagnostic),
 }
 
 impl ReadError {
@@ -150,8 +165,7 @@ impl ReadError {
                 || format!("there are: {}", FORMATS.iter().map(|f| f.id()).collect::<Vec<_>>().join(", ")),
                 |nearest| format!("did you mean `{nearest}`?"),
             ),
-            Self::Strict(diagnostic) => diagnostic.help.clone(),
-            Self::UnmatchedLabels { first, .. } => first.help.clone(),
+            Self::Strict(diagnostic) | Self::Labels(diagnostic) => diagnostic.help.clone(),
         }
     }
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
 use super::hygiene::Oddity;
-use super::price::PricingReport;
+use super::price::{PricingReport, ZeroCosts};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::transcript::{Outcome, OutcomeSource, Run, Spend, Tokens, Usd};
 
@@ -35,7 +35,7 @@ impl Finding {
 
 impl Serialize for Finding {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let Diagnostic { at, what, help } = &self.diagnostic;
+        let Diagnostic { at, what, help, .. } = &self.diagnostic;
         let mut fields = to.serialize_struct("Finding", 6)?;
         fields.serialize_field("severity", self.severity_name())?;
         fields.serialize_field("path", &at.path)?;
@@ -186,6 +186,10 @@ pub struct CorpusReport {
     pub hygiene: Vec<Oddity>,
     /// What became of the costs, when prices were given.
     pub pricing: Option<PricingReport>,
+    /// Runs whose recorded cost of 0 is taken as unknown; `None` where there are none.
+    pub zero_costs: Option<ZeroCosts>,
+    /// Warnings that bear on every number: about labels, outcomes and costs. Not counted among the findings.
+    pub notices: Vec<Finding>,
     /// Lines and events of kinds a reader does not know, as `format kind`, with their number.
     pub unknown_kinds: BTreeMap<String, u64>,
 }

@@ -1,25 +1,33 @@
 //! Clauses of a stack file: conditions, their options, and what they do.
 
+use std::ops::Range;
+
 use super::super::Clause;
-use super::fields::Fields;
+use super::fields::{Fields, Placed, Read, Reported};
+use super::hints::{self, Level};
+use super::limit;
 use crate::decision::{Action, RuleName};
-use crate::diagnostic::{Diagnostic, nearest};
+use crate::diagnostic::nearest;
 use crate::rule::{Comparator, Condition, Rule};
 use crate::signal::{self, Options, SignalInfo, TextOf, TextPart};
 use crate::transcript::{Identity, Moment};
 
 /// Actions a clause may name.
 const THEN: [Action; 6] = [Action::Stop, Action::Warn, Action::Inject, Action::Deny, Action::Ask, Action::ForceFinal];
+/// How a rule is written.
+pub(super) const EXAMPLE: &str = "{ signal = \"steps\", at_least = 50 }";
 
 /// Reads one clause.
-pub(super) fn read(fields: &Fields<'_>) -> Result<Clause, Diagnostic> {
-    let name = fields.string("name")?;
-    let at = choice(fields, "at", &Moment::ALL.map(|moment| (moment.name(), moment)))?;
-    let then = choice(fields, "then", &THEN.map(|action| (action.name(), action)))?;
-    let strikes = fields.count("strikes")?.unwrap_or(1);
-    let cooldown = fields.count("cooldown")?.unwrap_or(0);
-    let condition = read_condition(fields)?;
-    fields.finish()?;
+pub(super) fn read(fields: &Fields<'_>) -> Read<Clause> {
+    let name = fields.string("name");
+    let at = choice(fields, "at", &Moment::ALL.map(|moment| (moment.name(), moment)));
+    let then = choice(fields, "then", &THEN.map(|action| (action.name(), action)));
+    let strikes = fields.count("strikes");
+    let cooldown = fields.count("cooldown");
+    let condition = condition(fields);
+    let finished = fields.finish(Level::Clause(signal_named(fields)));
+    let (name, condition, strikes) = (name?, condition?, strikes?.unwrap_or(1));
+    finished?;
     let name = name.unwrap_or_else(|| match strikes {
         1 => condition.to_string(),
         n => format!("{condition} ({n} strikes)"),
@@ -27,89 +35,152 @@ pub(super) fn read(fields: &Fields<'_>) -> Result<Clause, Diagnostic> {
     Ok(Clause {
         name: RuleName::new(name),
         condition,
-        at: at.unwrap_or(Moment::AfterTools),
+        at: at?.unwrap_or(Moment::AfterTools),
         strikes,
-        cooldown,
-        then: then.unwrap_or(Action::Stop),
+        cooldown: cooldown?.unwrap_or(0),
+        then: then?.unwrap_or(Action::Stop),
     })
 }
 
+/// The signal a table names, known or not.
+fn signal_named<'t>(fields: &Fields<'t>) -> Option<&'t str> {
+    fields.entries().find(|(key, _)| *key == "signal").and_then(|(_, value)| value.as_str())
+}
+
+/// Reads a condition that is no clause: all of the table is its own.
+pub(super) fn read_condition(fields: &Fields<'_>) -> Read<Condition> {
+    let condition = condition(fields);
+    let finished = fields.finish(Level::Part(signal_named(fields)));
+    let condition = condition?;
+    finished.map(|()| condition)
+}
+
 /// Reads a condition; unknown keys are the caller's to refuse.
-pub(super) fn read_condition(fields: &Fields<'_>) -> Result<Condition, Diagnostic> {
+fn condition(fields: &Fields<'_>) -> Read<Condition> {
     let kinds: Vec<&str> = ["signal", "all", "any", "not"].into_iter().filter(|kind| fields.has(kind)).collect();
     match kinds[..] {
         ["signal"] => Ok(Condition::Rule(Box::new(read_rule(fields)?))),
-        ["all"] => {
-            let latched = fields.boolean("latched")?.unwrap_or(false);
-            Ok(Condition::All { parts: read_parts(fields, "all")?, latched })
-        }
+        ["all"] => read_all(fields),
         ["any"] => Ok(Condition::Any(read_parts(fields, "any")?)),
         ["not"] => {
-            let part = fields.table("not")?;
-            let condition = read_condition(&part)?;
-            part.finish()?;
-            Ok(Condition::Not(Box::new(condition)))
+            let part = fields.table("not", EXAMPLE)?;
+            Ok(Condition::Not(Box::new(read_condition(&part)?)))
         }
-        [] => {
-            fields.finish()?;
-            Err(fields
-                .error_here("a clause without a condition", "name a `signal`, or combine with `all`, `any` or `not`"))
+        [] if fields.unknown().is_empty() => {
+            let help = "name a `signal`, or combine with `all`, `any` or `not`";
+            Err(fields.error_here("a clause without a condition", help))
         }
-        _ => Err(fields.error_here(
-            format!("a clause with both `{}` and `{}`", kinds[0], kinds[1]),
-            "one condition a clause: nest the other inside it",
-        )),
+        [first, second, ..] => {
+            // Each of them is read, so that its own errors are told too.
+            for kind in &kinds {
+                let _ = match *kind {
+                    "signal" => read_rule(fields).map(drop),
+                    "all" => read_all(fields).map(drop),
+                    "any" => read_parts(fields, "any").map(drop),
+                    _ => fields.table("not", EXAMPLE).and_then(|part| read_condition(&part)).map(drop),
+                };
+            }
+            let what = format!("a clause with both `{first}` and `{second}`");
+            Err(fields.error_at_key(second, what, "one condition a clause: nest the other inside it"))
+        }
+        // What is misspelled here is told as an unknown key.
+        [] | [_] => Err(Reported),
     }
 }
 
-fn read_parts(fields: &Fields<'_>, key: &'static str) -> Result<Vec<Condition>, Diagnostic> {
-    let mut parts = Vec::new();
-    for (value, offset) in fields.list(key)?.unwrap_or_default() {
-        let part = fields.nested(value, offset, "a condition")?;
-        parts.push(read_condition(&part)?);
-        part.finish()?;
-    }
-    if parts.is_empty() {
-        return Err(fields.error_here(format!("`{key}` without conditions"), "list at least one condition"));
-    }
-    Ok(parts)
+/// Reads `all = […]`, with or without `latched`.
+pub(super) fn read_all(fields: &Fields<'_>) -> Read<Condition> {
+    let latched = fields.boolean("latched");
+    let parts = read_parts(fields, "all");
+    Ok(Condition::All { latched: latched?.unwrap_or(false), parts: parts? })
 }
 
-fn read_rule(fields: &Fields<'_>) -> Result<Rule, Diagnostic> {
+fn read_parts(fields: &Fields<'_>, key: &'static str) -> Read<Vec<Condition>> {
+    let list = fields.list(key)?.unwrap_or_default();
+    if list.is_empty() {
+        let what = format!("`{key}` without conditions");
+        return Err(fields.error_at_key(key, what, format!("list at least one: `{key} = [{EXAMPLE}]`")));
+    }
+    let read = |placed: Placed<'_>| read_condition(&fields.nested(placed, "a condition", EXAMPLE)?);
+    // All parts are read before the first error counts.
+    let parts: Vec<Read<Condition>> = list.into_iter().map(read).collect();
+    parts.into_iter().collect()
+}
+
+/// The places of the limits, rule by rule in the order of [`Condition::rules`]; where a rule has none, of its signal.
+pub(super) fn limit_places(fields: &Fields<'_>, places: &mut Vec<Range<usize>>) {
+    if fields.has("signal") {
+        let limit = Comparator::ALL.iter().find_map(|comparator| fields.value(comparator.key()));
+        places.extend(limit.or_else(|| fields.value("signal")).map(|(_, span)| span));
+        return;
+    }
+    for key in ["all", "any"] {
+        for placed in fields.list(key).ok().flatten().unwrap_or_default() {
+            if let Ok(part) = fields.nested(placed, "", "") {
+                limit_places(&part, places);
+            }
+        }
+    }
+    if fields.is_table("not")
+        && let Ok(part) = fields.table("not", "")
+    {
+        limit_places(&part, places);
+    }
+}
+
+fn read_rule(fields: &Fields<'_>) -> Read<Rule> {
     let id = fields.string("signal")?.unwrap_or_default();
     let Some(info) = signal::find(&id) else {
         let known = signal::REGISTRY.iter().map(|signal| signal.id);
-        let help = match nearest(&id, known) {
+        let help = match hints::signal(&id).or_else(|| nearest(&id, known)) {
             Some(meant) => format!("did you mean `{meant}`?"),
             None => "`whenstop rules` lists the signals".to_owned(),
         };
-        let offset = fields.value("signal").map_or(0, |(_, offset)| offset);
-        return Err(fields.error_at(offset, format!("unknown signal `{id}`"), help));
-    };
-    let mut limits = Vec::new();
-    for comparator in Comparator::ALL {
-        if let Some(limit) = fields.number(comparator.key())? {
-            limits.push((comparator, limit));
+        let told = fields.error_at_value("signal", format!("unknown signal `{id}`"), help);
+        // Its limit and options may be right: which ones it takes is not known.
+        for comparator in Comparator::ALL {
+            let _ = limit::read(fields, comparator, None);
         }
-    }
+        for option in signal::REGISTRY.iter().flat_map(|info| info.options) {
+            fields.has(option);
+        }
+        return Err(told);
+    };
+    let limits: Vec<(Comparator, Read<f64>)> = Comparator::ALL
+        .into_iter()
+        .filter_map(|comparator| {
+            limit::read(fields, comparator, Some(info)).transpose().map(|limit| (comparator, limit))
+        })
+        .collect();
     let (options, options_label) = read_options(fields, info)?;
-    match limits[..] {
-        [(comparator, limit)] => Ok(Rule { signal: info, options, comparator, limit, options_label }),
+    match &limits[..] {
+        [(comparator, limit)] => {
+            Ok(Rule { signal: info, options, comparator: *comparator, limit: (*limit)?, options_label })
+        }
         // A 0/1 signal needs no limit: it fires when it is 1.
         [] if info.unit == "0/1" => {
             Ok(Rule { signal: info, options, comparator: Comparator::AtLeast, limit: 1.0, options_label })
         }
+        [] if fields.unknown().iter().any(|(key, ..)| is_like_a_limit(key)) => Err(Reported),
         [] => {
-            fields.finish()?;
-            Err(fields
-                .error_here(format!("`{id}` without a limit"), format!("add a limit in {}: `at_least = …`", info.unit)))
+            let unit = if info.unit == "s" { "seconds" } else { info.unit };
+            let help = format!("add a limit in {unit}: `at_least = …`");
+            Err(fields.error_at_value("signal", format!("`{id}` without a limit"), help))
         }
-        _ => Err(fields.error_here(format!("`{id}` with two limits"), "one limit a rule: use `all` for a range")),
+        [_, (second, _), ..] => {
+            let help = "one limit a rule: for a range, put two rules into `all = […]`";
+            Err(fields.error_at_key(second.key(), format!("`{id}` with two limits"), help))
+        }
     }
 }
 
+/// Is the unknown key a limit under another name? Then the rule does not lack one.
+fn is_like_a_limit(key: &str) -> bool {
+    hints::comparator(key).is_some() || nearest(key, Comparator::ALL.map(Comparator::key)).is_some()
+}
+
 /// Reads the options the signal takes; the label lists those that were given.
-fn read_options(fields: &Fields<'_>, info: &SignalInfo) -> Result<(Options, String), Diagnostic> {
+fn read_options(fields: &Fields<'_>, info: &SignalInfo) -> Read<(Options, String)> {
     let mut options = Options::default();
     let mut label = Vec::new();
     for option in info.options {
@@ -164,27 +235,25 @@ fn read_options(fields: &Fields<'_>, info: &SignalInfo) -> Result<(Options, Stri
     Ok((options, label.join(", ")))
 }
 
-fn required(fields: &Fields<'_>, info: &SignalInfo, key: &'static str) -> Result<String, Diagnostic> {
-    fields
-        .string(key)?
-        .ok_or_else(|| fields.error_here(format!("`{}` without `{key}`", info.id), format!("add `{key} = \"…\"`")))
+fn required(fields: &Fields<'_>, info: &SignalInfo, key: &'static str) -> Read<String> {
+    let value = fields.string(key)?;
+    value.ok_or_else(|| {
+        fields.error_at_value("signal", format!("`{}` without `{key}`", info.id), format!("add `{key} = \"…\"`"))
+    })
 }
 
-fn read_patterns(
-    fields: &Fields<'_>,
-    info: &SignalInfo,
-    options: &mut Options,
-    label: &mut Vec<String>,
-) -> Result<(), Diagnostic> {
+fn read_patterns(fields: &Fields<'_>, info: &SignalInfo, options: &mut Options, label: &mut Vec<String>) -> Read<()> {
     if let Some(pattern) = fields.string("regex")? {
         let regex = regex::Regex::new(&pattern).map_err(|error| {
-            let offset = fields.value("regex").map_or(0, |(_, offset)| offset);
-            let why = error.to_string().lines().last().unwrap_or_default().trim().to_owned();
-            fields.error_at(
-                offset,
-                format!("`{pattern}` is not a regular expression: {why}"),
-                "the syntax is that of the Rust crate `regex`: no look-around, no back-references",
-            )
+            let error = error.to_string();
+            let why = error.lines().last().unwrap_or_default().trim().trim_start_matches("error: ");
+            let what = format!("`{pattern}` is not a regular expression: {why}");
+            let help = if why.contains("look-around") || why.contains("backreference") {
+                "write it without look-around and back-references"
+            } else {
+                "write a literal bracket with a backslash, in single quotes: '\\('"
+            };
+            fields.error_at_value("regex", what, help)
         })?;
         label.push(format!("/{pattern}/"));
         options.regex = Some(regex);
@@ -197,18 +266,18 @@ fn read_patterns(
         options.phrases = phrases.iter().map(|phrase| phrase.to_lowercase()).collect();
     }
     if options.regex.is_none() && options.phrases.is_empty() {
-        return Err(
-            fields.error_here(format!("`{}` without a pattern", info.id), "add `regex = \"…\"` or `phrases = [\"…\"]`")
-        );
+        let help = "add `regex = \"…\"` or `phrases = [\"…\"]`";
+        return Err(fields.error_at_value("signal", format!("`{}` without a pattern", info.id), help));
     }
     Ok(())
 }
 
-fn read_identity(fields: &Fields<'_>) -> Result<Option<Identity>, Diagnostic> {
+fn read_identity(fields: &Fields<'_>) -> Read<Option<Identity>> {
     if fields.is_table("identity") {
-        let table = fields.table("identity")?;
-        let named = table.strings("fields")?.unwrap_or_default();
-        table.finish()?;
+        let table = fields.table("identity", "{ fields = [\"path\"] }")?;
+        let named = table.strings("fields");
+        table.finish(Level::Other)?;
+        let named = named?.unwrap_or_default();
         return Ok(Some(Identity::Fields(named)));
     }
     choice(fields, "identity", &[("name", Identity::Name), ("raw", Identity::Raw), ("canonical", Identity::Canonical)])
@@ -228,16 +297,17 @@ fn choice<T: Clone, const N: usize>(
     fields: &Fields<'_>,
     key: &'static str,
     choices: &[(&str, T); N],
-) -> Result<Option<T>, Diagnostic> {
+) -> Read<Option<T>> {
     let Some(word) = fields.string(key)? else { return Ok(None) };
     if let Some((_, value)) = choices.iter().find(|(name, _)| *name == word) {
         return Ok(Some(value.clone()));
     }
-    let offset = fields.value(key).map_or(0, |(_, offset)| offset);
-    let known = choices.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-    let help = match nearest(&word, choices.iter().map(|(name, _)| *name)) {
-        Some(meant) => format!("did you mean `{meant}`? known: {known}"),
-        None => format!("known: {known}"),
+    let other = hints::action(&word).filter(|_| key == "then");
+    let help = match other.or_else(|| nearest(&word, choices.iter().map(|(name, _)| *name))) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => {
+            format!("known: {}", choices.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", "))
+        }
     };
-    Err(fields.error_at(offset, format!("`{key}` is `{word}`"), help))
+    Err(fields.error_at_value(key, format!("`{key}` cannot be `{word}`"), help))
 }

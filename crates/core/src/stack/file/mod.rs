@@ -1,20 +1,32 @@
-//! Stack files: TOML into stacks, with errors that name line, column and the nearest known key.
+//! Stack files: TOML into stacks. All that is wrong with a file is found at once, each error with line, column and
+//! what was probably meant.
 
 mod cap;
 mod clause;
 mod fields;
+mod hints;
+mod limit;
+mod places;
 
-use toml::de::DeTable;
+use std::cell::RefCell;
+use std::sync::Arc;
 
-use super::Stack;
-use crate::diagnostic::{Diagnostic, Location};
-use fields::{Fields, Source};
+use toml::de::{DeTable, DeValue};
+
+use super::{Clause, Stack};
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use fields::{Fields, Read, Reported, Source};
+use hints::Level;
+pub use places::Places;
+use places::SourceText;
 
 /// What a stack file holds, in file order.
 #[derive(Clone, Debug)]
 pub struct StackFile {
     /// The entries.
     pub entries: Vec<Entry>,
+    /// Where each of them stands, in the same order.
+    places: Vec<Places>,
 }
 
 /// One `[[stack]]`.
@@ -37,7 +49,7 @@ impl Entry {
 }
 
 /// A system or preset by name, to be looked up.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Use {
     /// The stack's name in tables; by default the system's, with its profile.
     pub name: String,
@@ -49,74 +61,202 @@ pub struct Use {
     pub config: Option<String>,
     /// Settings under the system's own names.
     pub set: serde_json::Map<String, serde_json::Value>,
-    /// Where `use` stands, for errors of the system.
-    pub at: Location,
+    /// Where its keys stand, for errors of the system: `use`, `profile`, `config`, `set.NAME`.
+    pub places: Places,
 }
 
 impl StackFile {
     /// Reads the text of a stack file; `path` is for messages.
     ///
-    /// The first thing that is wrong is the error: what, line and column, and how to fix it.
-    pub fn parse(path: &str, text: &str) -> Result<Self, Diagnostic> {
-        let source = Source { path, text };
-        let document = DeTable::parse(text).map_err(|error| {
-            let offset = error.span().map_or(0, |span| span.start);
-            let what = error.message().lines().next().unwrap_or("not TOML").to_owned();
-            source.error(offset, what, "a stack file is TOML; see `whenstop rules --help` for an example")
-        })?;
-        let fields = Fields::new(source, document.get_ref(), 0);
-        let mut entries = Vec::new();
-        for (table, offset) in fields.required_tables("stack", "a stack file is a list of `[[stack]]` tables")? {
-            let entry = read_entry(&Fields::new(source, table, offset))?;
-            if entries.iter().any(|other: &Entry| other.name() == entry.name()) {
-                let what = format!("two stacks are named `{}`", entry.name());
-                return Err(source.error(offset, what, "give each stack a name of its own"));
-            }
-            entries.push(entry);
-        }
-        fields.finish()?;
-        Ok(Self { entries })
+    /// The errors are all that is wrong with it, in order of place.
+    pub fn parse(path: &str, text: &str) -> Result<Self, Diagnostics> {
+        let (file, errors) = Self::parse_partly(path, text);
+        Diagnostics::of(errors).map_or(Ok(file), Err)
+    }
+
+    /// The stacks that can be read, and what is wrong with the others: for whoever has more to say about the file.
+    pub fn parse_partly(path: &str, text: &str) -> (Self, Vec<Diagnostic>) {
+        let told = RefCell::new(Vec::new());
+        let mut file = Self { entries: Vec::new(), places: Vec::new() };
+        // What could not be read stands in the list.
+        let _ = read(Source { path, text, told: &told }, &mut file);
+        (file, told.into_inner())
+    }
+
+    /// Where the keys of entry `index` stand: `any.0` is its first clause, `any.0.1` the limit of that clause's second
+    /// rule, `cap` its cap.
+    pub fn places(&self, index: usize) -> Places {
+        self.places.get(index).cloned().unwrap_or_default()
     }
 }
 
-fn read_entry(fields: &Fields<'_>) -> Result<Entry, Diagnostic> {
-    let name = fields.string("name")?;
-    if let Some(system) = fields.string("use")? {
-        return read_use(fields, name, system);
+/// Reads the stacks that are right into `file`.
+fn read(source: Source<'_>, file: &mut StackFile) -> Read<()> {
+    let (document, errors) = DeTable::parse_recoverable(source.text);
+    for error in &errors {
+        let span = error.span().unwrap_or(0..0);
+        let what = error.message().lines().next().unwrap_or("not TOML").to_owned();
+        let help = match source.text.get(span.start..).and_then(hints::sign_at) {
+            Some(comparator) => format!("write `{} = …`", comparator.key()),
+            None if what == "duplicate key" => "keep one of them".to_owned(),
+            None => "`whenstop rules --help` shows a stack file".to_owned(),
+        };
+        source.error(span, format!("not TOML: {what}"), help);
     }
-    let Some(name) = name else {
-        return Err(fields.error_here("a stack without a `name`", "add `name = \"…\"`: tables are keyed by it"));
+    if !errors.is_empty() {
+        return Err(Reported);
+    }
+    let text = Arc::new(SourceText { path: source.path.to_owned(), text: source.text.to_owned() });
+    let fields = Fields::new(source, document.get_ref(), 0..0);
+    let tables = tables(&fields);
+    let finished = fields.finish(Level::File);
+    for fields in tables? {
+        let mut places = Places::new(text.clone());
+        places.put("", Some(fields.span()), None);
+        places.put("use", fields.key_span("use"), None);
+        places.put("cap", fields.key_span("cap"), None);
+        let Ok(mut entry) = read_entry(&fields, &mut places) else { continue };
+        if file.entries.iter().any(|other| other.name() == entry.name()) {
+            let what = format!("two stacks are named `{}`", entry.name());
+            let at = if fields.has("name") { "name" } else { "use" };
+            let _ = fields.error_at_value(at, what, "give each stack a `name` of its own");
+        }
+        if let Entry::Use(used) = &mut entry {
+            used.places = places.clone();
+        }
+        file.entries.push(entry);
+        file.places.push(places);
+    }
+    finished
+}
+
+/// The `[[stack]]` tables of the file; at least one.
+fn tables<'t>(file: &Fields<'t>) -> Read<Vec<Fields<'t>>> {
+    let example = "[[stack]]";
+    match file.value("stack") {
+        Some((DeValue::Array(items), _)) if !items.is_empty() => {
+            let tables = items.iter().map(|item| file.nested((item.get_ref(), item.span()), "a stack", example));
+            tables.collect::<Vec<_>>().into_iter().collect()
+        }
+        Some((DeValue::Table(_), _)) => {
+            let help = "begin each stack with `[[stack]]`, in two brackets";
+            Err(file.error_at_key("stack", "`stack` is one table and should be a list of tables", help))
+        }
+        Some(placed) => Err(file.wrong("stack", placed, "a list of tables")),
+        None if file.unknown().is_empty() => {
+            Err(file.error_here("no `[[stack]]`", "a stack file is a list of `[[stack]]` tables"))
+        }
+        // What stands there instead is told as an unknown key.
+        None => Err(Reported),
+    }
+}
+
+fn read_entry(fields: &Fields<'_>, places: &mut Places) -> Read<Entry> {
+    let name = fields.string("name");
+    if fields.has("use") {
+        return read_use(fields, name, places);
+    }
+    let clauses = match (fields.has("any"), fields.has("all")) {
+        (true, true) => {
+            let help = "put the `all` inside: `any = [{ all = […] }, …]`";
+            Err(fields.error_at_key("all", "a stack with both `any` and `all`", help))
+        }
+        (_, false) => read_any(fields, places),
+        (false, true) => read_whole(fields, places),
     };
-    let mut clauses = Vec::new();
-    for (value, offset) in fields.list("any")?.unwrap_or_default() {
-        clauses.push(clause::read(&fields.nested(value, offset, "a clause")?)?);
+    let cap = cap::read(fields);
+    let nothing_unknown = fields.unknown().is_empty();
+    let finished = fields.finish(Level::Stack);
+    let name = match name {
+        Ok(None) if nothing_unknown => {
+            Err(fields.error_here("a stack without a `name`", "add `name = \"…\"`: tables are keyed by it"))
+        }
+        // The misspelled key may be the name.
+        Ok(None) => Err(Reported),
+        Ok(Some(name)) => Ok(name),
+        Err(told) => Err(told),
+    };
+    let (clauses, cap) = (clauses?, cap?);
+    if clauses.is_empty() && cap.is_none() && nothing_unknown {
+        let help = format!("add `any = [{}]`, `cap` or `use`", clause::EXAMPLE);
+        return Err(if fields.has("any") {
+            fields.error_at_key("any", "`any` is empty: a stack without a rule", help)
+        } else {
+            fields.error_here("a stack without a rule", help)
+        });
     }
-    let cap = if fields.has("cap") { Some(cap::read(&fields.table("cap")?)?) } else { None };
-    if clauses.is_empty() && cap.is_none() {
-        return Err(fields.error_here(
-            format!("stack `{name}` has no rule"),
-            "add `any = [{ signal = \"steps\", at_least = 50 }]`, a `cap`, or `use = \"…\"`",
-        ));
-    }
-    fields.finish()?;
+    let name = name?;
+    finished?;
     Ok(Entry::Own(Stack { name, clauses, cap }))
 }
 
-fn read_use(fields: &Fields<'_>, name: Option<String>, system: String) -> Result<Entry, Diagnostic> {
-    let at = fields.location_of("use");
-    let profile = fields.string("profile")?;
-    let config = fields.string("config")?;
+/// `any = […]`: a list of clauses, any of which acts.
+fn read_any(fields: &Fields<'_>, places: &mut Places) -> Read<Vec<Clause>> {
+    let list = fields.list("any")?.unwrap_or_default();
+    let mut clauses = Vec::new();
+    for (index, placed) in list.into_iter().enumerate() {
+        let clause = fields.nested(placed, "a clause", clause::EXAMPLE);
+        clauses.push(clause.and_then(|fields| {
+            let clause = clause::read(&fields)?;
+            put_clause(&fields, index, places);
+            Ok(clause)
+        }));
+    }
+    clauses.into_iter().collect()
+}
+
+/// `all = […]` by itself: one clause that stops when all of it holds.
+fn read_whole(fields: &Fields<'_>, places: &mut Places) -> Read<Vec<Clause>> {
+    let clause = Clause::stop_on(clause::read_all(fields)?);
+    put_clause(fields, 0, places);
+    places.put("any.0", fields.key_span("all"), None);
+    Ok(vec![clause])
+}
+
+/// Enters where a clause and its limits stand.
+fn put_clause(fields: &Fields<'_>, index: usize, places: &mut Places) {
+    places.put(format!("any.{index}"), Some(fields.span()), None);
+    let mut limits = Vec::new();
+    clause::limit_places(fields, &mut limits);
+    for (rule, limit) in limits.into_iter().enumerate() {
+        places.put(format!("any.{index}.{rule}"), None, Some(limit));
+    }
+}
+
+fn read_use(fields: &Fields<'_>, name: Read<Option<String>>, places: &mut Places) -> Read<Entry> {
+    let (system, profile, config) = (fields.string("use"), fields.string("profile"), fields.string("config"));
+    for key in ["use", "profile", "config"] {
+        let value = fields.value(key).map(|(_, span)| span);
+        places.put(key, fields.key_span(key), value);
+    }
+    // For `use` itself the name of the system is what a message is about.
+    places.put("use", fields.value("use").map(|(_, span)| span), None);
+    places.put("set", fields.key_span("set"), None);
     let set = match fields.value("set") {
-        None => serde_json::Map::new(),
-        Some((value, offset)) => match fields::to_json(value) {
-            serde_json::Value::Object(map) => map,
-            _ => return Err(fields.error_at(offset, "`set` is not a table", "write `set = { name = value }`")),
-        },
+        None => Ok(serde_json::Map::new()),
+        Some((DeValue::Table(table), _)) => {
+            put_settings(table, "set", places);
+            fields.json("set").map(|set| set.and_then(|set| set.as_object().cloned()).unwrap_or_default())
+        }
+        Some(other) => Err(fields.wrong("set", other, "a table: `set = { name = value }`")),
     };
-    fields.finish()?;
+    let finished = fields.finish(Level::Use(system.as_ref().ok().and_then(Option::as_deref).unwrap_or("the system")));
+    let (name, system, profile, config, set) = (name?, system?.unwrap_or_default(), profile?, config?, set?);
+    finished?;
     let name = name.unwrap_or_else(|| match &profile {
         Some(profile) => format!("{system} ({profile})"),
         None => system.clone(),
     });
-    Ok(Entry::Use(Use { name, system, profile, config, set, at }))
+    Ok(Entry::Use(Use { name, system, profile, config, set, places: Places::default() }))
+}
+
+/// Enters where the settings stand, nested ones under dotted paths.
+fn put_settings(table: &DeTable<'_>, above: &str, places: &mut Places) {
+    for (key, value) in table {
+        let path = format!("{above}.{}", key.get_ref());
+        places.put(&*path, Some(key.span()), Some(value.span()));
+        if let DeValue::Table(inner) = value.get_ref() {
+            put_settings(inner, &path, places);
+        }
+    }
 }

@@ -34,7 +34,7 @@ pub struct Settings {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SettingsError {
     /// No such parameter.
-    #[error("unknown parameter `{name}`{}", near_miss(near.as_deref()))]
+    #[error("unknown parameter `{name}`")]
     Unknown {
         /// The name given.
         name: String,
@@ -42,7 +42,7 @@ pub enum SettingsError {
         near: Option<String>,
     },
     /// No such variant.
-    #[error("unknown variant `{name}`{}", near_miss(near.as_deref()))]
+    #[error("unknown profile `{name}`")]
     Variant {
         /// The name given.
         name: String,
@@ -69,11 +69,15 @@ pub enum SettingsError {
     },
 }
 
-fn near_miss(near: Option<&str>) -> String {
-    near.map_or_else(String::new, |near| format!(", did you mean `{near}`?"))
-}
-
 impl SettingsError {
+    /// The name that may have been meant.
+    pub fn near(&self) -> Option<&str> {
+        match self {
+            Self::Unknown { near, .. } | Self::Variant { near, .. } => near.as_deref(),
+            Self::Kind { .. } | Self::Refused { .. } => None,
+        }
+    }
+
     /// The framework's own refusal.
     pub fn refused(code: impl Into<String>, detail: impl Into<String>) -> Self {
         Self::Refused { code: code.into(), detail: detail.into() }
@@ -279,9 +283,8 @@ mod tests {
         }
         assert_eq!(settings(r#"{"stopWhen":{"isStepCount":2}}"#).check_names(PARAMETERS), Ok(()));
         let miss = settings(r#"{"execution":{"maxConsecutiveMistake":3}}"#).check_names(PARAMETERS);
-        assert_eq!(
-            miss.unwrap_err().to_string(),
-            "unknown parameter `execution.maxConsecutiveMistake`, did you mean `execution.maxConsecutiveMistakes`?"
-        );
+        let miss = miss.unwrap_err();
+        assert_eq!(miss.to_string(), "unknown parameter `execution.maxConsecutiveMistake`");
+        assert_eq!(miss.near(), Some("execution.maxConsecutiveMistakes"));
     }
 }

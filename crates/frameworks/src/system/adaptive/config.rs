@@ -12,7 +12,7 @@ const KEY: &str = "agent.search.max_iterations";
 
 /// The number of iterations: the stack file's `max_iterations`, else the configuration's, else 5.
 /// Any integer is taken; the workflow does not check it.
-pub(super) fn max_iterations(settings: &Settings) -> Result<i64, ConfigError> {
+pub(in crate::system) fn max_iterations(settings: &Settings) -> Result<i64, ConfigError> {
     if let Some(value) = settings.set.get("max_iterations") {
         return whole(value).ok_or_else(|| settings.bad_option("max_iterations", value, "a whole number"));
     }

@@ -8,6 +8,8 @@ pub mod review;
 #[cfg(test)]
 mod tests;
 
+pub(in crate::system) use config::max_iterations;
+
 use super::SystemInfo;
 
 /// The system as it is registered.

@@ -130,7 +130,12 @@ impl Strategy for Agentao {
         let cut = Requirement { rule: RuleName::fixed(Tripped::CutReplies.rule()), need: Need::FinishReasons };
         match self.profile {
             Profile::Documented => Vec::new(),
-            Profile::Published05 => vec![cut],
+            // What cannot be read neither counts for the one nor clears the counts of the other.
+            Profile::Published05 => [Tripped::BadArguments, Tripped::SameCall]
+                .map(|guard| Requirement { rule: RuleName::fixed(guard.rule()), need: Need::PlainArguments })
+                .into_iter()
+                .chain([cut])
+                .collect(),
         }
     }
 

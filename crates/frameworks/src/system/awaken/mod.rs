@@ -57,9 +57,8 @@ impl Awaken {
         let mut stops = match &settings.config {
             None => AgentStops::default(),
             Some(config) => AgentStops::read(&config.text).map_err(|error| {
-                let at = Location { path: config.path.clone(), line: error.line(), column: error.column() };
                 let help = "awaken reads a JSON list such as [{\"type\":\"max_rounds\",\"rounds\":10}]";
-                ConfigError::new(at, format!("awaken refuses this configuration: {error}"), help)
+                config.json_error(&error, "awaken refuses it", help)
             })?,
         };
         if let Some(value) = settings.set.get("max_rounds") {
@@ -154,6 +153,10 @@ impl Strategy for Awaken {
                 Some(Requirement { rule: RuleName::new(policy.rule(self.profile)), need: policy.need()? })
             })
             .collect()
+    }
+
+    fn may_leave_path(&self) -> bool {
+        false
     }
 
     fn start<'s>(&'s self, _header: &Header) -> Box<dyn Watch + 's> {

@@ -10,8 +10,8 @@ use crate::reader::copies::{Copied, Copies};
 use crate::reader::hygiene::{Check, Hygiene};
 use crate::reader::labels::{self, Labels};
 use crate::reader::reading::FileName;
-use crate::reader::{CorpusReport, Detail, Finding, Pricing, PricingReport, ReadError, ReadOptions};
-use crate::transcript::{Draft, Event, Lane, Outcome, Run, Spend};
+use crate::reader::{CorpusReport, Detail, Finding, Pricing, PricingReport, ReadError, ReadOptions, ZeroCosts};
+use crate::transcript::{Draft, Event, Lane, Outcome, OutcomeSource, Run, Spend};
 
 /// The report in the making, the ids given away, and the labels.
 pub(super) struct Ledger<'c> {
@@ -22,6 +22,8 @@ pub(super) struct Ledger<'c> {
     copies: Copies,
     /// Hashes of the ids given away; only asked whether it has one.
     ids: HashSet<u64>,
+    /// Runs of formats without a fixed place for the outcome that have one.
+    graded_by_key: u64,
 }
 
 impl<'c> Ledger<'c> {
@@ -41,6 +43,7 @@ impl<'c> Ledger<'c> {
             hygiene: Hygiene::default(),
             copies: Copies::default(),
             ids: HashSet::new(),
+            graded_by_key: 0,
         }
     }
 
@@ -59,8 +62,13 @@ impl<'c> Ledger<'c> {
                 }
                 for mut found in found {
                     self.take_copies_out(&mut found, &file);
-                    let Found { mut run, spend, checked, pricing, .. } = found;
+                    let Found { mut run, spend, checked, pricing, unknown_zero, .. } = found;
+                    let is_graded = matches!(run.grade.source, OutcomeSource::Native(_));
+                    self.graded_by_key += u64::from(is_graded && OUTCOME_KEYED.contains(&file.format.id()));
                     self.name(&mut run, &file.name);
+                    if unknown_zero {
+                        self.report.zero_costs.get_or_insert_default().enter(&run, &spend);
+                    }
                     if let Some((report, pricing)) = self.report.pricing.as_mut().zip(pricing) {
                         report.enter(&run.header.run_id, pricing);
                     }
@@ -105,7 +113,7 @@ impl<'c> Ledger<'c> {
                     message.cost = None;
                 }
             }
-            found.pricing = Some(prices.price(&mut draft, file.format.counts_by_turn()));
+            found.pricing = Some(prices.price(&mut draft, file.format.counts_by_turn(), false));
         }
         found.run = Run::new(draft);
         found.spend = Spend::of(found.run.events());
@@ -156,15 +164,39 @@ impl<'c> Ledger<'c> {
     }
 
     pub(super) fn close(mut self) -> Result<CorpusReport, ReadError> {
-        let mut unmatched = if self.options.allow_unmatched_labels { Vec::new() } else { self.labels.unmatched() };
+        let ReadOptions { success_at, allow_unmatched_labels, strict, .. } = *self.options;
+        let mut notices = self.labels.close(success_at, allow_unmatched_labels, strict)?;
+        notices.extend(self.outcome_notice());
+        notices.extend(self.report.zero_costs.as_ref().map(ZeroCosts::notice));
+        let warning = |diagnostic| Finding { severity: Severity::Warning, diagnostic };
+        self.report.notices = notices.into_iter().map(warning).collect();
         self.report.hygiene = self.hygiene.oddities();
         if let Some(pricing) = &mut self.report.pricing {
             pricing.close();
         }
-        if unmatched.is_empty() {
-            return Ok(self.report);
+        Ok(self.report)
+    }
+
+    /// The field that should hold the outcome, where no run has it or no format looks for it.
+    fn outcome_notice(&self) -> Option<Diagnostic> {
+        let key = self.options.outcome_key.as_deref()?;
+        let formats = &self.report.formats;
+        let keyed: Vec<_> = formats.iter().filter(|counts| OUTCOME_KEYED.contains(&counts.format.as_str())).collect();
+        let runs: u64 = keyed.iter().map(|counts| counts.runs).sum();
+        if runs == 0 {
+            let names: Vec<&str> = formats.iter().map(|counts| counts.format.as_str()).collect();
+            let what = format!("`--outcome {key}` has no effect on these recordings ({})", names.join(", "));
+            let help = "their outcome has a fixed place; for another one use `--labels`";
+            return (!names.is_empty()).then(|| Diagnostic::new(Location::default(), what, help));
         }
-        let first = unmatched.remove(0);
-        Err(ReadError::UnmatchedLabels { first, others: unmatched.len() })
+        (self.graded_by_key == 0).then(|| {
+            let what = format!("no run has a field `{key}` that grades it (`--outcome {key}`)");
+            let help = "their outcomes are unknown: correct the name, or use `--labels`";
+            Diagnostic::new(Location::default(), what, help)
+        })
     }
 }
+
+/// The formats without a fixed place for the outcome, which look for the field the user names.
+const OUTCOME_KEYED: &[&str] =
+    &["awaken", "chat", "inspect", "langfuse", "langsmith", "otel", "pydantic-ai", "smolagents"];

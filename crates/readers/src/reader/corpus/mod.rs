@@ -15,7 +15,7 @@ use parse::{Parsed, read_record};
 use stream::{Piece, Stream};
 
 use super::format;
-use super::labels::{self, Labels};
+use super::labels::{self, Labels, Origin};
 use super::source::{Sources, walk};
 use super::{CorpusReport, ReadError, ReadOptions};
 use crate::diagnostic::nearest;
@@ -43,21 +43,15 @@ impl Corpus {
         let sources = walk(paths)?;
         let mut labels = Labels::default();
         for path in &options.labels {
-            labels.add(path, true);
+            labels.add(path, Origin::Named)?;
         }
-        let mut added: Vec<PathBuf> = options.labels.clone();
-        let within = sources.files.iter().filter(|source| labels::is_label_file(&source.file_name()));
-        for source in within {
-            let path = source.path().to_path_buf();
-            if !added.contains(&path) {
-                labels.add(&path, source.file_name() == "labels.csv");
-                added.push(path);
-            }
+        let among = sources.files.iter().filter(|source| labels::is_label_file(&source.file_name()));
+        for source in among {
+            let origin = if source.file_name() == "labels.csv" { Origin::Among } else { Origin::Nearby };
+            labels.add(source.path(), origin)?;
         }
-        for path in labels::nearby(paths) {
-            if !added.contains(&path) {
-                labels.add(&path, false);
-            }
+        for (path, origin) in labels::nearby(paths) {
+            labels.add(&path, origin)?;
         }
         Ok(Self { sources, options, labels, passed: AtomicU64::new(0) })
     }

@@ -10,6 +10,7 @@ use crate::reader::copies::ReplyId;
 use crate::reader::format::Layout;
 use crate::reader::forms;
 use crate::reader::hygiene::Checked;
+use crate::reader::price::{self, Settled};
 use crate::reader::reading::{FileName, Reading, Record};
 use crate::reader::records::Cut;
 use crate::reader::{Detail, Finding, Pricing, ReadOptions, Skipped, json};
@@ -29,6 +30,8 @@ pub(super) struct Found {
     pub(super) spend: Spend,
     pub(super) checked: Option<Checked>,
     pub(super) pricing: Option<Pricing>,
+    /// The recording states a cost of 0 for calls with tokens, which is taken as unknown.
+    pub(super) unknown_zero: bool,
     pub(super) replies: Vec<ReplyId>,
 }
 
@@ -121,12 +124,11 @@ impl Gathered {
             *self.unknown.entry(kind).or_default() += n;
         }
         self.runs.extend(drafts.into_iter().enumerate().map(|(n, mut draft)| {
-            let prices = options.prices.as_ref();
-            let pricing = prices.map(|prices| prices.price(&mut draft, file.format.counts_by_turn()));
+            let Settled { pricing, unknown_zero } = price::settle(&mut draft, options, file.format.counts_by_turn());
             let run = Run::new(draft);
             let checked = (options.detail != Detail::Counts).then(|| Checked::of(&run));
             let spend = Spend::of(run.events());
-            Found { run, spend, checked, pricing, replies: replies.remove(&n).unwrap_or_default() }
+            Found { run, spend, checked, pricing, unknown_zero, replies: replies.remove(&n).unwrap_or_default() }
         }));
     }
 }

@@ -1,17 +1,22 @@
 //! What recorded tokens cost: prices of models from a file the user names, and the cost of the calls
 //! whose recording has tokens and no cost.
 //!
-//! A run with any recorded cost is left as it is. Otherwise every call of the agent and its sub-agents
-//! is priced, or none is: a sum that leaves calls out would be too low, and look like a cost.
+//! A run with any recorded cost is left as it is, unless the prices are to override it. Otherwise every call of the agent
+//! and its sub-agents is priced, or none is: a sum that leaves calls out would be too low, and look like a cost.
+//! A recorded cost of 0 for a run with tokens is no cost, unless its models are known to be free: recorders that know
+//! no price write 0.
 
 mod file;
 mod name;
 mod report;
+mod zero;
 
 use std::collections::BTreeMap;
 
 pub use report::{NotPriced, PricedModel, PricingReport};
+pub use zero::ZeroCosts;
 
+use super::{ReadOptions, RecordedCosts};
 use crate::diagnostic::nearest;
 use crate::transcript::{Draft, Event, Lane, Message, Role, Usage, Usd};
 
@@ -77,12 +82,16 @@ impl std::fmt::Display for Unpriced {
 pub enum Pricing {
     /// The recording has it, for some call at least.
     Recorded,
+    /// The recording has it and it was to be overridden, but it cannot be computed; the reason.
+    Kept(Unpriced),
     /// It was computed.
     Computed {
         /// Each model, with the name its price was found under and its share of the cost.
         models: BTreeMap<(String, String), Usd>,
         /// True when a call does not say how much of its input was cached: all of it costs full price.
         cache_unknown: bool,
+        /// True when a recorded cost was overridden.
+        overrides: bool,
     },
     /// It is missing.
     Missing(Unpriced),
@@ -159,14 +168,16 @@ impl PriceTable {
         Ok((name, price))
     }
 
-    /// Puts a cost on every call of a run that has none. `by_turn`: the format states tokens once for
-    /// all calls of a turn, so a call without any is no gap.
-    pub(super) fn price(&self, draft: &mut Draft, by_turn: bool) -> Pricing {
-        if calls(&draft.events).any(|call| call.cost.is_some()) {
+    /// Puts a cost on every call of a run that has none, or, with `overrides`, on every call. `by_turn`: the format
+    /// states tokens once for all calls of a turn, so a call without any is no gap.
+    pub(super) fn price(&self, draft: &mut Draft, by_turn: bool, overrides: bool) -> Pricing {
+        let recorded = calls(&draft.events).any(|call| call.cost.is_some());
+        if recorded && !overrides {
             return Pricing::Recorded;
         }
         let costs = match self.costs(draft, by_turn) {
             Ok(costs) => costs,
+            Err(reason) if recorded => return Pricing::Kept(reason),
             Err(reason) => return Pricing::Missing(reason),
         };
         let mut models: BTreeMap<(String, String), Usd> = BTreeMap::new();
@@ -177,11 +188,12 @@ impl PriceTable {
             Event::Message(message) if is_call(message) => Some(message),
             _ => None,
         }) {
+            message.cost = None;
             let Some(Some(Charge { model, price, cost })) = costs.next() else { continue };
             message.cost = Some(cost);
             *models.entry((model, price)).or_default() += cost;
         }
-        Pricing::Computed { models, cache_unknown }
+        Pricing::Computed { models, cache_unknown, overrides: recorded }
     }
 
     /// What each call costs; `None` for a call without tokens.
@@ -209,6 +221,12 @@ impl PriceTable {
 }
 
 impl Price {
+    /// True when nothing is charged for anything.
+    fn is_free(&self) -> bool {
+        let parts = [Some(self.input), self.cached, self.cache_write, Some(self.output)];
+        parts.into_iter().flatten().all(|price| price == 0.0)
+    }
+
     /// What one call costs. Cached input is a part of the input, so it is taken out before the rest is
     /// charged; where the recording does not say how much was cached, all input costs full price.
     fn cost(&self, usage: &Usage, model: &str) -> Result<Usd, Unpriced> {
@@ -230,6 +248,37 @@ impl Price {
         #[expect(clippy::cast_precision_loss, reason = "tokens of one call are far below 2^52")]
         Ok(Usd(parts.iter().map(|(tokens, price)| *tokens as f64 * price).sum::<f64>() / 1e6))
     }
+}
+
+/// What became of the costs of a run.
+#[derive(Debug, PartialEq)]
+pub(super) struct Settled {
+    /// What the prices came to, if there are any.
+    pub(super) pricing: Option<Pricing>,
+    /// A recorded cost of 0 was taken as unknown, and nothing is known instead.
+    pub(super) unknown_zero: bool,
+}
+
+/// The one place where the recorded costs of a run become the costs that count.
+pub(super) fn settle(draft: &mut Draft, options: &ReadOptions, by_turn: bool) -> Settled {
+    let is_zero = zero::is_unknown(draft, options);
+    let overrides = is_zero || options.recorded_costs == RecordedCosts::Overridden;
+    let pricing = options.prices.as_ref().map(|prices| prices.price(draft, by_turn, overrides));
+    if !is_zero || options.recorded_costs == RecordedCosts::Copied || matches!(pricing, Some(Pricing::Computed { .. }))
+    {
+        return Settled { pricing, unknown_zero: false };
+    }
+    for message in draft.events.iter_mut().filter_map(|event| match event {
+        Event::Message(message) if is_call(message) => Some(message),
+        _ => None,
+    }) {
+        message.cost = None;
+    }
+    let pricing = pricing.map(|pricing| match pricing {
+        Pricing::Kept(reason) => Pricing::Missing(reason),
+        other => other,
+    });
+    Settled { pricing, unknown_zero: true }
 }
 
 /// Model calls whose tokens count: the agent's and its sub-agents'.
@@ -265,7 +314,7 @@ mod tests {
             events: usages.iter().map(reply).collect(),
             ..Draft::default()
         };
-        let pricing = table().price(&mut draft, false);
+        let pricing = table().price(&mut draft, false, false);
         let cost = calls(&draft.events).filter_map(|call| call.cost).reduce(|sum, more| sum + more);
         (pricing, cost.map(|cost| cost.0))
     }
@@ -317,7 +366,7 @@ mod tests {
         let read = read_text(&format!("{{\"type\":\"run\",\"run_id\":\"r\",\"model\":\"n\"}}\n{line}\n{bare}\n"));
         let run = &read.runs[0];
         let mut draft = Draft { header: run.header.clone(), events: run.events().to_vec(), ..Draft::default() };
-        assert_eq!(table().price(&mut draft, false), Pricing::Recorded);
+        assert_eq!(table().price(&mut draft, false, false), Pricing::Recorded);
         assert_eq!(calls(&draft.events).map(|call| call.cost).collect::<Vec<_>>(), [Some(Usd(0.0)), None]);
     }
 

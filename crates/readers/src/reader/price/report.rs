@@ -40,16 +40,22 @@ pub struct PricingReport {
     pub recorded: u64,
     /// Runs whose cost was computed.
     pub computed: u64,
+    /// Of these, runs whose recorded cost was overridden.
+    pub overridden: u64,
     /// Of these, runs with a call that does not say how much of its input was cached: it is charged in full.
     pub cache_unknown: u64,
     /// The prices used.
     pub models: Vec<PricedModel>,
+    /// Runs that keep their recorded cost although it was to be overridden.
+    pub kept: Vec<NotPriced>,
     /// Runs without a cost.
     pub missing: Vec<NotPriced>,
     #[serde(skip)]
     by_model: BTreeMap<(String, String), (u64, Usd)>,
     #[serde(skip)]
-    by_reason: BTreeMap<String, (u64, String)>,
+    kept_for: BTreeMap<String, (u64, String)>,
+    #[serde(skip)]
+    missing_for: BTreeMap<String, (u64, String)>,
 }
 
 impl PricingReport {
@@ -62,8 +68,9 @@ impl PricingReport {
     pub(in crate::reader) fn enter(&mut self, run_id: &str, pricing: Pricing) {
         match pricing {
             Pricing::Recorded => self.recorded += 1,
-            Pricing::Computed { models, cache_unknown } => {
+            Pricing::Computed { models, cache_unknown, overrides } => {
                 self.computed += 1;
+                self.overridden += u64::from(overrides);
                 self.cache_unknown += u64::from(cache_unknown);
                 for (names, cost) in models {
                     let (runs, sum) = self.by_model.entry(names).or_default();
@@ -71,8 +78,11 @@ impl PricingReport {
                     *sum += cost;
                 }
             }
+            Pricing::Kept(why) => {
+                self.kept_for.entry(why.to_string()).or_insert_with(|| (0, run_id.to_owned())).0 += 1;
+            }
             Pricing::Missing(why) => {
-                self.by_reason.entry(why.to_string()).or_insert_with(|| (0, run_id.to_owned())).0 += 1;
+                self.missing_for.entry(why.to_string()).or_insert_with(|| (0, run_id.to_owned())).0 += 1;
             }
         }
     }
@@ -83,8 +93,12 @@ impl PricingReport {
         self.models = models
             .map(|((model, price), (runs, Usd(cost_usd)))| PricedModel { model, price, runs, cost_usd })
             .collect();
-        let reasons = std::mem::take(&mut self.by_reason).into_iter();
-        self.missing = reasons.map(|(reason, (runs, first))| NotPriced { reason, runs, first }).collect();
+        let listed = |reasons: &mut BTreeMap<String, (u64, String)>| {
+            let reasons = std::mem::take(reasons).into_iter();
+            reasons.map(|(reason, (runs, first))| NotPriced { reason, runs, first }).collect()
+        };
+        self.kept = listed(&mut self.kept_for);
+        self.missing = listed(&mut self.missing_for);
     }
 
     /// One line for each thing a person should know.
@@ -100,8 +114,14 @@ impl PricingReport {
                 self.cache_unknown
             ));
         }
+        if self.overridden > 0 {
+            lines.push(format!("  {} of them override a recorded cost", self.overridden));
+        }
         if self.recorded > 0 {
             lines.push(format!("cost of {} runs is as recorded", self.recorded));
+        }
+        for NotPriced { reason, runs, first } in &self.kept {
+            lines.push(format!("cost of {runs} runs is kept as recorded: {reason}; the first is `{first}`"));
         }
         for NotPriced { reason, runs, first } in &self.missing {
             lines.push(format!("cost of {runs} runs is missing: {reason}; the first is `{first}`"));

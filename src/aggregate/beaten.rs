@@ -1,0 +1,215 @@
+//! Which stacks another stack beats on both counts beyond chance.
+
+use super::ratios::{AmountRange, useful_range};
+use super::tasks::Tasks;
+use super::{Group, LEVEL, Row, Unit};
+use crate::stats::frontier::surely_beaten;
+use crate::stats::{PairedSums, RatioDifference};
+use crate::transcript::Outcome;
+
+/// For each group the position of the first that beats it, `None` where none does, which does not make stacks equal. The
+/// groups hold the same runs in the same order.
+///
+/// One stack beats another if, on the runs both could be judged on, it kills no more successes and saves no less, and
+/// one of the two beyond chance: paired by run, clustered by task, over all ordered pairs of stacks that acted
+/// ([`surely_beaten`]). What is known only within bounds is taken at its worst for the one and at its best for the other.
+pub fn beaten(groups: &[Group<'_>], unit: Unit) -> Vec<Option<usize>> {
+    let Some(tasks) = groups.first().map(|group| Tasks::of(&group.rows)) else { return Vec::new() };
+    let known: Vec<Vec<Known>> =
+        groups.iter().map(|group| group.rows.iter().map(|row| known(row, unit)).collect()).collect();
+    let acted: Vec<usize> = (0..groups.len()).filter(|at| groups[*at].rows.iter().any(|row| has_acted(row))).collect();
+    let pairs = acted.len() * acted.len().saturating_sub(1);
+    let by = |worse: usize| {
+        let mut others = acted.iter().copied().filter(|other| *other != worse);
+        others.find(|better| {
+            let differences = differences(&known[*better], &known[worse], &tasks);
+            differences.is_some_and(|(killed, saved)| surely_beaten(&killed, &saved, pairs, 1.0 - LEVEL))
+        })
+    };
+    (0..groups.len()).map(|at| acted.contains(&at).then(|| by(at)).flatten()).collect()
+}
+
+/// What is known of one run under one stack; nothing of a run that is left out.
+#[derive(Clone, Copy, Default)]
+struct Known {
+    /// A success: killed at least and at most.
+    killed: Option<(f64, f64)>,
+    /// The useful saving and what was recorded.
+    saved: Option<(AmountRange, f64)>,
+}
+
+fn known(row: &Row, unit: Unit) -> Known {
+    let judged_success = row.is_judged() && row.outcome == Outcome::Success;
+    Known {
+        killed: judged_success.then(|| (f64::from(row.killed_low), f64::from(row.killed_high))),
+        saved: useful_range(row, unit).zip(unit.recorded(row)),
+    }
+}
+
+fn has_acted(row: &Row) -> bool {
+    row.is_judged() && (row.stopped_high == 1 || row.unknown.diverged)
+}
+
+/// What `worse` kills more and `better` saves more, at least, whatever the unknowns are. `None` without a success both
+/// were judged on, or where nothing limits what `better` may cost.
+fn differences(better: &[Known], worse: &[Known], tasks: &Tasks) -> Option<(RatioDifference, RatioDifference)> {
+    let mut killed = vec![PairedSums::default(); tasks.len()];
+    let mut saved = vec![PairedSums::default(); tasks.len()];
+    for ((better, worse), place) in better.iter().zip(worse).zip(tasks.places()) {
+        if let (Some((_, most)), Some((least, _))) = (better.killed, worse.killed) {
+            let task = killed.get_mut(*place)?;
+            task.a.add(least, 1.0);
+            task.b.add(most, 1.0);
+        }
+        if let (Some(((least, _), recorded)), Some(((_, most), _))) = (better.saved, worse.saved) {
+            let task = saved.get_mut(*place)?;
+            // What follows a warning may cost any amount.
+            task.a.add(least?, recorded);
+            task.b.add(most, recorded);
+        }
+    }
+    killed.retain(|task| task.a.n > 0);
+    saved.retain(|task| task.a.n > 0);
+    RatioDifference::new(&killed).zip(RatioDifference::new(&saved))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::aggregate::{ExactnessName, by_stack};
+    use crate::stats::cluster_key;
+    use crate::transcript::{EndCause, Moment, Point};
+    use crate::verdict::{Doubts, Verdict};
+
+    /// A run of 20 steps under a stack that stops it after `stop` steps, if at all.
+    fn row(stack: &str, task: u64, success: bool, stop: Option<u64>) -> Row {
+        let killed = success && stop.is_some();
+        let true_stop = !success && stop.is_some();
+        Row {
+            run_id: format!("run-{task}").as_str().into(),
+            task_id: Some(format!("task-{task:03}").as_str().into()),
+            suite: None,
+            model: None,
+            stack: stack.into(),
+            verdict: match (success, stop) {
+                (true, Some(_)) => Verdict::FalseEarlyStop,
+                (true, None) => Verdict::CleanPass,
+                (false, Some(_)) => Verdict::TrueStop,
+                (false, None) => Verdict::MissedStop,
+            },
+            exactness: ExactnessName::Exact,
+            outcome: if success { Outcome::Success } else { Outcome::Failure },
+            end: EndCause::default(),
+            secured_step: None,
+            steps_recorded: 20,
+            steps_at_stop: stop.unwrap_or(20),
+            stop_point: stop.map(|at| Point::new(usize::try_from(at).unwrap() - 1, Moment::AfterTools)),
+            rule: None,
+            observed: None,
+            limit: None,
+            tokens_recorded: None,
+            tokens_at_stop: None,
+            cost_usd_recorded: None,
+            cost_usd_at_stop: None,
+            ms_recorded: None,
+            ms_at_stop: None,
+            outcome_low: 0,
+            outcome_high: 1,
+            unknown: Doubts::default(),
+            stopped_low: u8::from(stop.is_some()),
+            stopped_high: u8::from(stop.is_some()),
+            killed_low: u8::from(killed),
+            killed_high: u8::from(killed),
+            true_stop_low: u8::from(true_stop),
+            true_stop_high: u8::from(true_stop),
+            steps_low: stop.unwrap_or(20),
+            steps_high: Some(stop.unwrap_or(20)),
+            tokens_low: None,
+            tokens_high: None,
+            cost_usd_low: None,
+            cost_usd_high: None,
+            not_evaluable: String::new(),
+            profile: "".into(),
+            action: None,
+            diverged_at: None,
+            interventions: 0,
+            steps_after_secured: None,
+            tokens_after_secured: None,
+        }
+    }
+
+    /// A number of 100, by chance.
+    fn chance(world: u64, stack: u64, task: u64) -> u64 {
+        cluster_key(&format!("{world} {stack} {task}")) % 100
+    }
+
+    /// `stacks` stacks that each stop a tenth of the successes and half of the failures, independently.
+    fn equals(world: u64, stacks: u64) -> Vec<Row> {
+        let names: Vec<String> = (0..stacks).map(|stack| format!("equal-{stack}")).collect();
+        let rows = names.iter().zip(0..).flat_map(|(name, stack)| {
+            (0..120).map(move |task| {
+                let success = task % 2 == 0;
+                let is_hit = chance(world, stack, task) < if success { 10 } else { 50 };
+                row(name, task, success, is_hit.then_some(10))
+            })
+        });
+        rows.collect()
+    }
+
+    #[test]
+    fn eight_equal_stacks_beat_each_other_in_few_worlds() {
+        let worlds = 40;
+        let found = (0..worlds)
+            .filter(|world| {
+                let rows = equals(*world, 8);
+                beaten(&by_stack(&rows), Unit::Steps).iter().any(Option::is_some)
+            })
+            .count();
+        // 5 % are tolerated: 2 of 40, and 5 with luck as bad as one in twenty.
+        assert!(found <= 5, "{found} of {worlds}");
+    }
+
+    #[test]
+    fn a_stack_that_kills_more_and_saves_less_is_beaten() {
+        let mut rows = equals(1, 2);
+        for task in 0..120 {
+            let success = task % 2 == 0;
+            let is_hit = if success { task % 4 == 0 } else { task % 8 == 1 };
+            rows.push(row("clumsy", task, success, is_hit.then_some(10)));
+            rows.push(row("idle", task, success, None));
+        }
+        let beaten = beaten(&by_stack(&rows), Unit::Steps);
+        assert_eq!(beaten[..2], [None, None]);
+        assert!(beaten[2].is_some_and(|by| by < 2));
+        // A stack that did nothing is not in the comparison.
+        assert_eq!(beaten[3], None);
+    }
+
+    #[test]
+    fn what_is_unknown_beats_nobody() {
+        let mut rows = Vec::new();
+        for task in 0..120 {
+            let success = task % 2 == 0;
+            rows.push(row("clumsy", task, success, success.then_some(10)));
+            // It warned on every success: what then happened is not recorded.
+            let mut open = row("warner", task, success, (!success).then_some(10));
+            if success {
+                open.unknown.diverged = true;
+                (open.killed_high, open.stopped_high, open.steps_low, open.steps_high) = (1, 1, 5, None);
+            }
+            rows.push(open);
+        }
+        assert_eq!(beaten(&by_stack(&rows), Unit::Steps), [None, None]);
+        for row in rows.iter_mut().filter(|row| row.unknown.diverged) {
+            (row.killed_high, row.steps_low, row.steps_high) = (0, 20, Some(20));
+        }
+        assert_eq!(beaten(&by_stack(&rows), Unit::Steps), [Some(1), None]);
+    }
+
+    #[test]
+    fn of_nothing_comes_nothing() {
+        assert_eq!(beaten(&[], Unit::Steps), []);
+        let rows = vec![row("alone", 1, true, Some(3))];
+        assert_eq!(beaten(&by_stack(&rows), Unit::Steps), [None]);
+    }
+}
