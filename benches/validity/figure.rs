@@ -72,10 +72,7 @@ const PANELS: [Panel; 8] = [
         title: "Paired yes/no test at 5 %: false alarms",
         experiment: "paired-yes-no",
         measure: "type-I",
-        methods: &[
-            ("printed", "printed"),
-            ("mcnemar-ignoring-tasks", "McNemar, tasks ignored"),
-        ],
+        methods: &[("printed", "printed"), ("mcnemar-ignoring-tasks", "McNemar, tasks ignored")],
         range: (0.0, 0.25),
         target: (0.02, 0.06),
     },
@@ -99,7 +96,11 @@ const PANELS: [Panel; 8] = [
         title: "Sweep of 20, none better: any false alarm",
         experiment: "sweep-all-alike",
         measure: "family-wise",
-        methods: &[("printed", "printed (Holm and max-T)"), ("unadjusted", "unadjusted"), ("holm", "Holm over plain t")],
+        methods: &[
+            ("printed", "printed (Holm and max-T)"),
+            ("unadjusted", "unadjusted"),
+            ("holm", "Holm over plain t"),
+        ],
         range: (0.0, 0.5),
         target: (0.0, 0.06),
     },
@@ -207,13 +208,18 @@ where
         .y_labels(0)
         .label_style(("sans-serif", 15))
         .draw()?;
-    chart.draw_series([Rectangle::new([(target.0, -rows), (target.1, 0.0)], RGBColor(60, 160, 60).mix(0.18).filled())])?;
+    chart.draw_series([Rectangle::new(
+        [(target.0, -rows), (target.1, 0.0)],
+        RGBColor(60, 160, 60).mix(0.18).filled(),
+    )])?;
     for (at, &(experiment, label)) in worlds.iter().enumerate() {
         let y = -(at as f64) - 0.5;
         let place = (range.0, y);
         chart.plotting_area().draw(&(EmptyElement::at(place) + Text::new(label, (-155, -7), ("sans-serif", 15))))?;
         for (method, colour) in [("points-alone", COLOURS[1]), ("printed", COLOURS[0])] {
-            let of = lines.iter().filter(|line| (line.experiment, line.measure, line.method.as_str()) == (experiment, *measure, method));
+            let of = lines
+                .iter()
+                .filter(|line| (line.experiment, line.measure, line.method.as_str()) == (experiment, *measure, method));
             for line in of {
                 let ends = vec![(line.lowest.max(range.0), y), (line.highest.max(range.0), y)];
                 chart.draw_series([PathElement::new(ends, colour.mix(0.45).stroke_width(2))])?;

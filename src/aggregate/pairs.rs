@@ -10,8 +10,8 @@ use crate::stats::bounds::{Dominance, difference_bounds, dominance};
 use crate::stats::difference::RatioDifference;
 use crate::stats::paired::sign_flip;
 use crate::stats::{
-    Adjustment, BoundEstimate, BoundSums, Comparison, PairedCounts, PairedSums, Resamples, SweepTest,
-    adjust_sweep, bound_difference, cluster_key, ratio_difference,
+    Adjustment, BoundEstimate, BoundSums, Comparison, PairedCounts, PairedSums, Resamples, SweepTest, adjust_sweep,
+    bound_difference, cluster_key, ratio_difference,
 };
 use crate::transcript::Outcome;
 
@@ -101,7 +101,8 @@ pub fn pairs(groups: &[Group<'_>], baseline: &str, unit: Unit) -> Vec<Pair> {
 /// their number. The tasks are those of `resamples`, in the same order.
 pub fn differences(sums: &[Vec<PairedSums>], resamples: &Resamples) -> Vec<Difference> {
     let comparisons: Vec<Comparison> = sums.iter().map(|tasks| ratio_difference(tasks, LEVEL)).collect();
-    let test = |tasks: &Vec<PairedSums>| RatioDifference::new(tasks).map_or(SweepTest::default(), RatioDifference::into_test);
+    let test =
+        |tasks: &Vec<PairedSums>| RatioDifference::new(tasks).map_or(SweepTest::default(), RatioDifference::into_test);
     let tests: Vec<SweepTest> = sums.iter().map(test).collect();
     let (adjusted, adjusted_by) = adjust_sweep(&tests, resamples);
     comparisons

@@ -150,10 +150,7 @@ pub fn price_lost_successes(summaries: &mut [Summary], groups: &[Group<'_>], pri
 
 /// Summarises groups, in their order, with `errors` of the labels where they are known. The error is the data frame
 /// library's and means a defect here.
-pub fn summarise(
-    groups: &[Group<'_>],
-    errors: Option<ErrorRates>,
-) -> Result<Vec<Summary>, polars::error::PolarsError> {
+pub fn summarise(groups: &[Group<'_>], errors: Option<ErrorRates>) -> Result<Vec<Summary>, polars::error::PolarsError> {
     summarise_at(groups, errors, LEVEL)
 }
 

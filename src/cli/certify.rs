@@ -100,12 +100,15 @@ impl Args {
 
     /// How the labels err; a doubt that no certificate can carry is an error.
     fn doubt(&self) -> Result<Option<LabelDoubt>, Failure> {
-        let Some(errors) = self.errors.rates()? else {
+        let Some(errors) = self.errors.rates() else {
             return Ok(None);
         };
         let refuse = |what: &str, help: &str| Err(Failure::usage(Diagnostic::new(Location::default(), what, help)));
         if self.anytime || self.bound == BoundArg::Betting {
-            return refuse("labels that err have no certificate by bets", "leave out `--bound betting` and `--anytime`");
+            return refuse(
+                "labels that err have no certificate by bets",
+                "leave out `--bound betting` and `--anytime`",
+            );
         }
         let model = if self.label_errors_alike { ErrorModel::Alike } else { ErrorModel::Any };
         Ok(Some(LabelDoubt { model, errors }))
@@ -198,8 +201,12 @@ fn caveats(of: &CorpusCertificate) -> Vec<String> {
     let mut caveats = vec![rate.to_owned()];
     if let Some(doubt) = &of.doubt {
         caveats.push(match doubt.model {
-            ErrorModel::Any => "The labels may err as stated or less, and more often on stopped runs than on others.".to_owned(),
-            ErrorModel::Alike => "The labels err as stated, and no more often on stopped runs than on others.".to_owned(),
+            ErrorModel::Any => {
+                "The labels may err as stated or less, and more often on stopped runs than on others.".to_owned()
+            }
+            ErrorModel::Alike => {
+                "The labels err as stated, and no more often on stopped runs than on others.".to_owned()
+            }
         });
     }
     caveats.push(SHIFT.to_owned());

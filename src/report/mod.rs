@@ -4,6 +4,7 @@ mod choice;
 pub mod figure;
 mod files;
 mod first;
+mod further;
 mod publication;
 pub mod table;
 

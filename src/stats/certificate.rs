@@ -182,7 +182,8 @@ pub fn certify_labelled(
                 tasks.iter().fold((0, 0), |sum, task| (sum.0 + task.stopped_success, sum.1 + task.successes()));
             let pooled = stopped as f64 / successes as f64;
             let risk = doubt.corrected_rate(tasks).unwrap_or(f64::NAN);
-            let (p, surpluses) = doubt.p_value(tasks, promise.alpha, promise.delta).unwrap_or((1.0, Surpluses::default()));
+            let (p, surpluses) =
+                doubt.p_value(tasks, promise.alpha, promise.delta).unwrap_or((1.0, Surpluses::default()));
             Evidence { tested: Tested { risk, pooled, p, passed: false }, surpluses }
         })
         .collect();

@@ -161,7 +161,11 @@ impl Requirement {
     /// As [`Self::warning`], and a warning where a few large tasks carry the estimate.
     pub(super) fn warning_for(&self, residuals: &Residuals, has_interval: bool) -> Option<Warning> {
         let dominated = residuals.effective_clusters().filter(|effective| *effective < MIN_EFFECTIVE_CLUSTERS);
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a percentage and a number below 8")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a percentage and a number below 8"
+        )]
         let dominated = dominated.map(|effective| Warning::Dominated {
             largest: (residuals.largest_share() * 100.0).round() as u64,
             effective: effective as u64,
@@ -333,8 +337,9 @@ pub fn positive_ratio_estimate(clusters: &[ClusterSums], level: f64) -> Estimate
     });
     let residuals = parts.map(|parts| Residuals::of_parts(&parts, parts.len() as u64));
     let requirement = Requirement::AMOUNT;
-    let log_interval =
-        residuals.filter(|_| requirement.is_met(spread.clusters())).and_then(|residuals| residuals.interval(log(total)?, level));
+    let log_interval = residuals
+        .filter(|_| requirement.is_met(spread.clusters()))
+        .and_then(|residuals| residuals.interval(log(total)?, level));
     let interval = log_interval.map(Interval::exp);
     Estimate {
         value: Some(spread.ratio),

@@ -130,7 +130,9 @@ impl LabelDoubt {
 fn surpluses(tasks: &[LabelledTask], alpha: f64, sensitivity: f64, wrong: f64, model: ErrorModel) -> Option<Surpluses> {
     let holds = match model {
         ErrorModel::Alike => alpha + wrong <= 1.0 && sensitivity > wrong,
-        ErrorModel::Any => sensitivity > 0.0 && wrong < 1.0 && alpha * wrong * sensitivity <= (1.0 - wrong) * (1.0 - alpha),
+        ErrorModel::Any => {
+            sensitivity > 0.0 && wrong < 1.0 && alpha * wrong * sensitivity <= (1.0 - wrong) * (1.0 - alpha)
+        }
     };
     if !holds || wrong.is_nan() || sensitivity.is_nan() {
         return None;

@@ -174,9 +174,8 @@ impl CorpusCertificate {
                 )
             }
             (Verdict::NeedsMoreTasks { at_least, about }, _) => {
-                let about = about.map_or_else(String::new, |about| {
-                    format!("; about {about} in all if the next are like these")
-                });
+                let about = about
+                    .map_or_else(String::new, |about| format!("; about {about} in all if the next are like these"));
                 format!(
                     "no setting can be certified at {claim}; needs at least {at_least} more tasks with a success and \
                      without a false early stop, beside the {tasks} there are{about}"
@@ -185,7 +184,10 @@ impl CorpusCertificate {
             (Verdict::TooHigh, _) => {
                 let first = self.most_conservative();
                 let of = first.map_or_else(String::new, |(name, risk)| {
-                    format!(": the most conservative, `{name}`, already stops {} % of the successes early", rounded(risk))
+                    format!(
+                        ": the most conservative, `{name}`, already stops {} % of the successes early",
+                        rounded(risk)
+                    )
                 });
                 format!("no setting can be certified at {claim}{of}; try a looser limit, more tasks will not do")
             }

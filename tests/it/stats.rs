@@ -10,8 +10,8 @@ use whenstop::stats::bounds::{Dominance, difference_bounds, dominance};
 use whenstop::stats::certificate::{Bound, Verdict, certify_unordered, hoeffding_bentkus};
 use whenstop::stats::cluster::spread;
 use whenstop::stats::difference::bootstrap_difference;
-use whenstop::stats::gaffke::Surpluses;
 use whenstop::stats::frontier::{Tradeoff, hypervolume, membership, on_frontier};
+use whenstop::stats::gaffke::Surpluses;
 use whenstop::stats::incidence::{End, Ending, cumulative_incidence, incidence_band};
 use whenstop::stats::interval::{clopper_pearson, upper_limit, wilson};
 use whenstop::stats::labels::{Correction, LabelErrors};
@@ -19,9 +19,9 @@ use whenstop::stats::multiplicity::{benjamini_hochberg, holm, max_t};
 use whenstop::stats::paired::{durkalski, mcnemar_exact, obuchowski, sign_flip};
 use whenstop::stats::split::{Part, split_tasks};
 use whenstop::stats::{
-    Adjustment, BoundSums, Calibration, ClusterSums, Contrast, Interval, Method, PairedCounts, PairedSums,
-    Promise, Rate, RatioDifference, Resamples, SweepTest, adjust_sweep, bound_difference, bound_mean, certify,
-    cluster_key, ratio_difference, ratio_estimate,
+    Adjustment, BoundSums, Calibration, ClusterSums, Contrast, Interval, Method, PairedCounts, PairedSums, Promise,
+    Rate, RatioDifference, Resamples, SweepTest, adjust_sweep, bound_difference, bound_mean, certify, cluster_key,
+    ratio_difference, ratio_estimate,
 };
 
 /// `actual` printed with as many digits as `expected` has.
@@ -336,7 +336,11 @@ fn clean_tasks_needed_golden() {
         for (stops, delta, tasks) in row {
             let losses = vec![1.0; stops as usize];
             let needed = Surpluses::of_losses(losses, alpha).clean_tasks_needed(delta);
-            assert_eq!(needed.map(|clean| clean + stops), Some(tasks), "alpha {alpha}, delta {delta}, {stops} false early stops");
+            assert_eq!(
+                needed.map(|clean| clean + stops),
+                Some(tasks),
+                "alpha {alpha}, delta {delta}, {stops} false early stops"
+            );
         }
     }
 }
@@ -344,8 +348,11 @@ fn clean_tasks_needed_golden() {
 #[test]
 fn certificate_walks_in_order_and_refuses_with_a_number() {
     let stops = |count: u64| (0..100).map(|at| u64::from(at < count)).collect::<Vec<_>>();
-    let calibration =
-        |early: &[u64]| Calibration { successes: vec![1; 100], runs: vec![], early_stops: early.iter().map(|n| stops(*n)).collect() };
+    let calibration = |early: &[u64]| Calibration {
+        successes: vec![1; 100],
+        runs: vec![],
+        early_stops: early.iter().map(|n| stops(*n)).collect(),
+    };
     let verdict = |early: &[u64]| certify(&calibration(early), Promise::new(0.05, 0.05)).verdict;
     assert_eq!(verdict(&[0, 1, 20, 0]), Verdict::Certified(1), "what lies beyond a failure is never tested");
     assert_eq!(verdict(&[3, 0]), Verdict::NeedsMoreTasks { at_least: 53, about: Some(614) });

@@ -14,7 +14,8 @@ const RISKS: [f64; 7] = [0.2, 0.5, 0.8, 1.001, 1.2, 1.5, 2.0];
 /// Nested settings of known risk; `effect` is alpha, `trials` the successful runs per task.
 pub(crate) fn walk(corpus: Corpus, repetitions: u64) -> Vec<Row> {
     repeat("certificate", corpus, repetitions, |random, tally| {
-        let mut calibration = Calibration { successes: Vec::new(), runs: Vec::new(), early_stops: vec![Vec::new(); RISKS.len()] };
+        let mut calibration =
+            Calibration { successes: Vec::new(), runs: Vec::new(), early_stops: vec![Vec::new(); RISKS.len()] };
         let limits = RISKS.map(|risk| normal_quantile(risk * corpus.effect));
         for _ in 0..corpus.tasks {
             let task = corpus.icc.sqrt() * random.normal();

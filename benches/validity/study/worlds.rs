@@ -104,7 +104,13 @@ pub(crate) fn budget(sizes: Sizes, corpus: Corpus, repetitions: u64) -> Vec<Row>
             let rate = random.task_rate(corpus.effect, corpus.icc);
             for _ in 0..n {
                 let at = random.uniform() * 2.0;
-                let end = if at > 1.5 { End::CutOff } else if random.chance(rate) { End::Success } else { End::Failure };
+                let end = if at > 1.5 {
+                    End::CutOff
+                } else if random.chance(rate) {
+                    End::Success
+                } else {
+                    End::Failure
+                };
                 runs.push(Ending { at: at.min(1.5), end });
                 task_of.push(task);
             }
@@ -241,8 +247,10 @@ pub(crate) fn checked_labels(corpus: Corpus, repetitions: u64) -> Vec<Row> {
                 sums
             })
             .collect();
-        let checked =
-            CheckedLabels { successes: (50, random.binomial(50, sensitivity)), failures: (50, 50 - random.binomial(50, wrong)) };
+        let checked = CheckedLabels {
+            successes: (50, random.binomial(50, sensitivity)),
+            failures: (50, 50 - random.binomial(50, wrong)),
+        };
         let (estimate, _) = corrected_rate(&tasks, ErrorRates::Checked(checked), LEVEL);
         covers(tally, estimate.interval, 0.2);
         let as_known = checked.errors().map(ErrorRates::Stated);
@@ -326,7 +334,8 @@ pub(crate) fn missing_labels(corpus: Corpus, repetitions: u64) -> Vec<Row> {
                 let mut sums = ClusterSums::default();
                 for _ in 0..corpus.runs(random) {
                     let tokens = (task + (1.0 - corpus.icc).sqrt() * random.normal()).exp();
-                    let saved = if random.chance(fails) && random.chance(0.6) { tokens * random.uniform() } else { 0.0 };
+                    let saved =
+                        if random.chance(fails) && random.chance(0.6) { tokens * random.uniform() } else { 0.0 };
                     if !random.chance(corpus.effect) {
                         sums.add(saved, tokens);
                     }
