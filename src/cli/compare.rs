@@ -13,7 +13,7 @@ use super::sweep::{SplitArgs, SplitPart, parts, share};
 use crate::aggregate::{Firing, Label, Row};
 use crate::compare::{Comparison, StackInfo};
 use crate::diagnostic::{Diagnostic, Location, nearest};
-use crate::report::{Appetite, Publication, read_manifest, read_rows, table};
+use crate::report::{Appetite, Publication, Saved, read_saved, table};
 
 /// Arguments of `compare`.
 #[derive(Debug, ClapArgs)]
@@ -162,12 +162,10 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
 
 /// `whenstop report`.
 pub(super) fn run_report(args: &ReportArgs, output: &Output) -> Result<Exit, Failure> {
-    let rows: Vec<Row> = read_rows(&args.rows.join("rows.csv")).map_err(Failure::input)?;
-    let firings: Vec<Firing> = read_rows(&args.rows.join("firings.csv")).map_err(Failure::input)?;
+    let Saved { rows, firings, manifest } = read_saved(&args.rows).map_err(Failure::input)?;
     if rows.is_empty() {
         return Err(Failure::nothing("`rows.csv` has no row", "write it again with `compare --out`"));
     }
-    let manifest = read_manifest(&args.rows).map_err(Failure::input)?;
     let appetite = Appetite {
         max_fes: args.max_fes.unwrap_or(manifest.max_fes),
         lost_success_costs: manifest.lost_success_costs,
@@ -201,7 +199,7 @@ fn bundled(name: &str) -> Result<PathBuf, Failure> {
 fn show(publication: &Publication, format: Format, out: Option<&Path>, output: &Output) -> Result<Exit, Failure> {
     let summaries = publication.summaries().map_err(|error| Failure::internal(&error))?;
     if let Some(out) = out {
-        publication.write(&summaries, out).map_err(Failure::input)?;
+        publication.write(&summaries, out, output.csv_style()).map_err(Failure::input)?;
     }
     match format {
         Format::Table => {

@@ -10,7 +10,8 @@ use super::output::Output;
 use crate::catalog::{self, Strategies};
 use crate::diagnostic::{Diagnostic, Diagnostics, Location, Severity, nearest};
 use crate::preset;
-use crate::reader::{Corpus, CorpusReport, Detail, PriceTable, ReadOptions};
+use crate::reader::{Corpus, CorpusReport, Detail, PriceTable, ReadOptions, RecordedCosts};
+use crate::report::refuse_half_written;
 use crate::stack::{StackFile, Use};
 use crate::stats::cluster_key;
 use crate::stats::label_certificate::ErrorRates;
@@ -78,7 +79,7 @@ impl ReadingArgs {
             success_at: self.success_at,
             outcome_key: self.outcome.clone(),
             prices: self.prices()?.map(Arc::new),
-            override_costs: self.override_costs,
+            recorded_costs: if self.override_costs { RecordedCosts::Overridden } else { RecordedCosts::Trusted },
             free_models: self.free_model.clone(),
             ..ReadOptions::default()
         })
@@ -100,7 +101,7 @@ impl CorpusArgs {
 
     /// The same with other options than the arguments say.
     pub(super) fn open_with(&self, change: impl FnOnce(ReadOptions) -> ReadOptions) -> Result<Corpus, Failure> {
-        Ok(Corpus::open(&self.paths, change(self.reading.options()?))?)
+        open(&self.paths, change(self.reading.options()?))
     }
 
     /// Lists and reads everything; see [`process`].
@@ -134,6 +135,12 @@ fn with_task(mut run: Run, field: Option<&str>) -> Run {
         }),
     };
     run
+}
+
+/// Lists what there is to read under `paths`. A folder that `convert` was writing when it was ended is no corpus.
+pub(super) fn open(paths: &[PathBuf], options: ReadOptions) -> Result<Corpus, Failure> {
+    paths.iter().try_for_each(|path| refuse_half_written(path)).map_err(Failure::input)?;
+    Ok(Corpus::open(paths, options)?)
 }
 
 /// Reads everything: `work` in parallel, `sink` here and in order. Tells what was lost; a corpus
@@ -174,7 +181,10 @@ fn tell_findings(report: &CorpusReport, output: &Output) {
         output.error(&finding.diagnostic);
     }
     for notice in &report.notices {
-        output.note(&notice.diagnostic.render(notice.severity));
+        match notice.severity {
+            Severity::Error => output.error(&notice.diagnostic),
+            Severity::Warning => output.warning(&notice.diagnostic),
+        }
     }
     if let Some(pricing) = &report.pricing {
         pricing.lines().iter().for_each(|line| output.note(line));
@@ -221,7 +231,7 @@ fn load_one(named: &str) -> Result<Strategies, Diagnostics> {
         Some(("system", "all")) => catalog::all_systems(),
         Some(("preset" | "system", name)) => {
             let used = Use { name: name.to_owned(), system: name.to_owned(), ..Use::default() };
-            Ok(vec![catalog::by_name(used)?])
+            Ok(vec![catalog::by_name(&used)?])
         }
         _ => load_file(Path::new(named)),
     }

@@ -82,7 +82,9 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     } else {
         write_atomically(&args.template, |out| write(&unlabelled, out)).map_err(Failure::input)?;
     }
-    output.note(&advice(&unlabelled, n_runs, args, &args.template));
+    for line in advice(&unlabelled, n_runs, args, &args.template).lines() {
+        output.note(line);
+    }
     Ok(Exit::Done)
 }
 
@@ -146,9 +148,9 @@ fn write(runs: &[Unlabelled], out: &mut dyn std::io::Write) -> std::io::Result<(
         let steps = run.steps.to_string();
         let tokens = run.tokens.map(|tokens| tokens.to_string()).unwrap_or_default();
         let (task, model) = (run.task_id.as_deref().unwrap_or_default(), run.model.as_deref().unwrap_or_default());
-        let stops = run.stops.join("; ");
+        let stopping = run.stops.join("; ");
         let record =
-            [&*run.run_id, task, "", "", "", "", model, &*steps, &*tokens, &*run.cost, run.recorded_end, &*stops];
+            [&*run.run_id, task, "", "", "", "", model, &*steps, &*tokens, &*run.cost, run.recorded_end, &*stopping];
         csv.write_record(record).map_err(std::io::Error::other)?;
     }
     csv.flush()

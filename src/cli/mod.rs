@@ -22,8 +22,11 @@ mod sweep;
 mod synth;
 mod texts;
 
+use std::ffi::OsString;
+
 use clap::{Parser, Subcommand};
 
+use crate::report::CsvStyle;
 pub use exit::Exit;
 use failure::Failure;
 use output::Output;
@@ -45,6 +48,10 @@ pub struct Cli {
     /// Say nothing on stderr but errors.
     #[arg(long, global = true)]
     quiet: bool,
+    /// Write CSV for a spreadsheet: a cell that it would take for a formula (`=1+1`, `@x`) gets a `'` in front. Without
+    /// it, rows hold ids exactly as recorded, for programs that join on them. `report` reads both.
+    #[arg(long, global = true)]
+    spreadsheet: bool,
     #[command(flatten)]
     example: compare::ExampleArgs,
 }
@@ -87,9 +94,21 @@ enum Command {
     Synth(synth::Args),
 }
 
+/// Parses the arguments (the first is the program's name), runs the command and returns the exit code.
+pub fn main(arguments: impl Iterator<Item = OsString>) -> Exit {
+    match Cli::try_parse_from(arguments) {
+        Ok(cli) => run(cli),
+        Err(error) => {
+            let output = Output::new(false, CsvStyle::Plain);
+            let exit = output.parsing(&error);
+            output.close(exit)
+        }
+    }
+}
+
 /// Runs the program and returns its exit code.
 pub fn run(cli: Cli) -> Exit {
-    let output = Output::new(cli.quiet);
+    let output = Output::new(cli.quiet, if cli.spreadsheet { CsvStyle::Spreadsheet } else { CsvStyle::Plain });
     if let Some(threads) = cli.threads {
         // Fails only if the pool exists already, which it does not at this point of the program.
         let _ = rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads)).build_global();
@@ -114,8 +133,9 @@ pub fn run(cli: Cli) -> Exit {
         Some(Command::Completions(args)) => completions::run(&args, &output),
         Some(Command::Synth(args)) => synth::run(&args, &output),
     };
-    result.unwrap_or_else(|failure: Failure| {
+    let exit = result.unwrap_or_else(|failure: Failure| {
         output.errors(&failure.diagnostics);
         failure.exit
-    })
+    });
+    output.close(exit)
 }

@@ -11,7 +11,7 @@ use super::figure::{BoundsFigure, BudgetFigure, FrontierFigure, SpendingFigure, 
 use super::first::{Appetite, FirstTable};
 use super::further;
 use super::table::{self, Table};
-use super::{write_atomically, write_rows};
+use super::{CsvStyle, Lock, markdown, read_rows, write_atomically, write_folder, write_rows};
 use crate::aggregate::{
     BudgetCurve, Firing, FrontierPoint, Group, Label, LostSuccess, REFERENCE, Row, SEED, Summary, Unit, budget_curves,
     by_stack, by_stratum, frontier, frontier_spread, frontier_volume, pairs, price_lost_successes, rule_shares,
@@ -269,7 +269,8 @@ impl Publication {
         let groups = by_stack(&self.rows);
         let stacks: Vec<(Label, Vec<Label>)> =
             self.manifest.stacks.iter().map(|stack| (stack.name.clone(), stack.rules.clone())).collect();
-        let points = frontier(summaries, self.unit);
+        let mut points = frontier(summaries, self.unit);
+        FrontierPoint::mark_beaten(&mut points, &groups, self.unit);
         let spread = frontier_spread(&groups, self.unit);
         let curves = groups.first().map(|group| budget_curves(group, self.unit)).unwrap_or_default();
         Ok(Tables {
@@ -284,8 +285,12 @@ impl Publication {
         })
     }
 
-    /// Writes the folder; each file appears whole or not at all.
-    pub fn write(&self, summaries: &[Summary], out: &Path) -> Result<(), Diagnostic> {
+    /// Writes the folder: all files are replaced, or none ([`write_folder`]).
+    pub fn write(&self, summaries: &[Summary], out: &Path, csv: CsvStyle) -> Result<(), Diagnostic> {
+        write_folder(out, csv, |out| self.write_files(summaries, out))
+    }
+
+    fn write_files(&self, summaries: &[Summary], out: &Path) -> Result<(), Diagnostic> {
         let tables = self.tables(summaries).map_err(|error| {
             Diagnostic::new(
                 Location::default(),
@@ -316,9 +321,11 @@ impl Publication {
     fn write_figures(&self, tables: &Tables, summaries: &[Summary], out: &Path) -> Result<(), Diagnostic> {
         let groups: Vec<Group<'_>> = by_stack(&self.rows);
         let subtitle = self.headline();
-        let frontier = FrontierFigure { points: &tables.points, summaries, subtitle: subtitle.clone() };
+        let first = self.first(summaries);
+        let max_fes = self.manifest.max_fes;
+        let frontier = FrontierFigure { points: &tables.points, first: &first, max_fes, subtitle: subtitle.clone() };
         save(&frontier, out, "frontier")?;
-        save(&BoundsFigure { summaries, subtitle: subtitle.clone() }, out, "bounds")?;
+        save(&BoundsFigure { summaries, groups: &groups, subtitle: subtitle.clone() }, out, "bounds")?;
         save(&BudgetFigure { curves: &tables.curves, subtitle: subtitle.clone() }, out, "budget")?;
         save(&StopsFigure { groups: &groups, subtitle: subtitle.clone() }, out, "stop-steps")?;
         save(&SpendingFigure { groups: &groups, unit: self.unit, subtitle }, out, "spending")
@@ -327,11 +334,11 @@ impl Publication {
     fn summary_md(&self, tables: &Tables, summaries: &[Summary]) -> String {
         let first = self.first(summaries);
         let best: Vec<String> =
-            tables.points.iter().filter(|point| point.on_frontier).map(|point| format!("`{}`", point.stack)).collect();
+            tables.points.iter().filter(|point| point.on_frontier).map(|point| markdown::code(&point.stack)).collect();
         let assumptions =
             if self.manifest.assumptions.is_empty() { "none".to_owned() } else { self.manifest.assumptions.join(", ") };
         let listed = |lines: Vec<String>| lines.iter().map(|line| format!("- {line}\n")).collect::<String>();
-        format!(
+        markdown::page(&format!(
             "# When should it have stopped?\n\n**{verdict}**\n\n{headline}.\n\n{overview}\n{below}{notes}\n\
             On the frontier (no other stack kills fewer successes and saves more): {best}.{volume}\n\n\
             - **successes killed, %**: false early stops, successes stopped before they were secured, of the successes \
@@ -348,9 +355,9 @@ impl Publication {
             ![Cost saved against successes killed](frontier.svg)\n\n\
             ![When each stack stops](stop-steps.svg)\n\n![Where the cost went](spending.svg)\n\n\
             ![Success by budget](budget.svg)\n\n![Bounds on success](bounds.svg)\n\n\
-            `pairs.csv` holds every stack against `{baseline}`; `summary.csv` every count, rate, bound and sum.\n",
+            `pairs.csv` holds every stack against {baseline}; `summary.csv` every count, rate, bound and sum.\n",
             verdict = first.verdict(),
-            baseline = self.manifest.baseline,
+            baseline = markdown::code(&self.manifest.baseline),
             headline = self.headline(),
             overview = self.overview(summaries).to_markdown(),
             best = if best.is_empty() { "none can be placed".to_owned() } else { best.join(", ") },
@@ -359,7 +366,7 @@ impl Publication {
             notes = listed(self.notes(summaries)),
             max_fes = super::choice::percent(self.manifest.max_fes),
             volume = tables.volume.map(volume_note).unwrap_or_default(),
-        )
+        ))
     }
 }
 
@@ -374,8 +381,28 @@ fn volume_note((volume, interval): (f64, Option<Interval>)) -> String {
     )
 }
 
-/// Reads the manifest of a folder `compare --out` wrote.
-pub fn read_manifest(folder: &Path) -> Result<Manifest, Diagnostic> {
+/// What a folder of results says, without what is made of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Saved {
+    /// `rows.csv`.
+    pub rows: Vec<Row>,
+    /// `firings.csv`.
+    pub firings: Vec<Firing>,
+    /// `manifest.json`.
+    pub manifest: Manifest,
+}
+
+/// Reads a folder `compare --out` wrote. One that is being written, or was left half written, is refused.
+pub fn read_saved(folder: &Path) -> Result<Saved, Diagnostic> {
+    let _lock = Lock::to_read(folder)?;
+    Ok(Saved {
+        rows: read_rows(&folder.join("rows.csv"))?,
+        firings: read_rows(&folder.join("firings.csv"))?,
+        manifest: read_manifest(folder)?,
+    })
+}
+
+fn read_manifest(folder: &Path) -> Result<Manifest, Diagnostic> {
     let path = folder.join("manifest.json");
     let at = Location::file(path.display().to_string());
     let help = "give the folder `compare --out` wrote";

@@ -23,9 +23,14 @@ impl Desk {
 
     /// Writes a file, and the folder it is in.
     pub(crate) fn put(&self, name: &str, text: &str) {
+        self.put_bytes(name, text.as_bytes());
+    }
+
+    /// The same of any bytes.
+    pub(crate) fn put_bytes(&self, name: &str, bytes: &[u8]) {
         let path = self.path(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
+        std::fs::write(path, bytes).unwrap();
     }
 
     pub(crate) fn read(&self, name: &str) -> String {

@@ -19,7 +19,7 @@ const RUNS: &str = r#"{"type":"run","run_id":"a-1","task_id":"t1","model":"m-1"}
 
 /// The same without outcomes.
 fn ungraded() -> String {
-    RUNS.lines().filter(|line| !line.contains("\"outcome\"")).map(|line| format!("{line}\n")).collect()
+    RUNS.split_inclusive('\n').filter(|line| !line.contains("\"outcome\"")).collect()
 }
 
 fn desk() -> Desk {
@@ -32,6 +32,7 @@ fn desk() -> Desk {
 fn refused(files: &[&str]) -> String {
     let desk = desk();
     let mut told = String::new();
+    desk.put("awaken.json", "[\n  {\"type\": \"timeout\", \"secnds\": 300}\n]\n");
     for file in files {
         desk.put("s.toml", file);
         let (code, stdout, stderr) = desk.told("lint s.toml");
@@ -66,6 +67,7 @@ fn keys_that_are_not_there() {
         "[stack]\nname = \"s\"\nany = [{ signal = \"steps\", at_least = 5 }]\n".to_owned(),
         "name = \"s\"\nany = [{ signal = \"steps\", at_least = 5 }]\n".to_owned(),
         rule("signal = \"steps\", \">\" = 3"),
+        rule("signal = \"steps\", > = 3"),
         rule("signal = \"steps\", max = 3"),
         rule("elapsed = \"5m\""),
         rule("tokens.total = \"200k\""),
@@ -73,6 +75,7 @@ fn keys_that_are_not_there() {
         rule("signal = \"steps\", at_least = 3, window = 5"),
         rule("all = [{ signal = \"steps\", at_least = 5, then = \"warn\" }]"),
         rule("signal = \"steps\", at_least = 5, at_most = 9"),
+        rule("any = [{ signal = \"stepz\", at_least = 5 }], not = 3"),
         String::new(),
         "[[stack]\nname = \"s\n".to_owned(),
     ];
@@ -118,6 +121,7 @@ fn settings_of_systems_and_presets() {
         "[[stack]]\nname = \"mine\"\nuse = \"roo-code\"\nconfig = \"roo.json\"\n",
         "[[stack]]\nname = \"mine\"\nuse = \"awaken\"\nany = [{ signal = \"steps\", at_least = 5 }]\n",
         "[[stack]]\nname = \"mine\"\nuse = \"awaken\"\nconfig = \"awakn.json\"\n",
+        "[[stack]]\nname = \"mine\"\nuse = \"awaken\"\nconfig = \"awaken.json\"\n",
         "[[stack]]\nname = \"mine\"\nuse = \"awaken\"\nsettings = { max_rounds = 5 }\n",
     ];
     insta::assert_snapshot!("stack_settings", refused(&files));
@@ -342,4 +346,44 @@ fn a_recorded_cost_of_nothing_is_unknown_unless_the_model_is_free() {
     // A copy keeps what was recorded.
     assert_eq!(desk.told("convert runs.jsonl --out copy.jsonl").0, 0);
     assert_eq!(desk.read("copy.jsonl").matches("\"cost_usd\":0.0").count(), 3);
+}
+
+/// A stack file with a bit of everything.
+const WHOLE: &str = r#"[[stack]]
+name = "own"
+any = [
+  { signal = "text.match", regex = "done|finished", of = "reply", part = "closing" },
+  { all = [{ signal = "errors.streak", at_least = 3 }, { not = { signal = "steps", less_than = 4 } }], latched = true },
+  { signal = "call.count", more_than = 2, window = 9, identity = { fields = ["path"] }, strikes = 2, then = "warn" },
+]
+cap = { steps = 50, on_hit = [{ when = { signal = "steps", at_least = 9 }, then = "continue" }, { then = "stop" }] }
+
+[[stack]]
+name = "é七"
+use = "cline"
+set = { execution.maxConsecutiveMistakes = 4 }
+"#;
+
+#[test]
+fn whatever_is_broken_in_a_file_is_told_with_its_place() {
+    let load = |text: &str| {
+        whenstop::catalog::load("w.toml", text, &|_| unreachable!("no configuration is named")).map(|_| ())
+    };
+    assert_eq!(load(WHOLE), Ok(()));
+    let mut refused = 0;
+    for (at, c) in WHOLE.char_indices() {
+        for put in ["", "x", "\"", "[", "9", "七", "\n", "-"] {
+            let text = format!("{}{put}{}", &WHOLE[..at], &WHOLE[at + c.len_utf8()..]);
+            let Err(errors) = load(&text) else { continue };
+            refused += 1;
+            for error in &errors {
+                let lines = text.split('\n').count();
+                assert!(error.at.path == "w.toml" && (1..=lines).contains(&error.at.line), "{error:?}\n{text}");
+                assert!(!error.what.is_empty() && !error.help.is_empty(), "{error:?}\n{text}");
+                let shown = error.render(whenstop::diagnostic::Severity::Error);
+                assert!(!shown.contains('\t') && shown.lines().count() <= 6, "{shown}");
+            }
+        }
+    }
+    assert!(refused > 2000, "{refused}");
 }

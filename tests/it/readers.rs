@@ -3,7 +3,7 @@
 //! Each file of `fixtures/readers/<format>/` is read by itself, and what came out is held against the
 //! snapshot beside it.
 
-mod broken;
+pub(crate) mod broken;
 mod corpora;
 mod wrappings;
 

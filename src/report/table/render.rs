@@ -3,6 +3,8 @@
 use std::io::{self, Write};
 
 use super::{Cell, Table};
+use crate::diagnostic::one_line;
+use crate::report::markdown;
 
 impl Cell {
     /// The cell as it stands in CSV: numbers rounded to six decimals, nothing for a missing one.
@@ -15,11 +17,11 @@ impl Cell {
         }
     }
 
-    /// The cell as a person sees it: a dash for a missing one.
+    /// The cell as a person sees it: a dash for a missing one; in one line, and without what a terminal would obey.
     fn shown(&self) -> String {
         match self {
             Self::Missing => "-".to_owned(),
-            other => other.plain(),
+            other => one_line(&other.plain()).into_owned(),
         }
     }
 
@@ -67,13 +69,12 @@ impl Table {
     /// As a Markdown table; numbers are set flush right.
     pub fn to_markdown(&self) -> String {
         let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
-        let escape = |text: String| text.replace('|', "\\|").replace(['\n', '\r'], " ");
-        let mut text = line(self.columns.clone());
+        let mut text = line(self.columns.iter().map(|name| markdown::cell(name)).collect());
         text += &line(
             (0..self.columns.len()).map(|c| if self.is_numeric(c) { "---:" } else { "---" }.to_owned()).collect(),
         );
         for row in &self.rows {
-            text += &line(row.iter().map(|cell| escape(cell.plain())).collect());
+            text += &line(row.iter().map(|cell| markdown::cell(&cell.plain())).collect());
         }
         text
     }
@@ -131,14 +132,14 @@ impl Table {
 
     /// A column's name, over two lines where it is wider than what stands below it; else on the second.
     fn header(&self, column: usize) -> [String; 2] {
-        let name = &self.columns[column];
+        let name = one_line(&self.columns[column]);
         let widest = self.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.shown().chars().count()).max();
         let middle = name.match_indices(' ').map(|(at, _)| at).min_by_key(|at| at.abs_diff(name.len() / 2));
         match middle {
             Some(at) if name.chars().count() > widest.unwrap_or(0) => {
                 [name[..at].to_owned(), name[at + 1..].to_owned()]
             }
-            _ => [String::new(), name.clone()],
+            _ => [String::new(), name.into_owned()],
         }
     }
 

@@ -41,7 +41,7 @@ pub fn sweep(grid: &Grid, results: &Results) -> Table {
     Table::of(lines.collect())
 }
 
-/// The sweep for a terminal: the setting marked with `*` is the one chosen.
+/// The sweep for a terminal: the setting marked with `*` is the one chosen; a difference marked so is more than chance.
 pub fn sweep_overview(results: &Results, chosen: Option<usize>) -> Table {
     let lines = results.settings.iter().enumerate().map(|(at, setting)| {
         let mut line = Line::default();
@@ -57,7 +57,6 @@ pub fn sweep_overview(results: &Results, chosen: Option<usize>) -> Table {
             line.push("vs base: killed", difference(setting, setting.fes_difference.as_ref()));
             line.push("saved", difference(setting, setting.useful_difference.as_ref()));
         }
-        line.push("frontier", Cell::Text(yes(setting.on_frontier)));
         line
     });
     Table::of(lines.collect())

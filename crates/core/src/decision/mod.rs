@@ -223,6 +223,11 @@ pub enum Need {
     FinishReasons,
     /// What messages and arguments say, in full: a redacted recording does not have it.
     Texts,
+    /// Arguments that are no JSON, as the model wrote them: in a redacted recording that has any, nothing tells which of
+    /// them could be mended and read.
+    PlainArguments,
+    /// The names of all tools: a redacted recording does not keep those that were the first word of a text.
+    ToolNames,
     /// A graded outcome (a simulated judge errs around it).
     Outcome,
     /// Something only one framework records, by name.
@@ -242,6 +247,8 @@ impl Need {
             Self::Plan => "task plan",
             Self::FinishReasons => "finish reasons",
             Self::Texts => "texts",
+            Self::PlainArguments => "arguments as written",
+            Self::ToolNames => "names of tools",
             Self::Outcome => "graded outcome",
             Self::Native(name) => name,
         }

@@ -3,10 +3,13 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 use crate::decision::{Action, Decision, Evidence, FirstFiring, Need, Requirement, RuleName, Strategy, Watch};
-use crate::transcript::{Event, JUDGE_TAKEN_OUT, Lane, Message, PLAN_TAKEN_OUT, Point, PointView, Role, Run, Secured};
+use crate::transcript::{
+    Event, JUDGE_TAKEN_OUT, Lane, Message, PLAN_TAKEN_OUT, Point, PointView, Role, Run, Secured, TOLD_COMMAND, ToolCall,
+};
 
 /// How far the answer is what would have happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,6 +132,9 @@ pub fn trail(run: &Run, strategy: &dyn Strategy) -> Vec<Decision> {
 fn watched(run: &Run, strategy: &dyn Strategy, each_rule: bool) -> (Vec<Decision>, Option<Vec<FirstFiring>>, bool) {
     let mut watch = strategy.start(&run.header);
     let misread = misread(run, strategy);
+    // Such a strategy goes on after a stop at the same point, which may be one that is discarded.
+    let tells_all =
+        run.header.redacted && strategy.requirements().iter().any(|requirement| requirement.need == Need::ToolNames);
     let (mut trail, mut said) = (Vec::new(), Vec::new());
     let mut has_ended = false;
     for view in PointView::all(run) {
@@ -136,7 +142,11 @@ fn watched(run: &Run, strategy: &dyn Strategy, each_rule: bool) -> (Vec<Decision
         if !said.is_empty() {
             said.retain(|decision| !misread.contains(&decision.rule));
             if !has_ended {
-                has_ended = said.iter().any(|decision| decision.action.is_terminal());
+                let end = said.iter().position(|decision: &Decision| decision.action.is_terminal());
+                has_ended = end.is_some();
+                if let Some(end) = end.filter(|_| tells_all) {
+                    said.truncate(end + 1);
+                }
                 trail.append(&mut said);
             }
             said.clear();
@@ -236,8 +246,22 @@ fn is_taken_out(run: &Run, need: Need) -> bool {
             Need::Texts => true,
             Need::Metrics | Need::Plan => stands(PLAN_TAKEN_OUT),
             Need::Judge => stands(JUDGE_TAKEN_OUT),
+            Need::PlainArguments => {
+                calls(run).any(|call| serde_json::from_str::<IgnoredAny>(&call.arguments.as_str()).is_err())
+            }
+            Need::ToolNames => calls(run).any(|call| is_told_command(&call.name)),
             _ => false,
         }
+}
+
+fn calls(run: &Run) -> impl Iterator<Item = &ToolCall> {
+    run.events().iter().filter_map(Event::message).flat_map(|message| &message.tool_calls)
+}
+
+/// Does the name stand for a word of a text: `command-3`?
+fn is_told_command(name: &str) -> bool {
+    let nth = name.strip_prefix(TOLD_COMMAND).and_then(|rest| rest.strip_prefix('-'));
+    nth.is_some_and(|nth| !nth.is_empty() && nth.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// Does the recording hold what `need` names, anywhere?
@@ -258,7 +282,7 @@ pub fn has(run: &Run, need: Need) -> bool {
             run.events().iter().any(|event| matches!(event, Event::Metrics(metrics) if metrics.plan.is_some()))
         }
         // Taken out, or there.
-        Need::Texts => true,
+        Need::Texts | Need::PlainArguments | Need::ToolNames => true,
         // agentica's log keeps the verdict of each turn in its goal rows, without the reply.
         Need::Judge => run.events().iter().any(|event| match event {
             Event::Judge(_) => true,

@@ -96,12 +96,14 @@ impl Rule {
     }
 
     /// What it needs of a recording. Named tools, fields and metrics are found in a redacted one if they look like names,
-    /// and only then.
+    /// and only then; tools only where all of them kept theirs.
     pub fn needs(&self) -> impl Iterator<Item = Need> {
         let Options { identity, exempt_tools, tool, metric, .. } = &self.options;
         let fields = if let Identity::Fields(fields) = identity { &fields[..] } else { &[] };
         let mut named = fields.iter().chain(exempt_tools).chain(tool).chain(metric);
-        self.signal.need.into_iter().chain(named.any(|name| !is_public_name(name)).then_some(Need::Texts))
+        let names_tool = tool.is_some() || !exempt_tools.is_empty();
+        let texts = named.any(|name| !is_public_name(name)).then_some(Need::Texts);
+        self.signal.need.into_iter().chain(texts).chain(names_tool.then_some(Need::ToolNames))
     }
 
     /// The evidence when `reading` is held against the limit.

@@ -2,7 +2,7 @@
 
 use super::{Clause, Places, Stack};
 use crate::diagnostic::Diagnostic;
-use crate::rule::{Comparator, Rule};
+use crate::rule::{Comparator, Condition, Rule};
 use crate::transcript::Moment;
 
 /// What is wrong, and what to do about it.
@@ -73,6 +73,13 @@ fn clause_traps(clause: &Clause) -> Vec<Trap> {
         let what = "results are not known after the response";
         traps.push((what.to_owned(), "it sees those of the step before: leave `at` out"));
     }
+    if let Condition::Rule(rule) = &clause.condition
+        && matches!(rule.comparator, Comparator::AtMost | Comparator::LessThan)
+        && !matches!(rule.signal.unit, "as reported" | "share" | "ratio")
+    {
+        let what = "it fires while the reading is still low: at the first one";
+        traps.push((what.to_owned(), "a limit that ends a run is `at_least`"));
+    }
     if clause.cooldown > 0 && clause.then.is_terminal() {
         traps.push(("a cooldown has no effect on a clause that stops".to_owned(), "leave `cooldown` out"));
     }
@@ -100,6 +107,7 @@ mod tests {
             "{ signal = \"tokens.total\", equals = 20000 }",
             "{ signal = \"call.count\", at_least = 5, window = 3 }",
             "{ signal = \"steps\", equals = 0 }",
+            "{ signal = \"steps\", at_most = 50 }",
             "{ signal = \"errors.streak\", at_least = 3, at = \"after_response\" }",
             "{ signal = \"steps\", at_least = 5, cooldown = 2 }",
         ] {

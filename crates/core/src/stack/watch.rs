@@ -43,6 +43,8 @@ pub(super) struct WatchedStack<'s> {
     /// Each with its place in the stack.
     clauses: Vec<(usize, WatchedClause<'s>)>,
     cap: Option<WatchedCap<'s>>,
+    /// Is every decision told, also after one that stops? The replay of a redacted run may discard that one.
+    tells_all: bool,
     /// Of the clauses and the cap, if they stand alone.
     first_firings: Option<Vec<FirstFiring>>,
 }
@@ -55,6 +57,7 @@ impl<'s> WatchedStack<'s> {
         Self {
             clauses: clauses.map(|(nth, clause)| (nth, WatchedClause::start(clause))).collect(),
             cap: stack.cap.as_ref().map(|cap| WatchedCap::start(cap, header)),
+            tells_all: header.redacted && stack.clauses.iter().any(Clause::names_tools),
             first_firings: stack.stands_alone().then(|| vec![None; n_rules]),
         }
     }
@@ -74,10 +77,10 @@ impl Watch for WatchedStack<'_> {
             // Every clause sees every point; the first that stops has the last word.
             let (nth, watched) = &mut self.clauses[at];
             let Some(evidence) = watched.at(view) else { continue };
-            if !stopped {
+            if !stopped || self.tells_all {
                 let clause = watched.clause;
                 trail.push(Decision::at(view, clause.then, clause.name.clone(), evidence));
-                stopped = clause.then.is_terminal();
+                stopped |= clause.then.is_terminal();
             }
             let nth = *nth;
             self.note(nth, view, evidence);
@@ -85,7 +88,7 @@ impl Watch for WatchedStack<'_> {
         if let Some(hit) = self.cap.as_mut().and_then(|cap| cap.at(view)) {
             let last = self.first_firings.as_ref().map_or(0, |firings| firings.len() - 1);
             self.note(last, view, hit.evidence);
-            trail.extend((!stopped).then_some(hit));
+            trail.extend((!stopped || self.tells_all).then_some(hit));
         }
     }
 

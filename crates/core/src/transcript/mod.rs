@@ -17,7 +17,7 @@ mod view;
 pub use event::{Checkpoint, Event, Json, JudgeReply, Lane, Message, Metrics, Name, Note, Role, ToolCall};
 pub use fingerprint::{Fingerprint, Identity};
 pub use outcome::{EndCause, Outcome, OutcomeSource, Secured};
-pub use placeholder::{JUDGE_TAKEN_OUT, PLAN_TAKEN_OUT, is_public_name};
+pub use placeholder::{JUDGE_TAKEN_OUT, PLAN_TAKEN_OUT, TOLD_COMMAND, is_public_name};
 pub use point::{Moment, Point};
 pub use run::{Draft, Grade, Header, Run};
 pub use spend::Spend;

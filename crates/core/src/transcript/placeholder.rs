@@ -6,6 +6,9 @@ pub const JUDGE_TAKEN_OUT: &str = "redacted.judge";
 /// The kind of the note that stands for a task plan.
 pub const PLAN_TAKEN_OUT: &str = "redacted.plan";
 
+/// What a tool is called whose name was the first word of a text: `command-3`.
+pub const TOLD_COMMAND: &str = "command";
+
 /// The placeholder of the `nth` text of a run, `bytes` long.
 pub fn write(nth: usize, bytes: usize) -> String {
     format!("[text {nth}, {bytes} bytes]")
@@ -13,8 +16,13 @@ pub fn write(nth: usize, bytes: usize) -> String {
 
 /// How long the text was for which `text` stands; `None` where there is no placeholder.
 pub fn bytes_of(text: &str) -> Option<usize> {
-    let (_, rest) = text.split_once("[text ")?.1.split_once(", ")?;
-    rest.split_once(" bytes]")?.0.parse().ok()
+    parts_of(text).map(|(_, bytes)| bytes)
+}
+
+/// Which text it was, and how long, for which `text` stands; `None` where there is no placeholder.
+pub fn parts_of(text: &str) -> Option<(usize, usize)> {
+    let (nth, rest) = text.split_once("[text ")?.1.split_once(", ")?;
+    Some((nth.parse().ok()?, rest.split_once(" bytes]")?.0.parse().ok()?))
 }
 
 /// Does it look like the name of a program's part (a tool, a parameter, a status) rather than like something said? Up to 64

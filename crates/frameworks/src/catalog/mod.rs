@@ -17,9 +17,9 @@ pub type ReadConfig<'r> = dyn Fn(&str) -> Result<ConfigText, Diagnostic> + 'r;
 
 /// The strategies of a stack file, in file order. The errors are those of its settings and of the configurations it
 /// names, all of them.
-pub fn strategies(file: StackFile, read_config: &ReadConfig<'_>) -> Result<Strategies, Diagnostics> {
+pub fn strategies(file: &StackFile, read_config: &ReadConfig<'_>) -> Result<Strategies, Diagnostics> {
     let mut errors = Vec::new();
-    let all = built(&file, read_config, &mut errors);
+    let all = built(file, read_config, &mut errors);
     Diagnostics::of(errors).map_or(Ok(all), Err)
 }
 
@@ -37,7 +37,7 @@ fn built(file: &StackFile, read_config: &ReadConfig<'_>, errors: &mut Vec<Diagno
     for entry in &file.entries {
         match entry {
             Entry::Own(stack) => all.push(Box::new(stack.clone()) as Box<dyn Strategy>),
-            Entry::Use(used) => match look_up(used.clone(), read_config) {
+            Entry::Use(used) => match look_up(used, read_config) {
                 Ok(strategy) => all.push(strategy),
                 Err(more) => errors.extend(more),
             },
@@ -80,14 +80,14 @@ pub fn all_systems() -> Result<Strategies, Diagnostics> {
         for profile in info.profiles {
             let (system, profile) = (info.id.to_owned(), Some((*profile).to_owned()));
             let name = profile.as_ref().map_or_else(String::new, |profile| format!("{system} ({profile})"));
-            all.push(by_name(Use { name, system, profile, ..Use::default() })?);
+            all.push(by_name(&Use { name, system, profile, ..Use::default() })?);
         }
     }
     Ok(all)
 }
 
 /// One system or preset at its defaults, as named on the command line.
-pub fn by_name(used: Use) -> Result<Box<dyn Strategy>, Diagnostics> {
+pub fn by_name(used: &Use) -> Result<Box<dyn Strategy>, Diagnostics> {
     let known = system::find(&used.system).is_some() || preset::find(&used.system).is_some();
     if let Some(meant) = near(&used.system).filter(|_| !known) {
         let what = format!("no system or preset is called `{}`", used.system);
@@ -106,7 +106,7 @@ fn near_name(name: &str) -> Option<&'static str> {
     nearest(name, system::SYSTEMS.iter().map(|info| info.id).chain(preset::ALL.iter().map(|preset| preset.id)))
 }
 
-fn look_up(used: Use, read_config: &ReadConfig<'_>) -> Result<Box<dyn Strategy>, Diagnostics> {
+fn look_up(used: &Use, read_config: &ReadConfig<'_>) -> Result<Box<dyn Strategy>, Diagnostics> {
     if let Some(info) = system::find(&used.system) {
         return settings::build_system(info, used, read_config);
     }

@@ -23,16 +23,16 @@ pub(super) fn of_preset(used: &Use) -> preset::Settings {
 }
 
 /// A system in the profile and with the options and configuration asked for.
-pub(super) fn build_system(info: &SystemInfo, used: Use, read_config: &ReadConfig<'_>) -> Built {
+pub(super) fn build_system(info: &SystemInfo, used: &Use, read_config: &ReadConfig<'_>) -> Built {
     let mut errors = Vec::new();
     let config = match used.config.as_deref().map(read_config).transpose() {
         Ok(config) => config,
         Err(error) => {
-            errors.push(unreadable(&error, &used));
+            errors.push(unreadable(&error, used));
             None
         }
     };
-    let mut settings = of_system(&used, config);
+    let mut settings = of_system(used, config);
     loop {
         let (error, about) = match (info.build)(&settings) {
             Ok(strategy) => return Diagnostics::of(errors).map_or(Ok(strategy), Err),
@@ -41,11 +41,11 @@ pub(super) fn build_system(info: &SystemInfo, used: Use, read_config: &ReadConfi
         errors.push(placed(error, &about, &used.places));
         let removed = match &about {
             About::Profile => settings.profile.take().is_some(),
-            About::Option(key) | About::Value(key) => settings.set.shift_remove(key).is_some(),
+            About::Option(key) | About::Value(key) => settings.set.shift_remove(&**key).is_some(),
             About::Config => settings.config.take().is_some(),
         };
         if !removed {
-            return Err(all(errors, &used));
+            return Err(all(errors, used));
         }
     }
 }
@@ -58,26 +58,26 @@ fn unreadable(error: &Diagnostic, used: &Use) -> Diagnostic {
 }
 
 /// A preset in the variant and with the parameters asked for.
-pub(super) fn build_preset(preset: &'static Preset, mut used: Use) -> Built {
+pub(super) fn build_preset(preset: &'static Preset, used: &Use) -> Built {
     let mut errors = Vec::new();
-    if let Some(config) = used.config.take() {
+    if let Some(config) = &used.config {
         let what = format!("preset `{}` reads no configuration file (`{config}`)", preset.id);
         errors.push(used.places.at_name("config", what, "give its parameters with `set = { name = value }`"));
     }
-    let mut settings = of_preset(&used);
+    let mut settings = of_preset(used);
     loop {
         let error = match preset.strategy(&used.name, &settings) {
             Ok(strategy) => return Diagnostics::of(errors).map_or(Ok(Box::new(strategy)), Err),
             Err(error) => error,
         };
-        errors.push(of_preset_error(preset, &error, &used));
+        errors.push(of_preset_error(preset, &error, used));
         let removed = match &error {
             SettingsError::Variant { .. } => settings.variant.take().is_some(),
             SettingsError::Unknown { name, .. } | SettingsError::Kind { name, .. } => remove(&mut settings.set, name),
             SettingsError::Refused { .. } => false,
         };
         if !removed {
-            return Err(all(errors, &used));
+            return Err(all(errors, used));
         }
     }
 }

@@ -27,7 +27,12 @@ impl ConfigText {
     pub fn json_error(&self, error: &serde_json::Error, what: &str, help: &str) -> ConfigError {
         let before: usize = self.text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
         let at = before + error.column().saturating_sub(1);
-        self.error_in(at..at, format!("{what}: {}", message_of(error)), help)
+        let message = message_of(error);
+        // Of an unknown name serde tells the end of what it stands in.
+        let named = ["unknown field `", "unknown variant `"].iter().find_map(|start| message.strip_prefix(start));
+        let name = named.and_then(|rest| rest.split('`').next());
+        let span = name.and_then(|name| self.key(name, 0..self.text.len())).unwrap_or(at..at);
+        self.error_in(span, format!("{what}: {message}"), help)
     }
 
     /// The text as TOML, in JSON's terms (times become text).
@@ -113,7 +118,7 @@ impl Settings {
             None => Ok(()),
             Some(key) => {
                 let help = did_you_mean(key, known);
-                Err(ConfigError::about(About::Option(key.clone()), format!("unknown option `{key}`"), help))
+                Err(ConfigError::about(About::Option(key.as_str().into()), format!("unknown option `{key}`"), help))
             }
         }
     }
@@ -141,7 +146,7 @@ impl Settings {
 
     /// The error for an option's value.
     pub fn bad_option(&self, key: &str, value: &Value, help: impl Into<String>) -> ConfigError {
-        ConfigError::about(About::Value(key.to_owned()), format!("bad value `{value}` of option `{key}`"), help)
+        ConfigError::about(About::Value(key.into()), format!("bad value `{value}` of option `{key}`"), help)
     }
 }
 
@@ -161,9 +166,9 @@ pub enum About {
     /// The profile.
     Profile,
     /// The name of an option.
-    Option(String),
+    Option(Box<str>),
     /// The value of an option.
-    Value(String),
+    Value(Box<str>),
 }
 
 /// A configuration that was refused: what, where, how to fix it; and what of the stack file it is about.

@@ -87,7 +87,7 @@ fn awaken_trap(condition: &StopConditionSpec, guard: usize) -> (&'static str, Op
         StopConditionSpec::TokenBudget { max_total } => {
             ("max_total", few_tokens(i64::try_from(*max_total).unwrap_or(i64::MAX)))
         }
-        StopConditionSpec::ConsecutiveErrors { max } if max & 0xFFFF_FFFF == 0 => {
+        StopConditionSpec::ConsecutiveErrors { max } if max.trailing_zeros() >= 32 => {
             let wrapped = "awaken keeps the lowest 32 bits of `max`: it is 0, which switches the condition off";
             let trap = if *max == 0 { off("max") } else { (wrapped.to_owned(), LEAVE_OUT.to_owned()) };
             ("max", Some(trap))
@@ -203,7 +203,7 @@ fn adaptive(settings: &Settings) -> Vec<ConfigTrap> {
     let what = format!("`max_iterations` of {max} allows a single model call");
     let help = "write 2 or more; there is no value that switches it off";
     match option {
-        Some(_) => vec![(Diagnostic::new(Location::default(), what, help), About::Value("max_iterations".to_owned()))],
+        Some(_) => vec![(Diagnostic::new(Location::default(), what, help), About::Value("max_iterations".into()))],
         None => vec![in_config(settings, "max_iterations", (what, help.to_owned()))],
     }
 }
@@ -215,7 +215,7 @@ fn mira(settings: &Settings) -> Vec<ConfigTrap> {
     let mut traps = Vec::new();
     let mut told = |key: &str, what: String, help: &str| {
         if settings.set.contains_key(key) {
-            traps.push((Diagnostic::new(Location::default(), what, help), About::Value(key.to_owned())));
+            traps.push((Diagnostic::new(Location::default(), what, help), About::Value(key.into())));
         } else {
             traps.push(in_config(settings, key, (what, help.to_owned())));
         }
@@ -223,7 +223,7 @@ fn mira(settings: &Settings) -> Vec<ConfigTrap> {
     let value = |key: &str| settings.set.get(key).or_else(|| config.get(key));
     for (index, goal) in value("goals").and_then(Value::as_array).into_iter().flatten().enumerate() {
         let alone = serde_json::json!({"goals": [goal], "strictHeuristics": true});
-        if Policy::parse(&alone).ok().flatten().is_some_and(|policy| policy.goals.is_empty()) {
+        if Policy::parse(&alone, true).ok().flatten().is_some_and(|policy| policy.goals.is_empty()) {
             let what = format!("goal {} is dropped without a word", index + 1);
             told("goals", what, "write `metric`, `operator` (> >= < <= ==) and a numeric `value`");
         }
@@ -234,7 +234,7 @@ fn mira(settings: &Settings) -> Vec<ConfigTrap> {
     ] {
         let Some(limit) = value(key).filter(|limit| !limit.is_null()) else { continue };
         let alone = serde_json::json!({key: limit, "strictHeuristics": true});
-        if !Policy::parse(&alone).ok().flatten().is_some_and(|policy| read(&policy)) {
+        if !Policy::parse(&alone, true).ok().flatten().is_some_and(|policy| read(&policy)) {
             told(key, format!("`{key}` of {limit} is dropped without a word: there is no limit"), "write 1 or more");
         } else if let Some((what, help)) = limit.as_i64().filter(|_| key == "maxTokens").and_then(few_tokens) {
             told(key, what, &help);

@@ -16,6 +16,7 @@ mod forms;
 mod google;
 mod grades;
 mod hygiene;
+mod in_memory;
 mod json;
 mod labels;
 mod openai;
@@ -35,9 +36,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 pub use corpus::Corpus;
+pub use decode::unpacked_text;
 pub use format::{FORMATS, Format, Layout, Raw, by_id, detect};
 pub use grades::{FolderGrades, Graded};
 pub use hygiene::{Check, Oddity};
+pub use in_memory::{ReadText, read_text};
 pub use json::Written;
 pub use price::{NotPriced, Price, PriceTable, PricedModel, Pricing, PricingReport, Unpriced, ZeroCosts};
 pub use probe::{Probe, Shape, Sketch};
@@ -48,8 +51,8 @@ use crate::diagnostic::Diagnostic;
 
 /// Our own trace format: reading lives with the other formats, writing and its schema are here.
 pub mod trace {
+    pub use super::format::read_trace_text as read_text;
     pub use super::format::write_trace as write;
-    pub use super::format::{TraceText, read_trace_text as read_text};
 }
 
 /// The JSON Schema of one line of a `whenstop trace v1` file.
@@ -66,6 +69,18 @@ pub enum Detail {
     Hygiene,
     /// Every run is listed besides: the report then grows with their number.
     Runs,
+}
+
+/// What a recorded cost counts for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RecordedCosts {
+    /// It is the cost. Only a 0 for a run with tokens is unknown, unless its models are free.
+    #[default]
+    Trusted,
+    /// Prices go before it, where there are some for the run.
+    Overridden,
+    /// As trusted, but a 0 stays where it is: for copies, whose readers decide what to make of it.
+    Copied,
 }
 
 /// How to read a corpus.
@@ -87,12 +102,10 @@ pub struct ReadOptions {
     pub outcome_key: Option<String>,
     /// Prices to compute costs from where only tokens are recorded.
     pub prices: Option<Arc<PriceTable>>,
-    /// Compute the cost from `prices` where one is recorded, too.
-    pub override_costs: bool,
+    /// What a recorded cost counts for.
+    pub recorded_costs: RecordedCosts,
     /// Models whose recorded cost of 0 is true. Of others, a cost of 0 for a run with tokens is unknown.
     pub free_models: Vec<String>,
-    /// Keep a recorded cost of 0 whatever the tokens: for copies of a recording.
-    pub keep_zero_costs: bool,
     /// How closely the runs are looked at for the report.
     pub detail: Detail,
 }
@@ -108,9 +121,8 @@ impl Default for ReadOptions {
             success_at: None,
             outcome_key: None,
             prices: None,
-            override_costs: false,
+            recorded_costs: RecordedCosts::default(),
             free_models: Vec::new(),
-            keep_zero_costs: false,
             detail: Detail::Hygiene,
         }
     }

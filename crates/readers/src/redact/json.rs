@@ -3,7 +3,7 @@
 //! Two values that are equal stay equal, as JSON, as numbers of a language without integers, and byte for byte; two that
 //! differ stay different.
 
-use super::pseudonyms::Pseudonyms;
+use super::pseudonyms::{Pseudonyms, is_plain};
 use crate::transcript::is_public_name;
 
 /// Words that rules look for as values of a field: states of a task, and kinds of native event.
@@ -84,7 +84,7 @@ fn decoded(token: &str) -> String {
 
 fn key(token: &str, is_at_top: bool, names: &mut Pseudonyms) -> String {
     let decoded = decoded(token);
-    if decoded.is_empty() || (is_at_top && is_public_name(&decoded)) {
+    if decoded.is_empty() || (is_at_top && is_public_name(&decoded) && !is_plain("key", &decoded)) {
         return token.to_owned();
     }
     // Whole-number keys come first in JavaScript's order: they stay numbers.

@@ -2,11 +2,13 @@
 //!
 //! Every text becomes a placeholder that tells which texts of the run are equal, how long each is, and which published
 //! phrases it holds; see [`Pseudonyms`] and [`crate::text::marks`]. Kept as they are: order, roles, lanes, flags, tokens,
-//! costs, times, outcomes, and the names of tools, arguments, metrics, models and suites where they look like names. A run
-//! knows that it is redacted, so that whatever reads texts is not evaluable on it.
+//! costs, times, outcomes, and the names of tools, arguments, metrics, models and suites where they look like names; kinds,
+//! states and reasons where frameworks publish them ([`words`]). A run knows that it is redacted, so that whatever reads
+//! texts is not evaluable on it. That a recording says so of itself is no reason to pass anything on.
 
 mod json;
 mod pseudonyms;
+mod words;
 
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -17,13 +19,12 @@ use crate::transcript::{
 };
 use pseudonyms::Pseudonyms;
 
-/// Takes the texts out of `run`. Ids of runs and tasks become hashes of `salt` and the id: the same salt gives the same
-/// names, and without the salt nobody can test a guess. A run that is redacted already stays as it is.
+/// Takes the texts out of `run`. Ids of runs and tasks become hashes, keyed with `salt`: the same salt gives the same
+/// names. Whoever has neither the salt nor guesses it cannot test a guess of an id; an empty salt keeps nobody from that.
+///
+/// A run that says it is redacted is treated as any other, so its ids are hashed again; its placeholders stay what they are.
 pub fn redact(run: &Run, salt: &str) -> Run {
-    if run.header.redacted {
-        return run.clone();
-    }
-    let mut names = Pseudonyms::default();
+    let mut names = Pseudonyms::of(run);
     let events = run.events().iter().map(|event| self::event(event, &mut names)).collect();
     let grade = Grade { source: OutcomeSource::None, ..run.grade.clone() };
     Run::new(Draft { header: header(&run.header, salt), events, grade, warnings: Vec::new() })
@@ -63,7 +64,7 @@ fn event(event: &Event, names: &mut Pseudonyms) -> Event {
         // Half a verdict would be misread; without one, what asks the judge is not evaluable.
         Event::Judge(_) => taken_out(JUDGE_TAKEN_OUT),
         Event::Checkpoint(checkpoint) => Event::Checkpoint(*checkpoint),
-        Event::Note(note) => Event::Note(self::note(note)),
+        Event::Note(note) => Event::Note(self::note(note, names)),
     }
 }
 
@@ -80,7 +81,7 @@ fn message(message: &Message, names: &mut Pseudonyms) -> Message {
     redacted.name = message.name.as_deref().map(|name| match message.role {
         // Agents and tools have names of the program; who is served may be a person.
         Role::Assistant => names.name("agent", name),
-        Role::Tool => names.name("tool", name),
+        Role::Tool => names.tool(name),
         Role::User | Role::System => names.plain("speaker", name),
     });
     redacted.is_error = message.is_error;
@@ -91,7 +92,8 @@ fn message(message: &Message, names: &mut Pseudonyms) -> Message {
         .model
         .as_deref()
         .map(|model| if is_catalogued(model) { model.into() } else { names.plain("model", model) });
-    redacted.finish_reason = message.finish_reason.as_deref().map(|reason| names.name("reason", reason));
+    redacted.finish_reason =
+        message.finish_reason.as_deref().map(|reason| names.word("reason", reason, words::is_reason));
     redacted.extra = message.extra.as_deref().and_then(|extra| native(extra, names));
     redacted
 }
@@ -104,7 +106,7 @@ fn call(call: &ToolCall, names: &mut Pseudonyms) -> ToolCall {
         Ok(_) => Text::plain(json::redacted(&arguments, names)),
         Err(_) => names.text(&call.arguments),
     };
-    ToolCall::new(id.as_deref(), &names.name("tool", &call.name), arguments)
+    ToolCall::new(id.as_deref(), &names.tool(&call.name), arguments)
 }
 
 /// Fields only some framework's rules read: what a rule compares of them survives.
@@ -121,8 +123,8 @@ fn metrics(metrics: &Metrics, names: &mut Pseudonyms) -> Event {
         experiment: metrics
             .experiment
             .as_deref()
-            .map(|name| if is_numbered(name) { name.into() } else { names.plain("experiment", name) }),
-        status: metrics.status.as_deref().map(|status| names.name("status", status)),
+            .map(|name| if is_numbered(name) { name.into() } else { names.plain("named", name) }),
+        status: metrics.status.as_deref().map(|status| names.word("status", status, words::is_state)),
         values: metrics.values.iter().map(|(name, value)| (names.name("metric", name), *value)).collect(),
         plan: None,
     })
@@ -139,13 +141,8 @@ fn is_numbered(name: &str) -> bool {
     matches!(word.to_ascii_lowercase().as_str(), "exp" | "experiment")
 }
 
-/// A word of status: `budget_limited`.
-fn is_word(word: &str) -> bool {
-    word.len() < 25 && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
-}
-
-/// A native record keeps its kind; of a goal row, what a rule counts.
-fn note(note: &Note) -> Note {
+/// A native record keeps its kind, if it is one that a reader of ours writes; of a goal row, what a rule counts.
+fn note(note: &Note, names: &mut Pseudonyms) -> Note {
     const COUNTED: [&str; 5] = ["status", "turns_used", "tokens_used", "wall_clock_used_sec", "last_verdict"];
     let mut kept = serde_json::Map::new();
     if &*note.kind == "agentica.goal" {
@@ -153,13 +150,15 @@ fn note(note: &Note) -> Note {
         let goal = body.get("goal").filter(|goal| goal.is_object()).unwrap_or(&body);
         for field in COUNTED {
             match goal.get(field) {
-                Some(Value::String(word)) if is_word(word) => kept.insert(field.to_owned(), word.as_str().into()),
+                Some(Value::String(word)) => {
+                    kept.insert(field.to_owned(), names.word("word", word, words::is_state).as_str().into())
+                }
                 Some(number @ Value::Number(_)) => kept.insert(field.to_owned(), number.clone()),
                 _ => None,
             };
         }
     }
-    Note { kind: note.kind.clone(), body: object(&kept) }
+    Note { kind: names.word("note", &note.kind, words::is_note), body: object(&kept) }
 }
 
 fn object(fields: &serde_json::Map<String, Value>) -> Json {
@@ -221,10 +220,39 @@ mod tests {
     }
 
     #[test]
-    fn a_salt_changes_every_name_and_a_second_time_changes_nothing() {
-        let run = sketch::run("-done");
+    fn a_salt_changes_every_name_and_a_second_time_changes_no_text() {
+        let run = sketch::run("ls(1)=a ls(2)=b -done");
         let (plain, salted) = (redact(&run, ""), redact(&run, "secret"));
         assert_ne!(plain.header.run_id, salted.header.run_id);
-        assert_eq!(redact(&plain, "secret").header.run_id, plain.header.run_id);
+        assert_eq!(plain.header.run_id.len(), "run-".len() + 32, "128 bits: {}", plain.header.run_id);
+        let again = redact(&plain, "secret");
+        assert_eq!(format!("{:?}", again.events()), format!("{:?}", plain.events()));
+        assert_ne!(again.header.run_id, plain.header.run_id);
+    }
+
+    #[test]
+    fn a_run_that_says_it_is_redacted_is_not_believed() {
+        let mut run = sketch::run("-hunter2");
+        run.header.redacted = true;
+        let copy = redact(&run, "");
+        assert!(!format!("{copy:?}").contains("hunter2"));
+        assert!(copy.header.run_id.starts_with("run-"));
+    }
+
+    #[test]
+    fn a_first_word_of_a_text_is_no_name_of_a_program() {
+        let mut reply = Message::new(Role::Assistant);
+        for text in ["hunter2 is it", "ls -la", "tool-7 x"] {
+            let name = text.split(' ').next().unwrap();
+            reply.tool_calls.push(ToolCall::new(None, name, serde_json::Value::from(text).to_string()));
+        }
+        reply.tool_calls.push(ToolCall::new(None, "tool-7", "{}"));
+        let run = Run::new(Draft { events: vec![Event::Message(reply)], ..Draft::default() });
+        let copy = redact(&run, "");
+        let calls = copy.events()[0].message().unwrap().tool_calls.iter();
+        assert_eq!(
+            calls.map(|call| call.name.to_string()).collect::<Vec<_>>(),
+            ["command-1", "ls", "command-2", "command-2"]
+        );
     }
 }

@@ -2,10 +2,11 @@
 //!
 //! An ordinal tells what is equal within the run and nothing else: unlike a hash, no guess can be held against it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
+use super::words;
 use crate::text::marks::{self, Marks};
-use crate::transcript::{Name, Text, is_public_name, placeholder};
+use crate::transcript::{Name, Run, TOLD_COMMAND, Text, is_public_name, placeholder};
 
 /// Ordinals given to what one run says. Only asked for one entry at a time, so hash order reaches nothing.
 #[derive(Debug, Default)]
@@ -13,9 +14,33 @@ pub(super) struct Pseudonyms {
     texts: HashMap<String, usize>,
     plain: HashMap<&'static str, HashMap<String, usize>>,
     spellings: HashMap<(&'static str, usize), Vec<String>>,
+    /// Names of calls that are the first word of a text: a person or a model wrote them, and no program has them.
+    told: HashSet<String>,
+    /// The run says that its texts are taken out already. That is believed of no text: one that has the very form of a
+    /// placeholder keeps the length it tells, and any other becomes a placeholder.
+    claims_placeholders: bool,
 }
 
 impl Pseudonyms {
+    /// Nothing is known of `run` yet but which names of calls are words of a text.
+    pub(super) fn of(run: &Run) -> Self {
+        let messages = run.events().iter().filter_map(|event| event.message());
+        let calls = messages.flat_map(|message| &message.tool_calls);
+        let told = calls.filter(|call| {
+            let arguments = call.arguments.as_str();
+            let command = serde_json::from_str::<String>(&arguments);
+            // An argument list that is no JSON is a text, too.
+            let text = match &command {
+                Ok(text) => text.as_str(),
+                Err(_) if arguments.trim_start().starts_with(['{', '[']) => return false,
+                Err(_) => &arguments,
+            };
+            text.split_whitespace().next() == Some(&*call.name)
+        });
+        let told = told.map(|call| call.name.to_string()).collect();
+        Self { told, claims_placeholders: run.header.redacted, ..Self::default() }
+    }
+
     /// The placeholder of a text; white space stands for itself.
     pub(super) fn text(&mut self, text: &Text) -> Text {
         let text = text.as_str();
@@ -27,8 +52,12 @@ impl Pseudonyms {
 
     /// The placeholder of a text that is not blank: which, how long, and which published phrases it holds.
     pub(super) fn placeholder(&mut self, text: &str) -> String {
-        let nth = self.nth_text(text);
-        marked(&placeholder::write(nth, text.len()), &marks::of(text))
+        let marks = marks::of(text);
+        let claimed = placeholder::parts_of(text).filter(|(nth, bytes)| {
+            self.claims_placeholders && marked(&placeholder::write(*nth, *bytes), &marks) == text
+        });
+        let bytes = claimed.map_or(text.len(), |(_, bytes)| bytes);
+        marked(&placeholder::write(self.nth_text(text), bytes), &marks)
     }
 
     /// Which text this is, from 1.
@@ -41,9 +70,22 @@ impl Pseudonyms {
         if name.is_empty() { "".into() } else { format!("{kind}-{}", self.nth(kind, name)).into() }
     }
 
-    /// A name that looks like one of a program stays; anything else gets a plain one.
+    /// A name that looks like one of a program stays; anything else gets a plain one, and so does what looks like that.
     pub(super) fn name(&mut self, kind: &'static str, name: &str) -> Name {
-        if is_public_name(name) { name.into() } else { self.plain(kind, name) }
+        if is_public_name(name) && !is_plain(kind, name) { name.into() } else { self.plain(kind, name) }
+    }
+
+    /// The name of a tool. One that is a word of a text stays only if it is a command that everybody uses.
+    pub(super) fn tool(&mut self, name: &str) -> Name {
+        if is_plain(TOLD_COMMAND, name) || (self.told.contains(name) && !words::is_command(name)) {
+            return self.plain(TOLD_COMMAND, name);
+        }
+        self.name("tool", name)
+    }
+
+    /// A word that stays if `is_published`.
+    pub(super) fn word(&mut self, kind: &'static str, word: &str, is_published: fn(&str) -> bool) -> Name {
+        if is_published(word) { word.into() } else { self.plain(kind, word) }
     }
 
     /// Which one of its kind this is, from 1.
@@ -82,8 +124,20 @@ fn nth(known: &mut HashMap<String, usize>, name: &str) -> usize {
     nth
 }
 
-/// A name that is the same in every recording: a hash of the salt and the name.
+/// Does the name look as if it stood for another: `tool-3`?
+pub(super) fn is_plain(kind: &str, name: &str) -> bool {
+    name.strip_prefix(kind)
+        .and_then(|rest| rest.strip_prefix('-'))
+        .is_some_and(|nth| !nth.is_empty() && nth.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// A name that is the same in every recording: 128 bits of a hash of the kind and the name (BLAKE3), keyed with the
+/// salt. Without a salt whoever guesses a name can see whether the guess is right.
 pub(super) fn hashed(salt: &str, kind: &str, name: &str) -> String {
-    let print = xxhash_rust::xxh3::xxh3_64(format!("{salt}\0{kind}\0{name}").as_bytes());
-    format!("{kind}-{print:016x}")
+    const CONTEXT: &str = "whenstop 2026-11-22 ids of redacted recordings";
+    let named = format!("{kind}\0{name}");
+    let hash = blake3::keyed_hash(&blake3::derive_key(CONTEXT, salt.as_bytes()), named.as_bytes());
+    let [high, low] = [&hash.as_bytes()[..8], &hash.as_bytes()[8..16]]
+        .map(|half| half.iter().fold(0_u64, |sum, byte| sum << 8 | u64::from(*byte)));
+    format!("{kind}-{high:016x}{low:016x}")
 }

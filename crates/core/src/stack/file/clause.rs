@@ -70,15 +70,21 @@ fn condition(fields: &Fields<'_>) -> Read<Condition> {
             let help = "name a `signal`, or combine with `all`, `any` or `not`";
             Err(fields.error_here("a clause without a condition", help))
         }
-        // What is misspelled here is told as an unknown key.
-        [] => Err(Reported),
         [first, second, ..] => {
-            // Each of them is looked through, so that its own errors are told too.
-            let _ = (fields.value("latched"), Comparator::ALL.map(|comparator| fields.value(comparator.key())));
+            // Each of them is read, so that its own errors are told too.
+            for kind in &kinds {
+                let _ = match *kind {
+                    "signal" => read_rule(fields).map(drop),
+                    "all" => read_all(fields).map(drop),
+                    "any" => read_parts(fields, "any").map(drop),
+                    _ => fields.table("not", EXAMPLE).and_then(|part| read_condition(&part)).map(drop),
+                };
+            }
             let what = format!("a clause with both `{first}` and `{second}`");
             Err(fields.error_at_key(second, what, "one condition a clause: nest the other inside it"))
         }
-        [_] => Err(Reported),
+        // What is misspelled here is told as an unknown key.
+        [] | [_] => Err(Reported),
     }
 }
 
@@ -115,10 +121,10 @@ pub(super) fn limit_places(fields: &Fields<'_>, places: &mut Vec<Range<usize>>) 
             }
         }
     }
-    if fields.is_table("not") {
-        if let Ok(part) = fields.table("not", "") {
-            limit_places(&part, places);
-        }
+    if fields.is_table("not")
+        && let Ok(part) = fields.table("not", "")
+    {
+        limit_places(&part, places);
     }
 }
 

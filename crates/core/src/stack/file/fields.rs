@@ -107,7 +107,7 @@ impl<'t> Fields<'t> {
     /// The fields of the table under `key`; the caller has seen that it is there.
     pub(super) fn table(&self, key: &'static str, example: &str) -> Read<Self> {
         match self.value(key) {
-            Some(placed) => self.nested(placed, &format!("`{key}`"), example),
+            Some(placed) => self.nested(placed, &format!("`{key}`"), &format!("{key} = {example}")),
             None => Err(self.error_here(format!("no `{key}`"), format!("add `{key} = {example}`"))),
         }
     }
@@ -305,7 +305,7 @@ pub(super) fn to_json(source: Source<'_>, key: &str, value: &Spanned<DeValue<'_>
     }
 }
 
-impl<'t> Fields<'t> {
+impl Fields<'_> {
     /// The value of `key` as JSON.
     pub(super) fn json(&self, key: &'static str) -> Read<Option<serde_json::Value>> {
         self.asked.borrow_mut().push(key);

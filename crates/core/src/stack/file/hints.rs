@@ -34,7 +34,8 @@ const COMPARATORS: &[(&str, Comparator)] = &[
     ("<", Comparator::LessThan),
     ("gte", Comparator::AtLeast),
     ("ge", Comparator::AtLeast),
-    ("min", Comparator::AtLeast),
+    // A limit in other tools is the most that is allowed: here it is where the rule fires.
+    ("max", Comparator::AtLeast),
     ("limit", Comparator::AtLeast),
     ("threshold", Comparator::AtLeast),
     ("value", Comparator::AtLeast),
@@ -45,7 +46,6 @@ const COMPARATORS: &[(&str, Comparator)] = &[
     ("is", Comparator::Equals),
     ("lte", Comparator::AtMost),
     ("le", Comparator::AtMost),
-    ("max", Comparator::AtMost),
     ("below", Comparator::LessThan),
     ("under", Comparator::LessThan),
     ("lt", Comparator::LessThan),
@@ -124,6 +124,16 @@ pub(super) fn signal(word: &str) -> Option<&'static str> {
 /// The comparator that a key of another tool means.
 pub(super) fn comparator(key: &str) -> Option<Comparator> {
     looked_up(COMPARATORS, key)
+}
+
+/// The comparator whose sign a text begins with, where TOML wants a key.
+pub(super) fn sign_at(text: &str) -> Option<Comparator> {
+    text.starts_with(['<', '>'])
+        .then(|| {
+            // The longer signs come first in the list.
+            COMPARATORS.iter().find(|(sign, _)| text.starts_with(sign)).map(|(_, comparator)| *comparator)
+        })
+        .flatten()
 }
 
 /// What is wrong with an unknown key and what to write, where that is more than a near miss.

@@ -96,7 +96,12 @@ fn read(source: Source<'_>, file: &mut StackFile) -> Read<()> {
     for error in &errors {
         let span = error.span().unwrap_or(0..0);
         let what = error.message().lines().next().unwrap_or("not TOML").to_owned();
-        source.error(span, format!("not TOML: {what}"), "`whenstop rules --help` shows a stack file");
+        let help = match source.text.get(span.start..).and_then(hints::sign_at) {
+            Some(comparator) => format!("write `{} = …`", comparator.key()),
+            None if what == "duplicate key" => "keep one of them".to_owned(),
+            None => "`whenstop rules --help` shows a stack file".to_owned(),
+        };
+        source.error(span, format!("not TOML: {what}"), help);
     }
     if !errors.is_empty() {
         return Err(Reported);
@@ -233,7 +238,7 @@ fn read_use(fields: &Fields<'_>, name: Read<Option<String>>, places: &mut Places
             put_settings(table, "set", places);
             fields.json("set").map(|set| set.and_then(|set| set.as_object().cloned()).unwrap_or_default())
         }
-        Some(placed) => Err(fields.wrong("set", placed, "a table: `set = { name = value }`")),
+        Some(other) => Err(fields.wrong("set", other, "a table: `set = { name = value }`")),
     };
     let finished = fields.finish(Level::Use(system.as_ref().ok().and_then(Option::as_deref).unwrap_or("the system")));
     let (name, system, profile, config, set) = (name?, system?.unwrap_or_default(), profile?, config?, set?);

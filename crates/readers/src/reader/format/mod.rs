@@ -118,7 +118,7 @@ formats! {
     chat::Chat,
 }
 
-pub use trace::{TraceText, read_text as read_trace_text, write as write_trace};
+pub use trace::{read_text as read_trace_text, write as write_trace};
 
 /// The format of that name.
 pub fn by_id(id: &str) -> Option<&'static dyn Format> {

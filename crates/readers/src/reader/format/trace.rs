@@ -7,14 +7,14 @@ use serde_json::value::RawValue;
 use super::{Format, Layout};
 use crate::diagnostic::Diagnostic;
 use crate::json_text::{Inner, List};
-use crate::reader::grades::FolderGrades;
+use crate::reader::in_memory::{self, ReadText};
 use crate::reader::json::{self, Fields as _, fields};
 use crate::reader::probe::{Probe, Sketch};
-use crate::reader::reading::{FileName, Reading, Record};
-use crate::reader::{Finding, ReadOptions, labels, openai};
+use crate::reader::reading::{Reading, Record};
+use crate::reader::{labels, openai};
 use crate::transcript::{
     Checkpoint, Draft, EndCause, Event, Grade, Header, Json, JudgeReply, Lane, Message, Metrics, Note, Outcome,
-    OutcomeSource, Run, Usage, Usd,
+    OutcomeSource, Usage, Usd,
 };
 
 pub use write::write;
@@ -93,34 +93,9 @@ fields! {
     }
 }
 
-/// Runs read from a text, and what was wrong with it.
-#[derive(Debug)]
-pub struct TraceText {
-    /// The runs.
-    pub runs: Vec<Run>,
-    /// What was wrong.
-    pub findings: Vec<Finding>,
-}
-
 /// Reads the lines of a text that is not a file: golden cases, generated runs.
-pub fn read_text(text: &str) -> TraceText {
-    let file = FileName { path: "trace".to_owned(), stem: "trace".to_owned(), ..FileName::default() };
-    let (grades, options) = (FolderGrades::default(), ReadOptions::default());
-    let record = Record {
-        text,
-        original: text,
-        file: &file,
-        key: "1",
-        envelope: "",
-        grades: &grades,
-        options: &options,
-        line: 1,
-        column: 1,
-    };
-    let mut reading = Reading::of(record);
-    Trace.read(&record, &mut reading);
-    let Reading { drafts, findings, .. } = reading;
-    TraceText { runs: drafts.into_iter().map(Run::new).collect(), findings }
+pub fn read_text(text: &str) -> ReadText {
+    in_memory::read_text(&Trace, text)
 }
 
 impl Format for Trace {

@@ -146,9 +146,8 @@ impl LabelFile {
             }
         }
         match run_id {
-            None if label.is_empty() => {}
+            _ if label.is_empty() => {}
             None => self.complain(at, "a label without a run id", "fill in `run_id`, or take the row out"),
-            Some(_) if label.is_empty() => {}
             Some(id) => self.labels.push((id, label)),
         }
     }

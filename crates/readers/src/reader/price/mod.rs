@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 pub use report::{NotPriced, PricedModel, PricingReport};
 pub use zero::ZeroCosts;
 
-use super::ReadOptions;
+use super::{ReadOptions, RecordedCosts};
 use crate::diagnostic::nearest;
 use crate::transcript::{Draft, Event, Lane, Message, Role, Usage, Usd};
 
@@ -261,23 +261,24 @@ pub(super) struct Settled {
 
 /// The one place where the recorded costs of a run become the costs that count.
 pub(super) fn settle(draft: &mut Draft, options: &ReadOptions, by_turn: bool) -> Settled {
-    let unknown_zero = !options.keep_zero_costs && zero::is_unknown(draft, options);
-    if unknown_zero {
-        let messages = draft.events.iter_mut().filter_map(|event| match event {
-            Event::Message(message) if is_call(message) => Some(message),
-            _ => None,
-        });
-        messages.for_each(|message| message.cost = None);
+    let is_zero = zero::is_unknown(draft, options);
+    let overrides = is_zero || options.recorded_costs == RecordedCosts::Overridden;
+    let pricing = options.prices.as_ref().map(|prices| prices.price(draft, by_turn, overrides));
+    if !is_zero || options.recorded_costs == RecordedCosts::Copied || matches!(pricing, Some(Pricing::Computed { .. }))
+    {
+        return Settled { pricing, unknown_zero: false };
     }
-    let prices = options.prices.as_ref();
-    match prices.map(|prices| prices.price(draft, by_turn, options.override_costs)) {
-        // The 0 is replaced by a cost that is known.
-        Some(Pricing::Computed { models, cache_unknown, overrides }) => {
-            let pricing = Pricing::Computed { models, cache_unknown, overrides: overrides || unknown_zero };
-            Settled { pricing: Some(pricing), unknown_zero: false }
-        }
-        pricing => Settled { pricing, unknown_zero },
+    for message in draft.events.iter_mut().filter_map(|event| match event {
+        Event::Message(message) if is_call(message) => Some(message),
+        _ => None,
+    }) {
+        message.cost = None;
     }
+    let pricing = pricing.map(|pricing| match pricing {
+        Pricing::Kept(reason) => Pricing::Missing(reason),
+        other => other,
+    });
+    Settled { pricing, unknown_zero: true }
 }
 
 /// Model calls whose tokens count: the agent's and its sub-agents'.
