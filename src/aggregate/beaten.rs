@@ -4,7 +4,7 @@ use super::ratios::{AmountRange, useful_range};
 use super::tasks::Tasks;
 use super::{Group, LEVEL, Row, Unit};
 use crate::stats::multiplicity::holm;
-use crate::stats::{PairedCounts, PairedSums, paired_test, ratio_difference};
+use crate::stats::{ClusterSums, PairedCounts, PairedSums, RatioDifference};
 use crate::transcript::Outcome;
 
 /// For each group the position of one that beats it, `None` where none does. The groups hold the same runs in the same
@@ -100,8 +100,13 @@ fn p_values(a: &[Known], b: &[Known], places: &[usize], tasks: usize) -> Option<
         return None;
     }
     sums.retain(|task| task.a.n > 0);
-    let p_killed = if killed < 0.0 { paired_test(&counts).p } else { None };
-    let p_saved = if saved > 0.0 { ratio_difference(&sums, LEVEL).p } else { None };
+    let counted = counts.iter().map(|task| PairedSums {
+        a: ClusterSums::of_counts(task.only_a, task.n),
+        b: ClusterSums::of_counts(task.only_b, task.n),
+    });
+    let p = |sums: &[PairedSums]| RatioDifference::new(sums)?.careful_p();
+    let p_killed = if killed < 0.0 { p(&counted.collect::<Vec<_>>()) } else { None };
+    let p_saved = if saved > 0.0 { p(&sums) } else { None };
     Some([p_killed.unwrap_or(1.0), p_saved.unwrap_or(1.0)])
 }
 

@@ -4,7 +4,6 @@
 mod beaten;
 mod budget;
 mod corrected;
-mod dominance;
 mod estimates;
 mod firing;
 mod frame;
@@ -25,7 +24,6 @@ mod tasks;
 pub use beaten::beaten;
 pub use budget::{BudgetCurve, budget_curves};
 pub use corrected::{CorrectedRate, corrected_fes_rate};
-pub use dominance::beaten;
 pub use estimates::{Estimates, LEVEL};
 pub use firing::{Firing, firings};
 pub use frontier::{FrontierPoint, FrontierSpread, REFERENCE, frontier, frontier_spread, frontier_volume};

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Columns that are no estimates: counts and sums of what was recorded, limits, and what goes with an estimate.
-const PLAIN: [&str; 45] = [
+const PLAIN: [&str; 47] = [
     "stopped",
     "unlabelled_runs",
     "judged",
@@ -43,6 +43,8 @@ const PLAIN: [&str; 45] = [
     "steps_added_without",
     "cut_off",
     "cut_off_informative",
+    "pooled_fes_rate",
+    "risk",
     "budget",
     "at_risk",
     "known_to",
