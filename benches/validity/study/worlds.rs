@@ -2,6 +2,7 @@
 //! hand, strategies that are all alike.
 
 use whenstop::stats::certificate::{Verdict, certify_labelled};
+use whenstop::stats::frontier::surely_beaten;
 use whenstop::stats::incidence::{End, Ending, incidence_band};
 use whenstop::stats::label_certificate::{ErrorModel, ErrorRates, LabelDoubt, LabelledTask};
 use whenstop::stats::label_rate::{LabelSums, corrected_rate};
@@ -372,13 +373,4 @@ pub(crate) fn sparse_checkpoints(corpus: Corpus, repetitions: u64) -> Vec<Row> {
         tally.note("bounds", "sample-within", estimate.bounds.map(within));
         tally.note("printed", "truth-within", estimate.interval.map(|interval| interval.contains(0.5)));
     })
-}
-
-/// The rule of the frontier: the second strategy kills no more (`killed`, first minus second) and saves no less (`saved`, second minus
-/// first), one of them beyond chance over both tests of all pairs.
-fn surely_beaten(killed: &RatioDifference, saved: &RatioDifference, pairs: usize, level: f64) -> bool {
-    let limit = level / pairs.max(1) as f64;
-    let sure =
-        |difference: &RatioDifference| difference.value > 0.0 && difference.careful_p().is_some_and(|p| p <= limit);
-    killed.value >= 0.0 && saved.value >= 0.0 && (sure(killed) || sure(saved))
 }
