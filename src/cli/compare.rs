@@ -30,6 +30,9 @@ pub(super) struct Args {
     assumptions: AssumptionArgs,
     #[command(flatten)]
     appetite: AppetiteArgs,
+    /// Also say what would be saved if this share of the runs failed, as in another mix of tasks.
+    #[arg(long, value_name = "RATE", value_parser = share)]
+    failure_rate: Option<f64>,
     /// The stack the others are compared with; by default the first.
     #[arg(long, value_name = "STACK")]
     baseline: Option<String>,
@@ -146,7 +149,8 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         firings.retain(|firing| reported.contains(&firing.run_id));
     }
     let mut publication = Publication::new(parts.reported, firings, stacks, args.baseline.as_deref(), &assumptions)
-        .with_label_errors(args.errors.rates()?)
+        .with_label_errors(args.errors.rates())
+        .with_failure_rate(args.failure_rate)
         .with_appetite(args.appetite.appetite());
     if args.split.split != SplitPart::None {
         let choice = args.split.choice(args.appetite.max_fes);
