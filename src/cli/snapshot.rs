@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::Exit;
 use super::compare::compare;
 use super::failure::Failure;
-use super::inputs::{AssumptionArgs, CorpusArgs, StackArgs, read_text};
+use super::inputs::{AssumptionArgs, CorpusArgs, StackArgs, read_text, unreadable};
 use super::output::Output;
 use crate::aggregate::{Row, by_stack, summarise};
 use crate::diagnostic::{Diagnostic, Location};
@@ -38,6 +38,9 @@ pub(super) struct CheckArgs {
     /// A metric that is undefined fails. Repeatable.
     #[arg(long, value_name = "GATE")]
     fail_on: Vec<String>,
+    /// Judge by what could be read, also where files, folders or archives could not.
+    #[arg(long)]
+    allow_unreadable: bool,
 }
 
 /// Arguments of `diff`.
@@ -71,7 +74,15 @@ pub(super) fn accept(args: &AcceptArgs, output: &Output) -> Result<Exit, Failure
 
 /// `whenstop check`.
 pub(super) fn check(args: &CheckArgs, output: &Output) -> Result<Exit, Failure> {
-    let rows = rows_of(&args.corpus, &args.stacks, output)?;
+    let compared = compare(&args.corpus, &args.stacks, &AssumptionArgs::default(), output)?;
+    if compared.unreadable > 0 && !args.allow_unreadable {
+        return Err(Failure::input(Diagnostic::new(
+            Location::default(),
+            format!("{}: a gate that has not seen them says nothing", unreadable(compared.unreadable)),
+            "mend them or leave them out, or judge without them: `--allow-unreadable`",
+        )));
+    }
+    let rows = compared.rows;
     let mut failed = false;
     if let Some(path) = &args.snapshot {
         let changes = changes(path, &rows)?;

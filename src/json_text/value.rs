@@ -39,7 +39,7 @@ impl<'t> Value<'t> for &'t str {
 #[derive(Clone, Copy)]
 pub(crate) struct Inner<'t, T> {
     pub(crate) written: &'t str,
-    /// `None` when it is another value, or when only the parser can tell.
+    /// `None` when it is another value, when only the parser can tell, or when there are too many for what they say.
     pub(crate) object: Option<T>,
 }
 
@@ -60,6 +60,11 @@ impl<'t, T: Object<'t>> Value<'t> for Inner<'t, T> {
     }
 }
 
+/// Elements of a list for which room is made without a look at their length …
+const FEW: usize = 1024;
+/// … and how many times as long as in the text a longer list may be in memory.
+const MOST_TIMES: usize = 4;
+
 /// A value that should be an array of such values.
 #[derive(Clone)]
 pub(crate) struct List<'t, V> {
@@ -77,7 +82,9 @@ impl<'t, V: Value<'t>> Value<'t> for List<'t, V> {
                 // Most lists have one element.
                 elements.reserve_exact(usize::from(elements.is_empty()));
                 elements.push(V::pass(cursor, within)?);
-                Some(())
+                // A list of next to nothing would need many times its own length: it is taken as it is written.
+                let (kept, written) = (elements.len() * size_of::<V>(), cursor.at - from);
+                (elements.len() < FEW || kept / MOST_TIMES < written).then_some(())
             })
         });
         if whole.is_none() {

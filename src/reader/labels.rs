@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::Finding;
+use super::reading::STEPS;
 use crate::diagnostic::{Diagnostic, Location, Severity, nearest};
 use crate::transcript::{EndCause, Outcome, OutcomeSource, Run};
 
@@ -39,6 +40,8 @@ pub(super) struct Labels {
     rows: BTreeMap<String, Label>,
     /// What was wrong with the files.
     pub(super) findings: Vec<Finding>,
+    /// Files that could not be read.
+    pub(super) unreadable: Vec<Diagnostic>,
 }
 
 /// True for the name of a label file.
@@ -53,7 +56,8 @@ impl Labels {
         let mut reader = match csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).from_path(path) {
             Ok(reader) => reader,
             Err(error) => {
-                self.complain(Location::file(shown), format!("cannot read the labels: {error}"), "check the path");
+                let what = format!("cannot read the labels: {error}");
+                self.unreadable.push(Diagnostic::new(Location::file(shown), what, "check the path"));
                 return;
             }
         };
@@ -125,7 +129,7 @@ impl Labels {
                 Some("success") => set(&mut label.success, grade_word(value)),
                 Some("score") => set(&mut label.score, value.parse().ok().filter(|score: &f64| score.is_finite())),
                 Some("end") => set(&mut label.end, value.parse().ok()),
-                Some("secured_step") => set(&mut label.secured_step, value.parse().ok()),
+                Some("secured_step") => set(&mut label.secured_step, value.parse().ok().filter(|step| *step < STEPS)),
                 _ => true,
             };
             if !understood {

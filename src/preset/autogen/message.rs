@@ -1,9 +1,7 @@
 //! Messages and events as the conditions see them.
 
-use serde_json::Value;
-
 use super::super::frame::{native, python};
-use crate::transcript::{self, Role, ToolCall};
+use crate::transcript::{self, Role, ToolCall, json_value};
 
 /// A message or event of the conversation.
 #[derive(Clone, Debug)]
@@ -74,8 +72,7 @@ fn default_source(role: Role) -> &'static str {
 /// `FunctionCall(id='c1', arguments='{"x": 1}', name='read')`
 fn printed_call(call: &ToolCall) -> String {
     let arguments = call.arguments.as_str();
-    let arguments =
-        serde_json::from_str::<Value>(&arguments).map_or_else(|_| arguments.to_string(), |v| python::json_dumps(&v));
+    let arguments = json_value(&arguments).map_or_else(|| arguments.to_string(), |v| python::json_dumps(&v));
     let id = python::repr_text(call.id.as_deref().unwrap_or_default());
     format!(
         "FunctionCall(id={id}, arguments={}, name={})",

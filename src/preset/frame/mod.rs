@@ -7,6 +7,7 @@ pub mod counters;
 pub mod identity;
 mod machine;
 pub mod native;
+mod places;
 pub mod python;
 mod settings;
 
@@ -14,5 +15,6 @@ pub use identity::arguments;
 pub use machine::{
     Act, Action, Acts, AfterStop, Facts, Machine, PresetStrategy, PresetWatch, Recipe, next_request, starts_run,
 };
+pub use places::Places;
 pub(in crate::preset) use settings::wrong_kind;
 pub use settings::{Parameter, Settings, SettingsError};

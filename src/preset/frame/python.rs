@@ -5,10 +5,12 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
+use crate::transcript::json_value;
+
 /// A text that is the same for two JSON texts exactly when Python's `==` holds for their values.
 /// What is not JSON stands for itself.
 pub fn equality_key(json: &str) -> String {
-    serde_json::from_str(json).map_or_else(|_| json.to_owned(), |value| value_key(&value))
+    json_value(json).map_or_else(|| json.to_owned(), |value| value_key(&value))
 }
 
 /// The same for a value.

@@ -10,11 +10,11 @@ use crate::json_text::{Inner, List};
 use crate::reader::grades::FolderGrades;
 use crate::reader::json::{self, Fields as _, fields};
 use crate::reader::probe::{Probe, Sketch};
-use crate::reader::reading::{FileName, Reading, Record};
+use crate::reader::reading::{FileName, Places, Reading, Record};
 use crate::reader::{Finding, ReadOptions, labels, openai};
 use crate::transcript::{
     Checkpoint, Draft, EndCause, Event, Grade, Header, Json, JudgeReply, Lane, Message, Metrics, Note, Outcome,
-    OutcomeSource, Run, Usage, Usd,
+    OutcomeSource, Run, Usage,
 };
 
 pub use write::write;
@@ -105,7 +105,7 @@ pub struct TraceText {
 /// Reads the lines of a text that is not a file: golden cases, generated runs.
 pub fn read_text(text: &str) -> TraceText {
     let file = FileName { path: "trace".to_owned(), stem: "trace".to_owned(), ..FileName::default() };
-    let (grades, options) = (FolderGrades::default(), ReadOptions::default());
+    let (grades, options, places) = (FolderGrades::default(), ReadOptions::default(), Places::default());
     let record = Record {
         text,
         original: text,
@@ -113,6 +113,7 @@ pub fn read_text(text: &str) -> TraceText {
         key: "1",
         envelope: "",
         grades: &grades,
+        places: &places,
         options: &options,
         line: 1,
         column: 1,
@@ -120,7 +121,7 @@ pub fn read_text(text: &str) -> TraceText {
     let mut reading = Reading::of(record);
     Trace.read(&record, &mut reading);
     let Reading { drafts, findings, .. } = reading;
-    TraceText { runs: drafts.into_iter().map(Run::new).collect(), findings }
+    TraceText { runs: drafts.into_iter().map(Run::new).collect(), findings: findings.kept }
 }
 
 impl Format for Trace {
@@ -150,8 +151,9 @@ impl Format for Trace {
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let mut draft: Option<Draft> = None;
         let mut line = Line::default();
-        let lines: Vec<&str> = record.lines().collect();
-        for (nth, text) in lines.iter().copied().enumerate() {
+        // A record is mostly one run, and a line has rarely less than a hundred bytes.
+        let usual = (record.text.len() / 128 + 1).min(USUAL_EVENTS);
+        for text in record.lines() {
             if let Err(error) = line.read(text) {
                 let broken = record.broken(text, &error);
                 out.error(Diagnostic { what: format!("this line is left out: {}", broken.what), ..broken });
@@ -166,7 +168,7 @@ impl Format for Trace {
             if kind == "run" {
                 out.drafts.extend(draft.take());
                 let mut begun = begin(&line, text, record, out);
-                begun.events.reserve((lines.len() - nth - 1).min(USUAL_EVENTS));
+                begun.events.reserve(usual);
                 draft = Some(begun);
                 continue;
             }
@@ -241,13 +243,21 @@ fn add(draft: &mut Draft, kind: &str, line: &Line<'_>, text: &str, out: &mut Rea
             }
         }
         "outcome" => draft.grade = outcome(line, out),
-        _ => match (out.string(line.kind, "kind"), line.body.and_then(json::kept)) {
+        _ => match (out.string(line.kind, "kind"), line.body.and_then(json::kept).or_else(|| null_body(text))) {
             (Some(kind), Some(body)) => {
                 draft.events.push(Event::Note(Note { kind: kind.into(), body }));
             }
             _ => out.error_at(text, "a note without `kind` or `body`", "the line is left out"),
         },
     }
+}
+
+/// A body that is there and is null, which is how a recorder may well write it. Other fields are absent when they are
+/// null, so the line is looked at again.
+fn null_body(line: &str) -> Option<Json> {
+    let mut found = false;
+    json::parsed_members(line, |key, value| found |= key == "body" && value == "null").ok()?;
+    found.then(|| RawValue::NULL.to_owned())
 }
 
 fn message(line: &Line<'_>, text: &str, out: &mut Reading<'_>) -> Option<Message> {
@@ -267,7 +277,7 @@ fn message(line: &Line<'_>, text: &str, out: &mut Reading<'_>) -> Option<Message
     message.name = out.name(line.name, "name").map(Into::into);
     message.is_error = out.flag(line.is_error, "is_error");
     message.usage = usage(line.usage.as_ref(), out);
-    message.cost = out.number(line.cost_usd, "cost_usd").map(Usd);
+    message.cost = out.dollars(line.cost_usd, "cost_usd");
     message.ts = out.instant(line.ts, "ts");
     message.model = out.word(line.model, "model").map(Into::into);
     message.finish_reason = out.word(line.finish_reason, "finish_reason").map(Into::into);
@@ -355,6 +365,6 @@ fn outcome(line: &Line<'_>, out: &mut Reading<'_>) -> Grade {
         score,
         source: graded.map_or(OutcomeSource::None, |_| OutcomeSource::Native("outcome")),
         end: cause.and_then(Result::ok).unwrap_or_default(),
-        secured_step: out.count(line.secured_step, "secured_step").and_then(|step| usize::try_from(step).ok()),
+        secured_step: out.step(line.secured_step, "secured_step"),
     }
 }
