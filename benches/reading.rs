@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Ok(());
     }
     let file = StackFile::parse("throughput.toml", STACKS)?;
-    let strategies = catalog::strategies(file, &|_| unreachable!("no configuration is named"))?;
+    let strategies = catalog::strategies(&file, &|_| unreachable!("no configuration is named"))?;
     let corpus = Corpus::open(&paths, ReadOptions { detail: Detail::Counts, ..ReadOptions::default() })?;
     let (mut runs, mut steps, mut limits_met) = (0, 0, 0);
     corpus.process(

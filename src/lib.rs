@@ -6,31 +6,18 @@
 //!
 //! The modules in reading order: [`transcript`] is the recorded run; [`decision`] is what a strategy
 //! says at a point of it; [`signal`] holds the numbers rules watch.
+//!
+//! The lower half lives in crates of its own: `whenstop-core`, `whenstop-readers` and `whenstop-frameworks`.
+
+pub use whenstop_core::{bailout, decision, diagnostic, judge, replay, rule, signal, stack, text, transcript, verdict};
+pub use whenstop_frameworks::{catalog, conformance, preset, python, system};
+pub use whenstop_readers::{reader, redact, synth};
 
 pub mod aggregate;
-pub mod bailout;
-pub mod catalog;
 pub mod cli;
 pub mod compare;
-pub mod conformance;
-pub mod decision;
-pub mod diagnostic;
 pub mod explain;
-mod json_text;
-pub mod judge;
-pub mod preset;
-pub mod reader;
-pub mod redact;
-pub mod replay;
 pub mod report;
-pub mod rule;
-pub mod signal;
 pub mod snapshot;
-pub mod stack;
 pub mod stats;
 pub mod sweep;
-pub mod synth;
-pub mod system;
-pub mod text;
-pub mod transcript;
-pub mod verdict;

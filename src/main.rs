@@ -2,9 +2,8 @@
 
 use std::process::ExitCode;
 
-use clap::Parser;
 use whenstop::cli;
 
 fn main() -> ExitCode {
-    cli::run(cli::Cli::parse()).into()
+    cli::main(std::env::args_os()).into()
 }

@@ -22,14 +22,14 @@ pub struct CorrectedRate {
 /// Both sums are corrected after Rogan and Gladen: the true successes among all labelled runs, and those among the
 /// stopped runs that would be false early stops if they were successes. It takes the labels' errors not to depend on
 /// whether the rule stops. A failure that was really a success has no secured point, so its stop counts as false.
-/// Unless something is clipped, the sensitivity cancels: missed successes are missing above and below.
+/// Where the strategy left the recorded path the run counts as killed. Unless something is clipped, the sensitivity cancels: missed successes are missing above and below.
 pub fn corrected_fes_rate(group: &Group<'_>, errors: LabelErrors) -> CorrectedRate {
-    let labelled = || group.rows.iter().filter(|row| row.outcome != Outcome::Unknown);
-    let at_risk = |row: &Row| row.is_stop() && row.verdict != Verdict::GoodTrim;
+    let labelled = || group.rows.iter().filter(|row| row.is_judged());
+    let at_risk = |row: &Row| row.stopped_high == 1 && row.verdict != Verdict::GoodTrim;
     let share = |hits: usize, n: usize| (n > 0).then(|| hits as f64 / n as f64);
     let (n, stopped) = (labelled().count(), labelled().filter(|row| at_risk(row)).count());
     let successes = labelled().filter(|row| row.outcome == Outcome::Success).count();
-    let killed = labelled().filter(|row| row.verdict.is_fes()).count();
+    let killed = labelled().filter(|row| row.killed_high == 1).count();
 
     let (of_all, mut correction) = errors.correct(share(successes, n).unwrap_or(f64::NAN));
     // Nothing stopped, nothing killed: no share to correct.
@@ -41,8 +41,8 @@ pub fn corrected_fes_rate(group: &Group<'_>, errors: LabelErrors) -> CorrectedRa
     let false_labels = 1.0 - errors.specificity;
     let spread = ratio(&group.rows, |row| {
         let flag = |is: bool| f64::from(u8::from(is));
-        let known = row.outcome != Outcome::Unknown;
-        let numerator = flag(row.verdict.is_fes()) - false_labels * flag(at_risk(row));
+        let known = row.is_judged();
+        let numerator = f64::from(row.killed_high) - false_labels * flag(at_risk(row));
         known.then(|| (numerator, flag(row.outcome == Outcome::Success) - false_labels))
     });
     let Some(value) = value else {

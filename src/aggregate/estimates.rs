@@ -2,30 +2,34 @@
 
 use super::tasks::Tasks;
 use super::{Group, Row};
-use crate::stats::{ClusterSums, Estimate, ratio_estimate};
-use crate::transcript::{EndCause, Outcome};
-use crate::verdict::Verdict;
+use crate::stats::{ClusterSums, Estimate, RangeEstimate, ratio_estimate};
+use crate::transcript::Outcome;
 
-/// Level of every printed interval.
+/// Level of every printed interval; a gate over several stacks holds them to a higher one.
 pub const LEVEL: f64 = 0.95;
 
 /// The rates of one group. Each names its denominator.
+///
+/// A rate is over the runs whose recording tells what it needs: every rule could be read, and the run is graded where the
+/// rate is about outcomes. A run on which the strategy left the recorded path stays in, at its lowest and its highest.
 #[derive(Clone, Debug)]
 pub struct Estimates {
     /// False early stops (unverified included) over successes.
-    pub fes_rate: Estimate,
-    /// False early stops over labelled stops.
-    pub fes_per_stop: Estimate,
+    pub fes_rate: RangeEstimate,
+    /// The same over all runs that are or may be successes, whatever could be read of them.
+    pub fes_rate_all: RangeEstimate,
+    /// False early stops over graded stops; runs that may or may not have been stopped are left out.
+    pub fes_per_stop: RangeEstimate,
     /// Successes that were kept, over successes.
-    pub retention: Estimate,
+    pub retention: RangeEstimate,
     /// Missed stops and lost successes over failures.
-    pub missed_stop_rate: Estimate,
+    pub missed_stop_rate: RangeEstimate,
     /// The same over failures that ended at a cap, a time-out or by force.
-    pub missed_stop_rate_capped: Estimate,
+    pub missed_stop_rate_capped: RangeEstimate,
     /// True stops over failures.
-    pub stop_recall: Estimate,
-    /// Stops over runs.
-    pub stop_rate: Estimate,
+    pub stop_recall: RangeEstimate,
+    /// Stops over runs, graded or not.
+    pub stop_rate: RangeEstimate,
     /// Runs that ended at their own cap before the stack stopped, over runs: nothing supports a claim about them.
     pub unsupported_share: Estimate,
     /// Runs whose outcome under the stack the recording does not tell, over runs.
@@ -35,47 +39,81 @@ pub struct Estimates {
 impl Estimates {
     /// Computes them. Rows are taken in corpus order, tasks in name order, so the sums are the same
     /// however the corpus was read.
-    pub(super) fn of(group: &Group<'_>, tasks: &Tasks) -> Self {
+    pub(super) fn of(group: &Group<'_>, tasks: &Tasks, level: f64) -> Self {
         let rows = &group.rows;
-        let is_failure = |row: &Row| row.outcome == Outcome::Failure;
-        let missed = |row: &Row| matches!(row.verdict, Verdict::MissedStop | Verdict::LostSuccess);
-        let success = |row: &Row| row.outcome == Outcome::Success;
+        let share = |population: fn(&Row) -> bool, hit: fn(&Row) -> bool| share(rows, tasks, population, hit, level);
+        let range =
+            |population: fn(&Row) -> bool, hit: fn(&Row) -> (u8, u8)| range(rows, tasks, population, hit, level);
+        let success: fn(&Row) -> bool = |row: &Row| row.is_judged() && row.outcome == Outcome::Success;
+        let failure: fn(&Row) -> bool = |row: &Row| row.is_judged() && row.outcome == Outcome::Failure;
+        let capped = |row: &Row| row.is_judged() && row.outcome == Outcome::Failure && row.end.is_censoring();
+        let killed = |row: &Row| (row.killed_low, row.killed_high);
+        let stopped = |row: &Row| (row.stopped_low, row.stopped_high);
+        let missed = |row: &Row| (1 - row.stopped_high.min(1), 1 - row.stopped_low.min(1));
+        let graded_stop = |row: &Row| row.is_judged() && row.was_stopped();
+        let fes_rate = range(success, killed);
         Self {
-            fes_rate: share(rows, tasks, success, |row| row.verdict.is_fes()),
-            fes_per_stop: share(
-                rows,
-                tasks,
-                |row| row.is_stop() && row.outcome != Outcome::Unknown,
-                |row| row.verdict.is_fes(),
-            ),
-            retention: share(rows, tasks, success, |row| !row.verdict.is_fes()),
-            missed_stop_rate: share(rows, tasks, is_failure, missed),
-            missed_stop_rate_capped: share(
-                rows,
-                tasks,
-                |row| is_failure(row) && EndCause::is_censoring(row.end),
-                missed,
-            ),
-            stop_recall: share(rows, tasks, is_failure, |row| row.verdict == Verdict::TrueStop),
-            stop_rate: share(rows, tasks, |_| true, Row::is_stop),
-            unsupported_share: share(rows, tasks, |_| true, |row| row.end.is_censoring() && !row.is_stop()),
-            unidentified_share: share(rows, tasks, |_| true, |row| row.outcome_low < row.outcome_high),
+            fes_rate,
+            fes_rate_all: killed_of_all(rows, tasks, level),
+            fes_per_stop: range(graded_stop, killed),
+            retention: fes_rate.one_less(),
+            missed_stop_rate: range(failure, missed),
+            missed_stop_rate_capped: range(capped, missed),
+            stop_recall: range(failure, |row| (row.true_stop_low, row.true_stop_high)),
+            stop_rate: range(|row| !row.unknown.unread, stopped),
+            unsupported_share: share(|_| true, |row| row.end.is_censoring() && !row.is_stop()),
+            unidentified_share: share(|_| true, |row| row.outcome_low < row.outcome_high),
         }
     }
 }
 
-fn share(rows: &[&Row], tasks: &Tasks, population: impl Fn(&Row) -> bool, hit: impl Fn(&Row) -> bool) -> Estimate {
-    ratio_over(rows, tasks, |row| population(row).then(|| (f64::from(u8::from(hit(row))), 1.0)))
+fn share(
+    rows: &[&Row],
+    tasks: &Tasks,
+    population: impl Fn(&Row) -> bool,
+    hit: impl Fn(&Row) -> bool,
+    level: f64,
+) -> Estimate {
+    let parts = |row: &Row| population(row).then(|| (f64::from(u8::from(hit(row))), 1.0));
+    ratio_estimate(&sums_over(rows, tasks, parts), level)
+}
+
+/// The share of `population` that hits, where a row hits at least and at most so often.
+fn range(
+    rows: &[&Row],
+    tasks: &Tasks,
+    population: impl Fn(&Row) -> bool,
+    hit: impl Fn(&Row) -> (u8, u8),
+    level: f64,
+) -> RangeEstimate {
+    let end =
+        |at: fn((u8, u8)) -> u8| sums_over(rows, tasks, |row| population(row).then(|| (f64::from(at(hit(row))), 1.0)));
+    RangeEstimate::of(Some(&end(|(low, _)| low)), Some(&end(|(_, high)| high)), level)
+}
+
+/// Killed over successes, over all runs: an ungraded run is taken for a success where that is worse, or better.
+fn killed_of_all(rows: &[&Row], tasks: &Tasks, level: f64) -> RangeEstimate {
+    let end = |worst: bool| {
+        sums_over(rows, tasks, |row| {
+            let killed = if worst { row.killed_high } else { row.killed_low };
+            match row.outcome {
+                Outcome::Success => Some((f64::from(killed), 1.0)),
+                Outcome::Failure => None,
+                // At worst the ungraded runs that may have been killed are successes; at best all are, and none was.
+                Outcome::Unknown if worst => (killed == 1).then_some((1.0, 1.0)),
+                Outcome::Unknown => Some((0.0, 1.0)),
+            }
+        })
+    };
+    RangeEstimate::of(Some(&end(false)), Some(&end(true)), level)
 }
 
 /// A ratio of sums over the rows for which `parts` gives (numerator, denominator).
 pub(super) fn ratio(rows: &[&Row], parts: impl Fn(&Row) -> Option<(f64, f64)>) -> Estimate {
-    ratio_over(rows, &Tasks::of(rows), parts)
+    ratio_estimate(&sums_over(rows, &Tasks::of(rows), parts), LEVEL)
 }
 
-/// As [`ratio`], where the rows' tasks are known.
-pub(super) fn ratio_over(rows: &[&Row], tasks: &Tasks, parts: impl Fn(&Row) -> Option<(f64, f64)>) -> Estimate {
-    let clusters: Vec<ClusterSums> =
-        tasks.sums(rows, parts, |sums: &mut ClusterSums, (numerator, denominator)| sums.add(numerator, denominator));
-    ratio_estimate(&clusters, LEVEL)
+/// Sums of (numerator, denominator) by task.
+pub(super) fn sums_over(rows: &[&Row], tasks: &Tasks, parts: impl Fn(&Row) -> Option<(f64, f64)>) -> Vec<ClusterSums> {
+    tasks.sums(rows, parts, |sums: &mut ClusterSums, (numerator, denominator)| sums.add(numerator, denominator))
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use polars::prelude::{Column, DataFrame, IntoColumn, NamedFrom, PolarsResult, Series};
 
 use super::{ExactnessName, Group, Row};
+use crate::transcript::Outcome;
 use crate::verdict::Verdict;
 
 /// Counts and sums of one group of rows, by column name. A sum over nothing known is absent.
@@ -15,12 +16,21 @@ type Flag = (&'static str, fn(&Row) -> bool);
 /// Summed columns.
 type Amount = (&'static str, fn(&Row) -> Option<f64>);
 
-const FLAGS: [Flag; 5] = [
+const FLAGS: [Flag; 14] = [
     ("stops", Row::is_stop),
+    ("stopped", Row::was_stopped),
+    ("judged", Row::is_judged),
+    ("judged_successes", |row| row.is_judged() && row.outcome == Outcome::Success),
+    ("judged_failures", |row| row.is_judged() && row.outcome == Outcome::Failure),
+    ("killed", |row| row.is_judged() && row.killed_low == 1),
+    ("killed_at_most", |row| row.is_judged() && row.killed_high == 1),
+    ("unknown", |row| !row.unknown.is_none()),
+    ("runs_with_costs", |row| row.cost_usd_recorded.is_some()),
+    ("unlabelled_runs", |row| row.unknown.unlabelled),
     ("diverged", |row| row.exactness == ExactnessName::Diverged),
     ("censored", |row| row.exactness == ExactnessName::Censored),
     ("runs_with_tokens", |row| row.tokens_recorded.is_some()),
-    ("not_evaluable_runs", |row| !row.not_evaluable.is_empty()),
+    ("not_evaluable_runs", |row| row.unknown.unread),
 ];
 
 const AMOUNTS: [Amount; 8] = [

@@ -1,6 +1,7 @@
 //! Rows in, numbers out: one row per run and stack, and the tables computed from them. Column names live
 //! here and nowhere else; they are a contract.
 
+mod beaten;
 mod budget;
 mod corrected;
 mod estimates;
@@ -15,9 +16,11 @@ mod ratios;
 mod row;
 mod rules;
 mod savings;
+mod strata;
 mod summary;
 mod tasks;
 
+pub use beaten::beaten;
 pub use budget::{BudgetCurve, budget_curves};
 pub use corrected::{CorrectedRate, corrected_fes_rate};
 pub use estimates::{Estimates, LEVEL};
@@ -26,9 +29,10 @@ pub use frontier::{FrontierPoint, FrontierSpread, REFERENCE, frontier, frontier_
 pub use group::{Group, by_stack, by_stratum};
 pub use label::Label;
 pub use outcomes::OutcomeBounds;
-pub use pairs::{Difference, Pair, SEED, differences, fes_parts, pairs, useful_parts};
-pub use ratios::SavingRatios;
+pub use pairs::{Difference, Pair, SEED, differences, fes_parts, paired, pairs, useful_parts};
+pub use ratios::{CostOfSuccess, SavingRatios};
 pub use row::{ExactnessName, Row, RunRows};
 pub use rules::{RuleShare, rule_shares};
 pub use savings::{Savings, Unit, unit_of};
-pub use summary::{Summary, choose, summarise};
+pub use strata::{WorseStratum, worse_stratum};
+pub use summary::{LostSuccess, NetBenefit, Summary, choose, price_lost_successes, summarise, summarise_at};

@@ -1,7 +1,7 @@
 //! What can be said of success under a stack: bounds, never an invented number.
 
 use super::tasks::Tasks;
-use super::{Group, LEVEL, Row};
+use super::{Group, Row};
 use crate::stats::interval::Interval;
 use crate::stats::{BoundEstimate, BoundSums, bound_mean};
 use crate::transcript::Outcome;
@@ -22,25 +22,25 @@ pub struct OutcomeBounds {
 
 impl OutcomeBounds {
     /// Computes them.
-    pub(super) fn of(group: &Group<'_>, tasks: &Tasks) -> Self {
-        let success = bounded(group, tasks, |_| true);
+    pub(super) fn of(group: &Group<'_>, tasks: &Tasks, level: f64) -> Self {
+        let success = bounded(group, tasks, |_| true, level);
         let graded = |outcome: Outcome| group.rows.iter().filter(|row| row.outcome == outcome).count() as f64;
         let (successes, failures) = (graded(Outcome::Success), graded(Outcome::Failure));
         let baseline = (successes + failures > 0.0).then(|| successes / (successes + failures));
         Self {
             recorded: baseline,
             tipping_point: baseline.and_then(|baseline| success.tipping_point(baseline)),
-            retained: bounded(group, tasks, |row| row.outcome == Outcome::Success),
+            retained: bounded(group, tasks, |row| row.outcome == Outcome::Success, level),
             success,
         }
     }
 }
 
-fn bounded(group: &Group<'_>, tasks: &Tasks, population: impl Fn(&Row) -> bool) -> BoundEstimate {
+fn bounded(group: &Group<'_>, tasks: &Tasks, population: impl Fn(&Row) -> bool, level: f64) -> BoundEstimate {
     let interval = |row: &Row| population(row).then(|| interval_of(row));
     let sums: Vec<BoundSums> =
         tasks.sums(&group.rows, interval, |sums: &mut BoundSums, interval| sums.add(interval, 1.0));
-    bound_mean(&sums, LEVEL)
+    bound_mean(&sums, level)
 }
 
 /// The bounds of one row.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::outcomes::interval_of;
+use super::ratios::useful_range;
 use super::{Group, LEVEL, Label, Row, Unit};
 use crate::stats::bootstrap::REPLICATES;
 use crate::stats::bounds::{Dominance, difference_bounds, dominance};
@@ -13,7 +14,6 @@ use crate::stats::{
     adjust_sweep, bound_difference, cluster_key, paired_test, ratio_difference,
 };
 use crate::transcript::Outcome;
-use crate::verdict::Verdict;
 
 /// Seed of the resamples; part of every result that used them.
 pub const SEED: u64 = 20_260_101;
@@ -126,42 +126,48 @@ pub fn differences(
         .collect()
 }
 
-/// Numerator and denominator of the rate of false early stops; `None` for a run that is no success.
+/// Numerator and denominator of the rate of false early stops, every unknown at its worst; `None` for a run that is no
+/// success, or that is left out.
 pub fn fes_parts(row: &Row) -> Option<(f64, f64)> {
-    (row.outcome == Outcome::Success).then(|| (f64::from(u8::from(row.verdict.is_fes())), 1.0))
+    (row.is_judged() && row.outcome == Outcome::Success).then(|| (f64::from(row.killed_high), 1.0))
 }
 
-/// Numerator and denominator of the useful saving: what was saved on failures and after success, over what was
-/// recorded; `None` when the recording does not tell.
+/// Numerator and denominator of the useful saving, every unknown at its worst: what was saved on failures and after
+/// success, over what was recorded; `None` where the recording does not tell or nothing limits it.
 pub fn useful_parts(row: &Row, unit: Unit) -> Option<(f64, f64)> {
-    let useful = matches!(row.verdict, Verdict::GoodTrim | Verdict::TrueStop | Verdict::Rescued);
-    let saved = unit.saved(row)?;
-    Some((if useful { saved } else { 0.0 }, unit.recorded(row)?))
+    Some((useful_range(row, unit)?.0?, unit.recorded(row)?))
 }
 
-/// Sums of both groups by task, in task order.
-fn paired(a: &Group<'_>, b: &Group<'_>, parts: impl Fn(&Row) -> Option<(f64, f64)>) -> Vec<PairedSums> {
+/// Sums of both groups by task, in task order, over the runs for which `parts` gives something in both. The groups hold
+/// the same runs in the same order. Empty where a stack left the recorded path: what is known only within bounds has
+/// no difference.
+pub fn paired(a: &Group<'_>, b: &Group<'_>, parts: impl Fn(&Row) -> Option<(f64, f64)>) -> Vec<PairedSums> {
     let mut tasks: BTreeMap<(&str, &str), PairedSums> = BTreeMap::new();
-    for (row_a, row_b) in a.rows.iter().zip(&b.rows) {
-        let task = tasks.entry(row_a.cluster()).or_default();
-        if let Some((numerator, denominator)) = parts(row_a) {
-            task.a.add(numerator, denominator);
+    for (row_a, row_b) in a.rows.iter().zip(&b.rows).filter(|(a, b)| a.is_judged() && b.is_judged()) {
+        if row_a.unknown.diverged || row_b.unknown.diverged {
+            return Vec::new();
         }
-        if let Some((numerator, denominator)) = parts(row_b) {
-            task.b.add(numerator, denominator);
+        if let (Some(part_a), Some(part_b)) = (parts(row_a), parts(row_b)) {
+            let task = tasks.entry(row_a.cluster()).or_default();
+            task.a.add(part_a.0, part_a.1);
+            task.b.add(part_b.0, part_b.1);
         }
     }
     tasks.into_values().collect()
 }
 
-/// Successful runs treated differently, by task.
+/// Successful runs treated differently, by task. Empty where a stack left the recorded path.
 fn discordant(a: &Group<'_>, b: &Group<'_>) -> Vec<PairedCounts> {
     let mut tasks: BTreeMap<(&str, &str), PairedCounts> = BTreeMap::new();
-    for (row_a, row_b) in a.rows.iter().zip(&b.rows).filter(|(row, _)| row.outcome == Outcome::Success) {
+    for (row_a, row_b) in a.rows.iter().zip(&b.rows) {
+        let (Some((killed_a, _)), Some((killed_b, _))) = (fes_parts(row_a), fes_parts(row_b)) else { continue };
+        if row_a.unknown.diverged || row_b.unknown.diverged {
+            return Vec::new();
+        }
         let task = tasks.entry(row_a.cluster()).or_default();
         task.n += 1;
-        task.only_a += u64::from(row_a.verdict.is_fes() && !row_b.verdict.is_fes());
-        task.only_b += u64::from(!row_a.verdict.is_fes() && row_b.verdict.is_fes());
+        task.only_a += u64::from(killed_a > killed_b);
+        task.only_b += u64::from(killed_a < killed_b);
     }
     tasks.into_values().collect()
 }
@@ -172,8 +178,7 @@ fn success_difference(a: &Group<'_>, b: &Group<'_>) -> BoundEstimate {
     for (row_a, row_b) in a.rows.iter().zip(&b.rows) {
         let alike = row_a.stop_point == row_b.stop_point
             && row_a.action == row_b.action
-            && row_a.diverged_at.is_none()
-            && row_b.diverged_at.is_none();
+            && [row_a, row_b].iter().all(|row| !row.unknown.diverged && !row.unknown.unread);
         let difference = difference_bounds(interval_of(row_a), interval_of(row_b), alike);
         tasks.entry(row_a.cluster()).or_default().add(difference, 1.0);
     }

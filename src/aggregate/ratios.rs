@@ -1,51 +1,162 @@
-//! What stops save as shares with intervals, clustered by task.
+//! What stops save as shares with intervals, clustered by task, and what a success costs.
 
-use super::estimates::ratio_over;
-use super::savings::SuccessPrice;
+use super::estimates::sums_over;
 use super::tasks::Tasks;
-use super::{Group, LEVEL, Row, Unit, useful_parts};
-use crate::stats::estimate::free_ratio_estimate;
-use crate::stats::{ClusterSums, Estimate};
+use super::{Group, Row, Unit};
+use crate::stats::{ClusterSums, CostSums, Estimate, RangeEstimate, cost_of_success};
+use crate::transcript::Outcome;
 
 /// The shares of one group in one unit, over the runs of which the recording tells.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SavingRatios {
     /// The unit.
     pub unit: Unit,
-    /// Not spent, over recorded.
-    pub saved: Estimate,
-    /// Not spent on failures and after success, over recorded.
-    pub useful: Estimate,
-    /// Not spent, less what it costs to run the killed successes again, over recorded. What a success costs is taken
-    /// from the same recordings and as known; negative where a stop does not pay.
-    pub after_rework: Estimate,
-    /// Spent up to the stops, over successes kept.
-    pub per_success: Estimate,
+    /// Not spent, over recorded: all runs whose rules could be read, graded or not.
+    pub saved: RangeEstimate,
+    /// Not spent on failures and after success, over recorded: graded runs whose rules could be read.
+    pub useful: RangeEstimate,
+    /// Spent under the stack, over successes kept; the same runs.
+    pub per_success: RangeEstimate,
+    /// The same against no stopping, on the same runs; undefined where it is known only within bounds.
+    pub cost_of_success: CostOfSuccess,
+    /// All that was not spent, over successes killed: the price of a lost success at which stopping breaks even. Undefined
+    /// where none was killed: it pays at any price.
+    pub break_even: RangeEstimate,
 }
 
 impl SavingRatios {
     /// Computes them.
-    pub(super) fn of(group: &Group<'_>, tasks: &Tasks, unit: Unit) -> Self {
+    pub(super) fn of(group: &Group<'_>, tasks: &Tasks, unit: Unit, level: f64) -> Self {
         let rows = &group.rows;
-        let price = SuccessPrice::of(group, unit);
-        let after_rework = |row: &Row| {
-            let again = if row.verdict.is_fes() { price.of_run_like(row)? } else { 0.0 };
-            Some((unit.saved(row)? - again, unit.recorded(row)?))
-        };
-        let per_success = |row: &Row| Some((unit.at_stop(row)?, f64::from(u8::from(row.verdict.keeps_success()))));
+        let saved = |row: &Row| (!row.unknown.unread).then(|| unit.saved_range(row)).flatten();
         Self {
             unit,
-            saved: ratio_over(rows, tasks, |row| Some((unit.saved(row)?, unit.recorded(row)?))),
-            useful: ratio_over(rows, tasks, |row| useful_parts(row, unit)),
-            after_rework: free_ratio(rows, tasks, after_rework),
-            per_success: free_ratio(rows, tasks, per_success),
+            saved: saved_share(rows, tasks, unit, saved, level),
+            useful: saved_share(rows, tasks, unit, |row| useful_range(row, unit), level),
+            per_success: per_success(rows, tasks, unit, level),
+            cost_of_success: CostOfSuccess::of(rows, tasks, unit, level),
+            break_even: break_even(rows, tasks, unit, level),
         }
     }
 }
 
-/// A ratio of sums of any sign, over the rows for which `parts` gives (numerator, denominator).
-fn free_ratio(rows: &[&Row], tasks: &Tasks, parts: impl Fn(&Row) -> Option<(f64, f64)>) -> Estimate {
-    let clusters: Vec<ClusterSums> = tasks
-        .sums(rows, parts, |sums: &mut ClusterSums, (numerator, denominator)| sums.add_either(numerator, denominator));
-    free_ratio_estimate(&clusters, LEVEL)
+/// Lowest and highest; a lowest of `None` is unlimited: what follows a warning may cost any amount.
+pub(super) type AmountRange = (Option<f64>, f64);
+
+/// What was saved on a failure or after a success; what a killed success would still have spent is no saving. `None` for
+/// a run that is left out, since it is not graded, not told, or some rule could not be read.
+pub(super) fn useful_range(row: &Row, unit: Unit) -> Option<AmountRange> {
+    let (low, high) = unit.saved_range(row).filter(|_| row.is_judged())?;
+    Some(match (row.outcome, row.killed_low, row.killed_high) {
+        (Outcome::Success, 1, _) => (Some(0.0), 0.0),
+        (Outcome::Success, _, 1) => (low.map(|low| low.min(0.0)), high.max(0.0)),
+        _ => (low, high),
+    })
+}
+
+/// A share of what was recorded, over the rows for which `saved` gives a range.
+fn saved_share(
+    rows: &[&Row],
+    tasks: &Tasks,
+    unit: Unit,
+    saved: impl Fn(&Row) -> Option<AmountRange>,
+    level: f64,
+) -> RangeEstimate {
+    let limited = rows.iter().filter_map(|row| saved(row)).all(|(low, _)| low.is_some());
+    let low = limited.then(|| sums_over(rows, tasks, |row| Some((saved(row)?.0?, unit.recorded(row)?))));
+    let high = sums_over(rows, tasks, |row| Some((saved(row)?.1, unit.recorded(row)?)));
+    RangeEstimate::of(low.as_deref(), Some(&high), level)
+}
+
+fn break_even(rows: &[&Row], tasks: &Tasks, unit: Unit, level: f64) -> RangeEstimate {
+    let saved = |row: &Row| unit.saved_range(row).filter(|_| row.is_judged());
+    let limited = rows.iter().filter_map(|row| saved(row)).all(|(low, _)| low.is_some());
+    let sums = |parts: &dyn Fn(&Row) -> Option<(f64, f64)>| {
+        tasks.sums(rows, parts, |sums: &mut ClusterSums, (saved, killed)| sums.add_either(saved, killed))
+    };
+    let least = limited.then(|| sums(&|row| Some((saved(row)?.0?, f64::from(row.killed_high)))));
+    let most = sums(&|row| Some((saved(row)?.1, f64::from(row.killed_low))));
+    RangeEstimate::of_free(least.as_deref(), Some(&most), level)
+}
+
+/// What stopping is worth a run when a lost success costs `price`, in the unit: what was not spent, less the price of the
+/// successes killed. Over the runs that could be judged.
+pub(super) fn net_benefit(rows: &[&Row], tasks: &Tasks, unit: Unit, price: f64, level: f64) -> RangeEstimate {
+    let saved = |row: &Row| unit.saved_range(row).filter(|_| row.is_judged());
+    let limited = rows.iter().filter_map(|row| saved(row)).all(|(low, _)| low.is_some());
+    let least =
+        limited.then(|| sums_over(rows, tasks, |row| Some((saved(row)?.0? - price * f64::from(row.killed_high), 1.0))));
+    let most = sums_over(rows, tasks, |row| Some((saved(row)?.1 - price * f64::from(row.killed_low), 1.0)));
+    RangeEstimate::of_free(least.as_deref(), Some(&most), level)
+}
+
+fn per_success(rows: &[&Row], tasks: &Tasks, unit: Unit, level: f64) -> RangeEstimate {
+    let spent = |row: &Row| unit.spent_range(row).filter(|_| row.is_judged());
+    let limited = rows.iter().filter_map(|row| spent(row)).all(|(_, high)| high.is_some());
+    // What a failed run costs belongs to the cost of a success, so runs count even with nothing kept.
+    let sums = |parts: &dyn Fn(&Row) -> Option<(f64, f64)>| {
+        tasks.sums(rows, parts, |sums: &mut ClusterSums, (spent, kept)| sums.add_either(spent, kept))
+    };
+    let least = sums(&|row| Some((spent(row)?.0, kept(row).1)));
+    let most = limited.then(|| sums(&|row| Some((spent(row)?.1?, kept(row).0))));
+    RangeEstimate::of_free(Some(&least), most.as_deref(), level)
+}
+
+/// What a success costs under the stack, against the same runs without stopping.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CostOfSuccess {
+    /// Spent per success kept over recorded per success: below 1 the stack makes successes cheaper.
+    pub ratio: Estimate,
+    /// P-value of "it makes no difference".
+    pub p: Option<f64>,
+}
+
+impl CostOfSuccess {
+    fn of(rows: &[&Row], tasks: &Tasks, unit: Unit, level: f64) -> Self {
+        let known = |row: &Row| {
+            let (spent, most) = unit.spent_range(row).filter(|_| row.is_judged())?;
+            let (kept, at_most) = kept(row);
+            let is_point = most == Some(spent) && kept.total_cmp(&at_most).is_eq();
+            Some(is_point.then_some((spent, kept)))
+        };
+        if rows.iter().any(|row| known(row) == Some(None)) {
+            return Self { ratio: Estimate::UNDEFINED, p: None };
+        }
+        let parts = |row: &Row| Some((known(row)??, unit.recorded(row)?, row.outcome == Outcome::Success));
+        let sums: Vec<CostSums> = tasks.sums(rows, parts, |sums: &mut CostSums, ((spent, kept), recorded, success)| {
+            sums.spent_with += spent;
+            sums.successes_with += kept;
+            sums.spent_without += recorded;
+            sums.successes_without += f64::from(u8::from(success));
+            sums.n += 1;
+        });
+        let (ratio, p) = cost_of_success(&sums, level);
+        Self { ratio, p }
+    }
+
+    /// As the end of a sentence: `; a success costs 21 % less (12–30)`. Nothing where it is undefined.
+    pub fn sentence(&self) -> String {
+        let Some(ratio) = self.ratio.value else { return String::new() };
+        let percent = |ratio: f64| format!("{:.0}", ((ratio - 1.0) * 100.0).abs());
+        let interval = self.ratio.interval.filter(|i| i.high < 1.0 || i.low > 1.0).map_or_else(
+            || if self.ratio.interval.is_some() { ", which may be chance".to_owned() } else { String::new() },
+            |i| {
+                let (a, b) = if i.high < 1.0 { (i.high, i.low) } else { (i.low, i.high) };
+                format!(" ({}–{})", percent(a), percent(b))
+            },
+        );
+        let word = if ratio < 1.0 { "less" } else { "more" };
+        format!("; a success costs {} % {word}{interval}", percent(ratio))
+    }
+}
+
+/// Is it a success in the end, at least and at most: kept, or rescued by the stop.
+pub(super) fn kept(row: &Row) -> (f64, f64) {
+    match row.outcome {
+        Outcome::Success => (f64::from(1 - row.killed_high.min(1)), f64::from(1 - row.killed_low.min(1))),
+        _ => {
+            let rescued = f64::from(u8::from(row.verdict == crate::verdict::Verdict::Rescued));
+            (if row.unknown.is_none() { rescued } else { 0.0 }, rescued)
+        }
+    }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::replay::{Exactness, Replay};
 use crate::transcript::{EndCause, Outcome, Point, Run};
-use crate::verdict::{Assumptions, Course, Judged, Ledger, Verdict, judge, secured_step};
+use crate::verdict::{Assumptions, Course, Doubts, Judged, Ledger, Spent, Verdict, judge, secured_step};
 
 /// How exact a row is, by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -71,7 +71,33 @@ pub struct Row {
     pub outcome_low: u8,
     /// Upper bound on the outcome, 0 or 1.
     pub outcome_high: u8,
-    /// Rules that could not be evaluated on this recording, with what was missing.
+    /// Why not everything below is known: `unread` (a rule could not be read), `diverged`, `unlabelled`, joined by `+`.
+    pub unknown: Doubts,
+    /// Ended early: at least this, 0 or 1.
+    pub stopped_low: u8,
+    /// Ended early: at most this.
+    pub stopped_high: u8,
+    /// A recorded success lost: at least this.
+    pub killed_low: u8,
+    /// A recorded success lost: at most this.
+    pub killed_high: u8,
+    /// A recorded failure ended early: at least this.
+    pub true_stop_low: u8,
+    /// A recorded failure ended early: at most this.
+    pub true_stop_high: u8,
+    /// Model calls under the stack, at least.
+    pub steps_low: u64,
+    /// Model calls at most; empty when nothing limits them.
+    pub steps_high: Option<u64>,
+    /// Tokens under the stack, at least; empty when the recording does not tell.
+    pub tokens_low: Option<u64>,
+    /// Tokens at most; empty when nothing limits them, too.
+    pub tokens_high: Option<u64>,
+    /// Dollars under the stack, at least.
+    pub cost_usd_low: Option<f64>,
+    /// Dollars at most.
+    pub cost_usd_high: Option<f64>,
+    /// Rules that could not be evaluated on this recording, or not at every step, with what was missing.
     pub not_evaluable: String,
     /// The system's profile.
     pub profile: Label,
@@ -91,6 +117,17 @@ impl Row {
     /// True when the stack ended the run early.
     pub fn is_stop(&self) -> bool {
         self.stop_point.is_some()
+    }
+
+    /// True where the row may be counted in a rate: nothing about the recording is unknown. What the stack did plays no
+    /// part in this, or the rate would be biased.
+    pub fn is_judged(&self) -> bool {
+        !self.unknown.of_recording()
+    }
+
+    /// Stopped early, for certain.
+    pub fn was_stopped(&self) -> bool {
+        self.stopped_low == 1
     }
 
     /// The task to cluster by: suite and task; a run without a task is a task of its own.
@@ -142,8 +179,9 @@ impl RunRows {
     /// The row of one stack.
     pub fn row(&self, stack: &Label, profile: &Label, replay: &Replay) -> Row {
         let stop = replay.stop.as_ref();
-        let judged = judge(&self.course, &self.ledger, stop, replay.exactness, self.assumptions);
-        let Judged { verdict, outcome, recorded, at_stop, after_secured } = judged;
+        let judged = judge(&self.course, &self.ledger, replay, self.assumptions);
+        let Judged { verdict, outcome, known, recorded, at_stop, after_secured } = judged;
+        let Spent { low, high } = known.spent;
         Row {
             run_id: self.run_id.clone(),
             task_id: self.task_id.clone(),
@@ -173,6 +211,19 @@ impl RunRows {
             ms_at_stop: at_stop.ms,
             outcome_low: u8::from(outcome.low),
             outcome_high: u8::from(outcome.high),
+            unknown: known.doubts,
+            stopped_low: u8::from(known.stopped.low),
+            stopped_high: u8::from(known.stopped.high),
+            killed_low: u8::from(known.killed.low),
+            killed_high: u8::from(known.killed.high),
+            true_stop_low: u8::from(known.true_stop.low),
+            true_stop_high: u8::from(known.true_stop.high),
+            steps_low: low.steps,
+            steps_high: high.map(|high| high.steps),
+            tokens_low: low.tokens.map(|tokens| tokens.0),
+            tokens_high: high.and_then(|high| high.tokens).map(|tokens| tokens.0),
+            cost_usd_low: low.cost.map(|cost| cost.0),
+            cost_usd_high: high.and_then(|high| high.cost).map(|cost| cost.0),
             not_evaluable: not_evaluable(replay),
             profile: profile.clone(),
             action: stop.map(|stop| if stop.drops_reply { "stop_drops_reply" } else { stop.action.name() }.into()),
@@ -188,6 +239,5 @@ impl RunRows {
 }
 
 fn not_evaluable(replay: &Replay) -> String {
-    let named = replay.not_evaluable.iter().map(|missing| format!("{}: no {}", missing.rule, missing.need.name()));
-    named.collect::<Vec<_>>().join("; ")
+    replay.not_evaluable.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }

@@ -1,8 +1,7 @@
 //! What stops saved, told apart by what it cost: a success stopped early saves nothing.
 
-use std::collections::BTreeMap;
-
-use super::{Group, Label, Row};
+use super::ratios::AmountRange;
+use super::{Group, Row};
 use crate::transcript::Outcome;
 use crate::verdict::Verdict;
 
@@ -30,6 +29,15 @@ impl Unit {
         }
     }
 
+    /// What is counted, for people.
+    pub fn noun(self) -> &'static str {
+        match self {
+            Self::Steps => "steps",
+            Self::Tokens => "tokens",
+            Self::CostUsd => "cost",
+        }
+    }
+
     /// The whole recording; `None` when the recording does not tell.
     pub fn recorded(self, row: &Row) -> Option<f64> {
         match self {
@@ -48,19 +56,46 @@ impl Unit {
         }
     }
 
-    /// Not spent because of the stop.
+    /// Not spent because of the stop, on the recorded path.
     pub fn saved(self, row: &Row) -> Option<f64> {
         Some((self.recorded(row)? - self.at_stop(row)?).max(0.0))
     }
+
+    /// Spent under the stack: at least, and at most unless nothing limits it.
+    pub(super) fn spent_range(self, row: &Row) -> Option<(f64, Option<f64>)> {
+        self.recorded(row)?;
+        match self {
+            Self::Steps => Some((row.steps_low as f64, row.steps_high.map(|steps| steps as f64))),
+            Self::Tokens => Some((row.tokens_low? as f64, row.tokens_high.map(|tokens| tokens as f64))),
+            Self::CostUsd => Some((row.cost_usd_low?, row.cost_usd_high)),
+        }
+    }
+
+    /// Recorded less spent under the stack: at least, unless nothing limits it, and at most.
+    pub(super) fn saved_range(self, row: &Row) -> Option<AmountRange> {
+        let recorded = self.recorded(row)?;
+        let (low, high) = self.spent_range(row)?;
+        Some((high.map(|high| recorded - high), recorded - low))
+    }
 }
 
-/// The unit a corpus is best judged in: tokens when at least half the runs have them, else steps.
+/// The unit a corpus is best judged in: dollars when nearly all runs have a cost, tokens when at least half the runs
+/// have them, else steps.
 pub fn unit_of(rows: &[Row]) -> Unit {
-    let with_tokens = rows.iter().filter(|row| row.tokens_recorded.is_some()).count();
-    if with_tokens * 2 >= rows.len() && !rows.is_empty() { Unit::Tokens } else { Unit::Steps }
+    let share = |has: fn(&Row) -> bool| rows.iter().filter(|row| has(row)).count() as f64 / rows.len() as f64;
+    if share(|row| row.cost_usd_recorded.is_some()) >= COSTS_KNOWN {
+        Unit::CostUsd
+    } else if share(|row| row.tokens_recorded.is_some()) >= 0.5 {
+        Unit::Tokens
+    } else {
+        Unit::Steps
+    }
 }
 
-/// What a group's stops saved in one unit.
+/// From this share of runs with a known cost on, savings are told in dollars.
+const COSTS_KNOWN: f64 = 0.95;
+
+/// What a group's stops saved in one unit: sums on the recorded path, over every run of which the amount is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Savings {
     /// Runs for which the recording tells.
@@ -79,8 +114,6 @@ pub struct Savings {
     pub unlabelled: f64,
     /// The part that came of false early stops: forfeited work, not a saving.
     pub forfeited: f64,
-    /// Saved, less what it costs to run the killed successes again.
-    pub rework_adjusted: Option<f64>,
     /// Spent on runs that failed, in the recording (waste W1).
     pub recorded_on_failures: f64,
 }
@@ -89,8 +122,6 @@ impl Savings {
     /// Adds a group up. `None` when no run tells.
     pub fn of(group: &Group<'_>, unit: Unit) -> Option<Self> {
         let mut savings = Self::default();
-        let mut rework = Some(0.0);
-        let price = SuccessPrice::of(group, unit);
         for row in &group.rows {
             let (Some(recorded), Some(at_stop), Some(saved)) = (unit.recorded(row), unit.at_stop(row), unit.saved(row))
             else {
@@ -103,7 +134,6 @@ impl Savings {
             match row.verdict {
                 Verdict::FalseEarlyStop | Verdict::UnverifiedFalseEarlyStop => {
                     savings.forfeited += saved;
-                    rework = rework.zip(price.of_run_like(row)).map(|(sum, price)| sum + price);
                 }
                 Verdict::GoodTrim => savings.after_success += saved,
                 Verdict::TrueStop | Verdict::Rescued => savings.on_failures += saved,
@@ -114,54 +144,6 @@ impl Savings {
                 savings.recorded_on_failures += recorded;
             }
         }
-        savings.rework_adjusted = rework.map(|rework| savings.saved - rework);
         (savings.runs > 0).then_some(savings)
-    }
-}
-
-/// What a success costs: the mean of the task's recorded successes, else of its suite and model, else of
-/// all (STATISTICS 4.3, rework-adjusted saving).
-pub(super) struct SuccessPrice<'r> {
-    task: BTreeMap<(&'r str, &'r str), Mean>,
-    stratum: BTreeMap<Stratum<'r>, Mean>,
-    all: Mean,
-}
-
-impl<'r> SuccessPrice<'r> {
-    pub(super) fn of(group: &Group<'r>, unit: Unit) -> Self {
-        let mut price = Self { task: BTreeMap::new(), stratum: BTreeMap::new(), all: Mean::default() };
-        for row in group.rows.iter().filter(|row| row.outcome == Outcome::Success) {
-            let Some(recorded) = unit.recorded(row) else { continue };
-            price.task.entry(row.cluster()).or_default().add(recorded);
-            price.stratum.entry((row.suite.as_ref(), row.model.as_ref())).or_default().add(recorded);
-            price.all.add(recorded);
-        }
-        price
-    }
-
-    pub(super) fn of_run_like(&self, row: &'r Row) -> Option<f64> {
-        let task = self.task.get(&row.cluster()).and_then(Mean::value);
-        let stratum = || self.stratum.get(&(row.suite.as_ref(), row.model.as_ref())).and_then(Mean::value);
-        task.or_else(stratum).or_else(|| self.all.value())
-    }
-}
-
-/// Suite and model.
-type Stratum<'r> = (Option<&'r Label>, Option<&'r Label>);
-
-#[derive(Clone, Copy, Default)]
-struct Mean {
-    sum: f64,
-    n: u64,
-}
-
-impl Mean {
-    fn add(&mut self, value: f64) {
-        self.sum += value;
-        self.n += 1;
-    }
-
-    fn value(&self) -> Option<f64> {
-        (self.n > 0).then(|| self.sum / self.n as f64)
     }
 }

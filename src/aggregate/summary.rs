@@ -1,9 +1,12 @@
 //! One line a stack: counts, rates with intervals, bounds, and sums.
 
 use super::frame::{Sums, sums};
+use super::ratios::net_benefit;
 use super::tasks::Tasks;
-use super::{CorrectedRate, Estimates, Group, Label, OutcomeBounds, SavingRatios, Savings, Unit, corrected_fes_rate};
-use crate::stats::Estimate;
+use super::{
+    CorrectedRate, Estimates, Group, LEVEL, Label, OutcomeBounds, SavingRatios, Savings, Unit, corrected_fes_rate,
+};
+use crate::stats::RangeEstimate;
 use crate::stats::labels::LabelErrors;
 use crate::verdict::Verdict;
 
@@ -30,6 +33,8 @@ pub struct Summary {
     pub outcomes: OutcomeBounds,
     /// What was saved, by unit; `None` where no run tells.
     pub savings: [(Unit, Option<Savings>); 3],
+    /// What stopping is worth a run, where a lost success has a price.
+    pub net_benefit: Option<NetBenefit>,
     /// The same as shares with intervals, in the order of [`Unit::ALL`].
     pub ratios: [SavingRatios; 3],
     sums: Sums,
@@ -37,8 +42,24 @@ pub struct Summary {
 
 impl Summary {
     /// The rate of false early stops: corrected where label errors are given.
-    pub fn fes_rate(&self) -> &Estimate {
-        self.corrected.as_ref().map_or(&self.estimates.fes_rate, |corrected| &corrected.estimate)
+    pub fn fes_rate(&self) -> RangeEstimate {
+        let corrected = self.corrected.as_ref().map(|corrected| RangeEstimate::exactly(corrected.estimate));
+        corrected.unwrap_or(self.estimates.fes_rate)
+    }
+
+    /// True where no run could be judged by all of the stack's rules: there is no rate, only what holds for all runs.
+    pub fn is_unread(&self) -> bool {
+        self.counted("not_evaluable_runs") == self.runs
+    }
+
+    /// True where the stack did nothing on any run it could be judged on: no stop, no word to the agent.
+    pub fn never_acted(&self) -> bool {
+        self.stops() == 0 && self.counted("diverged") == 0 && !self.is_unread()
+    }
+
+    /// Runs of which something that is counted is not known, over runs.
+    pub fn unknown_share(&self) -> f64 {
+        if self.runs == 0 { 1.0 } else { self.counted("unknown") as f64 / self.runs as f64 }
     }
 
     /// How many runs got `verdict`.
@@ -79,12 +100,21 @@ impl Summary {
 }
 
 /// Position of the summary with the largest useful saving in `unit` among those whose rate of false early stops has an
-/// upper bound of at most `max_fes`; of equals the first. `None`: none qualifies.
+/// upper bound of at most `max_fes`, every unknown taken at its worst; of equals the first. `None`: none qualifies.
+///
+/// Where lost successes have a price that decides instead: the largest net benefit among those whose interval is above 0.
 pub fn choose<'s>(summaries: impl Iterator<Item = &'s Summary>, unit: Unit, max_fes: f64) -> Option<usize> {
     let mut best: Option<(usize, f64)> = None;
     for (at, summary) in summaries.enumerate() {
-        let Some(saved) = summary.ratios_in(unit).useful.value else { continue };
-        let safe = summary.fes_rate().high().is_some_and(|high| high <= max_fes);
+        if let Some(NetBenefit { a_run, .. }) = &summary.net_benefit {
+            let worth = a_run.low.value.filter(|_| a_run.lower().is_some_and(|low| low > 0.0));
+            if let Some(worth) = worth.filter(|worth| best.is_none_or(|(_, most)| *worth > most)) {
+                best = Some((at, worth));
+            }
+            continue;
+        }
+        let Some(saved) = summary.ratios_in(unit).useful.low.value else { continue };
+        let safe = summary.fes_rate().upper().is_some_and(|high| high <= max_fes);
         if safe && best.is_none_or(|(_, most)| saved > most) {
             best = Some((at, saved));
         }
@@ -92,11 +122,46 @@ pub fn choose<'s>(summaries: impl Iterator<Item = &'s Summary>, unit: Unit, max_
     best.map(|(at, _)| at)
 }
 
+/// What stopping is worth a run at a price of a lost success.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NetBenefit {
+    /// The price.
+    pub price: LostSuccess,
+    /// Not spent, less the price of the successes killed, a run; over the runs that could be judged.
+    pub a_run: RangeEstimate,
+}
+
+/// What a lost success costs, in a unit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LostSuccess {
+    /// The unit.
+    pub unit: Unit,
+    /// The price.
+    pub costs: f64,
+}
+
+/// Prices the successes that each group's stack killed; `summaries` are those of `groups`.
+pub fn price_lost_successes(summaries: &mut [Summary], groups: &[Group<'_>], price: LostSuccess) {
+    for (summary, group) in summaries.iter_mut().zip(groups) {
+        let a_run = net_benefit(&group.rows, &Tasks::of(&group.rows), price.unit, price.costs, LEVEL);
+        summary.net_benefit = Some(NetBenefit { price, a_run });
+    }
+}
+
 /// Summarises groups, in their order, with `errors` of the labels where they are known. The error is the data frame
 /// library's and means a defect here.
 pub fn summarise(
     groups: &[Group<'_>],
     errors: Option<LabelErrors>,
+) -> Result<Vec<Summary>, polars::error::PolarsError> {
+    summarise_at(groups, errors, LEVEL)
+}
+
+/// As [`summarise`], with intervals at `level`.
+pub fn summarise_at(
+    groups: &[Group<'_>],
+    errors: Option<LabelErrors>,
+    level: f64,
 ) -> Result<Vec<Summary>, polars::error::PolarsError> {
     let sums = sums(groups)?;
     let summarise = |(group, sums): (&Group<'_>, Sums)| {
@@ -108,11 +173,12 @@ pub fn summarise(
             model: group.model.clone(),
             runs: group.rows.len() as u64,
             tasks: tasks.len() as u64,
-            estimates: Estimates::of(group, &tasks),
+            estimates: Estimates::of(group, &tasks, level),
             corrected: errors.map(|errors| corrected_fes_rate(group, errors)),
-            outcomes: OutcomeBounds::of(group, &tasks),
+            outcomes: OutcomeBounds::of(group, &tasks, level),
             savings: Unit::ALL.map(|unit| (unit, Savings::of(group, unit))),
-            ratios: Unit::ALL.map(|unit| SavingRatios::of(group, &tasks, unit)),
+            ratios: Unit::ALL.map(|unit| SavingRatios::of(group, &tasks, unit, level)),
+            net_benefit: None,
             sums,
         }
     };

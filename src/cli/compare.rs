@@ -13,7 +13,7 @@ use super::sweep::{SplitArgs, SplitPart, parts, share};
 use crate::aggregate::{Firing, Label, Row};
 use crate::compare::{Comparison, StackInfo};
 use crate::diagnostic::{Diagnostic, Location, nearest};
-use crate::report::{Publication, read_manifest, read_rows, table};
+use crate::report::{Appetite, Publication, Saved, read_saved, table};
 
 /// Arguments of `compare`.
 #[derive(Debug, ClapArgs)]
@@ -28,10 +28,8 @@ pub(super) struct Args {
     errors: LabelErrorArgs,
     #[command(flatten)]
     assumptions: AssumptionArgs,
-    /// With `--split`, choose the stack that saves most among those whose rate of false early stops is at most this, by
-    /// the upper end of its 95 % interval.
-    #[arg(long, value_name = "RATE", default_value_t = 0.05, value_parser = share)]
-    max_fes: f64,
+    #[command(flatten)]
+    appetite: AppetiteArgs,
     /// The stack the others are compared with; by default the first.
     #[arg(long, value_name = "STACK")]
     baseline: Option<String>,
@@ -41,6 +39,34 @@ pub(super) struct Args {
     /// How the table is printed.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
+}
+
+/// What a person tolerates, and how much of the table is shown.
+#[derive(Clone, Copy, Debug, ClapArgs)]
+pub(super) struct AppetiteArgs {
+    /// The share of successes a stack may kill, by the upper end of its 95 % interval: what the verdict, the order of the
+    /// table, the figure and the choice of `--split` go by.
+    #[arg(long, value_name = "RATE", default_value_t = Appetite::DEFAULT_MAX_FES, value_parser = share)]
+    max_fes: f64,
+    /// What a lost success costs, in dollars: then what a stack is worth after its killed successes decides, and not
+    /// `--max-fes`.
+    #[arg(long, value_name = "USD", value_parser = price)]
+    lost_success_costs: Option<f64>,
+    /// Show every stack in the table, not only the best twelve.
+    #[arg(long)]
+    all: bool,
+}
+
+impl AppetiteArgs {
+    fn appetite(self) -> Appetite {
+        Appetite { max_fes: self.max_fes, lost_success_costs: self.lost_success_costs, all: self.all }
+    }
+}
+
+/// A number of dollars that is not negative.
+fn price(text: &str) -> Result<f64, String> {
+    let price: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
+    if price.is_finite() && price >= 0.0 { Ok(price) } else { Err("a price is at least 0".to_owned()) }
 }
 
 /// Arguments of the example that runs without a command.
@@ -60,6 +86,12 @@ pub(super) struct ReportArgs {
     /// Folder for the redrawn tables and figures; by default the same.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// The share of successes a stack may kill; by default the one the folder was made with.
+    #[arg(long, value_name = "RATE", value_parser = share)]
+    max_fes: Option<f64>,
+    /// Show every stack in the table, not only the best twelve.
+    #[arg(long)]
+    all: bool,
     /// How the table is printed.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -116,9 +148,10 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         firings.retain(|firing| reported.contains(&firing.run_id));
     }
     let mut publication = Publication::new(parts.reported, firings, stacks, args.baseline.as_deref(), &assumptions)
-        .with_label_errors(args.errors.errors());
+        .with_label_errors(args.errors.errors())
+        .with_appetite(args.appetite.appetite());
     if args.split.split != SplitPart::None {
-        let choice = args.split.choice(args.max_fes);
+        let choice = args.split.choice(args.appetite.max_fes);
         publication =
             publication.with_choice(choice, parts.other.as_deref()).map_err(|error| Failure::internal(&error))?;
     }
@@ -127,13 +160,16 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
 
 /// `whenstop report`.
 pub(super) fn run_report(args: &ReportArgs, output: &Output) -> Result<Exit, Failure> {
-    let rows: Vec<Row> = read_rows(&args.rows.join("rows.csv")).map_err(Failure::input)?;
-    let firings: Vec<Firing> = read_rows(&args.rows.join("firings.csv")).map_err(Failure::input)?;
+    let Saved { rows, firings, manifest } = read_saved(&args.rows).map_err(Failure::input)?;
     if rows.is_empty() {
         return Err(Failure::nothing("`rows.csv` has no row", "write it again with `compare --out`"));
     }
-    let manifest = read_manifest(&args.rows).map_err(Failure::input)?;
-    let publication = Publication::from_rows(rows, firings, manifest);
+    let appetite = Appetite {
+        max_fes: args.max_fes.unwrap_or(manifest.max_fes),
+        lost_success_costs: manifest.lost_success_costs,
+        all: args.all,
+    };
+    let publication = Publication::from_rows(rows, firings, manifest).with_appetite(appetite);
     let out = args.out.as_deref().unwrap_or(&args.rows);
     show(&publication, args.format, Some(out), output)
 }
@@ -161,19 +197,34 @@ fn bundled(name: &str) -> Result<PathBuf, Failure> {
 fn show(publication: &Publication, format: Format, out: Option<&Path>, output: &Output) -> Result<Exit, Failure> {
     let summaries = publication.summaries().map_err(|error| Failure::internal(&error))?;
     if let Some(out) = out {
-        publication.write(&summaries, out).map_err(Failure::input)?;
+        publication.write(&summaries, out, output.csv_style()).map_err(Failure::input)?;
     }
     match format {
         Format::Table => {
-            output.data(&format!("{}\n", publication.headline()));
-            output.table(&publication.overview(&summaries), format)?;
-            let notes = publication.notes(&summaries);
+            let first = publication.first(&summaries);
+            output.paragraph(&first.verdict());
+            output.data("\n");
+            output.paragraph(&publication.headline());
+            if !first.shown.is_empty() {
+                output.table(&publication.overview(&summaries), format)?;
+            }
+            let below = first.below();
+            let notes: Vec<String> = below.into_iter().chain(publication.notes(&summaries)).collect();
             if !notes.is_empty() {
-                output.data(&format!("\n{}\n", notes.join("\n")));
+                output.data("\n");
+            }
+            for note in &notes {
+                output.paragraph(note);
             }
         }
         Format::Json => {
-            output.json(&serde_json::json!({ "schema_version": 1, "summary": table::summary(&summaries).to_json() }));
+            let first = publication.first(&summaries);
+            output.json(&serde_json::json!({
+                "schema_version": 2,
+                "verdict": first.verdict(),
+                "ship": first.ship().map(|summary| summary.stack.to_string()),
+                "summary": table::summary(&summaries).to_json(),
+            }));
         }
         Format::Csv | Format::Md => output.table(&table::summary(&summaries), format)?,
     }

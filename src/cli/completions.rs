@@ -20,6 +20,6 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "whenstop", &mut script);
-    output.data(&String::from_utf8_lossy(&script));
+    output.bytes(&script);
     Ok(Exit::Done)
 }

@@ -11,9 +11,9 @@ use super::failure::Failure;
 use super::inputs::{CorpusArgs, process};
 use super::output::Output;
 use crate::diagnostic::{Diagnostic, Location};
-use crate::reader::{Corpus, trace};
+use crate::reader::{Corpus, Detail, ReadOptions, RecordedCosts, trace};
 use crate::redact::redact;
-use crate::report::write_atomically;
+use crate::report::{CsvStyle, write_atomically, write_folder};
 use crate::transcript::Run;
 
 /// Arguments of `convert`.
@@ -29,11 +29,12 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE|DIR")]
     out: Option<PathBuf>,
     /// Take the texts out: what is left tells which are equal and how long they were. Names of tools, arguments, models and
-    /// suites stay, as do tokens, costs, times and outcomes; ids become hashes.
+    /// suites stay where they look like names, as do tokens, costs, times and outcomes; ids become hashes. Whoever can guess
+    /// an id can test the guess, unless there is a `--salt`.
     #[arg(long)]
     redact: bool,
-    /// With `--redact`: hash the ids with this secret, so that nobody without it can test a guess. The same secret gives
-    /// the same ids.
+    /// With `--redact`: key the hashes of ids (BLAKE3, 128 bits) with this secret. The same secret gives the same ids.
+    /// Only a long random one keeps others from testing guesses: a short one can be guessed itself.
     #[arg(long, value_name = "SECRET", requires = "redact", default_value = "", hide_default_value = true)]
     salt: String,
 }
@@ -55,7 +56,15 @@ struct Written {
 /// `whenstop convert`.
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let Target::Trace = args.to;
-    let corpus = args.corpus.open()?;
+    // A copy keeps a recorded cost of 0: what to make of it is for whoever reads the copy.
+    let copying = |options: ReadOptions| {
+        let recorded_costs = match options.recorded_costs {
+            RecordedCosts::Overridden => RecordedCosts::Overridden,
+            RecordedCosts::Trusted | RecordedCosts::Copied => RecordedCosts::Copied,
+        };
+        ReadOptions { detail: Detail::Counts, recorded_costs, ..options }
+    };
+    let corpus = args.corpus.open_with(copying)?;
     match &args.out {
         None => {
             convert(&corpus, args, output, |written| {
@@ -130,11 +139,19 @@ fn into_file(path: &Path, corpus: &Corpus, args: &Args, output: &Output) -> Resu
 
 fn into_folder(folder: &Path, corpus: &Corpus, args: &Args, output: &Output) -> Result<u64, Failure> {
     let (mut given, inputs) = (Given::default(), inputs(corpus, &args.corpus));
-    convert(corpus, args, output, |written| {
-        let path = folder.join(file_name(&written.run_id, &mut given));
-        refuse_input(&path, &inputs)?;
-        write_atomically(&path, |file| file.write_all(&written.lines))
-    })
+    let mut failed = None;
+    let written = write_folder(folder, CsvStyle::Plain, |to| {
+        let converted = convert(corpus, args, output, |written| {
+            let name = file_name(&written.run_id, &mut given);
+            refuse_input(&folder.join(&name), &inputs)?;
+            write_atomically(&to.join(name), |file| file.write_all(&written.lines))
+        });
+        converted.map_err(|failure| {
+            failed = Some(failure.exit);
+            failure.diagnostics.first().clone()
+        })
+    });
+    written.map_err(|diagnostic| Failure { diagnostics: diagnostic.into(), exit: failed.unwrap_or(Exit::BadInput) })
 }
 
 /// File names given away.

@@ -2,9 +2,10 @@
 
 use super::Exit;
 use super::failure::Failure;
-use super::inputs::{self, ReadingArgs};
+use super::inputs::{ReadingArgs, has_read, open};
 use super::output::{Format, Output};
-use crate::reader::{Corpus, CorpusReport, Detail, Oddity, PricingReport, ReadOptions, RunRead};
+use crate::diagnostic::one_line;
+use crate::reader::{CorpusReport, Detail, Oddity, PricingReport, ReadOptions, RunRead};
 use crate::report::table::{Cell, Table};
 
 /// Arguments of `corpus`.
@@ -30,7 +31,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let detail = if args.runs { Detail::Runs } else { Detail::Hygiene };
     let options = ReadOptions { detail, ..args.reading.options()? };
-    let corpus = Corpus::open(&args.paths, options)?;
+    let corpus = open(&args.paths, options)?;
     let bar = output.progress(corpus.bytes());
     let report = corpus.process(|_| (), |()| bar.set_position(corpus.bytes_read()))?;
     bar.finish_and_clear();
@@ -45,7 +46,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     if args.format == Format::Table {
         output.data(&details(&report, args.why));
     }
-    inputs::has_read(&report)?;
+    has_read(&report)?;
     if report.runs() == 0 {
         return Err(Failure::nothing("no recorded run in these files", "`--why` says what each file was taken for"));
     }
@@ -104,29 +105,33 @@ fn oddities(report: &CorpusReport) -> Vec<String> {
 
 /// Sources of outcomes, findings, and files left out.
 fn details(report: &CorpusReport, why: bool) -> String {
-    let mut lines = Vec::new();
+    let notices: Vec<String> = report.notices.iter().map(|notice| notice.diagnostic.render(notice.severity)).collect();
+    let mut told: Vec<String> = Vec::new();
     for format in &report.formats {
         for (source, runs) in &format.outcome_sources {
-            lines.push(format!("outcome of {runs} {} runs: {source}", format.format));
+            told.push(format!("outcome of {runs} {} runs: {source}", format.format));
         }
         if format.unknown > 0 {
-            lines.push(format!("outcome of {} {} runs: nobody graded them", format.unknown, format.format));
+            told.push(format!("outcome of {} {} runs: nobody graded them", format.unknown, format.format));
         }
     }
-    lines.extend(oddities(report));
-    lines.extend(report.pricing.iter().flat_map(PricingReport::lines));
+    told.extend(oddities(report));
+    told.extend(report.pricing.iter().flat_map(PricingReport::lines));
     if why {
-        lines.extend(report.files.iter().map(|f| format!("{}: {} ({}), {} runs", f.path, f.format, f.why, f.runs)));
-        lines.extend(report.skipped.iter().map(|skipped| format!("{}: left out: {}", skipped.path, skipped.reason)));
+        told.extend(report.files.iter().map(|f| format!("{}: {} ({}), {} runs", f.path, f.format, f.why, f.runs)));
+        told.extend(report.skipped.iter().map(|skipped| format!("{}: left out: {}", skipped.path, skipped.reason)));
     } else {
         let other = report.skipped.iter().filter(|skipped| !skipped.unreadable).count();
         if other > 0 {
-            lines.push(format!("{other} files are not recordings; `--why` lists them"));
+            told.push(format!("{other} files are not recordings; `--why` lists them"));
         }
     }
     for (kind, count) in &report.unknown_kinds {
-        lines.push(format!("{count} lines of an unknown kind: {kind}"));
+        told.push(format!("{count} lines of an unknown kind: {kind}"));
     }
+    // Paths, kinds and ids are the recordings' own words: none of them begins a line.
+    let mut lines = notices;
+    lines.extend(told.iter().map(|line| one_line(line).into_owned()));
     for finding in &report.findings {
         lines.push(finding.diagnostic.render(finding.severity));
     }

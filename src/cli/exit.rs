@@ -11,7 +11,7 @@ pub enum Exit {
     Internal = 1,
     /// The arguments or a stack file are wrong.
     Usage = 2,
-    /// The recordings, labels or rows given cannot be read.
+    /// The recordings, labels or rows given cannot be read, or the output cannot be written whole.
     BadInput = 3,
     /// Nothing matched: no recording, no run, no stack.
     NothingMatched = 4,
@@ -22,7 +22,7 @@ pub enum Exit {
 impl Exit {
     /// The list shown by `--help`.
     pub const LIST: &'static str = "Exit codes: 0 done; 1 a defect of whenstop; 2 wrong arguments or stack file; \
-        3 unreadable recordings, labels or rows; 4 nothing matched; 100 a gate failed, stop points changed, cases disagreed, or \
+        3 unreadable recordings, labels or rows, or output that cannot be written; 4 nothing matched; 100 a gate failed, stop points changed, cases disagreed, or \
         nothing could be certified.";
 }
 

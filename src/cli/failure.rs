@@ -1,44 +1,44 @@
 //! What ends a command: a message and an exit code.
 
 use super::Exit;
-use crate::diagnostic::{Diagnostic, Location};
+use crate::diagnostic::{Diagnostic, Diagnostics, Location};
 use crate::reader::ReadError;
 
 /// An error that ends the command.
 #[derive(Debug)]
 pub(super) struct Failure {
     /// What to tell.
-    pub(super) diagnostic: Diagnostic,
+    pub(super) diagnostics: Diagnostics,
     /// How to end.
     pub(super) exit: Exit,
 }
 
 impl Failure {
     /// The arguments or a stack file are wrong.
-    pub(super) fn usage(diagnostic: Diagnostic) -> Self {
-        Self { diagnostic, exit: Exit::Usage }
+    pub(super) fn usage(diagnostics: impl Into<Diagnostics>) -> Self {
+        Self { diagnostics: diagnostics.into(), exit: Exit::Usage }
     }
 
     /// Recordings, labels or rows cannot be read, or a file cannot be written.
-    pub(super) fn input(diagnostic: Diagnostic) -> Self {
-        Self { diagnostic, exit: Exit::BadInput }
+    pub(super) fn input(diagnostics: impl Into<Diagnostics>) -> Self {
+        Self { diagnostics: diagnostics.into(), exit: Exit::BadInput }
     }
 
     /// Nothing matched.
     pub(super) fn nothing(what: impl Into<String>, help: impl Into<String>) -> Self {
-        Self { diagnostic: Diagnostic::new(Location::default(), what, help), exit: Exit::NothingMatched }
+        Self { diagnostics: Diagnostic::new(Location::default(), what, help).into(), exit: Exit::NothingMatched }
     }
 
     /// A defect of our own.
     pub(super) fn internal(what: &dyn std::fmt::Display) -> Self {
         let help = "this is a defect of whenstop: please report it with the command";
-        Self { diagnostic: Diagnostic::new(Location::default(), what.to_string(), help), exit: Exit::Internal }
+        Self { diagnostics: Diagnostic::new(Location::default(), what.to_string(), help).into(), exit: Exit::Internal }
     }
 }
 
 impl From<ReadError> for Failure {
     fn from(error: ReadError) -> Self {
-        if let ReadError::Strict(diagnostic) = error {
+        if let ReadError::Strict(diagnostic) | ReadError::Labels(diagnostic) = error {
             return Self::input(diagnostic);
         }
         let exit = if matches!(error, ReadError::UnknownFormat { .. }) { Exit::Usage } else { Exit::BadInput };
@@ -46,6 +46,6 @@ impl From<ReadError> for Failure {
         if let Some(cause) = std::error::Error::source(&error) {
             what = format!("{what}: {cause}");
         }
-        Self { diagnostic: Diagnostic::new(Location::default(), what, error.help()), exit }
+        Self { diagnostics: Diagnostic::new(Location::default(), what, error.help()).into(), exit }
     }
 }

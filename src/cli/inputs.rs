@@ -8,9 +8,10 @@ use clap::Args;
 use super::failure::Failure;
 use super::output::Output;
 use crate::catalog::{self, Strategies};
-use crate::diagnostic::{Diagnostic, Location, Severity};
+use crate::diagnostic::{Diagnostic, Diagnostics, Location, Severity, nearest};
 use crate::preset;
-use crate::reader::{Corpus, CorpusReport, Detail, PriceTable, ReadOptions};
+use crate::reader::{Corpus, CorpusReport, Detail, PriceTable, ReadOptions, RecordedCosts};
+use crate::report::refuse_half_written;
 use crate::stack::{StackFile, Use};
 use crate::stats::labels::LabelErrors;
 use crate::system::ConfigText;
@@ -36,7 +37,7 @@ pub(super) struct ReadingArgs {
     /// A CSV file of outcomes (run_id, and any of task_id, success, score, end, secured_step). Repeatable.
     #[arg(long, value_name = "FILE")]
     pub(super) labels: Vec<PathBuf>,
-    /// Accept labels that match no run.
+    /// Accept labels that match no run, without a warning.
     #[arg(long)]
     pub(super) allow_unmatched_labels: bool,
     /// Count a graded run as a success from this score on.
@@ -49,6 +50,13 @@ pub(super) struct ReadingArgs {
     /// tokens), to compute the cost of runs that record tokens and no cost.
     #[arg(long, value_name = "FILE")]
     pub(super) price: Option<PathBuf>,
+    /// Compute the cost from `--price` also where one is recorded.
+    #[arg(long = "override", requires = "price")]
+    pub(super) override_costs: bool,
+    /// A model that is free: its recorded costs of 0 are true. Those of others are unknown where there are tokens.
+    /// Repeatable.
+    #[arg(long, value_name = "NAME")]
+    pub(super) free_model: Vec<String>,
     /// End at the first line, run or file that cannot be read.
     #[arg(long)]
     pub(super) strict: bool,
@@ -65,6 +73,8 @@ impl ReadingArgs {
             success_at: self.success_at,
             outcome_key: self.outcome.clone(),
             prices: self.prices()?.map(Arc::new),
+            recorded_costs: if self.override_costs { RecordedCosts::Overridden } else { RecordedCosts::Trusted },
+            free_models: self.free_model.clone(),
             ..ReadOptions::default()
         })
     }
@@ -80,8 +90,12 @@ impl CorpusArgs {
     /// Lists what there is to read.
     pub(super) fn open(&self) -> Result<Corpus, Failure> {
         // Only `corpus` shows what is odd, so only there is it looked for.
-        let options = ReadOptions { detail: Detail::Counts, ..self.reading.options()? };
-        Ok(Corpus::open(&self.paths, options)?)
+        self.open_with(|options| ReadOptions { detail: Detail::Counts, ..options })
+    }
+
+    /// The same with other options than the arguments say.
+    pub(super) fn open_with(&self, change: impl FnOnce(ReadOptions) -> ReadOptions) -> Result<Corpus, Failure> {
+        open(&self.paths, change(self.reading.options()?))
     }
 
     /// Lists and reads everything; see [`process`].
@@ -93,6 +107,12 @@ impl CorpusArgs {
     ) -> Result<CorpusReport, Failure> {
         process(&self.open()?, output, work, sink)
     }
+}
+
+/// Lists what there is to read under `paths`. A folder that `convert` was writing when it was ended is no corpus.
+pub(super) fn open(paths: &[PathBuf], options: ReadOptions) -> Result<Corpus, Failure> {
+    paths.iter().try_for_each(|path| refuse_half_written(path)).map_err(Failure::input)?;
+    Ok(Corpus::open(paths, options)?)
 }
 
 /// Reads everything: `work` in parallel, `sink` here and in order. Tells what was lost; a corpus
@@ -157,6 +177,12 @@ fn tell_findings(report: &CorpusReport, output: &Output) {
     for finding in errors.take(SHOWN) {
         output.error(&finding.diagnostic);
     }
+    for notice in &report.notices {
+        match notice.severity {
+            Severity::Error => output.error(&notice.diagnostic),
+            Severity::Warning => output.warning(&notice.diagnostic),
+        }
+    }
     if let Some(pricing) = &report.pricing {
         pricing.lines().iter().for_each(|line| output.note(line));
     }
@@ -165,7 +191,9 @@ fn tell_findings(report: &CorpusReport, output: &Output) {
         output.note(&format!("… and {hidden} more that could not be read; `whenstop corpus` lists them"));
     }
     if report.warnings > 0 {
-        output.note(&format!("{} warnings about the recordings; `whenstop corpus` lists them", report.warnings));
+        let warnings =
+            if report.warnings == 1 { "1 warning".to_owned() } else { format!("{} warnings", report.warnings) };
+        output.note(&format!("{warnings} about the recordings; `whenstop corpus` lists them"));
     }
 }
 
@@ -194,35 +222,45 @@ impl StackArgs {
     }
 }
 
-fn load_one(named: &str) -> Result<Strategies, Diagnostic> {
+fn load_one(named: &str) -> Result<Strategies, Diagnostics> {
     match named.split_once(':') {
         Some(("preset", "all")) => Ok(preset::all_strategies()),
         Some(("system", "all")) => catalog::all_systems(),
         Some(("preset" | "system", name)) => {
-            let used = Use {
-                name: name.to_owned(),
-                system: name.to_owned(),
-                profile: None,
-                config: None,
-                set: serde_json::Map::new(),
-                at: Location::default(),
-            };
-            Ok(vec![catalog::by_name(used)?])
+            let used = Use { name: name.to_owned(), system: name.to_owned(), ..Use::default() };
+            Ok(vec![catalog::by_name(&used)?])
         }
         _ => load_file(Path::new(named)),
     }
 }
 
-fn load_file(path: &Path) -> Result<Strategies, Diagnostic> {
+fn load_file(path: &Path) -> Result<Strategies, Diagnostics> {
+    load_stack_file(path).map(|(_, strategies)| strategies)
+}
+
+/// A stack file and its strategies; where there is no such file, the preset or system of that name is offered.
+pub(super) fn load_stack_file(path: &Path) -> Result<(StackFile, Strategies), Diagnostics> {
     let name = path.display().to_string();
-    let text = read_text(path, "give a stack file, `preset:NAME` or `system:NAME`")?;
-    let file = StackFile::parse(&name, &text)?;
-    let folder = path.parent().unwrap_or(Path::new(""));
-    catalog::strategies(file, &|config| {
-        let config = folder.join(config);
-        let text = read_text(&config, "the path is relative to the stack file")?;
-        Ok(ConfigText { path: config.display().to_string(), text })
-    })
+    let near = catalog::near(&name).filter(|_| !path.exists()).map(|near| format!("did you mean `{near}`?"));
+    let help = near.unwrap_or_else(|| "give a stack file, `preset:NAME` or `system:NAME`".to_owned());
+    catalog::load(&name, &read_text(path, &help)?, &|config| read_config(path, config))
+}
+
+/// A native configuration named in the stack file at `path`; its own path is relative to that.
+pub(super) fn read_config(path: &Path, config: &str) -> Result<ConfigText, Diagnostic> {
+    let config = path.parent().unwrap_or(Path::new("")).join(config);
+    let text = read_text(&config, &near_file(&config))?;
+    Ok(ConfigText { path: config.display().to_string(), text })
+}
+
+/// Advice for a file that is not there: what lies in its folder under a similar name.
+fn near_file(path: &Path) -> String {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let names = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
+    let names: Vec<String> = names.map(|name| name.to_string_lossy().into_owned()).collect();
+    let wanted = path.file_name().unwrap_or_default().to_string_lossy();
+    let near = nearest(&wanted, names.iter().map(String::as_str)).map(|near| format!("did you mean `{near}`? "));
+    format!("{}the path is relative to the stack file", near.unwrap_or_default())
 }
 
 /// A text file, or what is wrong with it.

@@ -1,15 +1,18 @@
-//! `whenstop lint`: unit traps in a stack file, and rules that a corpus shows to be dead or shadowed.
+//! `whenstop lint`: unit traps in a stack file and in the configurations it names, and rules that a corpus shows to be
+//! dead or shadowed.
 
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use super::Exit;
 use super::compare::{Compared, compare};
 use super::failure::Failure;
-use super::inputs::{AssumptionArgs, CorpusArgs, ReadingArgs, StackArgs, read_text};
+use super::inputs::{AssumptionArgs, CorpusArgs, ReadingArgs, StackArgs, load_stack_file, read_config};
 use super::output::Output;
-use crate::aggregate::{Label, rule_shares};
-use crate::preset;
-use crate::stack::{Entry, StackFile, Use, lint};
+use crate::aggregate::{Label, Row, rule_shares};
+use crate::catalog;
+use crate::diagnostic::{Diagnostic, Location, Severity};
+use crate::stack::{Entry, StackFile};
 
 /// Arguments of `lint`.
 #[derive(Debug, clap::Args)]
@@ -29,70 +32,79 @@ pub(super) struct Args {
 
 /// `whenstop lint`.
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
-    let mut warnings = static_warnings(&args.stacks)?;
+    let (file, _) = load_stack_file(&args.stacks).map_err(Failure::usage)?;
+    let mut warnings = catalog::warnings(&file, &|config| read_config(&args.stacks, config));
     if !args.paths.is_empty() {
         let corpus = CorpusArgs { paths: args.paths.clone(), reading: args.reading.clone() };
         let stacks = StackArgs { stacks: vec![args.stacks.display().to_string()] };
         let compared = compare(&corpus, &stacks, &AssumptionArgs::default(), output)?;
-        warnings.extend(corpus_warnings(&compared));
+        warnings.extend(corpus_warnings(&compared, &file));
     }
     for warning in &warnings {
-        output.data(&format!("warning: {warning}\n"));
+        output.data(&format!("{}\n\n", warning.render(Severity::Warning)));
     }
-    output.data(&format!("{} warnings\n", warnings.len()));
+    output.data(&match warnings.len() {
+        1 => "1 warning\n".to_owned(),
+        n => format!("{n} warnings\n"),
+    });
     Ok(if args.deny_warnings && !warnings.is_empty() { Exit::GateFailed } else { Exit::Done })
 }
 
-fn static_warnings(path: &Path) -> Result<Vec<String>, Failure> {
-    let text = read_text(path, "give a stack file").map_err(Failure::usage)?;
-    let file = StackFile::parse(&path.display().to_string(), &text).map_err(Failure::usage)?;
-    Ok(file
-        .entries
-        .iter()
-        .flat_map(|entry| match entry {
-            Entry::Own(stack) => lint(stack),
-            Entry::Use(used) => preset_warnings(used),
-        })
-        .collect())
-}
-
-/// The traps a preset's settings step into. Systems read their own configuration and check it there.
-fn preset_warnings(used: &Use) -> Vec<String> {
-    let Some(preset) = preset::find(&used.system) else { return Vec::new() };
-    let settings =
-        preset::Settings { variant: used.profile.clone(), set: used.set.clone(), ..preset::Settings::default() };
-    preset::traps(preset, &settings).iter().map(|trap| format!("{}: {trap}", used.name)).collect()
+/// A warning at the clause of that name, or at the stack.
+fn at_rule(file: &StackFile, stack: &str, rule: &str, what: String, help: &str) -> Diagnostic {
+    let Some(index) = file.entries.iter().position(|entry| entry.name() == stack) else {
+        return Diagnostic::new(Location::default(), what, help);
+    };
+    let clause = match &file.entries[index] {
+        Entry::Own(stack) => stack.clauses.iter().position(|clause| clause.name.as_str() == rule),
+        Entry::Use(_) => None,
+    };
+    let is_cap = matches!(&file.entries[index], Entry::Own(stack) if stack.cap.is_some()) && clause.is_none();
+    let path = clause.map_or(if is_cap { "cap".to_owned() } else { "use".to_owned() }, |at| format!("any.{at}"));
+    file.places(index).at_name(&path, what, help)
 }
 
 /// Rules that no run reached, that never came first, or that many recordings cannot evaluate.
-fn corpus_warnings(compared: &Compared) -> Vec<String> {
+fn corpus_warnings(compared: &Compared, file: &StackFile) -> Vec<Diagnostic> {
     let stacks: Vec<(Label, Vec<Label>)> =
         compared.stacks.iter().map(|stack| (stack.name.clone(), stack.rules.clone())).collect();
     let runs = compared.rows.len() / compared.stacks.len().max(1);
+    let missing: BTreeMap<(Label, String, String), usize> = missing_rules(&compared.rows);
     let mut warnings = Vec::new();
     for share in rule_shares(&stacks, &compared.rows, &compared.firings) {
+        let of_it = missing.iter().filter(|((stack, rule, _), _)| *stack == share.stack && **rule == *share.rule);
+        let evaluable = runs - of_it.map(|(_, n)| *n).max().unwrap_or(0).min(runs);
         let name = format!("{}: `{}`", share.stack, share.rule);
-        if share.stops > 0 {
+        if share.stops > 0 || evaluable == 0 {
             continue;
         }
-        match share.fires {
-            Some(0) => warnings.push(format!("{name} is dead: none of {runs} runs reached it")),
-            Some(fires) => {
-                warnings
-                    .push(format!("{name} is shadowed: it fires on {fires} runs, but another rule is always first"));
-            }
-            None => {}
-        }
+        let (what, help) = match share.fires {
+            Some(0) => (
+                format!("{name} is dead: none of {evaluable} runs reached it"),
+                "lower its limit, or leave the rule out",
+            ),
+            Some(fires) => (
+                format!("{name} is shadowed: it fires on {fires} of {evaluable} runs, never first"),
+                "another rule always stops first: lower its limit, or leave it out",
+            ),
+            None => continue,
+        };
+        warnings.push(at_rule(file, &share.stack, &share.rule, what, help));
     }
-    for stack in &compared.stacks {
-        let missing =
-            compared.rows.iter().filter(|row| row.stack == stack.name && !row.not_evaluable.is_empty()).count();
-        if missing > 0 {
-            warnings.push(format!(
-                "{}: on {missing} of {runs} runs some rule cannot be evaluated (see `not_evaluable` in rows.csv)",
-                stack.name
-            ));
-        }
+    for ((stack, rule, need), n) in missing {
+        let what = format!("{stack}: `{rule}` cannot be evaluated on {n} of {runs} runs: no {need}");
+        warnings.push(at_rule(file, &stack, &rule, what, "what the stack would do on these runs is unknown"));
     }
     warnings
+}
+
+/// Rules that some rows could not evaluate, with their stack and what they need, each with the number of rows.
+fn missing_rules(rows: &[Row]) -> BTreeMap<(Label, String, String), usize> {
+    let mut missing = BTreeMap::new();
+    for row in rows {
+        for (rule, need) in row.not_evaluable.split("; ").filter_map(|part| part.rsplit_once(": no ")) {
+            *missing.entry((row.stack.clone(), rule.to_owned(), need.to_owned())).or_default() += 1;
+        }
+    }
+    missing
 }

@@ -12,6 +12,7 @@ mod exit;
 mod explain;
 mod failure;
 mod inputs;
+mod labels;
 mod lint;
 mod output;
 mod rules;
@@ -21,9 +22,12 @@ mod sweep;
 mod synth;
 mod texts;
 
+use std::ffi::OsString;
+
 use clap::{Parser, Subcommand};
 
 use crate::diagnostic::{Diagnostic, Location};
+use crate::report::CsvStyle;
 pub use exit::Exit;
 use failure::Failure;
 use output::Output;
@@ -45,6 +49,10 @@ pub struct Cli {
     /// Say nothing on stderr but errors.
     #[arg(long, global = true)]
     quiet: bool,
+    /// Write CSV for a spreadsheet: a cell that it would take for a formula (`=1+1`, `@x`) gets a `'` in front. Without
+    /// it, rows hold ids exactly as recorded, for programs that join on them. `report` reads both.
+    #[arg(long, global = true)]
+    spreadsheet: bool,
     #[command(flatten)]
     example: compare::ExampleArgs,
 }
@@ -67,6 +75,8 @@ enum Command {
     Explain(explain::Args),
     /// Signals, systems, presets and bailouts: list them, or explain one.
     Rules(rules::Args),
+    /// Write a file of labels to fill in: the runs without an outcome, those that decide most first.
+    Labels(labels::Args),
     /// Find dead and unreachable rules and unit traps in a stack file.
     Lint(lint::Args),
     /// Write the stop points of a comparison as a snapshot to be reviewed and committed.
@@ -105,9 +115,21 @@ fn clean_up_on_signals() {
 #[cfg(not(unix))]
 fn clean_up_on_signals() {}
 
+/// Parses the arguments (the first is the program's name), runs the command and returns the exit code.
+pub fn main(arguments: impl Iterator<Item = OsString>) -> Exit {
+    match Cli::try_parse_from(arguments) {
+        Ok(cli) => run(cli),
+        Err(error) => {
+            let output = Output::new(false, CsvStyle::Plain);
+            let exit = output.parsing(&error);
+            output.close(exit)
+        }
+    }
+}
+
 /// Runs the program and returns its exit code.
 pub fn run(cli: Cli) -> Exit {
-    let output = Output::new(cli.quiet);
+    let output = Output::new(cli.quiet, if cli.spreadsheet { CsvStyle::Spreadsheet } else { CsvStyle::Plain });
     clean_up_on_signals();
     if let Some(asked) = cli.threads {
         let threads = asked.min(MOST_THREADS);
@@ -133,6 +155,7 @@ pub fn run(cli: Cli) -> Exit {
         Some(Command::Convert(args)) => convert::run(&args, &output),
         Some(Command::Explain(args)) => explain::run(&args, &output),
         Some(Command::Rules(args)) => rules::run(&args, &output),
+        Some(Command::Labels(args)) => labels::run(&args, &output),
         Some(Command::Lint(args)) => lint::run(&args, &output),
         Some(Command::Accept(args)) => snapshot::accept(&args, &output),
         Some(Command::Check(args)) => snapshot::check(&args, &output),
@@ -142,8 +165,9 @@ pub fn run(cli: Cli) -> Exit {
         Some(Command::Completions(args)) => completions::run(&args, &output),
         Some(Command::Synth(args)) => synth::run(&args, &output),
     };
-    result.unwrap_or_else(|failure: Failure| {
-        output.error(&failure.diagnostic);
+    let exit = result.unwrap_or_else(|failure: Failure| {
+        output.errors(&failure.diagnostics);
         failure.exit
-    })
+    });
+    output.close(exit)
 }

@@ -1,11 +1,14 @@
 //! The only writes to stdout and stderr.
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::OnceLock;
 
 use clap::ValueEnum;
 
+use super::Exit;
 use super::failure::Failure;
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{self, Diagnostic, Diagnostics, Location, Severity};
+use crate::report::CsvStyle;
 use crate::report::table::Table;
 
 /// How a table is printed.
@@ -22,28 +25,58 @@ pub(super) enum Format {
     Md,
 }
 
-/// Where messages and data go.
+/// Where messages and data go. What cannot be written is remembered, and the command ends with an error for it.
 #[derive(Debug)]
 pub(super) struct Output {
     quiet: bool,
+    csv: CsvStyle,
+    /// Why stdout ended; nothing is written to it afterwards.
+    stdout: OnceLock<io::Error>,
+    /// The same of stderr.
+    stderr: OnceLock<io::Error>,
 }
 
 impl Output {
-    /// Messages to stderr unless `quiet`.
-    pub(super) fn new(quiet: bool) -> Self {
-        Self { quiet }
+    /// Messages to stderr unless `quiet`; CSV in the style asked for.
+    pub(super) fn new(quiet: bool, csv: CsvStyle) -> Self {
+        Self { quiet, csv, stdout: OnceLock::new(), stderr: OnceLock::new() }
     }
 
-    /// Data. A reader that has gone away (`| head`) is no error.
+    /// How CSV is written, to stdout and to files.
+    pub(super) fn csv_style(&self) -> CsvStyle {
+        self.csv
+    }
+
+    /// Lines for people: what a terminal would obey, or could not show, is written as an escape.
     pub(super) fn data(&self, text: &str) {
-        self.bytes(text.as_bytes());
+        self.to_stdout(diagnostic::lines(text).as_bytes());
     }
 
-    /// Data as bytes.
-    #[expect(clippy::unused_self, reason = "whoever writes data must hold the output")]
+    /// Data for programs: byte for byte, but on a terminal, where nobody but a person reads it. There it is shown as
+    /// JSON may be written.
     pub(super) fn bytes(&self, bytes: &[u8]) {
-        let mut stdout = io::stdout().lock();
-        let _ = stdout.write_all(bytes).and_then(|()| stdout.flush());
+        match std::str::from_utf8(bytes) {
+            Ok(text) if io::stdout().is_terminal() => self.to_stdout(diagnostic::json(text).as_bytes()),
+            _ => self.to_stdout(bytes),
+        }
+    }
+
+    /// A sentence or two, broken between words at 80 columns, or fewer where the terminal has fewer.
+    pub(super) fn paragraph(&self, text: &str) {
+        let width = usize::from(width()).min(80);
+        let (mut lines, mut line) = (String::new(), String::new());
+        // Names come from recordings: none of them begins a line.
+        for word in diagnostic::one_line(text).split(' ') {
+            if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > width {
+                lines += &line;
+                lines.push('\n');
+                line.clear();
+            } else if !line.is_empty() {
+                line.push(' ');
+            }
+            line += word;
+        }
+        self.data(&format!("{lines}{line}\n"));
     }
 
     /// A table in the format asked for.
@@ -55,7 +88,12 @@ impl Output {
             Format::Csv => {
                 let mut csv = Vec::new();
                 table.write_csv(&mut csv).map_err(|error| Failure::internal(&error))?;
-                self.data(&String::from_utf8_lossy(&csv));
+                let csv = self.csv.styled(csv).map_err(|error| Failure::internal(&error))?;
+                if io::stdout().is_terminal() {
+                    self.data(&String::from_utf8_lossy(&csv));
+                } else {
+                    self.to_stdout(&csv);
+                }
             }
         }
         Ok(())
@@ -63,25 +101,70 @@ impl Output {
 
     /// A JSON document.
     pub(super) fn json(&self, value: &serde_json::Value) {
-        self.data(&format!("{value:#}\n"));
+        self.to_stdout(diagnostic::json(&format!("{value:#}\n")).as_bytes());
     }
 
-    /// A message for people.
+    /// A message for people, in one line.
     pub(super) fn note(&self, text: &str) {
         if !self.quiet {
-            Self::message(text);
+            self.message(&diagnostic::one_line(text));
+        }
+    }
+
+    /// Something odd about the input, unless quiet.
+    pub(super) fn warning(&self, diagnostic: &Diagnostic) {
+        if !self.quiet {
+            self.message(&diagnostic.render(Severity::Warning));
         }
     }
 
     /// An error that ends the command, or one that lost something.
-    #[expect(clippy::unused_self, reason = "errors are told even when quiet")]
     pub(super) fn error(&self, diagnostic: &Diagnostic) {
-        Self::message(&diagnostic.render(Severity::Error));
+        self.message(&diagnostic.render(Severity::Error));
     }
 
-    fn message(text: &str) {
-        let mut stderr = io::stderr().lock();
-        let _ = writeln!(stderr, "{text}");
+    /// Errors that end the command, with an empty line between them.
+    pub(super) fn errors(&self, diagnostics: &Diagnostics) {
+        for (index, diagnostic) in diagnostics.iter().enumerate() {
+            if index > 0 {
+                self.message("");
+            }
+            self.error(diagnostic);
+        }
+    }
+
+    /// What the parser of the arguments has to say: help goes to stdout, an error to stderr.
+    pub(super) fn parsing(&self, error: &clap::Error) -> Exit {
+        if error.use_stderr() {
+            // An error repeats the arguments, so it is shown without the parser's colours.
+            self.message(error.render().to_string().trim_end());
+            return Exit::Usage;
+        }
+        let styled = io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+        let text = if styled { error.render().ansi().to_string() } else { error.render().to_string() };
+        self.to_stdout(text.as_bytes());
+        Exit::Done
+    }
+
+    /// How the command ends, `exit` if all it had to say could be written. A reader that has gone away (`| head`) has
+    /// heard enough.
+    pub(super) fn close(&self, exit: Exit) -> Exit {
+        let lost = |error: &&io::Error| error.kind() != io::ErrorKind::BrokenPipe;
+        if let Some(error) = self.stdout.get().filter(lost) {
+            let help = "what was printed is cut short; see whether there is room, and run it again";
+            self.error(&Diagnostic::new(Location::file("stdout"), format!("cannot write: {error}"), help));
+        } else if !self.stderr.get().is_some_and(|error| lost(&error)) {
+            return exit;
+        }
+        if exit == Exit::Done { Exit::BadInput } else { exit }
+    }
+
+    fn to_stdout(&self, bytes: &[u8]) {
+        write_all(&mut io::stdout().lock(), bytes, &self.stdout);
+    }
+
+    fn message(&self, text: &str) {
+        write_all(&mut io::stderr().lock(), format!("{}\n", diagnostic::lines(text)).as_bytes(), &self.stderr);
     }
 
     /// A progress bar over bytes; hidden unless stderr is a terminal.
@@ -95,6 +178,16 @@ impl Output {
             Ok(style) => bar.with_style(style),
             Err(_) => bar,
         }
+    }
+}
+
+/// Writes all of it, unless something was lost before; remembers what is lost now.
+fn write_all(to: &mut impl Write, bytes: &[u8], lost: &OnceLock<io::Error>) {
+    if lost.get().is_none()
+        && let Err(error) = to.write_all(bytes).and_then(|()| to.flush())
+    {
+        // Another thread may have lost something first: then that is what is told.
+        let _ = lost.set(error);
     }
 }
 

@@ -26,7 +26,7 @@ enum What {
 #[expect(clippy::unnecessary_wraps, reason = "the shape of every command")]
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     match args.what {
-        What::Trace => output.data(reader::trace_schema()),
+        What::Trace => output.bytes(reader::trace_schema().as_bytes()),
     }
     Ok(Exit::Done)
 }

@@ -7,10 +7,11 @@ use super::compare::compare;
 use super::failure::Failure;
 use super::inputs::{AssumptionArgs, CorpusArgs, StackArgs, read_text, unreadable};
 use super::output::Output;
-use crate::aggregate::{Row, by_stack, summarise};
+use super::sweep::share;
+use crate::aggregate::Row;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::report::{table, write_atomically};
-use crate::snapshot::{Change, Gate, Snapshot};
+use crate::snapshot::{Change, Gate, MIN_KNOWN, Snapshot};
 
 /// Arguments of `accept`.
 #[derive(Debug, clap::Args)]
@@ -34,13 +35,17 @@ pub(super) struct CheckArgs {
     /// The snapshot file; without it only the gates are held.
     #[arg(long, value_name = "FILE", required_unless_present = "fail_on")]
     snapshot: Option<PathBuf>,
-    /// Fail when a metric of the summary passes a number, for example `fes_rate>0.02` or `ours:fes_rate_high>0.05`.
-    /// A metric that is undefined fails. Repeatable.
+    /// Fail when a number of the summary passes a limit. `fes_rate_high>0.05` passes only what is shown safe,
+    /// `fes_rate_low>0.02` fails only what is shown unsafe, `fes_rate>0.02` looks at the point; `ours:fes_rate_high>0.05`
+    /// at one stack. What is not known fails. Repeatable.
     #[arg(long, value_name = "GATE")]
     fail_on: Vec<String>,
     /// Judge by what could be read, also where files, folders or archives could not.
     #[arg(long)]
     allow_unreadable: bool,
+    /// A gate fails on a number that is known on fewer than this share of the runs.
+    #[arg(long, value_name = "SHARE", default_value_t = MIN_KNOWN, value_parser = share)]
+    min_known: f64,
 }
 
 /// Arguments of `diff`.
@@ -74,6 +79,11 @@ pub(super) fn accept(args: &AcceptArgs, output: &Output) -> Result<Exit, Failure
 
 /// `whenstop check`.
 pub(super) fn check(args: &CheckArgs, output: &Output) -> Result<Exit, Failure> {
+    let stacks: Vec<String> = args.stacks.load()?.iter().map(|stack| stack.name().to_owned()).collect();
+    let columns = table::summary_columns();
+    let gates: Result<Vec<Gate>, Diagnostic> =
+        args.fail_on.iter().map(|text| Gate::parse(text, &columns, &stacks)).collect();
+    let gates = gates.map_err(Failure::usage)?;
     let compared = compare(&args.corpus, &args.stacks, &AssumptionArgs::default(), output)?;
     if compared.unreadable > 0 && !args.allow_unreadable {
         return Err(Failure::input(Diagnostic::new(
@@ -89,13 +99,11 @@ pub(super) fn check(args: &CheckArgs, output: &Output) -> Result<Exit, Failure> 
         tell(&changes, output);
         failed |= !changes.is_empty();
     }
-    let summary = table::summary(&summarise(&by_stack(&rows), None).map_err(|error| Failure::internal(&error))?);
-    for text in &args.fail_on {
-        let gate = Gate::parse(text, &summary.columns).map_err(Failure::usage)?;
-        for result in gate.hold(&summary) {
-            let value = result.value.map_or_else(|| "undefined".to_owned(), |value| format!("{value:.6}"));
+    for gate in &gates {
+        for result in gate.hold(&rows, args.min_known).map_err(|error| Failure::internal(&error))? {
             let word = if result.failed { "FAILED" } else { "held" };
-            output.data(&format!("gate {}: {word}: {} is {value}\n", result.gate, result.stack));
+            let of = if gate.names_stack() { String::new() } else { format!("{}: ", result.stack) };
+            output.paragraph(&format!("gate {}: {word}: {of}{}", result.gate, result.why));
             failed |= result.failed;
         }
     }

@@ -12,7 +12,7 @@ use super::output::{Format, Output};
 use crate::aggregate::{Row, SEED};
 use crate::diagnostic::{Diagnostic, Location, nearest};
 use crate::report::figure::{SweepFigure, save};
-use crate::report::{table, write_atomically, write_rows};
+use crate::report::{self, table, write_atomically, write_folder, write_rows};
 use crate::stats::split::optimism;
 use crate::sweep::{Grid, ResultOptions, Results, Sweep};
 
@@ -106,10 +106,11 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let headline = parts.headline();
     if let Some(out) = &args.out {
         let manifest = Manifest::of(args, &grid, &parts, &judged);
-        write(args, &grid, &judged, &manifest, &headline, out).map_err(Failure::input)?;
-        if args.rows {
-            write_rows(&out.join("sweep-rows.csv"), &parts.reported).map_err(Failure::input)?;
-        }
+        let fill = |out: &Path| {
+            write(args, &grid, &judged, &manifest, &headline, out)?;
+            if args.rows { write_rows(&out.join("sweep-rows.csv"), &parts.reported) } else { Ok(()) }
+        };
+        write_folder(out, output.csv_style(), fill).map_err(Failure::input)?;
     }
     show(args, &grid, &judged, &parts, &headline, output)?;
     if let Some(out) = &args.out {
@@ -128,9 +129,12 @@ fn show(
 ) -> Result<(), Failure> {
     match args.format {
         Format::Table => {
-            output.data(&format!("{headline}\n"));
+            output.paragraph(headline);
             output.table(&table::sweep_overview(&judged.reported, judged.chosen), Format::Table)?;
-            output.data(&format!("\n{}\n", notes(args, judged).join("\n")));
+            output.data("\n");
+            for note in notes(args, judged) {
+                output.paragraph(&note);
+            }
         }
         Format::Json => output.json(&serde_json::json!({
             "schema_version": 1,
@@ -162,7 +166,7 @@ fn write(
         "# Which limit?\n\n{headline}.\n\n{overview}\n{}\n![Killed and saved against the limit](sweep.svg)\n",
         notes.concat()
     );
-    write_atomically(&out.join("sweep.md"), |file| file.write_all(page.as_bytes()))?;
+    write_atomically(&out.join("sweep.md"), |file| file.write_all(report::page(&page).as_bytes()))?;
     let json = serde_json::to_string_pretty(manifest).unwrap_or_default() + "\n";
     write_atomically(&out.join("manifest.json"), |file| file.write_all(json.as_bytes()))?;
     let subtitle = format!("{headline}; bars: 95 % intervals, clustered by task");
@@ -175,8 +179,8 @@ fn notes(args: &Args, judged: &Judged) -> Vec<String> {
     let Judged { reported, chosen_on, chosen } = judged;
     let mut notes = vec![choice_note(args.max_fes, judged)];
     if let (Some(dev), Some(at)) = (chosen_on, *chosen) {
-        let rate = |of: &Results| of.settings.get(at).and_then(|setting| setting.summary.fes_rate().value);
-        let saved = |of: &Results| of.settings.get(at).and_then(|setting| setting.useful.value);
+        let rate = |of: &Results| of.settings.get(at).and_then(|setting| setting.summary.fes_rate().value());
+        let saved = |of: &Results| of.settings.get(at).and_then(|setting| setting.useful.value());
         let points =
             |gap: Option<f64>| gap.map_or_else(|| "undefined".to_owned(), |gap| format!("{:+.1} points", gap * 100.0));
         notes.push(format!(
@@ -191,7 +195,7 @@ fn notes(args: &Args, judged: &Judged) -> Vec<String> {
             let fes = reported.adjusted_by(|setting| setting.fes_difference).name();
             let useful = reported.adjusted_by(|setting| setting.useful_difference).name();
             let by = if fes == useful { fes.to_owned() } else { format!("{fes} (killed) and {useful} (saved)") };
-            format!("; differences are to `{name}`, p-values adjusted by {by}")
+            format!("; differences are to `{name}` in points, with * where p <= 0.05 adjusted by {by}")
         }
         None => String::new(),
     };

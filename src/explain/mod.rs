@@ -5,6 +5,7 @@ mod trail;
 use std::fmt;
 
 use crate::decision::{Decision, RuleReading, Strategy};
+use crate::diagnostic;
 use crate::replay::{Replay, replay};
 use crate::transcript::{Event, Message, Moment, PointView, Role, Run};
 use crate::verdict::Course;
@@ -45,16 +46,17 @@ impl Explanation {
 
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for line in &self.title {
+        // Ids and texts are the recording's own words: none of them begins a line.
+        for line in self.title.iter().map(|line| diagnostic::one_line(line)) {
             writeln!(f, "{line}")?;
         }
         for (index, lines) in self.steps.iter().enumerate() {
             for (nth, line) in lines.iter().enumerate() {
                 let margin = if nth == 0 { format!("{index:>4}") } else { "    ".to_owned() };
-                writeln!(f, "{margin}  {line}")?;
+                writeln!(f, "{margin}  {}", diagnostic::one_line(line))?;
             }
         }
-        for line in &self.ends {
+        for line in self.ends.iter().map(|line| diagnostic::one_line(line)) {
             writeln!(f, "{line}")?;
         }
         Ok(())

@@ -38,8 +38,8 @@ impl Choice {
         };
         Self {
             chosen: chosen.map(|summary| summary.stack.clone()),
-            optimism_fes_rate: gap(|summary, _| summary.fes_rate().value),
-            optimism_saved_ratio: gap(|summary, unit| summary.ratios_in(unit).useful.value),
+            optimism_fes_rate: gap(|summary, _| summary.fes_rate().value()),
+            optimism_saved_ratio: gap(|summary, unit| summary.ratios_in(unit).useful.value()),
             ..self
         }
     }
@@ -70,7 +70,7 @@ impl Choice {
     }
 }
 
-fn percent(share: f64) -> String {
+pub(super) fn percent(share: f64) -> String {
     let text = format!("{:.4}", share * 100.0);
     format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::CsvStyle;
 use crate::diagnostic::{Diagnostic, Location};
 
 /// Writes a file through `fill`; on any error no file of that name appears, and an old one stays.
@@ -53,24 +54,31 @@ pub fn write_rows<T: Serialize>(path: &Path, rows: &[T]) -> Result<(), Diagnosti
     })
 }
 
-/// Reads records back from CSV. The first bad line is the error, with its line number.
+/// Reads records back from CSV of either style. The first bad line is the error, with its line number.
 pub fn read_rows<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, Diagnostic> {
     let name = path.display().to_string();
-    let mut reader = csv::Reader::from_path(path).map_err(|error| {
+    let text = std::fs::read(path).map_err(|error| {
         Diagnostic::new(Location::file(&name), format!("cannot read: {error}"), "give the folder `compare --out` wrote")
     })?;
+    let style = CsvStyle::of(&text);
+    let wrong = |error: csv::Error| {
+        let line = error.position().map_or(0, |position| usize::try_from(position.line()).unwrap_or(0));
+        let what = format!("not a row of this version: {error}");
+        Diagnostic::new(Location::line(&name, line), what, "rows are written by `compare --out`; write them again")
+    };
+    let mut reader = csv::Reader::from_reader(&text[..]);
+    let header = reader.headers().map_err(wrong)?.clone();
     reader
-        .deserialize()
+        .records()
         .map(|record| {
-            record.map_err(|error: csv::Error| {
-                let line = error.position().map_or(0, |position| usize::try_from(position.line()).unwrap_or(0));
-                let what = format!("not a row of this version: {error}");
-                Diagnostic::new(
-                    Location::line(&name, line),
-                    what,
-                    "rows are written by `compare --out`; write them again",
-                )
-            })
+            let record = record?;
+            if style == CsvStyle::Plain {
+                return record.deserialize(Some(&header));
+            }
+            let mut fields: csv::StringRecord = record.iter().map(|field| style.unguarded(field)).collect();
+            fields.set_position(record.position().cloned());
+            fields.deserialize(Some(&header))
         })
+        .map(|row| row.map_err(wrong))
         .collect()
 }

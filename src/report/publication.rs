@@ -8,11 +8,13 @@ use serde::{Deserialize, Serialize};
 
 use super::choice::Choice;
 use super::figure::{BoundsFigure, BudgetFigure, FrontierFigure, SpendingFigure, StopsFigure, save};
+use super::first::{Appetite, FirstTable};
 use super::table::{self, Table};
-use super::{write_atomically, write_rows};
+use super::{CsvStyle, Lock, markdown, read_rows, write_atomically, write_folder, write_rows};
 use crate::aggregate::{
-    BudgetCurve, Firing, FrontierPoint, Group, Label, REFERENCE, Row, SEED, Summary, Unit, budget_curves, by_stack,
-    by_stratum, frontier, frontier_spread, frontier_volume, pairs, rule_shares, summarise, unit_of,
+    BudgetCurve, Firing, FrontierPoint, Group, Label, LostSuccess, REFERENCE, Row, SEED, Summary, Unit, budget_curves,
+    by_stack, by_stratum, frontier, frontier_spread, frontier_volume, pairs, price_lost_successes, rule_shares,
+    summarise, unit_of,
 };
 use crate::compare::StackInfo;
 use crate::diagnostic::{Diagnostic, Location};
@@ -21,7 +23,7 @@ use crate::stats::{Interval, Warning};
 use crate::transcript::Outcome;
 
 /// Version of the columns of `rows.csv` and `firings.csv`.
-const ROWS_VERSION: u32 = 1;
+const ROWS_VERSION: u32 = 2;
 
 /// What a folder of results is: enough to redraw it without the recordings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -49,6 +51,11 @@ pub struct Manifest {
     pub label_specificity: Option<f64>,
     /// Assumptions that narrow bounds.
     pub assumptions: Vec<String>,
+    /// The largest tolerated share of killed successes.
+    pub max_fes: f64,
+    /// What a lost success costs in dollars, where it was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost_success_costs: Option<f64>,
 }
 
 /// One stack of a manifest.
@@ -81,6 +88,7 @@ pub struct Publication {
     firings: Vec<Firing>,
     manifest: Manifest,
     unit: Unit,
+    all: bool,
 }
 
 impl Publication {
@@ -107,13 +115,33 @@ impl Publication {
             label_sensitivity: None,
             label_specificity: None,
             assumptions: assumptions.iter().map(ToString::to_string).collect(),
+            max_fes: Appetite::DEFAULT_MAX_FES,
+            lost_success_costs: None,
         };
         Self::from_rows(rows, firings, manifest)
     }
 
     /// From saved rows.
     pub fn from_rows(rows: Vec<Row>, firings: Vec<Firing>, manifest: Manifest) -> Self {
-        Self { unit: unit_of(&rows), rows, firings, manifest }
+        Self { unit: unit_of(&rows), rows, firings, manifest, all: false }
+    }
+
+    /// The same for a reader who tolerates so many killed successes, with every stack in the table or not.
+    #[must_use]
+    pub fn with_appetite(mut self, appetite: Appetite) -> Self {
+        self.manifest.max_fes = appetite.max_fes;
+        self.manifest.lost_success_costs = appetite.lost_success_costs;
+        self.all = appetite.all;
+        self
+    }
+
+    fn appetite(&self) -> Appetite {
+        Appetite { max_fes: self.manifest.max_fes, lost_success_costs: self.manifest.lost_success_costs, all: self.all }
+    }
+
+    /// The first table, sorted for a reader.
+    pub fn first<'s>(&'s self, summaries: &'s [Summary]) -> FirstTable<'s> {
+        FirstTable::of(summaries, &self.rows, self.unit, self.appetite(), self.manifest.choice.as_ref())
     }
 
     /// The same with labels that err.
@@ -128,7 +156,7 @@ impl Publication {
     /// they are the dev part themselves.
     pub fn with_choice(mut self, choice: Choice, dev: Option<&[Row]>) -> Result<Self, polars::error::PolarsError> {
         let own = self.summaries()?;
-        let chosen_on = dev.map(|rows| summarise(&by_stack(rows), self.label_errors())).transpose()?;
+        let chosen_on = dev.map(|rows| self.summarised(rows)).transpose()?;
         self.manifest.choice = Some(match chosen_on {
             Some(dev) => choice.made(&dev, Some(&own), self.unit),
             None => choice.made(&own, None, self.unit),
@@ -147,10 +175,10 @@ impl Publication {
         let corrections: BTreeSet<&str> =
             summaries.iter().filter_map(|summary| Some(summary.corrected.as_ref()?.correction.name())).collect();
         // All stacks are compared on the same runs, so what holds for the first holds for all.
-        let few = summaries.first().into_iter().flat_map(|summary| {
+        let few = summaries.iter().find(|summary| !summary.is_unread()).into_iter().flat_map(|summary| {
             [("successes killed", summary.estimates.fes_rate), ("saved", summary.ratios_in(self.unit).useful)]
         });
-        notes.extend(few.filter_map(|(name, estimate)| match estimate.warning? {
+        notes.extend(few.filter_map(|(name, estimate)| match estimate.warning()? {
             Warning::NoSpread => None,
             warning => Some(format!("{name}: {warning}")),
         }));
@@ -172,7 +200,7 @@ impl Publication {
             graded(Outcome::Failure)
         );
         if graded(Outcome::Unknown) > 0 {
-            let _ = write!(text, ", {} without an outcome", graded(Outcome::Unknown));
+            let _ = write!(text, ", {} ungraded", graded(Outcome::Unknown));
         }
         let with_tokens = group.rows.iter().filter(|row| row.tokens_recorded.is_some()).count();
         if with_tokens < group.rows.len() {
@@ -184,12 +212,26 @@ impl Publication {
     /// One summary a stack, in order: all that is printed. The error is the data frame library's and
     /// means a defect here.
     pub fn summaries(&self) -> Result<Vec<Summary>, polars::error::PolarsError> {
-        summarise(&by_stack(&self.rows), self.label_errors())
+        self.summarised(&self.rows)
+    }
+
+    fn summarised(&self, rows: &[Row]) -> Result<Vec<Summary>, polars::error::PolarsError> {
+        let groups = by_stack(rows);
+        let mut summaries = summarise(&groups, self.label_errors())?;
+        if let Some(costs) = self.manifest.lost_success_costs {
+            price_lost_successes(&mut summaries, &groups, LostSuccess { unit: Unit::CostUsd, costs });
+        }
+        Ok(summaries)
     }
 
     /// The table for the terminal.
     pub fn overview(&self, summaries: &[Summary]) -> Table {
-        table::overview(summaries, self.unit)
+        let first = self.first(summaries);
+        if first.is_ungraded() {
+            table::ungraded(first.shown, self.unit)
+        } else {
+            table::overview(first.shown, self.unit)
+        }
     }
 
     /// What only a folder holds: pairs, strata, budget curves …
@@ -197,7 +239,8 @@ impl Publication {
         let groups = by_stack(&self.rows);
         let stacks: Vec<(Label, Vec<Label>)> =
             self.manifest.stacks.iter().map(|stack| (stack.name.clone(), stack.rules.clone())).collect();
-        let points = frontier(summaries, self.unit);
+        let mut points = frontier(summaries, self.unit);
+        FrontierPoint::mark_beaten(&mut points, &groups, self.unit);
         let spread = frontier_spread(&groups, self.unit);
         let curves = groups.first().map(|group| budget_curves(group, self.unit)).unwrap_or_default();
         Ok(Tables {
@@ -212,8 +255,12 @@ impl Publication {
         })
     }
 
-    /// Writes the folder; each file appears whole or not at all.
-    pub fn write(&self, summaries: &[Summary], out: &Path) -> Result<(), Diagnostic> {
+    /// Writes the folder: all files are replaced, or none ([`write_folder`]).
+    pub fn write(&self, summaries: &[Summary], out: &Path, csv: CsvStyle) -> Result<(), Diagnostic> {
+        write_folder(out, csv, |out| self.write_files(summaries, out))
+    }
+
+    fn write_files(&self, summaries: &[Summary], out: &Path) -> Result<(), Diagnostic> {
         let tables = self.tables(summaries).map_err(|error| {
             Diagnostic::new(
                 Location::default(),
@@ -244,42 +291,52 @@ impl Publication {
     fn write_figures(&self, tables: &Tables, summaries: &[Summary], out: &Path) -> Result<(), Diagnostic> {
         let groups: Vec<Group<'_>> = by_stack(&self.rows);
         let subtitle = self.headline();
-        let frontier = FrontierFigure { points: &tables.points, summaries, subtitle: subtitle.clone() };
+        let first = self.first(summaries);
+        let max_fes = self.manifest.max_fes;
+        let frontier = FrontierFigure { points: &tables.points, first: &first, max_fes, subtitle: subtitle.clone() };
         save(&frontier, out, "frontier")?;
-        save(&BoundsFigure { summaries, subtitle: subtitle.clone() }, out, "bounds")?;
+        save(&BoundsFigure { summaries, groups: &groups, subtitle: subtitle.clone() }, out, "bounds")?;
         save(&BudgetFigure { curves: &tables.curves, subtitle: subtitle.clone() }, out, "budget")?;
         save(&StopsFigure { groups: &groups, subtitle: subtitle.clone() }, out, "stop-steps")?;
         save(&SpendingFigure { groups: &groups, unit: self.unit, subtitle }, out, "spending")
     }
 
     fn summary_md(&self, tables: &Tables, summaries: &[Summary]) -> String {
+        let first = self.first(summaries);
         let best: Vec<String> =
-            tables.points.iter().filter(|point| point.on_frontier).map(|point| format!("`{}`", point.stack)).collect();
+            tables.points.iter().filter(|point| point.on_frontier).map(|point| markdown::code(&point.stack)).collect();
         let assumptions =
             if self.manifest.assumptions.is_empty() { "none".to_owned() } else { self.manifest.assumptions.join(", ") };
-        format!(
-            "# When should it have stopped?\n\n{headline}.\n\n{overview}\n\
-            {notes}On the frontier (no other stack kills fewer successes and saves more): {best}.{volume}\n\n\
-            - **successes killed**: false early stops, successes stopped before they were secured, and their share of \
-            all successes with its 95 % interval, clustered by task. A success of which nothing tells when it was \
-            secured counts as killed by any earlier stop.\n\
-            - **failures stopped**: true stops, and their share of all failures.\n\
-            - **{unit} saved**: on failed runs and after success, over all {unit} recorded. What killed successes \
-            would still have spent is forfeited, not saved.\n\
-            - **after rework**: all {unit} not spent, less what it costs to run the killed successes again.\n\
+        let listed = |lines: Vec<String>| lines.iter().map(|line| format!("- {line}\n")).collect::<String>();
+        markdown::page(&format!(
+            "# When should it have stopped?\n\n**{verdict}**\n\n{headline}.\n\n{overview}\n{below}{notes}\n\
+            On the frontier (no other stack kills fewer successes and saves more): {best}.{volume}\n\n\
+            - **successes killed, %**: false early stops, successes stopped before they were secured, of the successes \
+            that could be judged, their share and its 95 % interval, clustered by task. A success of which nothing \
+            tells when it was secured counts as killed by any earlier stop. `2–8` is a range: the truth lies anywhere \
+            in it.\n\
+            - **unknown**: the share of runs of which something that is counted is not known, and why.\n\
+            - **failures stopped**: true stops, of the failures that could be judged.\n\
+            - **{unit} saved**: on failed runs and after success, over all {unit} of the runs that could be judged. What \
+            killed successes would still have spent is forfeited, not saved.\n\
+            - **cost per success**: {unit} spent for each success kept, against the same without stopping.\n\
+            - Tolerated: {max_fes} of the successes killed, by the upper end of the interval (`--max-fes`).\n\
             - Assumptions beyond the recordings: {assumptions}.\n\n\
             ![Cost saved against successes killed](frontier.svg)\n\n\
             ![When each stack stops](stop-steps.svg)\n\n![Where the cost went](spending.svg)\n\n\
             ![Success by budget](budget.svg)\n\n![Bounds on success](bounds.svg)\n\n\
-            `pairs.csv` holds every stack against `{baseline}`; `summary.csv` every count, rate, bound and sum.\n",
-            baseline = self.manifest.baseline,
+            `pairs.csv` holds every stack against {baseline}; `summary.csv` every count, rate, bound and sum.\n",
+            verdict = first.verdict(),
+            baseline = markdown::code(&self.manifest.baseline),
             headline = self.headline(),
             overview = self.overview(summaries).to_markdown(),
             best = if best.is_empty() { "none can be placed".to_owned() } else { best.join(", ") },
-            unit = self.unit.name(),
-            notes = self.notes(summaries).iter().flat_map(|note| [note.as_str(), ".\n\n"]).collect::<String>(),
+            unit = self.unit.noun(),
+            below = listed(first.below()),
+            notes = listed(self.notes(summaries)),
+            max_fes = super::choice::percent(self.manifest.max_fes),
             volume = tables.volume.map(volume_note).unwrap_or_default(),
-        )
+        ))
     }
 }
 
@@ -294,8 +351,28 @@ fn volume_note((volume, interval): (f64, Option<Interval>)) -> String {
     )
 }
 
-/// Reads the manifest of a folder `compare --out` wrote.
-pub fn read_manifest(folder: &Path) -> Result<Manifest, Diagnostic> {
+/// What a folder of results says, without what is made of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Saved {
+    /// `rows.csv`.
+    pub rows: Vec<Row>,
+    /// `firings.csv`.
+    pub firings: Vec<Firing>,
+    /// `manifest.json`.
+    pub manifest: Manifest,
+}
+
+/// Reads a folder `compare --out` wrote. One that is being written, or was left half written, is refused.
+pub fn read_saved(folder: &Path) -> Result<Saved, Diagnostic> {
+    let _lock = Lock::to_read(folder)?;
+    Ok(Saved {
+        rows: read_rows(&folder.join("rows.csv"))?,
+        firings: read_rows(&folder.join("firings.csv"))?,
+        manifest: read_manifest(folder)?,
+    })
+}
+
+fn read_manifest(folder: &Path) -> Result<Manifest, Diagnostic> {
     let path = folder.join("manifest.json");
     let at = Location::file(path.display().to_string());
     let help = "give the folder `compare --out` wrote";

@@ -1,15 +1,27 @@
-//! Gates: a metric of the summary held against a number. An undefined metric fails.
+//! Gates: a number of the summary held against a limit. What is not known fails, and says what is missing.
+
+mod metric;
 
 use std::fmt;
 
+use crate::aggregate::{Row, Summary, by_stack, summarise_at};
 use crate::diagnostic::{Diagnostic, Location, nearest};
-use crate::report::table::{Cell, Table};
+use crate::report::table::{self, Cell};
+use crate::stats::distribution::binomial_cdf;
+
+use metric::Metric;
+
+/// From this share of the runs on a number is known well enough to be held against a limit.
+pub const MIN_KNOWN: f64 = 0.95;
+
+/// Level of the intervals gates look at, before it is adjusted for the number of stacks.
+const LEVEL: f64 = 0.95;
 
 /// `metric > number` and the like; it fails when it holds. `stack:metric>number` looks at one stack only.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gate {
     stack: Option<String>,
-    metric: String,
+    metric: Metric,
     sign: Sign,
     limit: f64,
 }
@@ -20,6 +32,30 @@ enum Sign {
     AtMost,
     More,
     Less,
+}
+
+impl Sign {
+    const ALL: [(&'static str, Self); 4] =
+        [(">=", Self::AtLeast), ("<=", Self::AtMost), (">", Self::More), ("<", Self::Less)];
+
+    fn fails(self, value: f64, limit: f64) -> bool {
+        match self {
+            Self::AtLeast => value >= limit,
+            Self::AtMost => value <= limit,
+            Self::More => value > limit,
+            Self::Less => value < limit,
+        }
+    }
+
+    /// What a value must be to pass.
+    fn passing(self) -> &'static str {
+        match self {
+            Self::AtLeast => "below",
+            Self::AtMost => "above",
+            Self::More => "at most",
+            Self::Less => "at least",
+        }
+    }
 }
 
 /// What a gate found on one stack.
@@ -33,15 +69,16 @@ pub struct GateResult {
     pub value: Option<f64>,
     /// Did it fail?
     pub failed: bool,
+    /// Why, in words.
+    pub why: String,
 }
 
 impl Gate {
-    /// Reads a gate; `columns` are the metrics there are.
-    pub fn parse(text: &str, columns: &[String]) -> Result<Self, Diagnostic> {
+    /// Reads a gate; `columns` are the metrics there are, `stacks` the stacks.
+    pub fn parse(text: &str, columns: &[String], stacks: &[String]) -> Result<Self, Diagnostic> {
         let error = |what: String, help: String| Diagnostic::new(Location::default(), what, help);
         let usage = "write `metric>number`, `stack:metric>=number`, with one of > >= < <=";
-        let signs = [(">=", Sign::AtLeast), ("<=", Sign::AtMost), (">", Sign::More), ("<", Sign::Less)];
-        let found = signs
+        let found = Sign::ALL
             .iter()
             .filter_map(|(sign, kind)| Some((text.rfind(sign)?, *sign, *kind)))
             .min_by_key(|(at, sign, _)| (*at, 2 - sign.len()));
@@ -65,37 +102,138 @@ impl Gate {
             );
             return Err(error(format!("gate `{text}`: no metric `{metric}`"), help));
         }
-        Ok(Self { stack, metric: metric.to_owned(), sign: kind, limit })
+        if let Some(stack) = stack.as_ref().filter(|stack| !stacks.contains(*stack)) {
+            let near = nearest(stack, stacks.iter().map(String::as_str));
+            let help = near.map_or_else(
+                || format!("the stacks are {}", stacks.join(", ")),
+                |near| format!("did you mean `{near}`?"),
+            );
+            return Err(error(format!("gate `{text}`: no stack `{stack}`"), help));
+        }
+        let gate = Self { stack, metric: Metric::named(metric), sign: kind, limit };
+        gate.can_tell().map_err(|(what, help)| error(format!("gate `{text}` {what}"), help))?;
+        Ok(gate)
     }
 
-    /// Holds the gate against every stack of the summary. A gate for a stack that is not there fails.
-    pub fn hold(&self, summary: &Table) -> Vec<GateResult> {
-        let column = |name: &str| summary.columns.iter().position(|column| column == name);
-        let (Some(stack_at), Some(metric_at)) = (column("stack"), column(&self.metric)) else {
-            return vec![self.result(self.stack.clone().unwrap_or_default(), None)];
-        };
-        let results: Vec<GateResult> = summary
-            .rows
-            .iter()
-            .filter_map(|row| match row.get(stack_at) {
-                Some(Cell::Text(stack)) if self.stack.as_ref().is_none_or(|wanted| wanted == stack) => {
-                    Some(self.result(stack.clone(), row.get(metric_at).and_then(number)))
-                }
-                _ => None,
-            })
-            .collect();
-        if results.is_empty() { vec![self.result(self.stack.clone().unwrap_or_default(), None)] } else { results }
+    /// True for a gate on one stack.
+    pub fn names_stack(&self) -> bool {
+        self.stack.is_some()
     }
 
-    fn result(&self, stack: String, value: Option<f64>) -> GateResult {
-        let fails = |value: f64| match self.sign {
-            Sign::AtLeast => value >= self.limit,
-            Sign::AtMost => value <= self.limit,
-            Sign::More => value > self.limit,
-            Sign::Less => value < self.limit,
+    /// A limit that every value passes, or none, is a slip of the pen.
+    fn can_tell(&self) -> Result<(), (String, String)> {
+        let (least, most) = self.metric.range();
+        let fails = |value: Option<f64>| value.map(|value| self.sign.fails(value, self.limit));
+        let never = match self.sign {
+            Sign::More | Sign::AtLeast => fails(most) == Some(false),
+            Sign::Less | Sign::AtMost => fails(least) == Some(false),
         };
-        GateResult { gate: self.to_string(), stack, value, failed: value.is_none_or(fails) }
+        let always = match self.sign {
+            Sign::More | Sign::AtLeast => fails(least) == Some(true),
+            Sign::Less | Sign::AtMost => fails(most) == Some(true),
+        };
+        if !never && !always {
+            return Ok(());
+        }
+        let word = if never { "never fails" } else { "always fails" };
+        let help = if most == Some(1.0) && self.limit > 1.0 && self.limit <= 100.0 {
+            let sign = self.sign_text();
+            format!(
+                "`{}` is a share from 0 to 1: for {} % write `{}{sign}{}`",
+                self.metric,
+                self.limit,
+                self.metric,
+                self.limit / 100.0
+            )
+        } else {
+            let most = most.map_or_else(|| "any size".to_owned(), |most| most.to_string());
+            format!("`{}` goes from {} to {most}", self.metric, least.unwrap_or(f64::NEG_INFINITY))
+        };
+        Err((word.to_owned(), help))
     }
+
+    /// Holds the gate against the stacks it is for. Intervals are widened so that all of them hold at once; a number known
+    /// on fewer than `min_known` of the runs fails. The error is the data frame library's and means a defect here.
+    pub fn hold(&self, rows: &[Row], min_known: f64) -> Result<Vec<GateResult>, polars::error::PolarsError> {
+        let mut groups = by_stack(rows);
+        groups.retain(|group| self.stack.as_ref().is_none_or(|stack| **stack == *group.stack));
+        let adjusted = if self.metric.is_interval_end() { groups.len().max(1) } else { 1 };
+        let level = 1.0 - (1.0 - LEVEL) / adjusted as f64;
+        let summaries = summarise_at(&groups, None, level)?;
+        let table = table::summary(&summaries);
+        let judged = groups.iter().zip(&summaries).zip(&table.rows).map(|((group, summary), cells)| {
+            let column = |name: &str| cells.get(table.columns.iter().position(|column| column == name)?);
+            let known = (self.metric.known_share(group), min_known);
+            self.judge(summary, &column, level, known)
+        });
+        Ok(judged.collect())
+    }
+
+    /// `known`: on which share of the runs the number is known, and on which it has to be.
+    fn judge<'t>(
+        &self,
+        summary: &Summary,
+        column: &impl Fn(&str) -> Option<&'t Cell>,
+        level: f64,
+        known: (f64, f64),
+    ) -> GateResult {
+        let value = column(&self.metric.to_string()).and_then(number);
+        let result =
+            |failed, why| GateResult { gate: self.to_string(), stack: summary.stack.to_string(), value, failed, why };
+        let missing = self.metric.missing(summary);
+        let Some(value) = value else {
+            let why = if missing.is_empty() { "too few tasks, or nothing to count".to_owned() } else { missing };
+            return result(true, format!("unknown: {why}"));
+        };
+        let (known, needed) = known;
+        if known < needed {
+            let percent = |share: f64| (share * 1000.0).floor() / 10.0;
+            let why =
+                format!("known on {} % of the runs, {} % are needed (`--min-known`)", percent(known), percent(needed));
+            return result(true, format!("{why}: {missing}"));
+        }
+        let failed = self.sign.fails(value, self.limit);
+        let mut why = plain(value);
+        if failed {
+            why += &format!(", {} {} would have passed", self.sign.passing(), self.limit);
+        }
+        if self.metric.is_interval_end() {
+            why += &format!(" ({:.1} % interval)", level * 100.0);
+        } else if let Some(chance) = self.chance_at_limit(column) {
+            why += &format!(
+                "; a point, not a bound: a true rate of {} would fail {:.0} % of the time; `{}` passes only what is shown safe",
+                self.limit,
+                chance * 100.0,
+                self.metric.upper()
+            );
+        }
+        result(failed, why)
+    }
+
+    /// How often a share whose true value is just the limit fails, by the effective number of runs; `None` for others.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of runs, at most n")]
+    fn chance_at_limit<'t>(&self, column: &impl Fn(&str) -> Option<&'t Cell>) -> Option<f64> {
+        if !self.metric.is_rate() {
+            return None;
+        }
+        let n = column(&format!("{}_n", self.metric)).and_then(number)?;
+        let effective = column(&format!("{}_effective_n", self.metric)).and_then(number).unwrap_or(n).round().max(1.0);
+        let at_most = binomial_cdf((self.limit * effective).floor() as u64, effective as u64, self.limit);
+        match self.sign {
+            Sign::More | Sign::AtLeast => Some(1.0 - at_most),
+            Sign::Less | Sign::AtMost => None,
+        }
+    }
+
+    fn sign_text(&self) -> &'static str {
+        Sign::ALL.iter().find(|(_, sign)| *sign == self.sign).map_or("", |(text, _)| text)
+    }
+}
+
+/// Six decimals at most.
+fn plain(value: f64) -> String {
+    let text = format!("{value:.6}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
 fn number(cell: &Cell) -> Option<f64> {
@@ -108,51 +246,12 @@ fn number(cell: &Cell) -> Option<f64> {
 
 impl fmt::Display for Gate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sign = match self.sign {
-            Sign::AtLeast => ">=",
-            Sign::AtMost => "<=",
-            Sign::More => ">",
-            Sign::Less => "<",
-        };
         if let Some(stack) = &self.stack {
             write!(f, "{stack}:")?;
         }
-        write!(f, "{}{sign}{}", self.metric, self.limit)
+        write!(f, "{}{}{}", self.metric, self.sign_text(), self.limit)
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn summary() -> Table {
-        let columns = ["stack", "fes_rate", "stops"].map(str::to_owned).to_vec();
-        let row = |stack: &str, rate: Option<f64>, stops| {
-            vec![Cell::Text(stack.into()), Cell::number(rate), Cell::Count(stops)]
-        };
-        Table { columns, rows: vec![row("a", Some(0.02), 3), row("b: 2", None, 0)] }
-    }
-
-    fn hold(gate: &str) -> Vec<(String, bool)> {
-        let summary = summary();
-        let gate = Gate::parse(gate, &summary.columns).unwrap();
-        gate.hold(&summary).into_iter().map(|result| (result.stack, result.failed)).collect()
-    }
-
-    #[test]
-    fn a_gate_fails_when_it_holds_or_cannot_be_told() {
-        assert_eq!(hold("fes_rate>0.02"), [("a".into(), false), ("b: 2".into(), true)]);
-        assert_eq!(hold("fes_rate>=0.02"), [("a".into(), true), ("b: 2".into(), true)]);
-        assert_eq!(hold("b: 2:stops<1"), [("b: 2".into(), true)]);
-        assert_eq!(hold("nobody:stops<1"), [("nobody".into(), true)]);
-    }
-
-    #[test]
-    fn a_gate_that_cannot_be_read_says_why() {
-        let columns = summary().columns;
-        let what = |gate: &str| Gate::parse(gate, &columns).unwrap_err();
-        assert_eq!(what("fes_rat>1").help, "did you mean `fes_rate`?");
-        assert_eq!(what("fes_rate=1").what, "gate `fes_rate=1` has no comparison");
-        assert_eq!(what("fes_rate>x").what, "gate `fes_rate>x`: `x` is not a number");
-    }
-}
+mod tests;

@@ -33,6 +33,8 @@ pub enum Method {
     LogitT,
     /// Linearised cluster-robust standard error with t quantiles over tasks, corrected for skewness.
     SkewnessCorrectedT,
+    /// The same on the logarithm, each task's residual the change when it is left out.
+    LogT,
 }
 
 impl Method {
@@ -46,6 +48,7 @@ impl Method {
             Self::WilsonClustered => "wilson-clustered",
             Self::LogitT => "logit-t",
             Self::SkewnessCorrectedT => "skewness-corrected-t",
+            Self::LogT => "log-t",
         }
     }
 }
@@ -160,7 +163,8 @@ pub struct Estimate {
 
 impl Estimate {
     /// No denominator, no estimate.
-    const UNDEFINED: Self = Self {
+    /// No estimate: the denominators sum to 0.
+    pub(crate) const UNDEFINED: Self = Self {
         value: None,
         interval: None,
         n: 0,

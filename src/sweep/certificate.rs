@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::results::by_saving;
-use crate::aggregate::{ExactnessName, Group, LEVEL, Row, Unit, by_stack, unit_of, useful_parts};
+use crate::aggregate::{Group, LEVEL, Row, Unit, by_stack, unit_of, useful_parts};
 use crate::stats::certificate::{Calibration, Certificate, Verdict, certify, certify_unordered};
 use crate::stats::multiplicity::holm;
 use crate::stats::{ClusterSums, Estimate, ratio_estimate};
@@ -199,8 +199,7 @@ fn settings(
 
 /// A success the setting ends early, or may.
 fn is_lost(row: &Row) -> bool {
-    let left_path = row.exactness == ExactnessName::Diverged && row.outcome_low == 0;
-    row.outcome == Outcome::Success && (row.verdict.is_fes() || left_path)
+    row.killed_high == 1 && row.outcome == Outcome::Success
 }
 
 fn calibration(groups: &[&Group<'_>]) -> Calibration {

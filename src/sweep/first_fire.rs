@@ -3,8 +3,8 @@
 //! The running maximum of a signal is sorted, so the first firing of a limit is a binary search. That holds for
 //! counters that reset too: the first time such a counter reaches k, its running maximum does.
 
-use crate::decision::{Action, Decision, Evidence, Requirement, RuleName, Strategy};
-use crate::replay::{Exactness, Replay, Stop, has};
+use crate::decision::{Action, Decision, Evidence, RuleName, Strategy};
+use crate::replay::{Exactness, Replay, Stop, not_evaluable, path_in_doubt};
 use crate::rule::{Comparator, Rule};
 use crate::transcript::{Moment, Point, PointView, Run};
 
@@ -60,8 +60,6 @@ impl Climb {
 
     /// The replay of the one-rule stack of `setting`, of whose rule this is the climb over `run`.
     pub fn replay(&self, run: &Run, setting: &Setting) -> Replay {
-        let requirements: Vec<Requirement> =
-            setting.stack.requirements().into_iter().filter(|requirement| !has(run, requirement.need)).collect();
         let fired = self.record(setting.limit);
         let rule = || RuleName::new(setting.name());
         let decision = fired.map(|record| Decision {
@@ -89,12 +87,14 @@ impl Climb {
             Some(at) if stop.is_none() && run.grade.end.is_censoring() => Exactness::Censored { at },
             _ => Exactness::Exact,
         };
+        let not_evaluable = not_evaluable(run, &setting.stack.requirements());
         Replay {
             first_firings: Some(vec![decision.as_ref().map(|decision| (decision.point, decision.evidence))]),
             trail: decision.into_iter().collect(),
-            stop,
             exactness,
-            not_evaluable: requirements,
+            path_in_doubt: path_in_doubt(&not_evaluable, stop.as_ref(), setting.stack.may_leave_path()),
+            not_evaluable,
+            stop,
         }
     }
 }

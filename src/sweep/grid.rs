@@ -44,14 +44,18 @@ impl Axis {
             return Err(Diagnostic::new(at(), "no limit to try", "name some: `--limits 2..8` or `--limits 2,4,8`"));
         };
         let comma = if options.trim().is_empty() { "" } else { ", " };
-        let rule = format!("{{ signal = {id:?}, {} = {first:?}{comma}{options} }}", comparator.key());
+        // Any limit will do here: what a stack file refuses as pointless is an end of a range.
+        let rule = format!("{{ signal = {id:?}, {} = 1{comma}{options} }}", comparator.key());
         let stack = format!("[[stack]]\nname = \"axis\"\nany = [{rule}]\n");
-        let file = StackFile::parse("axis", &stack).map_err(|error| Diagnostic::new(at(), error.what, error.help))?;
+        let file = StackFile::parse("axis", &stack).map_err(|errors| {
+            let error = errors.first();
+            Diagnostic::new(at(), error.what.as_str(), error.help.as_str())
+        })?;
         let Some(rule) = one_rule(file) else {
             let help = "give options of the signal only; repeat `--signal` for another axis";
             return Err(Diagnostic::new(at(), "not one signal held against one limit", help));
         };
-        Ok(Self { rule, limits })
+        Ok(Self { rule: Rule { limit: *first, ..rule }, limits })
     }
 
     /// The rule at the most conservative limit.

@@ -1,16 +1,15 @@
 //! What a sweep comes to: for each setting what it kills and saves, and how it differs from the baseline.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use super::Grid;
 use crate::aggregate::{
-    Difference, Group, Row, Summary, Unit, by_stack, choose, differences as family, fes_parts, frontier, summarise,
-    unit_of, useful_parts,
+    Difference, Group, Row, Summary, Unit, by_stack, choose, differences as family, fes_parts, frontier, paired,
+    summarise, unit_of, useful_parts,
 };
 use crate::stats::bootstrap::REPLICATES;
 use crate::stats::labels::LabelErrors;
-use crate::stats::{Adjustment, Estimate, PairedSums, Resamples, cluster_key};
-use crate::verdict::Verdict;
+use crate::stats::{Adjustment, PairedSums, RangeEstimate, Resamples, cluster_key};
 
 /// What to compute.
 #[derive(Clone, Copy, Debug, Default)]
@@ -33,12 +32,12 @@ pub struct SettingResult {
     /// Its limit.
     pub limit: f64,
     /// Saved on failures and after success, over what was recorded.
-    pub useful: Estimate,
+    pub useful: RangeEstimate,
     /// Rates of false early stops against the baseline; `None` for the baseline itself or without one.
     pub fes_difference: Option<Difference>,
     /// Useful savings against the baseline.
     pub useful_difference: Option<Difference>,
-    /// Runs without the data its rule reads: left out of everything else here.
+    /// Runs without the data its rule reads: left out of the rates and savings.
     pub not_evaluable: u64,
     /// No other setting kills no more and saves no less, one of them strictly.
     pub on_frontier: bool,
@@ -61,18 +60,16 @@ impl Results {
     pub fn of(grid: &Grid, rows: &[Row], options: ResultOptions) -> Result<Self, polars::error::PolarsError> {
         let unit = unit_of(rows);
         let all = by_stack(rows);
-        let groups: Vec<Group<'_>> = all.iter().map(evaluable).collect();
-        let summaries = summarise(&groups, options.label_errors)?;
+        let summaries = summarise(&all, options.label_errors)?;
         let points = frontier(&summaries, unit);
-        let tasks = Tasks::of(&all);
-        let resamples = Resamples::new(&tasks.keys(), REPLICATES, options.seed);
+        let resamples = Resamples::new(&task_keys(&all), REPLICATES, options.seed);
         let against =
-            |parts: &dyn Fn(&Row) -> Option<(f64, f64)>| differences(&tasks, &all, options.baseline, parts, &resamples);
+            |parts: &dyn Fn(&Row) -> Option<(f64, f64)>| differences(&all, options.baseline, parts, &resamples);
         let fes_differences = against(&fes_parts);
         let useful_differences = against(&|row| useful_parts(row, unit));
         let numbered = grid.settings.iter().zip(summaries).zip(points).enumerate();
         let settings = numbered.map(|(at, ((setting, summary), point))| SettingResult {
-            not_evaluable: all[at].rows.len() as u64 - summary.runs,
+            not_evaluable: summary.counted("not_evaluable_runs"),
             useful: summary.ratios_in(unit).useful,
             summary,
             axis: setting.axis,
@@ -97,7 +94,7 @@ impl Results {
 
     /// Positions from the least to the most useful; of equals, the more conservative is wanted more.
     pub fn by_saving(&self) -> Vec<usize> {
-        by_saving(self.settings.iter().map(|setting| setting.useful.value))
+        by_saving(self.settings.iter().map(|setting| setting.useful.low.value))
     }
 
     /// The setting with the largest useful saving among those whose rate of false early stops has an upper bound of at
@@ -109,9 +106,9 @@ impl Results {
 }
 
 impl SettingResult {
-    /// False early stops, unverified included.
+    /// False early stops among the runs that could be judged, unverified included.
     pub fn killed(&self) -> u64 {
-        self.summary.count(Verdict::FalseEarlyStop) + self.summary.count(Verdict::UnverifiedFalseEarlyStop)
+        self.summary.counted("killed")
     }
 }
 
@@ -123,50 +120,14 @@ pub(super) fn by_saving(saved: impl Iterator<Item = Option<f64>>) -> Vec<usize> 
     order.into_iter().map(|(_, at)| at.0).collect()
 }
 
-/// The runs on which the setting can be evaluated: that a rule is silent without data says nothing about it.
-fn evaluable<'r>(group: &Group<'r>) -> Group<'r> {
-    let mut group = group.clone();
-    group.rows.retain(|row| row.not_evaluable.is_empty());
-    group
-}
-
-/// The tasks of a sweep, in name order, each with its place.
-struct Tasks<'r>(BTreeMap<(&'r str, &'r str), usize>);
-
-impl<'r> Tasks<'r> {
-    fn of(groups: &[Group<'r>]) -> Self {
-        let rows = groups.iter().flat_map(|group| group.rows.iter());
-        let mut places: BTreeMap<(&str, &str), usize> = rows.map(|row| (row.cluster(), 0)).collect();
-        for (place, slot) in places.values_mut().enumerate() {
-            *slot = place;
-        }
-        Self(places)
-    }
-
-    fn keys(&self) -> Vec<u64> {
-        self.0.keys().map(|(suite, task)| cluster_key(&format!("{suite}\u{1f}{task}"))).collect()
-    }
-
-    /// Sums of two groups that hold the same runs in the same order, over the runs on which both can be evaluated.
-    fn paired(&self, a: &Group<'_>, b: &Group<'_>, parts: &dyn Fn(&Row) -> Option<(f64, f64)>) -> Vec<PairedSums> {
-        let mut sums = vec![PairedSums::default(); self.0.len()];
-        let both = a.rows.iter().zip(&b.rows);
-        for (row_a, row_b) in both.filter(|(a, b)| a.not_evaluable.is_empty() && b.not_evaluable.is_empty()) {
-            let Some(&place) = self.0.get(&row_a.cluster()) else { continue };
-            if let Some((numerator, denominator)) = parts(row_a) {
-                sums[place].a.add(numerator, denominator);
-            }
-            if let Some((numerator, denominator)) = parts(row_b) {
-                sums[place].b.add(numerator, denominator);
-            }
-        }
-        sums
-    }
+/// Hashes of the tasks, in name order.
+fn task_keys(groups: &[Group<'_>]) -> Vec<u64> {
+    let tasks: BTreeSet<(&str, &str)> = groups.iter().flat_map(|group| &group.rows).map(|row| row.cluster()).collect();
+    tasks.iter().map(|(suite, task)| cluster_key(&format!("{suite}\u{1f}{task}"))).collect()
 }
 
 /// Every setting against the baseline, one family of tests, each over the runs on which both can be evaluated.
 fn differences(
-    tasks: &Tasks<'_>,
     groups: &[Group<'_>],
     baseline: Option<usize>,
     parts: &dyn Fn(&Row) -> Option<(f64, f64)>,
@@ -175,7 +136,7 @@ fn differences(
     let mut all: Vec<Option<Difference>> = vec![None; groups.len()];
     let Some((at_baseline, base)) = baseline.and_then(|at| Some((at, groups.get(at)?))) else { return all };
     let others: Vec<usize> = (0..groups.len()).filter(|at| *at != at_baseline).collect();
-    let sums: Vec<Vec<PairedSums>> = others.iter().map(|at| tasks.paired(&groups[*at], base, parts)).collect();
+    let sums: Vec<Vec<PairedSums>> = others.iter().map(|at| paired(&groups[*at], base, parts)).collect();
     for (at, difference) in others.into_iter().zip(family(&sums, resamples, |_, own| own.p)) {
         all[at] = Some(difference);
     }

@@ -33,7 +33,7 @@ pub(crate) fn example() -> Strategies {
         let text = std::fs::read_to_string(path("fixtures/stacks").join(name)).unwrap();
         Ok(ConfigText { path: name.to_owned(), text })
     };
-    catalog::strategies(file.unwrap(), &read_config).unwrap()
+    catalog::strategies(&file.unwrap(), &read_config).unwrap()
 }
 
 /// A comparison of the example stacks.

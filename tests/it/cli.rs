@@ -123,6 +123,33 @@ fn gates_fail_when_they_hold_or_cannot_be_told() {
 }
 
 #[test]
+fn a_gate_says_what_is_missing_and_what_would_have_passed() {
+    let desk = desk();
+    let stack = |name: &str, rule: &str| format!("[[stack]]\nname = \"{name}\"\nany = [{{ {rule} }}]\n");
+    desk.put("tokens.toml", &stack("tokens", "signal = \"tokens.total\", at_least = 9_000"));
+    let bare = ["900", "500"].iter().fold(RUNS.to_owned(), |text, input| {
+        text.replace(&format!(",\"usage\":{{\"input\":{input},\"output\":100}}"), "")
+    });
+    assert!(!bare.contains("usage"), "{bare}");
+    desk.put("bare.jsonl", &bare);
+    desk.put("ungraded.jsonl", &RUNS.replace("{\"type\":\"outcome\"", "{\"type\":\"skipped\""));
+    let mut told = String::new();
+    for (runs, stacks, gate) in [
+        ("bare.jsonl", "tokens.toml", "fes_rate_high>0.9"),
+        ("bare.jsonl", "tokens.toml", "stops>100"),
+        ("bare.jsonl", "tokens.toml", "runs<1"),
+        ("ungraded.jsonl", "stacks.toml", "fes_rate>0.5"),
+        ("ungraded.jsonl", "stacks.toml", "stops>100"),
+        ("runs.jsonl", "stacks.toml", "loop:fes_rate>0.02"),
+        ("runs.jsonl", "stacks.toml", "fes_rate>0.02"),
+    ] {
+        let (code, stdout, _) = desk.told(&format!("check {runs} --stacks {stacks} --fail-on {gate}"));
+        told += &format!("{runs} exits with {code}\n{stdout}\n");
+    }
+    insta::assert_snapshot!("gates", told);
+}
+
+#[test]
 fn nothing_is_written_under_ci() {
     let desk = desk();
     let arguments = "accept runs.jsonl --stacks stacks.toml --snapshot stops.snap";

@@ -61,7 +61,7 @@ fn probing_stacks() -> String {
 /// The probing stacks, every framework's shipped rules, every seed system.
 pub(crate) fn strategies() -> Strategies {
     let file = StackFile::parse("probing.toml", &probing_stacks()).unwrap();
-    let mut all = catalog::strategies(file, &|_| unreachable!("no configuration is named")).unwrap();
+    let mut all = catalog::strategies(&file, &|_| unreachable!("no configuration is named")).unwrap();
     all.extend(preset::all_strategies());
     all.extend(catalog::all_systems().unwrap());
     all

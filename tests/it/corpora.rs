@@ -16,7 +16,7 @@ fn rows(corpus: &str, rules: &[(&str, &str, f64)]) -> Option<Vec<Row>> {
         format!("[[stack]]\nname = \"{name}\"\nany = [{{ signal = \"{signal}\", at_least = {limit} }}]\n")
     });
     let file = StackFile::parse("rules.toml", &stacks.collect::<String>()).unwrap();
-    let strategies = strategies(file, &|_| unreachable!("no configuration is named")).unwrap();
+    let strategies = strategies(&file, &|_| unreachable!("no configuration is named")).unwrap();
     let comparison = Comparison::new(&strategies, Assumptions::default());
     let corpus = Corpus::open(&[folder], ReadOptions::default()).unwrap();
     let mut rows = Vec::new();

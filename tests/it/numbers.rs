@@ -6,7 +6,15 @@ use std::path::Path;
 use std::process::Command;
 
 /// Columns that are no estimates: counts and sums of what was recorded, limits, and what goes with an estimate.
-const PLAIN: [&str; 36] = [
+const PLAIN: [&str; 44] = [
+    "stopped",
+    "unlabelled_runs",
+    "judged",
+    "judged_successes",
+    "judged_failures",
+    "killed",
+    "killed_at_most",
+    "unknown_share",
     "runs",
     "tasks",
     "stops",
@@ -44,7 +52,7 @@ const PLAIN: [&str; 36] = [
     "resamples_on_frontier",
     "fes_sign_flip_p",
 ];
-const SUMS: [&str; 9] = [
+const SUMS: [&str; 8] = [
     "recorded",
     "at_stop",
     "saved",
@@ -52,10 +60,9 @@ const SUMS: [&str; 9] = [
     "saved_after_success",
     "saved_unlabelled",
     "forfeited",
-    "saved_rework_adjusted",
     "runs",
 ];
-const PARTS: [&str; 6] = ["_low", "_high", "_n", "_of", "_method", "_ci"];
+const PARTS: [&str; 8] = ["_low", "_high", "_min", "_max", "_n", "_of", "_method", "_ci"];
 
 type Line = BTreeMap<String, String>;
 
@@ -123,9 +130,19 @@ fn check_estimate(table: &str, line: &Line, name: &str) {
     let (value, low, high) = (part(""), part("_low"), part("_high"));
     let at = format!("{table}: `{name}` of {:?}", line.get("stack").or(line.get("setting")));
     assert!(!says("_of").is_empty(), "{at} has no denominator");
-    assert_eq!(low.is_some(), high.is_some(), "{at} has half an interval");
+    let ranged = line.contains_key(&format!("{name}_min"));
+    let (least, most) = if ranged { (part("_min"), part("_max")) } else { (value, value) };
+    // Half an interval only where nothing limits the number from the other side.
+    assert!(low.is_some() == high.is_some() || least.is_none() != most.is_none(), "{at} has half an interval");
+    assert!(!ranged || value == least.filter(|least| Some(*least) == most), "{at}: {value:?} of {least:?} to {most:?}");
     if line.contains_key(name) {
-        assert!(value.is_some() || low.is_none(), "{at} has an interval around nothing");
+        assert!(least.is_some() || low.is_none(), "{at} has a lower end below nothing");
+        assert!(most.is_some() || high.is_none(), "{at} has an upper end above nothing");
+        for (end, inner, below) in [(low, least, true), (high, most, false)] {
+            if let Some((end, inner)) = end.zip(inner) {
+                assert!(if below { end <= inner + 1e-6 } else { inner <= end + 1e-6 }, "{at}: {inner} is beyond {end}");
+            }
+        }
         // No run, no number; a baseline is not compared with itself.
         assert!(value.is_none() || part("_n").is_some_and(|n| n > 0.0), "{at} is {value:?} of no run");
         if let (Some(value), Some(low), Some(high)) = (value, low, high) {

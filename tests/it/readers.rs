@@ -3,7 +3,7 @@
 //! Each file of `fixtures/readers/<format>/` is read by itself, and what came out is held against the
 //! snapshot beside it.
 
-mod broken;
+pub(crate) mod broken;
 mod corpora;
 mod wrappings;
 
@@ -304,8 +304,9 @@ fn copied_replies_count_once_in_a_corpus() {
 fn labels_join_by_run_id_and_must_match() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
-    std::fs::write(path("r.jsonl"), "{\"type\":\"run\",\"run_id\":\"a\"}\n{\"type\":\"run\",\"run_id\":\"b\"}\n")
-        .unwrap();
+    let step = "{\"type\":\"message\",\"role\":\"assistant\",\"content\":\"x\"}\n";
+    let run = |id: &str| format!("{{\"type\":\"run\",\"run_id\":\"{id}\"}}\n{}", step.repeat(3));
+    std::fs::write(path("r.jsonl"), format!("{}{}", run("a"), run("b"))).unwrap();
     std::fs::write(
         path("labels.csv"),
         "run_id,success,end,secured_step,score,task_id,colour\na,true,cap,2,0.5,t,red\nb,maybe,,,,,\n",
@@ -322,10 +323,19 @@ fn labels_join_by_run_id_and_must_match() {
     let said: Vec<&str> = report.findings.iter().map(|finding| finding.diagnostic.what.as_str()).collect();
     assert_eq!(said, ["unknown column `colour`", "`maybe` is no value of `success`"]);
 
-    std::fs::write(path("labels.csv"), "run_id,success\nnobody,true\n").unwrap();
     let open = |options| Corpus::open(&[folder.path().to_path_buf()], options).unwrap().runs();
-    assert!(matches!(open(ReadOptions::default()), Err(ReadError::UnmatchedLabels { others: 0, .. })));
-    assert!(open(ReadOptions { allow_unmatched_labels: true, ..ReadOptions::default() }).is_ok());
+    let strict = || ReadOptions { strict: true, ..ReadOptions::default() };
+    let allowed = || ReadOptions { allow_unmatched_labels: true, ..ReadOptions::default() };
+    // One stray label among others is told; labels of which none matches are an error.
+    std::fs::write(path("labels.csv"), "run_id,success\na,true\nnobody,true\n").unwrap();
+    let (_, report) = open(ReadOptions::default()).unwrap();
+    assert_eq!(report.notices.len(), 1);
+    assert!(report.notices[0].diagnostic.help.contains("--allow-unmatched-labels"));
+    assert!(matches!(open(strict()), Err(ReadError::Strict(_))));
+    assert!(open(allowed()).unwrap().1.notices.is_empty());
+    std::fs::write(path("labels.csv"), "run_id,success\nnobody,true\n").unwrap();
+    assert!(matches!(open(ReadOptions::default()), Err(ReadError::Labels(_))));
+    assert!(open(allowed()).is_ok());
 }
 
 #[test]

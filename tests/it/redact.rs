@@ -5,14 +5,15 @@ use std::path::{Path, PathBuf};
 
 use regex::Regex;
 use serde_json::Value;
-use whenstop::decision::{Decision, Need, Requirement, Strategy};
+use whenstop::decision::{Decision, Need, Strategy};
 use whenstop::reader::{Corpus, ReadOptions, trace, trace_schema};
 use whenstop::redact::redact;
-use whenstop::replay::{Replay, replay};
+use whenstop::replay::{Replay, Unread, replay};
 use whenstop::text::marks;
 use whenstop::transcript::{Event, Message, Role, Run, is_public_name};
 
 use crate::convert::{is_chosen, strategies, two_chats};
+use crate::desk::Desk;
 use crate::shared;
 
 /// The redacted run as it is read back from its lines, and the lines.
@@ -26,12 +27,12 @@ fn shared_copy(run: &Run) -> (Run, String) {
 }
 
 /// Rules that cannot be evaluated on the copy, though they could be on the original.
-fn lost<'r>(before: &Replay, after: &'r Replay) -> Vec<&'r Requirement> {
+fn lost<'r>(before: &Replay, after: &'r Replay) -> Vec<&'r Unread> {
     after.not_evaluable.iter().filter(|missing| !before.not_evaluable.contains(missing)).collect()
 }
 
 /// What a strategy said, without those rules, up to where one of them ended the run.
-fn heard(trail: &[Decision], until: Option<&Decision>, lost: &[&Requirement]) -> Vec<String> {
+fn heard(trail: &[Decision], until: Option<&Decision>, lost: &[&Unread]) -> Vec<String> {
     let kept = trail.iter().take_while(|decision| until.is_none_or(|end| decision.point < end.point));
     kept.filter(|decision| lost.iter().all(|missing| missing.rule != decision.rule))
         .map(|d| format!("{} {:?} {} {} {:?}", d.point, d.event, d.action, d.rule, d.evidence))
@@ -43,8 +44,10 @@ fn difference(run: &Run, copy: &Run, strategy: &dyn Strategy) -> Option<String> 
     let (before, after) = (replay(run, strategy), replay(copy, strategy));
     let lost = lost(&before, &after);
     let gained = before.not_evaluable.iter().any(|missing| !after.not_evaluable.contains(missing));
-    let excused =
-        lost.iter().all(|missing| matches!(missing.need, Need::Texts | Need::Judge | Need::Plan | Need::Metrics));
+    let excused = lost.iter().all(|missing| {
+        let Unread { need, .. } = missing;
+        matches!(need, Need::Texts | Need::Judge | Need::Plan | Need::Metrics | Need::PlainArguments | Need::ToolNames)
+    });
     if gained || !excused {
         return Some(format!("not evaluable: {:?}, then {:?}", before.not_evaluable, after.not_evaluable));
     }
@@ -112,7 +115,6 @@ fn names(run: &Run) -> BTreeSet<String> {
                 all.extend(metrics.values.iter().map(|(name, _)| name.to_string()));
                 all.extend(metrics.status.as_deref().map(str::to_owned));
             }
-            Event::Note(note) => _ = all.insert(note.kind.to_string()),
             _ => {}
         }
     }
@@ -159,10 +161,14 @@ fn leaks(run: &Run, lines: &str) -> Vec<String> {
         tool_calls id name arguments tool_call_id is_error usage input output cache_read cache_write cost_usd ts \
         finish_reason experiment status values plan reply error success score end secured_step kind body redacted.plan redacted.judge invalid_call native \
         page plan_update target run message metrics judge checkpoint outcome note assistant user system tool self_finish cap \
-        timeout killed unknown canned counterpart turns_used tokens_used wall_clock_used_sec last_verdict";
+        timeout killed unknown canned counterpart turns_used tokens_used wall_clock_used_sec last_verdict \
+        agentao.context_compressed agentao.error agentica.compact_boundary agentica.goal agentica.tool_audit \
+        api-log.failed_call awaken.delegation awaken.handoff awaken.suspension awaken.background_task \
+        claude-code.compact_boundary codex.compacted codex.context_compacted codex.error codex.todo_list gemini-cli.error \
+        gemini-cli.info gemini-cli.warning opencode.compaction openhands.condensation pi.compaction pi.branch_summary";
     let fixed: BTreeSet<&str> = format.split_whitespace().collect();
     let plain = Regex::new(
-        r"^(side:)?([a-z]+-([0-9a-f]{16}|\d+))?$|^\d+$|^\d{4}-\d\d-\d\dT[\d:.]+Z$|^\[text \d+, \d+ bytes\]$|^\s*$|^\[(closing|end)\]$",
+        r"^(side:)?([a-z]+-([0-9a-f]{32}|\d+))?$|^\d+$|^\d{4}-\d\d-\d\dT[\d:.]+Z$|^\[text \d+, \d+ bytes\]$|^\s*$|^\[(closing|end)\]$",
     )
     .unwrap();
     let names = names(run);
@@ -279,5 +285,82 @@ fn a_rule_that_reads_texts_is_not_evaluable_on_a_redacted_run() {
     for (stack, missing) in [("text", 2), ("field", 2), ("count", 0)] {
         let of_stack = rows.lines().filter(|row| row.contains(&format!(",{stack},")));
         assert_eq!(of_stack.filter(|row| row.contains("no texts")).count(), missing, "{stack}: {rows}");
+    }
+}
+
+/// Words of a person in every place where a framework's words are expected.
+const SAID: &str = r#"{"type":"run","run_id":"hunter2-run","task_id":"hunter2-task","redacted":REDACTED}
+{"type":"message","role":"user","content":"my password is hunter2"}
+{"type":"note","kind":"hunter2 called","body":{"x":"hunter2"}}
+{"type":"note","kind":"agentica.goal","body":{"goal":{"status":"hunter","last_verdict":"hunter","turns_used":3}}}
+{"type":"metrics","status":"hunter2","experiment":"hunter2","values":{"score":1}}
+{"type":"message","role":"assistant","content":"[text 1, 5 bytes] hunter2","tool_calls":[{"id":"hunter2","name":"hunter2","arguments":"\"hunter2 -la\""}],"finish_reason":"hunter2"}
+{"type":"message","role":"tool","tool_call_id":"hunter2","name":"hunter2","content":"hunter2"}
+{"type":"message","role":"assistant","content":"done","finish_reason":"stop"}
+"#;
+
+#[test]
+fn nothing_a_person_said_stays_whatever_the_recording_says_of_itself() {
+    for redacted in ["false", "true"] {
+        let desk = Desk::with(&[("said.jsonl", &SAID.replace("REDACTED", redacted))]);
+        let (code, stdout, stderr) = desk.told("convert said.jsonl --redact --salt pepper");
+        assert_eq!(code, 0, "{stderr}");
+        assert!(!stdout.contains("hunter"), "redacted: {redacted}: {stdout}");
+        assert!(stdout.contains("\"finish_reason\":\"stop\"") && stdout.contains("\"turns_used\":3"), "{stdout}");
+    }
+}
+
+#[test]
+fn the_first_word_of_an_action_is_no_name_of_a_tool() {
+    let step = |action: &str| format!(r#"{{"action":"{action}","observation":"ok","response":"r"}}"#);
+    let steps = ["ls -la", "hunter2 is the password", "open a.py"].map(step).join(",");
+    let desk = Desk::with(&[("a.traj", &format!(r#"{{"trajectory":[{steps}],"info":{{}},"history":[]}}"#))]);
+    let (code, stdout, stderr) = desk.told("convert a.traj --redact");
+    assert_eq!(code, 0, "{stderr}");
+    assert!(!stdout.contains("hunter2") && stdout.contains("\"name\":\"ls\""), "{stdout}");
+    assert!(stdout.contains("\"name\":\"command-1\""), "{stdout}");
+    // Nobody can say any more whether this tool was called, so a rule that asks is not evaluable.
+    desk.put(
+        "s.toml",
+        "[[stack]]\nname = \"s\"\nany = [{ signal = \"tool.named\", tool = \"hunter2\", at_least = 1 }, { signal = \"steps\", at_least = 1 }]\n",
+    );
+    desk.told("convert a.traj --redact --out shared.jsonl");
+    desk.told("compare shared.jsonl --stacks s.toml --out out");
+    let row = &desk.table("out/rows.csv")[0];
+    assert!(row["not_evaluable"].contains("tool.named[hunter2] >= 1: no names of tools"), "{row:?}");
+    assert_eq!(row["rule"], "steps >= 1");
+}
+
+#[test]
+fn unreadable_arguments_are_not_evaluable_on_a_redacted_run() {
+    let step = |nth: usize, arguments: &str| {
+        let arguments = Value::from(arguments);
+        format!(
+            "{{\"type\":\"message\",\"role\":\"assistant\",\"content\":\"\",\"tool_calls\":[{{\"id\":\"{nth}\",\"name\":\"run\",\"arguments\":{arguments}}}]}}\n\
+             {{\"type\":\"message\",\"role\":\"tool\",\"tool_call_id\":\"{nth}\",\"content\":\"r{nth}\"}}\n"
+        )
+    };
+    let run = |calls: [&str; 3]| {
+        let steps: String = calls.iter().enumerate().map(|(nth, arguments)| step(nth, arguments)).collect();
+        let end = "{\"type\":\"message\",\"role\":\"assistant\",\"content\":\"x\"}\n";
+        format!("{{\"type\":\"run\",\"run_id\":\"u\"}}\n{steps}{end}")
+    };
+    for (calls, stops, evaluable) in [
+        (["{bad1", "{bad2", "{bad3"], true, false),
+        (["{'a': 1}", "{'b': 2}", "{'c': 3}"], false, false),
+        (["{\"a\":1}", "{\"b\":2}", "{\"c\":3}"], false, true),
+    ] {
+        let desk = Desk::with(&[("run.jsonl", &run(calls))]);
+        desk.told("convert run.jsonl --redact --out copy.jsonl");
+        let row = |name: &str| {
+            let (code, _, stderr) = desk.told(&format!("compare {name}.jsonl --stacks system:agentao --out {name}"));
+            assert_eq!(code, 0, "{stderr}");
+            desk.table(&format!("{name}/rows.csv")).remove(0)
+        };
+        let (original, copy) = (row("run"), row("copy"));
+        assert_eq!(original["rule"] == "unreadable arguments x3", stops, "{calls:?} {original:?}");
+        assert!(!original["not_evaluable"].contains("arguments"), "{original:?}");
+        let told = copy["not_evaluable"].contains("unreadable arguments x3: no arguments as written");
+        assert_eq!((told, &*copy["rule"]), (!evaluable, ""), "{calls:?} {copy:?}");
     }
 }

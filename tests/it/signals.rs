@@ -167,11 +167,12 @@ fn words(name: &str) -> Vec<String> {
 
 #[test]
 fn ids_files_types_and_fixture_folders_agree() {
-    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/signal");
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/core/src/signal");
     let mut registered = BTreeSet::new();
     for info in REGISTRY {
         let file = format!("{}.rs", info.id.replace('.', "_"));
-        let text = std::fs::read_to_string(sources.join(&file)).unwrap_or_else(|_| panic!("src/signal/{file}"));
+        let text =
+            std::fs::read_to_string(sources.join(&file)).unwrap_or_else(|_| panic!("crates/core/src/signal/{file}"));
         assert!(text.contains(&format!("const ID: &'static str = \"{}\";", info.id)), "{file}");
         let name = text.split_once("impl Registered for ").and_then(|(_, rest)| rest.split_once(' ')).unwrap().0;
         assert_eq!(words(name), words(info.id), "{file}");

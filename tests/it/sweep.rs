@@ -204,7 +204,7 @@ fn a_rule_is_judged_by_the_runs_that_have_what_it_reads() {
         })
         .collect();
     // `tokens.total >= 2000` ends the 5 successes with two calls that count tokens: 5 of 50, not 5 of 100.
-    assert_eq!(got, ["120 0 0 100 ", "60 60 0.1 50 50"]);
+    assert_eq!(got, ["120 0 0 100 ", "120 60 0.1 50 50"]);
 }
 
 #[test]

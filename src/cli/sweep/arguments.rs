@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::aggregate::Row;
 use crate::cli::failure::Failure;
 use crate::cli::inputs::read_text;
-use crate::diagnostic::{Diagnostic, Location, nearest};
+use crate::diagnostic::{Diagnostic, Diagnostics, Location, nearest};
 use crate::report::Choice;
 use crate::stack::{Entry, Stack, StackFile};
 use crate::sweep::{Axis, Grid, Split, limits};
@@ -35,11 +35,12 @@ impl GridArgs {
         }
         let parse = |(signal, text): (&String, &String)| Axis::parse(signal, limits(text)?);
         let axes: Result<Vec<Axis>, Diagnostic> = self.signal.iter().zip(&self.limits).map(parse).collect();
-        let grid = axes.and_then(|axes| Grid::new(axes, self.base()?));
-        grid.map_err(Failure::usage)
+        let axes = axes.map_err(Failure::usage)?;
+        let base = self.base().map_err(Failure::usage)?;
+        Grid::new(axes, base).map_err(Failure::usage)
     }
 
-    fn base(&self) -> Result<Option<Stack>, Diagnostic> {
+    fn base(&self) -> Result<Option<Stack>, Diagnostics> {
         let [path, name] = &self.with[..] else { return Ok(None) };
         let text = read_text(Path::new(path), "`--with` takes a stack file and the name of one of its stacks")?;
         let file = StackFile::parse(path, &text)?;
@@ -48,11 +49,11 @@ impl GridArgs {
             Some(Entry::Own(stack)) => Ok(Some(stack)),
             Some(Entry::Use(_)) => {
                 let what = format!("`{name}` is a system or preset, which takes no further rule");
-                Err(Diagnostic::new(Location::file(path), what, "name a stack with rules of its own"))
+                Err(Diagnostic::new(Location::file(path), what, "name a stack with rules of its own").into())
             }
             None => {
                 let help = near.unwrap_or_else(|| "name one of the stacks in the file".to_owned());
-                Err(Diagnostic::new(Location::file(path), format!("no stack is named `{name}`"), help))
+                Err(Diagnostic::new(Location::file(path), format!("no stack is named `{name}`"), help).into())
             }
         }
     }

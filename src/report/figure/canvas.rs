@@ -5,6 +5,7 @@ use std::path::Path;
 use plotters::coord::Shift;
 use plotters::prelude::{BitMapBackend, DrawingArea, DrawingBackend, IntoDrawingArea, SVGBackend, WHITE};
 
+use super::plain_text::PlainText;
 use super::style::register_fonts;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::report::write_atomically;
@@ -29,7 +30,7 @@ pub trait Picture {
     /// Width and height in pixels.
     fn size(&self) -> (u32, u32);
 
-    /// Draws it; the background is white already.
+    /// Draws it, on an area of this size or several times as large; the background is white already.
     fn draw<B: DrawingBackend>(&self, area: &Drawing<B>) -> Result<(), FigureError>;
 }
 
@@ -52,7 +53,7 @@ fn svg<P: Picture>(picture: &P) -> Result<String, FigureError> {
     register_fonts().map_err(FigureError)?;
     let mut text = String::new();
     {
-        let area = SVGBackend::with_string(&mut text, picture.size()).into_drawing_area();
+        let area = PlainText(SVGBackend::with_string(&mut text, picture.size())).into_drawing_area();
         area.fill(&WHITE).map_err(|error| FigureError::of(&error))?;
         picture.draw(&area)?;
         area.present().map_err(|error| FigureError::of(&error))?;
@@ -60,12 +61,16 @@ fn svg<P: Picture>(picture: &P) -> Result<String, FigureError> {
     Ok(text)
 }
 
+/// A PNG has so many pixels for each of the picture's, in either direction.
+const SHARPNESS: u32 = 2;
+
 fn png<P: Picture>(picture: &P) -> Result<Vec<u8>, FigureError> {
     register_fonts().map_err(FigureError)?;
     let (width, height) = picture.size();
+    let (width, height) = (width.saturating_mul(SHARPNESS), height.saturating_mul(SHARPNESS));
     let mut pixels = vec![0; width as usize * height as usize * 3];
     {
-        let area = BitMapBackend::with_buffer(&mut pixels, (width, height)).into_drawing_area();
+        let area = PlainText(BitMapBackend::with_buffer(&mut pixels, (width, height))).into_drawing_area();
         area.fill(&WHITE).map_err(|error| FigureError::of(&error))?;
         picture.draw(&area)?;
         area.present().map_err(|error| FigureError::of(&error))?;

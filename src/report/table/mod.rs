@@ -14,15 +14,16 @@ mod sweep;
 pub use budget::budget;
 pub use certificate::{certificate, certificate_overview};
 pub use frontier::frontier;
-pub use overview::overview;
+pub(super) use overview::digits;
+pub use overview::{overview, ungraded};
 pub use pairs::pairs;
 pub use rules::rules;
 pub use strata::strata;
-pub use summary::summary;
+pub use summary::{summary, summary_columns};
 pub use sweep::{sweep, sweep_overview};
 
 use crate::aggregate::CorrectedRate;
-use crate::stats::{BoundEstimate, Comparison, Estimate, Interval, Method, Warning};
+use crate::stats::{BoundEstimate, Comparison, Estimate, Interval, Method, RangeEstimate, Warning};
 
 /// One cell. Unknown or undefined is [`Cell::Missing`], never 0.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,6 +69,14 @@ pub struct Table {
     pub rows: Vec<Vec<Cell>>,
 }
 
+/// Words as a list: `a, b and c`.
+pub(super) fn join(words: &[String]) -> String {
+    match words {
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        _ => words.concat(),
+    }
+}
+
 /// A row under construction: names and cells side by side, so that they cannot drift apart.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Line(Vec<(String, Cell)>);
@@ -86,6 +95,19 @@ impl Line {
         self.push(format!("{name}_n"), Cell::Count(estimate.n));
         self.push(format!("{name}_of"), Cell::Text(of.to_owned()));
         self.push(format!("{name}_method"), method(estimate.method, estimate.warning));
+    }
+
+    /// Adds an estimate that may be known only within bounds: `x` where it is one number, its interval `x_low` to `x_high`,
+    /// which holds every value the recordings allow, those values as `x_min` to `x_max`, and the rest as for an estimate.
+    pub(super) fn push_range(&mut self, name: &str, of: &str, range: &RangeEstimate) {
+        self.push(name, Cell::number(range.value()));
+        self.push(format!("{name}_low"), Cell::number(range.lower()));
+        self.push(format!("{name}_high"), Cell::number(range.upper()));
+        self.push(format!("{name}_min"), Cell::number(range.low.value));
+        self.push(format!("{name}_max"), Cell::number(range.high.value));
+        self.push(format!("{name}_n"), Cell::Count(range.n()));
+        self.push(format!("{name}_of"), Cell::Text(of.to_owned()));
+        self.push(format!("{name}_method"), method(range.method(), range.warning()));
     }
 
     /// Adds a rate of false early stops corrected for label errors, and how the correction came out.

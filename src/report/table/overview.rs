@@ -1,57 +1,124 @@
-//! The table a person reads: one line a stack, six columns, shares with their interval.
+//! The table a person reads: one line a stack, seven columns that fit 80 characters.
 
 use super::{Cell, Line, Table};
-use crate::aggregate::{CorrectedRate, Summary, Unit};
-use crate::stats::Estimate;
-use crate::verdict::Verdict;
+use crate::aggregate::{CorrectedRate, CostOfSuccess, Summary, Unit};
+use crate::stats::RangeEstimate;
 
-/// The overview in `unit`; fits 80 columns for stack names of up to about 20 characters.
-pub fn overview(summaries: &[Summary], unit: Unit) -> Table {
-    let lines = summaries.iter().map(|summary| {
-        let killed = summary.count(Verdict::FalseEarlyStop) + summary.count(Verdict::UnverifiedFalseEarlyStop);
+/// The overview in `unit`, in the order given. Letters behind the unknown share: `r` a rule could not be read, `d` the
+/// stack left the recorded path, `u` nobody graded the run.
+pub fn overview<'s>(summaries: impl IntoIterator<Item = &'s Summary>, unit: Unit) -> Table {
+    let lines = summaries.into_iter().map(|summary| {
         let mut line = Line::default();
         line.push("stack", Cell::Text(summary.stack.to_string()));
-        line.push("stops", Cell::Count(summary.stops()));
-        line.push("successes killed", counted(killed, &interval(&summary.estimates.fes_rate)));
+        line.push("stops", stops(summary));
+        line.push("successes killed, %", killed(summary));
         if let Some(corrected) = &summary.corrected {
             line.push("corrected for labels", corrected_interval(corrected));
         }
-        let true_stops = summary.count(Verdict::TrueStop);
-        line.push("failures stopped", counted(true_stops, &percent(summary.estimates.stop_recall.value)));
-        let ratios = summary.ratios_in(unit);
-        line.push(format!("{} saved", unit.name()), percent(ratios.useful.value));
-        line.push("after rework", percent(ratios.after_rework.value));
+        line.push("unknown", unknown(summary));
+        line.push("failures stopped", share(&summary.estimates.stop_recall));
+        line.push(format!("{} saved", unit.noun()), share(&summary.ratios_in(unit).useful));
+        line.push("cost per success", change(&summary.ratios_in(unit).cost_of_success));
         line
     });
     Table::of(lines.collect())
 }
 
-/// A count and what share that is: `11: 7.7 %`.
-fn counted(count: u64, share: &Cell) -> Cell {
-    match share {
-        Cell::Text(share) => Cell::Text(format!("{count}: {share}")),
-        _ => Cell::Count(count),
+/// The same where no run is graded: what was stopped and not spent, without a word on what that was worth.
+pub fn ungraded<'s>(summaries: impl IntoIterator<Item = &'s Summary>, unit: Unit) -> Table {
+    let lines = summaries.into_iter().map(|summary| {
+        let mut line = Line::default();
+        line.push("stack", Cell::Text(summary.stack.to_string()));
+        line.push("stops", stops(summary));
+        line.push("runs stopped, %", interval(&summary.estimates.stop_rate));
+        line.push(format!("{} not spent", unit.noun()), share(&summary.ratios_in(unit).saved));
+        line.push("successes killed", Cell::Text("unknown".to_owned()));
+        line
+    });
+    Table::of(lines.collect())
+}
+
+/// Runs that were stopped for certain; `≥` where unread or diverged runs may add to them.
+fn stops(summary: &Summary) -> Cell {
+    let more = summary.counted("not_evaluable_runs") > 0 || !summary.estimates.stop_rate.is_point();
+    let sign = if more { "≥" } else { "" };
+    Cell::Text(format!("{sign}{}", summary.counted("stopped")))
+}
+
+/// `12/142 8.5 (4.5–15)`: killed of the judged successes, the rate and its interval. Where no run could be judged, what
+/// holds for all runs.
+pub(super) fn killed(summary: &Summary) -> Cell {
+    let (low, high, n) =
+        (summary.counted("killed"), summary.counted("killed_at_most"), summary.counted("judged_successes"));
+    if n == 0 {
+        let all = &summary.estimates.fes_rate_all;
+        return all.bounds().map_or(Cell::Missing, |bounds| Cell::Text(span(bounds.low, bounds.high)));
+    }
+    let count = if low == high { low.to_string() } else { format!("{low}–{high}") };
+    match interval(&summary.estimates.fes_rate) {
+        Cell::Text(rate) => Cell::Text(format!("{count}/{n} {rate}")),
+        _ => Cell::Text(format!("{count}/{n}")),
     }
 }
 
-fn percent(value: Option<f64>) -> Cell {
-    Cell::percent(value.filter(|value| value.is_finite()))
+fn unknown(summary: &Summary) -> Cell {
+    let causes = [("r", "not_evaluable_runs"), ("d", "diverged"), ("u", "unlabelled_runs")];
+    let letters: String =
+        causes.into_iter().filter_map(|(letter, count)| (summary.counted(count) > 0).then_some(letter)).collect();
+    if letters.is_empty() {
+        return Cell::Text("0".to_owned());
+    }
+    let share = summary.unknown_share() * 100.0;
+    // What is unknown never rounds to nothing, and what is known neither.
+    let share = if share < 1.0 {
+        "<1".to_owned()
+    } else {
+        format!("{:.0}", share.min(if share < 100.0 { 99.0 } else { 100.0 }))
+    };
+    Cell::Text(format!("{share} % {letters}"))
 }
 
-/// A share with its interval: `7.7 % (2.6–20.6)`.
-pub(super) fn interval(estimate: &Estimate) -> Cell {
-    match (estimate.value, estimate.interval) {
-        (Some(value), Some(interval)) => {
-            Cell::Text(format!("{:.1} % ({:.1}–{:.1})", value * 100.0, interval.low * 100.0, interval.high * 100.0))
-        }
-        (value, _) => percent(value),
+/// A share in percent: `44 %`, `12–44 %` where it is known only within bounds, `≤44 %` where nothing limits it from below.
+fn share(range: &RangeEstimate) -> Cell {
+    match (range.low.value, range.high.value) {
+        (Some(low), Some(high)) => Cell::Text(format!("{} %", span(low, high))),
+        (None, Some(high)) => Cell::Text(format!("≤{} %", digits(high))),
+        (Some(low), None) => Cell::Text(format!("≥{} %", digits(low))),
+        (None, None) => Cell::Missing,
     }
+}
+
+fn span(low: f64, high: f64) -> String {
+    let (low, high) = (digits(low), digits(high));
+    if low == high { low } else { format!("{low}–{high}") }
+}
+
+/// A share in percent with as many digits as a reader needs: one decimal below 10, none from there on.
+pub(in crate::report) fn digits(share: f64) -> String {
+    let percent = share * 100.0;
+    let text = if percent.abs() < 9.95 { format!("{percent:.1}") } else { format!("{percent:.0}") };
+    if text == "-0.0" { "0.0".to_owned() } else { text }
+}
+
+/// A relative change in percent, with its sign.
+fn change(cost: &CostOfSuccess) -> Cell {
+    cost.ratio.value.map_or(Cell::Missing, |ratio| Cell::Text(format!("{:+.0} %", (ratio - 1.0) * 100.0)))
+}
+
+/// A rate in percent with its interval: `8.5 (4.5–15)`; `2.1–8.5 (0.4–15)` where it is known only within bounds.
+pub(super) fn interval(range: &RangeEstimate) -> Cell {
+    let Some(bounds) = range.bounds() else { return Cell::Missing };
+    let rate = span(bounds.low, bounds.high);
+    Cell::Text(range.interval().map_or_else(
+        || rate.clone(),
+        |interval| format!("{rate} ({}–{})", digits(interval.low), digits(interval.high)),
+    ))
 }
 
 /// The same for a corrected rate; where there is none it says so.
 pub(super) fn corrected_interval(corrected: &CorrectedRate) -> Cell {
     match corrected.estimate.value {
-        Some(_) => interval(&corrected.estimate),
+        Some(_) => interval(&RangeEstimate::exactly(corrected.estimate)),
         None => Cell::Text("undefined".to_owned()),
     }
 }

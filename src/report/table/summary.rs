@@ -1,12 +1,35 @@
 //! `summary.csv`: one line a stack with every count, rate and sum.
 
 use super::{Cell, Line, Table};
-use crate::aggregate::{SavingRatios, Savings, Summary};
+use crate::aggregate::{Group, NetBenefit, SavingRatios, Savings, Summary, summarise};
 use crate::verdict::Verdict;
+
+/// Counts beside those of the verdicts. `judged` runs are graded and all of the stack's rules could be read on them;
+/// `killed` counts among these, `killed_at_most` with every unknown at its worst.
+const COUNTS: [&str; 11] = [
+    "stopped",
+    "diverged",
+    "censored",
+    "not_evaluable_runs",
+    "unlabelled_runs",
+    "judged",
+    "judged_successes",
+    "judged_failures",
+    "killed",
+    "killed_at_most",
+    "runs_with_tokens",
+];
 
 /// The whole summary.
 pub fn summary(summaries: &[Summary]) -> Table {
     Table::of(summaries.iter().map(|summary| line(summary, Line::default())).collect())
+}
+
+/// The columns of the summary, in order.
+pub fn summary_columns() -> Vec<String> {
+    let none = Group { stack: "".into(), profile: "".into(), suite: None, model: None, rows: Vec::new() };
+    // An empty group has every column, and nothing in it.
+    summarise(&[none], None).map(|summaries| summary(&summaries).columns).unwrap_or_default()
 }
 
 /// The line of one summary, after what `line` already holds.
@@ -19,9 +42,10 @@ pub(super) fn line(summary: &Summary, mut line: Line) -> Line {
     for verdict in Verdict::ALL {
         line.push(verdict.name(), Cell::Count(summary.count(verdict)));
     }
-    for count in ["diverged", "censored", "not_evaluable_runs", "runs_with_tokens"] {
+    for count in COUNTS {
         line.push(count, Cell::Count(summary.counted(count)));
     }
+    line.push("unknown_share", Cell::number(Some(summary.unknown_share())));
     push_rates(summary, &mut line);
     if let Some(corrected) = &summary.corrected {
         line.push_corrected(corrected);
@@ -31,6 +55,10 @@ pub(super) fn line(summary: &Summary, mut line: Line) -> Line {
         push_savings(unit.name(), savings.as_ref(), &mut line);
         push_ratios(ratios, &mut line);
     }
+    if let Some(NetBenefit { price, a_run }) = &summary.net_benefit {
+        line.push("lost_success_costs", Cell::Number(price.costs));
+        line.push_range(&format!("{}_net_benefit", price.unit.name()), "judged runs", a_run);
+    }
     line.push("ms_recorded", Cell::number(summary.sum("ms_recorded")));
     line.push("ms_at_stop", Cell::number(summary.sum("ms_at_stop")));
     line
@@ -38,21 +66,22 @@ pub(super) fn line(summary: &Summary, mut line: Line) -> Line {
 
 fn push_rates(summary: &Summary, line: &mut Line) {
     let e = &summary.estimates;
-    for (name, of, estimate) in [
-        ("fes_rate", "successes", &e.fes_rate),
-        ("fes_per_stop", "stops of known outcome", &e.fes_per_stop),
-        ("retention", "successes", &e.retention),
-        ("missed_stop_rate", "failures", &e.missed_stop_rate),
-        ("missed_stop_rate_capped", "failures cut off by a cap", &e.missed_stop_rate_capped),
-        ("stop_recall", "failures", &e.stop_recall),
-        ("stop_rate", "runs", &e.stop_rate),
-        ("unsupported_share", "runs", &e.unsupported_share),
-        ("unidentified_share", "runs", &e.unidentified_share),
+    for (name, of, range) in [
+        ("fes_rate", "judged successes", &e.fes_rate),
+        ("fes_rate_all", "successes and ungraded runs", &e.fes_rate_all),
+        ("fes_per_stop", "judged stops", &e.fes_per_stop),
+        ("retention", "judged successes", &e.retention),
+        ("missed_stop_rate", "judged failures", &e.missed_stop_rate),
+        ("missed_stop_rate_capped", "judged failures cut off by a cap", &e.missed_stop_rate_capped),
+        ("stop_recall", "judged failures", &e.stop_recall),
+        ("stop_rate", "runs whose rules could be read", &e.stop_rate),
     ] {
-        line.push_estimate(name, of, estimate);
+        line.push_range(name, of, range);
     }
-    line.push("fes_rate_design_effect", Cell::number(e.fes_rate.design_effect));
-    line.push("fes_rate_effective_n", Cell::number(e.fes_rate.effective_n));
+    line.push_estimate("unsupported_share", "runs", &e.unsupported_share);
+    line.push_estimate("unidentified_share", "runs", &e.unidentified_share);
+    line.push("fes_rate_design_effect", Cell::number(e.fes_rate.high.design_effect));
+    line.push("fes_rate_effective_n", Cell::number(e.fes_rate.high.effective_n));
 }
 
 /// Bounds that hold whatever the unknown outcomes were, and the interval around them.
@@ -65,10 +94,12 @@ fn push_bounds(summary: &Summary, line: &mut Line) {
 fn push_ratios(ratios: &SavingRatios, line: &mut Line) {
     let unit = ratios.unit.name();
     let recorded = format!("{unit} recorded");
-    line.push_estimate(&format!("{unit}_saved_ratio"), &recorded, &ratios.saved);
-    line.push_estimate(&format!("{unit}_useful_saved_ratio"), &recorded, &ratios.useful);
-    line.push_estimate(&format!("{unit}_after_rework_ratio"), &recorded, &ratios.after_rework);
-    line.push_estimate(&format!("{unit}_per_success"), "successes kept", &ratios.per_success);
+    line.push_range(&format!("{unit}_saved_ratio"), &recorded, &ratios.saved);
+    line.push_range(&format!("{unit}_useful_saved_ratio"), &recorded, &ratios.useful);
+    line.push_range(&format!("{unit}_per_success"), "successes kept", &ratios.per_success);
+    line.push_estimate(&format!("{unit}_cost_of_success"), "the same without stopping", &ratios.cost_of_success.ratio);
+    line.push(format!("{unit}_cost_of_success_p"), Cell::number(ratios.cost_of_success.p));
+    line.push_range(&format!("{unit}_break_even"), "successes killed", &ratios.break_even);
 }
 
 fn push_savings(unit: &str, savings: Option<&Savings>, line: &mut Line) {
@@ -81,5 +112,4 @@ fn push_savings(unit: &str, savings: Option<&Savings>, line: &mut Line) {
     line.push(format!("{unit}_saved_after_success"), amount(|s| s.after_success));
     line.push(format!("{unit}_saved_unlabelled"), amount(|s| s.unlabelled));
     line.push(format!("{unit}_forfeited"), amount(|s| s.forfeited));
-    line.push(format!("{unit}_saved_rework_adjusted"), Cell::number(savings.and_then(|s| s.rework_adjusted)));
 }

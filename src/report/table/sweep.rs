@@ -1,7 +1,7 @@
 //! `sweep.csv`: every setting of a sweep with its rates, savings and differences to the baseline; and the same in
 //! brief for a terminal.
 
-use super::overview::{corrected_interval, interval};
+use super::overview::{corrected_interval, interval, killed};
 use super::{Cell, Line, Table};
 use crate::aggregate::Difference;
 use crate::sweep::{Grid, Results, SettingResult};
@@ -24,12 +24,13 @@ pub fn sweep(grid: &Grid, results: &Results) -> Table {
             line.push(verdict.name(), Cell::Count(summary.count(verdict)));
         }
         line.push("not_evaluable_runs", Cell::Count(setting.not_evaluable));
-        line.push_estimate("fes_rate", "successes", &summary.estimates.fes_rate);
+        line.push_range("fes_rate", "judged successes", &summary.estimates.fes_rate);
+        line.push_range("fes_rate_all", "successes and ungraded runs", &summary.estimates.fes_rate_all);
         if let Some(corrected) = &setting.summary.corrected {
             line.push_corrected(corrected);
         }
         line.push("saved_unit", Cell::Text(results.unit.name().to_owned()));
-        line.push_estimate("useful_saved_ratio", &format!("{} recorded", results.unit.name()), &setting.useful);
+        line.push_range("useful_saved_ratio", &format!("{} recorded", results.unit.name()), &setting.useful);
         let (fes, useful) = (setting.fes_difference.as_ref(), setting.useful_difference.as_ref());
         push_difference(&mut line, "fes_rate_difference", "tasks with a success", fes);
         push_difference(&mut line, "useful_saved_ratio_difference", "tasks", useful);
@@ -40,26 +41,22 @@ pub fn sweep(grid: &Grid, results: &Results) -> Table {
     Table::of(lines.collect())
 }
 
-/// The sweep for a terminal: the setting marked with `*` is the one chosen.
+/// The sweep for a terminal: the setting marked with `*` is the one chosen; a difference marked so is more than chance.
 pub fn sweep_overview(results: &Results, chosen: Option<usize>) -> Table {
     let lines = results.settings.iter().enumerate().map(|(at, setting)| {
         let mut line = Line::default();
         let mark = if chosen == Some(at) { " *" } else { "" };
         line.push("setting", Cell::Text(format!("{}{mark}", setting.summary.stack)));
-        line.push("stops", Cell::Count(setting.summary.stops()));
-        line.push("killed", Cell::Count(setting.killed()));
-        line.push("killed/successes", interval(&setting.summary.estimates.fes_rate));
+        line.push("stops", Cell::Count(setting.summary.counted("stopped")));
+        line.push("successes killed, %", killed(&setting.summary));
         if let Some(corrected) = &setting.summary.corrected {
             line.push("corrected for labels", corrected_interval(corrected));
         }
-        line.push(format!("{} saved", results.unit.name()), interval(&setting.useful));
+        line.push(format!("{} saved, %", results.unit.noun()), interval(&setting.useful));
         if results.baseline.is_some() {
-            line.push("killed vs base", difference(setting, setting.fes_difference.as_ref()));
-            line.push("p (killed)", p_value(setting.fes_difference.as_ref()));
-            line.push("saved vs base", difference(setting, setting.useful_difference.as_ref()));
-            line.push("p (saved)", p_value(setting.useful_difference.as_ref()));
+            line.push("vs base: killed", difference(setting, setting.fes_difference.as_ref()));
+            line.push("saved", difference(setting, setting.useful_difference.as_ref()));
         }
-        line.push("frontier", Cell::Text(yes(setting.on_frontier)));
         line
     });
     Table::of(lines.collect())
@@ -77,15 +74,13 @@ fn push_difference(line: &mut Line, name: &str, of: &str, difference: Option<&Di
     line.push(format!("{name}_p_adjusted_by"), Cell::text(by));
 }
 
+/// A difference in points; a star where it is more than chance after adjustment (5 %).
 fn difference(setting: &SettingResult, difference: Option<&Difference>) -> Cell {
     let Some(difference) = difference else {
         let is_baseline = setting.fes_difference.is_none();
-        return if is_baseline { Cell::Text("baseline".to_owned()) } else { Cell::Missing };
+        return if is_baseline { Cell::Text("base".to_owned()) } else { Cell::Missing };
     };
-    difference.comparison.value.map_or(Cell::Missing, |value| Cell::Text(format!("{:+.1}", value * 100.0)))
-}
-
-fn p_value(difference: Option<&Difference>) -> Cell {
-    let p = difference.and_then(|difference| difference.p_adjusted);
-    p.map_or(Cell::Missing, |p| Cell::Text(format!("{p:.4}")))
+    let Some(value) = difference.comparison.value else { return Cell::Missing };
+    let star = if difference.p_adjusted.is_some_and(|p| p <= 0.05) { "*" } else { "" };
+    Cell::Text(format!("{:+.1}{star}", value * 100.0))
 }

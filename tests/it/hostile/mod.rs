@@ -8,8 +8,12 @@
 //! the machine. Where these programs are missing (other systems than Linux) the commands run without.
 
 mod archives;
+mod names;
 mod numbers;
+mod outputs;
 mod readers;
+mod redaction;
+mod snapshots;
 mod sources;
 
 use std::path::Path;

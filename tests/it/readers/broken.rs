@@ -207,7 +207,7 @@ pub(super) fn gzipped(bytes: &[u8]) -> Vec<u8> {
 
 /// One change to a file's bytes.
 #[derive(Clone, Debug)]
-enum Damage {
+pub(crate) enum Damage {
     Cut,
     Flip(u8),
     Insert(&'static [u8]),
@@ -215,36 +215,42 @@ enum Damage {
     Remove(usize),
 }
 
+/// What is inserted: bits of JSON, and what no text should hold.
+pub(crate) const BITS: &[&[u8]] = &[
+    b"null",
+    b"\"",
+    b"{",
+    b"}",
+    b"[",
+    b"]",
+    b",",
+    b"\n",
+    b"\0",
+    b"-1",
+    b"1e999",
+    b"\\ud83d",
+    b"\xff",
+    b"\xEF\xBB\xBF",
+    b"{\"type\":\"run\",\"run_id\":1}\n",
+    b"[[[[[[[[[[[[[[[[",
+    b"99999999999999999999999",
+    b"-9223372036854775808",
+    b"\x1b[2J",
+    b"\xE2\x80\xAE",
+    b" | ",
+];
+
 fn damage() -> impl Strategy<Value = Damage> {
-    let bits: &[&'static [u8]] = &[
-        b"null",
-        b"\"",
-        b"{",
-        b"}",
-        b"[",
-        b"]",
-        b",",
-        b"\n",
-        b"\0",
-        b"-1",
-        b"1e999",
-        b"\\ud83d",
-        b"\xff",
-        b"\xEF\xBB\xBF",
-        b"{\"type\":\"run\",\"run_id\":1}\n",
-        b"[[[[[[[[[[[[[[[[",
-        b"99999999999999999999999",
-    ];
     prop_oneof![
         Just(Damage::Cut),
         any::<u8>().prop_map(Damage::Flip),
-        proptest::sample::select(bits.to_vec()).prop_map(Damage::Insert),
+        proptest::sample::select(BITS.to_vec()).prop_map(Damage::Insert),
         (1_usize..200).prop_map(Damage::Repeat),
         (1_usize..200).prop_map(Damage::Remove),
     ]
 }
 
-fn damaged(mut bytes: Vec<u8>, at: usize, damage: &Damage) -> Vec<u8> {
+pub(crate) fn damaged(mut bytes: Vec<u8>, at: usize, damage: &Damage) -> Vec<u8> {
     let at = at % bytes.len().max(1);
     match damage {
         Damage::Cut => bytes.truncate(at),

@@ -1,0 +1,323 @@
+//! The one shape of an error message: what, where, how to fix it; and near misses of names.
+
+mod shown;
+
+use std::fmt;
+use std::ops::Range;
+
+use unicode_width::UnicodeWidthChar;
+
+pub use shown::{is_hostile, json, lines, one_line};
+
+/// A place in a file. Lines and columns count from 1; 0 means the place is not known that exactly.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Location {
+    /// The path, as the user gave it (an archive member as `archive.zip!member`).
+    pub path: String,
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in bytes, from 1.
+    pub column: usize,
+}
+
+impl Location {
+    /// A whole file.
+    pub fn file(path: impl Into<String>) -> Self {
+        Self { path: path.into(), line: 0, column: 0 }
+    }
+
+    /// A line of a file.
+    pub fn line(path: impl Into<String>, line: usize) -> Self {
+        Self { path: path.into(), line, column: 0 }
+    }
+
+    /// The line and column of byte `offset` of `text`.
+    pub fn in_text(path: impl Into<String>, text: &str, offset: usize) -> Self {
+        let before = &text.as_bytes()[..offset.min(text.len())];
+        let line = memchr::memchr_iter(b'\n', before).count() + 1;
+        let column = before.len() - memchr::memrchr(b'\n', before).map_or(0, |at| at + 1) + 1;
+        Self { path: path.into(), line, column }
+    }
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.path)?;
+        if self.line > 0 {
+            write!(f, ":{}", self.line)?;
+            if self.column > 0 {
+                write!(f, ":{}", self.column)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Something was lost or refused.
+    Error,
+    /// Something was repaired, left out, or looks wrong.
+    Warning,
+}
+
+/// A message to a person: what is wrong, where, and how to fix it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Diagnostic {
+    /// Where.
+    pub at: Location,
+    /// What: a lower-case fragment without a full stop, the offending value in backticks.
+    pub what: String,
+    /// How to fix it.
+    pub help: String,
+    /// The offending line, where its text is at hand.
+    pub excerpt: Option<Box<Excerpt>>,
+}
+
+/// One line of a file and the part of it that is meant; made by [`Diagnostic::in_text`].
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Excerpt {
+    line: String,
+    /// Byte of the line the marked part begins at.
+    from: usize,
+    /// Byte of the line the marked part ends before; never below `from`.
+    to: usize,
+}
+
+/// Columns of a terminal; the excerpt of a longer line is cut to fit.
+const COLUMNS: usize = 80;
+
+impl Diagnostic {
+    /// A new message.
+    pub fn new(at: Location, what: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { at, what: what.into(), help: help.into(), excerpt: None }
+    }
+
+    /// A message about bytes `span` of `text`; it shows the line the span begins on, with the span marked.
+    pub fn in_text(
+        path: impl Into<String>,
+        text: &str,
+        span: Range<usize>,
+        what: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Self {
+        let start = floor_boundary(text, span.start);
+        let from = text[..start].rfind('\n').map_or(0, |at| at + 1);
+        let line = text[from..].lines().next().unwrap_or_default();
+        let to = floor_boundary(text, span.end).clamp(start, from + line.len().max(start - from));
+        let excerpt =
+            Excerpt { line: line.to_owned(), from: (start - from).min(line.len()), to: (to - from).min(line.len()) };
+        let excerpt = Some(Box::new(excerpt)).filter(|excerpt| !excerpt.line.trim().is_empty());
+        Self { at: Location::in_text(path, text, start), what: what.into(), help: help.into(), excerpt }
+    }
+
+    /// The message as it is shown: what, where with the offending line, how to fix it. Line feeds within a part are shown as
+    /// escapes: a file name cannot begin a line of its own.
+    pub fn render(&self, severity: Severity) -> String {
+        let word = match severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        };
+        let number = self.at.line.to_string();
+        let gutter = number.len().max(2);
+        let mut lines = vec![format!("{word}: {}", one_line(&self.what))];
+        if !self.at.path.is_empty() {
+            lines.push(format!("{:gutter$}--> {}", "", one_line(&self.at.to_string())));
+            if let Some(excerpt) = &self.excerpt {
+                let (line, marks) = excerpt.fitted(COLUMNS - gutter - 3);
+                lines.push(format!("{:gutter$} |", ""));
+                lines.push(format!("{number:>gutter$} | {line}"));
+                lines.push(format!("{:gutter$} | {marks}", ""));
+            }
+        }
+        if !self.help.is_empty() {
+            lines.push(format!("{:gutter$} = help: {}", "", one_line(&self.help)));
+        }
+        lines.join("\n")
+    }
+}
+
+impl Excerpt {
+    /// The line and the marks below it, both at most `columns` wide: of a longer line the part around the mark.
+    fn fitted(&self, columns: usize) -> (String, String) {
+        let shown = |c: char| if is_hostile(c) { ' ' } else { c };
+        let chars: Vec<(usize, char)> = self.line.trim_end().char_indices().map(|(at, c)| (at, shown(c))).collect();
+        let width = |chars: &[(usize, char)]| chars.iter().map(|(_, c)| c.width().unwrap_or(1)).sum::<usize>();
+        let (mut first, mut end) = (0, chars.len());
+        let mark = chars.iter().position(|(at, _)| *at >= self.from).unwrap_or(chars.len());
+        // Room for an ellipsis at either end. What stands before the mark goes first, but for some context.
+        while first + CONTEXT < mark && width(&chars[first..]) > columns.saturating_sub(2) {
+            first += 1;
+        }
+        while end > first && width(&chars[first..end]) > columns.saturating_sub(2) {
+            end -= 1;
+        }
+        let (before, after) = (if first > 0 { "…" } else { "" }, if end < chars.len() { "…" } else { "" });
+        let text: String = chars[first..end].iter().map(|(_, c)| *c).collect();
+        let mark = mark.clamp(first, end);
+        let marked: Vec<(usize, char)> = chars[mark..end].iter().filter(|(at, _)| *at < self.to).copied().collect();
+        let indent = before.chars().count() + width(&chars[first..mark]);
+        let marks = format!("{}{}", " ".repeat(indent), "^".repeat(width(&marked).max(1)));
+        (format!("{before}{text}{after}"), marks)
+    }
+}
+
+/// Characters kept before the mark when a long line is cut.
+const CONTEXT: usize = 24;
+
+/// The nearest character boundary at or before byte `at`.
+fn floor_boundary(text: &str, at: usize) -> usize {
+    (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what)?;
+        if !self.at.path.is_empty() {
+            write!(f, " ({})", self.at)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Diagnostic {}
+
+/// All that is wrong with one input, in order of place; never empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostics(Vec<Diagnostic>);
+
+impl Diagnostics {
+    /// What was found, sorted by place; `None` when nothing was.
+    pub fn of(mut found: Vec<Diagnostic>) -> Option<Self> {
+        found.sort_by(|a, b| a.at.cmp(&b.at));
+        (!found.is_empty()).then_some(Self(found))
+    }
+
+    /// The first of them.
+    pub fn first(&self) -> &Diagnostic {
+        self.0.first().expect("never empty: `of` and `from` see to it")
+    }
+
+    /// Each of them.
+    pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
+        self.0.iter()
+    }
+}
+
+impl fmt::Display for Diagnostics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.first().fmt(f)?;
+        match self.0.len() {
+            0 | 1 => Ok(()),
+            n => write!(f, ", and {} more", n - 1),
+        }
+    }
+}
+
+impl std::error::Error for Diagnostics {}
+
+impl From<Diagnostic> for Diagnostics {
+    fn from(one: Diagnostic) -> Self {
+        Self(vec![one])
+    }
+}
+
+impl IntoIterator for Diagnostics {
+    type Item = Diagnostic;
+    type IntoIter = std::vec::IntoIter<Diagnostic>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
+impl<'d> IntoIterator for &'d Diagnostics {
+    type Item = &'d Diagnostic;
+    type IntoIter = std::slice::Iter<'d, Diagnostic>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+/// The nearest of `known` to `name`, if one is near enough to be what was meant: by typing errors, else as a name of
+/// which this is the beginning or a word (`roo` for `roo-code`), else as a name with something added (`steps_max`).
+pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+    let known: Vec<&str> = known.into_iter().collect();
+    let lower = name.to_lowercase();
+    let mistyped = known
+        .iter()
+        .map(|candidate| (strsim::damerau_levenshtein(&lower, &candidate.to_lowercase()), *candidate))
+        .filter(|(distance, candidate)| *distance <= 1 + candidate.len().max(name.len()) / 4)
+        .min();
+    if let Some((_, candidate)) = mistyped {
+        return Some(candidate);
+    }
+    let shortest = |fits: &dyn Fn(&str) -> bool| {
+        known.iter().copied().filter(|candidate| fits(&candidate.to_lowercase())).min_by_key(|name| (name.len(), *name))
+    };
+    let words = |text: &str, word: &str| text.split(|c: char| !c.is_alphanumeric()).any(|part| part == word);
+    let begins = |candidate: &str| lower.len() >= 2 && (candidate.starts_with(&lower) || words(candidate, &lower));
+    let added = |candidate: &str| candidate.len() >= 4 && (lower.starts_with(candidate) || words(&lower, candidate));
+    shortest(&begins).or_else(|| shortest(&added))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(text: &str, part: &str) -> String {
+        let start = text.find(part).unwrap();
+        Diagnostic::in_text("f", text, start..start + part.len(), "w", "h").render(Severity::Error)
+    }
+
+    #[test]
+    fn the_offending_part_is_marked_in_its_line() {
+        assert_eq!(
+            shown("a\n\tb = 七, c\n", "c"),
+            "error: w\n  --> f:2:11\n   |\n 2 | \u{20}b = 七, c\n   | \u{20}        ^\n   = help: h"
+        );
+        assert_eq!(shown("abc\ndef", "c\nd").lines().nth(4), Some("   |   ^"));
+        // The end of the file, after its last line: there is no line to show.
+        let end = Diagnostic::in_text("f", "abc\n", 4..9, "w", "");
+        assert_eq!(end.render(Severity::Warning), "warning: w\n  --> f:2:1");
+    }
+
+    #[test]
+    fn a_message_keeps_its_three_lines_whatever_it_names() {
+        let message = Diagnostic::new(Location::file("a\nerror: b\x1b[2J"), "no `x\ny`", "try\nagain");
+        let shown = message.render(Severity::Error);
+        assert_eq!(shown.lines().count(), 3, "{shown}");
+        assert!(!shown.contains('\x1b'));
+    }
+
+    #[test]
+    fn a_long_line_is_cut_around_the_mark() {
+        let text = format!("{} HERE {}", "x".repeat(200), "y".repeat(200));
+        let shown = shown(&text, "HERE");
+        assert!(shown.lines().all(|line| line.chars().count() <= COLUMNS), "{shown}");
+        let lines: Vec<&str> = shown.lines().collect();
+        let at = lines[3].find("HERE").map(|at| lines[3][..at].chars().count());
+        assert_eq!(lines[4].find("^^^^").map(|at| lines[4][..at].chars().count()), at);
+        assert!(lines[3].starts_with(" 1 | …x") && lines[3].ends_with("y…"), "{shown}");
+    }
+
+    #[test]
+    fn near_misses_are_typing_errors_beginnings_and_words() {
+        let known = ["roo-code", "awaken", "openai-agents", "mini-swe-agent", "tokens.total", "tokens.input", "steps"];
+        for (name, meant) in [
+            ("roo", Some("roo-code")),
+            ("awakn", Some("awaken")),
+            ("Awaken", Some("awaken")),
+            ("swe", Some("mini-swe-agent")),
+            ("tokens", Some("tokens.input")),
+            ("max_steps", Some("steps")),
+            ("roo-code-v3", Some("roo-code")),
+            ("x", None),
+            ("pineapple", None),
+        ] {
+            assert_eq!(nearest(name, known), meant, "{name}");
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! One run under one strategy: the trail of decisions, where it stopped, and how exact that is.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
+
+use crate::decision::{Action, Decision, Evidence, FirstFiring, Need, Requirement, RuleName, Strategy};
+use crate::transcript::{
+    Event, JUDGE_TAKEN_OUT, Lane, Message, PLAN_TAKEN_OUT, Point, PointView, Role, Run, Secured, TOLD_COMMAND, ToolCall,
+};
+
+/// How far the answer is what would have happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exactness {
+    /// All of it happened as recorded up to the stop, or to the end.
+    Exact,
+    /// Something was injected, denied or asked at `at`: what follows is known only within bounds.
+    Diverged {
+        /// The first point whose decision the recording does not contain.
+        at: Point,
+    },
+    /// The strategy wanted to go on, but the recording ends at its own cap.
+    Censored {
+        /// The last recorded point.
+        at: Point,
+    },
+}
+
+impl Exactness {
+    /// The name used in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::Diverged { .. } => "diverged",
+            Self::Censored { .. } => "censored",
+        }
+    }
+}
+
+/// Where a strategy ended a run, by which rule, on what evidence.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stop {
+    /// Where.
+    pub point: Point,
+    /// How: stop, fail, or a forced final answer.
+    pub action: Action,
+    /// The rule that did it.
+    pub rule: RuleName,
+    /// Reading and limit.
+    pub evidence: Evidence,
+    /// The framework throws away the reply on which it stopped: a final answer is lost.
+    pub drops_reply: bool,
+}
+
+/// What a strategy did on one run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Replay {
+    /// Everything it said, in order; up to the stop.
+    pub trail: Vec<Decision>,
+    /// Where it ended the run early. A stop at or after the point at which everything recorded had
+    /// happened saves nothing and is no early stop: then this is `None`, unless the framework throws
+    /// the last reply away.
+    pub stop: Option<Stop>,
+    /// How exact that is.
+    pub exactness: Exactness,
+    /// Where each rule, by itself, would first have acted; `None` when the rules are entangled.
+    pub first_firings: Option<Vec<FirstFiring>>,
+    /// What could not be evaluated on this recording, or not in full.
+    pub not_evaluable: Vec<Unread>,
+    /// Nothing is known of the path: a rule that could not be read might have warned before anything else, or the stop
+    /// itself rests on one.
+    pub path_in_doubt: bool,
+}
+
+/// A rule that a recording does not let be read.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Unread {
+    /// The rule.
+    pub rule: RuleName,
+    /// What it needs.
+    pub need: Need,
+    /// The recording has it for some steps and not for others: what the rule read is too little.
+    pub partly: bool,
+}
+
+impl fmt::Display for Unread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { rule, need, partly } = self;
+        write!(f, "{rule}: {}no {}", if *partly { "at some steps " } else { "" }, need.name())
+    }
+}
+
+/// Replays `run` under `strategy`.
+///
+/// Only a terminal decision ends the replay. After a warning, an injected instruction or a denied call
+/// the recorded path is followed on, and the answer is marked as diverged.
+pub fn replay(run: &Run, strategy: &dyn Strategy) -> Replay {
+    let (trail, first_firings) = watched(run, strategy, true);
+    let end = run.last_point();
+    let ending = trail.iter().find(|decision| ends_path(decision.action));
+    let counts = |decision: &&Decision| end.is_some_and(|end| decision.point < end || decision.drops_reply);
+    let stop = ending.filter(counts).map(|decision| Stop {
+        point: decision.point,
+        action: decision.action,
+        rule: decision.rule.clone(),
+        evidence: decision.evidence,
+        drops_reply: decision.drops_reply,
+    });
+    let exactness = exactness(run, &trail, stop.as_ref());
+    let not_evaluable = not_evaluable(run, &strategy.requirements());
+    let path_in_doubt = path_in_doubt(&not_evaluable, stop.as_ref(), strategy.may_leave_path());
+    Replay { trail, stop, exactness, first_firings, not_evaluable, path_in_doubt }
+}
+
+/// See [`Replay::path_in_doubt`].
+pub fn path_in_doubt(unread: &[Unread], stop: Option<&Stop>, may_leave_path: bool) -> bool {
+    let rests_on_unread = stop.is_some_and(|stop| unread.iter().any(|unread| unread.rule == stop.rule));
+    !unread.is_empty() && (may_leave_path || rests_on_unread)
+}
+
+/// Every decision of `strategy` on `run`, in order, up to the first terminal one.
+pub fn trail(run: &Run, strategy: &dyn Strategy) -> Vec<Decision> {
+    watched(run, strategy, false).0
+}
+
+/// Every decision up to the first terminal one; and where each rule by itself first acted, if that is asked for and
+/// they stand alone.
+fn watched(run: &Run, strategy: &dyn Strategy, each_rule: bool) -> (Vec<Decision>, Option<Vec<FirstFiring>>) {
+    let mut watch = strategy.start(&run.header);
+    let misread = misread(run, strategy);
+    // Such a strategy goes on after a stop at the same point, which may be one that is discarded.
+    let tells_all =
+        run.header.redacted && strategy.requirements().iter().any(|requirement| requirement.need == Need::ToolNames);
+    let (mut trail, mut said) = (Vec::new(), Vec::new());
+    let mut has_ended = false;
+    for view in PointView::all(run) {
+        watch.at(&view, &mut said);
+        if !said.is_empty() {
+            said.retain(|decision| !misread.contains(&decision.rule));
+            if !has_ended {
+                let end = said.iter().position(|decision: &Decision| decision.action.is_terminal());
+                has_ended = end.is_some();
+                if let Some(end) = end.filter(|_| tells_all) {
+                    said.truncate(end + 1);
+                }
+                trail.append(&mut said);
+            }
+            said.clear();
+        }
+        if has_ended && !(each_rule && watch.first_firings().is_some_and(|firings| firings.contains(&None))) {
+            break;
+        }
+    }
+    let mut firings = watch.first_firings().map(<[_]>::to_vec);
+    if !misread.is_empty() {
+        for (rule, firing) in strategy.rules().iter().zip(firings.iter_mut().flatten()) {
+            *firing = firing.take().filter(|_| !misread.contains(rule));
+        }
+    }
+    (trail, firings)
+}
+
+/// Rules that would read a placeholder for what a redacted recording no longer has: what they say is not heard.
+fn misread(run: &Run, strategy: &dyn Strategy) -> Vec<RuleName> {
+    if !run.header.redacted {
+        return Vec::new();
+    }
+    let requirements = strategy.requirements().into_iter();
+    requirements.filter(|requirement| is_taken_out(run, requirement.need)).map(|requirement| requirement.rule).collect()
+}
+
+/// Does the recorded path end here? A forced final answer ends it too: one call follows, and no more.
+fn ends_path(action: Action) -> bool {
+    action.is_terminal() || action == Action::ForceFinal
+}
+
+/// What is said at or after the last point changes nothing that was recorded.
+fn exactness(run: &Run, trail: &[Decision], stop: Option<&Stop>) -> Exactness {
+    let end = run.last_point();
+    let divergence = trail.iter().find(|decision| {
+        decision.diverges()
+            && end.is_none_or(|end| decision.point < end)
+            && stop.is_none_or(|stop| decision.point < stop.point || decision.action == Action::ForceFinal)
+    });
+    if let Some(decision) = divergence {
+        return Exactness::Diverged { at: decision.point };
+    }
+    match end {
+        Some(at) if stop.is_none() && run.grade.end.is_censoring() => Exactness::Censored { at },
+        _ => Exactness::Exact,
+    }
+}
+
+/// The requirements that `run` does not meet, or not at every step.
+pub fn not_evaluable(run: &Run, requirements: &[Requirement]) -> Vec<Unread> {
+    let gap = |requirement: &Requirement| {
+        let partly = has(run, requirement.need);
+        let unread = || Unread { rule: requirement.rule.clone(), need: requirement.need, partly };
+        (!partly || !has_throughout(run, requirement.need)).then(unread)
+    };
+    requirements.iter().filter_map(gap).collect()
+}
+
+/// Does every step carry what `need` adds up over steps? A sum with a hole in it is too small, so a rule that reads it
+/// acts too late. True for what is not added up.
+fn has_throughout(run: &Run, need: Need) -> bool {
+    let every = |holds: fn(&Message) -> bool| {
+        run.steps().iter().filter_map(|step| run.events()[step.reply].message()).all(holds)
+    };
+    match need {
+        Need::Usage => every(|reply| reply.usage.is_some_and(|usage| !usage.is_empty())),
+        Need::Cost => every(|reply| reply.cost.is_some()),
+        Need::Times => every(|reply| reply.ts.is_some()),
+        _ => true,
+    }
+}
+
+/// Does a message carry what only one framework records: a field of its own, or the agent's name?
+fn has_native(message: &Message, kind: &str) -> bool {
+    if kind == "agent names" {
+        return message.is_step() && message.name.is_some();
+    }
+    let Some(extra) = &message.extra else { return false };
+    serde_json::from_str::<BTreeMap<&str, &RawValue>>(extra.get()).is_ok_and(|fields| fields.contains_key(kind))
+}
+
+/// Is this what a redacted recording no longer has? Without its plan it tells too few experiments or too many, and
+/// a judge's verdicts that are left are not all of them.
+fn is_taken_out(run: &Run, need: Need) -> bool {
+    let stands =
+        |kind: &str| run.events().iter().any(|event| matches!(event, Event::Note(note) if &*note.kind == kind));
+    run.header.redacted
+        && match need {
+            Need::Texts => true,
+            Need::Metrics | Need::Plan => stands(PLAN_TAKEN_OUT),
+            Need::Judge => stands(JUDGE_TAKEN_OUT),
+            Need::PlainArguments => {
+                calls(run).any(|call| serde_json::from_str::<IgnoredAny>(&call.arguments.as_str()).is_err())
+            }
+            Need::ToolNames => calls(run).any(|call| is_told_command(&call.name)),
+            _ => false,
+        }
+}
+
+fn calls(run: &Run) -> impl Iterator<Item = &ToolCall> {
+    run.events().iter().filter_map(Event::message).flat_map(|message| &message.tool_calls)
+}
+
+/// Does the name stand for a word of a text: `command-3`?
+fn is_told_command(name: &str) -> bool {
+    let nth = name.strip_prefix(TOLD_COMMAND).and_then(|rest| rest.strip_prefix('-'));
+    nth.is_some_and(|nth| !nth.is_empty() && nth.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// Does the recording hold what `need` names, anywhere?
+pub fn has(run: &Run, need: Need) -> bool {
+    if is_taken_out(run, need) {
+        return false;
+    }
+    let mut messages = run.events().iter().filter_map(Event::message);
+    let is_call =
+        |message: &Message| message.role == Role::Assistant && matches!(message.lane, Lane::Main | Lane::Side(_));
+    match need {
+        Need::Usage => messages.any(|message| is_call(message) && message.usage.is_some_and(|usage| !usage.is_empty())),
+        Need::Cost => messages.any(|message| is_call(message) && message.cost.is_some()),
+        Need::Times => messages.any(|message| message.ts.is_some()),
+        // A run that calls no tool lacks no result.
+        Need::Results => {
+            let mut called = false;
+            messages.any(|message| {
+                called |= message.is_step() && !message.tool_calls.is_empty();
+                message.is_result()
+            }) || !called
+        }
+        Need::ErrorFlags => messages.any(|message| message.is_result() && message.is_error.is_some()),
+        Need::Metrics => run.events().iter().any(|event| matches!(event, Event::Metrics(_))),
+        Need::Plan => {
+            run.events().iter().any(|event| matches!(event, Event::Metrics(metrics) if metrics.plan.is_some()))
+        }
+        // Taken out, or there.
+        Need::Texts | Need::PlainArguments | Need::ToolNames => true,
+        // agentica's log keeps the verdict of each turn in its goal rows, without the reply.
+        Need::Judge => run.events().iter().any(|event| match event {
+            Event::Judge(_) => true,
+            Event::Note(note) => &*note.kind == "agentica.goal",
+            _ => false,
+        }),
+        Need::FinishReasons => messages.any(|message| is_call(message) && message.finish_reason.is_some()),
+        Need::Outcome => run.secured() != Secured::Unknown,
+        Need::Native(kind) => run.events().iter().any(|event| match event {
+            Event::Note(note) => &*note.kind == kind,
+            Event::Message(message) => has_native(message, kind),
+            _ => false,
+        }),
+    }
+}

@@ -1,0 +1,146 @@
+//! A rule is a signal, a comparator and a limit.
+
+mod condition;
+
+use std::fmt;
+
+use crate::decision::{Evidence, Need, RuleName};
+use crate::signal::{Options, Signal, SignalInfo};
+use crate::transcript::{Identity, PointView, is_public_name};
+
+pub use condition::{Condition, Reading, Watching};
+
+/// How a reading is held against a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Comparator {
+    /// reading >= limit
+    AtLeast,
+    /// reading > limit
+    MoreThan,
+    /// reading == limit, exactly: a signal that jumps over the limit never fires.
+    Equals,
+    /// reading <= limit
+    AtMost,
+    /// reading < limit
+    LessThan,
+}
+
+impl Comparator {
+    /// All comparators.
+    pub const ALL: [Self; 5] = [Self::AtLeast, Self::MoreThan, Self::Equals, Self::AtMost, Self::LessThan];
+
+    /// The key in stack files.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::AtLeast => "at_least",
+            Self::MoreThan => "more_than",
+            Self::Equals => "equals",
+            Self::AtMost => "at_most",
+            Self::LessThan => "less_than",
+        }
+    }
+
+    /// The sign in tables.
+    pub fn sign(self) -> &'static str {
+        match self {
+            Self::AtLeast => ">=",
+            Self::MoreThan => ">",
+            Self::Equals => "==",
+            Self::AtMost => "<=",
+            Self::LessThan => "<",
+        }
+    }
+
+    /// Does `reading` pass `limit`?
+    pub fn passes(self, reading: f64, limit: f64) -> bool {
+        match self {
+            Self::AtLeast => reading >= limit,
+            Self::MoreThan => reading > limit,
+            #[expect(clippy::float_cmp, reason = "equality is what the comparator asks; counts are exact")]
+            Self::Equals => reading == limit,
+            Self::AtMost => reading <= limit,
+            Self::LessThan => reading < limit,
+        }
+    }
+}
+
+/// A signal, a comparator and a limit.
+#[derive(Clone, Debug)]
+pub struct Rule {
+    /// The signal.
+    pub signal: &'static SignalInfo,
+    /// Its options.
+    pub options: Options,
+    /// The comparator.
+    pub comparator: Comparator,
+    /// The limit, in the signal's unit.
+    pub limit: f64,
+    /// The options as written, for the rule's name; empty where there are none.
+    pub options_label: String,
+}
+
+impl Rule {
+    /// A rule without options.
+    pub fn new(signal: &'static SignalInfo, comparator: Comparator, limit: f64) -> Self {
+        Self { signal, options: Options::default(), comparator, limit, options_label: String::new() }
+    }
+
+    /// The rule's name where its author gave none: `tokens.total >= 200000`.
+    pub fn name(&self) -> RuleName {
+        RuleName::new(self.to_string())
+    }
+
+    /// Starts the rule's signal for one run.
+    pub fn start(&self) -> Box<dyn Signal> {
+        (self.signal.start)(&self.options)
+    }
+
+    /// What it needs of a recording. Named tools, fields and metrics are found in a redacted one if they look like names,
+    /// and only then; tools only where all of them kept theirs.
+    pub fn needs(&self) -> impl Iterator<Item = Need> {
+        let Options { identity, exempt_tools, tool, metric, .. } = &self.options;
+        let fields = if let Identity::Fields(fields) = identity { &fields[..] } else { &[] };
+        let mut named = fields.iter().chain(exempt_tools).chain(tool).chain(metric);
+        let names_tool = tool.is_some() || !exempt_tools.is_empty();
+        let texts = named.any(|name| !is_public_name(name)).then_some(Need::Texts);
+        self.signal.need.into_iter().chain(texts).chain(names_tool.then_some(Need::ToolNames))
+    }
+
+    /// The evidence when `reading` is held against the limit.
+    pub fn evidence(&self, reading: f64) -> Evidence {
+        Evidence::new(reading, self.limit)
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.signal.id)?;
+        if !self.options_label.is_empty() {
+            write!(f, "[{}]", self.options_label)?;
+        }
+        write!(f, " {} {}", self.comparator.sign(), self.limit)
+    }
+}
+
+/// A rule at work on one run.
+pub(crate) struct WatchedRule<'s> {
+    rule: &'s Rule,
+    signal: Box<dyn Signal>,
+    reading: Option<f64>,
+}
+
+impl<'s> WatchedRule<'s> {
+    pub(crate) fn start(rule: &'s Rule) -> Self {
+        Self { rule, signal: rule.start(), reading: None }
+    }
+
+    pub(crate) fn observe(&mut self, view: &PointView<'_>) {
+        self.reading = self.signal.observe(view);
+    }
+
+    pub(crate) fn read(&self) -> Reading {
+        let Some(reading) = self.reading else { return Reading::UNREAD };
+        let holds = self.rule.comparator.passes(reading, self.rule.limit);
+        Reading { holds: Some(holds), evidence: self.rule.evidence(reading) }
+    }
+}

@@ -1,0 +1,313 @@
+//! Clauses of a stack file: conditions, their options, and what they do.
+
+use std::ops::Range;
+
+use super::super::Clause;
+use super::fields::{Fields, Placed, Read, Reported};
+use super::hints::{self, Level};
+use super::limit;
+use crate::decision::{Action, RuleName};
+use crate::diagnostic::nearest;
+use crate::rule::{Comparator, Condition, Rule};
+use crate::signal::{self, Options, SignalInfo, TextOf, TextPart};
+use crate::transcript::{Identity, Moment};
+
+/// Actions a clause may name.
+const THEN: [Action; 6] = [Action::Stop, Action::Warn, Action::Inject, Action::Deny, Action::Ask, Action::ForceFinal];
+/// How a rule is written.
+pub(super) const EXAMPLE: &str = "{ signal = \"steps\", at_least = 50 }";
+
+/// Reads one clause.
+pub(super) fn read(fields: &Fields<'_>) -> Read<Clause> {
+    let name = fields.string("name");
+    let at = choice(fields, "at", &Moment::ALL.map(|moment| (moment.name(), moment)));
+    let then = choice(fields, "then", &THEN.map(|action| (action.name(), action)));
+    let strikes = fields.count("strikes");
+    let cooldown = fields.count("cooldown");
+    let condition = condition(fields);
+    let finished = fields.finish(Level::Clause(signal_named(fields)));
+    let (name, condition, strikes) = (name?, condition?, strikes?.unwrap_or(1));
+    finished?;
+    let name = name.unwrap_or_else(|| match strikes {
+        1 => condition.to_string(),
+        n => format!("{condition} ({n} strikes)"),
+    });
+    Ok(Clause {
+        name: RuleName::new(name),
+        condition,
+        at: at?.unwrap_or(Moment::AfterTools),
+        strikes,
+        cooldown: cooldown?.unwrap_or(0),
+        then: then?.unwrap_or(Action::Stop),
+    })
+}
+
+/// The signal a table names, known or not.
+fn signal_named<'t>(fields: &Fields<'t>) -> Option<&'t str> {
+    fields.entries().find(|(key, _)| *key == "signal").and_then(|(_, value)| value.as_str())
+}
+
+/// Reads a condition that is no clause: all of the table is its own.
+pub(super) fn read_condition(fields: &Fields<'_>) -> Read<Condition> {
+    let condition = condition(fields);
+    let finished = fields.finish(Level::Part(signal_named(fields)));
+    let condition = condition?;
+    finished.map(|()| condition)
+}
+
+/// Reads a condition; unknown keys are the caller's to refuse.
+fn condition(fields: &Fields<'_>) -> Read<Condition> {
+    let kinds: Vec<&str> = ["signal", "all", "any", "not"].into_iter().filter(|kind| fields.has(kind)).collect();
+    match kinds[..] {
+        ["signal"] => Ok(Condition::Rule(Box::new(read_rule(fields)?))),
+        ["all"] => read_all(fields),
+        ["any"] => Ok(Condition::Any(read_parts(fields, "any")?)),
+        ["not"] => {
+            let part = fields.table("not", EXAMPLE)?;
+            Ok(Condition::Not(Box::new(read_condition(&part)?)))
+        }
+        [] if fields.unknown().is_empty() => {
+            let help = "name a `signal`, or combine with `all`, `any` or `not`";
+            Err(fields.error_here("a clause without a condition", help))
+        }
+        [first, second, ..] => {
+            // Each of them is read, so that its own errors are told too.
+            for kind in &kinds {
+                let _ = match *kind {
+                    "signal" => read_rule(fields).map(drop),
+                    "all" => read_all(fields).map(drop),
+                    "any" => read_parts(fields, "any").map(drop),
+                    _ => fields.table("not", EXAMPLE).and_then(|part| read_condition(&part)).map(drop),
+                };
+            }
+            let what = format!("a clause with both `{first}` and `{second}`");
+            Err(fields.error_at_key(second, what, "one condition a clause: nest the other inside it"))
+        }
+        // What is misspelled here is told as an unknown key.
+        [] | [_] => Err(Reported),
+    }
+}
+
+/// Reads `all = […]`, with or without `latched`.
+pub(super) fn read_all(fields: &Fields<'_>) -> Read<Condition> {
+    let latched = fields.boolean("latched");
+    let parts = read_parts(fields, "all");
+    Ok(Condition::All { latched: latched?.unwrap_or(false), parts: parts? })
+}
+
+fn read_parts(fields: &Fields<'_>, key: &'static str) -> Read<Vec<Condition>> {
+    let list = fields.list(key)?.unwrap_or_default();
+    if list.is_empty() {
+        let what = format!("`{key}` without conditions");
+        return Err(fields.error_at_key(key, what, format!("list at least one: `{key} = [{EXAMPLE}]`")));
+    }
+    let read = |placed: Placed<'_>| read_condition(&fields.nested(placed, "a condition", EXAMPLE)?);
+    // All parts are read before the first error counts.
+    let parts: Vec<Read<Condition>> = list.into_iter().map(read).collect();
+    parts.into_iter().collect()
+}
+
+/// The places of the limits, rule by rule in the order of [`Condition::rules`]; where a rule has none, of its signal.
+pub(super) fn limit_places(fields: &Fields<'_>, places: &mut Vec<Range<usize>>) {
+    if fields.has("signal") {
+        let limit = Comparator::ALL.iter().find_map(|comparator| fields.value(comparator.key()));
+        places.extend(limit.or_else(|| fields.value("signal")).map(|(_, span)| span));
+        return;
+    }
+    for key in ["all", "any"] {
+        for placed in fields.list(key).ok().flatten().unwrap_or_default() {
+            if let Ok(part) = fields.nested(placed, "", "") {
+                limit_places(&part, places);
+            }
+        }
+    }
+    if fields.is_table("not")
+        && let Ok(part) = fields.table("not", "")
+    {
+        limit_places(&part, places);
+    }
+}
+
+fn read_rule(fields: &Fields<'_>) -> Read<Rule> {
+    let id = fields.string("signal")?.unwrap_or_default();
+    let Some(info) = signal::find(&id) else {
+        let known = signal::REGISTRY.iter().map(|signal| signal.id);
+        let help = match hints::signal(&id).or_else(|| nearest(&id, known)) {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None => "`whenstop rules` lists the signals".to_owned(),
+        };
+        let told = fields.error_at_value("signal", format!("unknown signal `{id}`"), help);
+        // Its limit and options may be right: which ones it takes is not known.
+        for comparator in Comparator::ALL {
+            let _ = limit::read(fields, comparator, None);
+        }
+        for option in signal::REGISTRY.iter().flat_map(|info| info.options) {
+            fields.has(option);
+        }
+        return Err(told);
+    };
+    let limits: Vec<(Comparator, Read<f64>)> = Comparator::ALL
+        .into_iter()
+        .filter_map(|comparator| {
+            limit::read(fields, comparator, Some(info)).transpose().map(|limit| (comparator, limit))
+        })
+        .collect();
+    let (options, options_label) = read_options(fields, info)?;
+    match &limits[..] {
+        [(comparator, limit)] => {
+            Ok(Rule { signal: info, options, comparator: *comparator, limit: (*limit)?, options_label })
+        }
+        // A 0/1 signal needs no limit: it fires when it is 1.
+        [] if info.unit == "0/1" => {
+            Ok(Rule { signal: info, options, comparator: Comparator::AtLeast, limit: 1.0, options_label })
+        }
+        [] if fields.unknown().iter().any(|(key, ..)| is_like_a_limit(key)) => Err(Reported),
+        [] => {
+            let unit = if info.unit == "s" { "seconds" } else { info.unit };
+            let help = format!("add a limit in {unit}: `at_least = …`");
+            Err(fields.error_at_value("signal", format!("`{id}` without a limit"), help))
+        }
+        [_, (second, _), ..] => {
+            let help = "one limit a rule: for a range, put two rules into `all = […]`";
+            Err(fields.error_at_key(second.key(), format!("`{id}` with two limits"), help))
+        }
+    }
+}
+
+/// Is the unknown key a limit under another name? Then the rule does not lack one.
+fn is_like_a_limit(key: &str) -> bool {
+    hints::comparator(key).is_some() || nearest(key, Comparator::ALL.map(Comparator::key)).is_some()
+}
+
+/// Reads the options the signal takes; the label lists those that were given.
+fn read_options(fields: &Fields<'_>, info: &SignalInfo) -> Read<(Options, String)> {
+    let mut options = Options::default();
+    let mut label = Vec::new();
+    for option in info.options {
+        match *option {
+            "identity" => {
+                if let Some(identity) = read_identity(fields)? {
+                    label.push(identity_label(&identity));
+                    options.identity = identity;
+                }
+            }
+            "exempt_tools" => {
+                if let Some(tools) = fields.strings("exempt_tools")? {
+                    label.push(format!("exempt {}", tools.join(" ")));
+                    options.exempt_tools = tools;
+                }
+            }
+            "window" => {
+                if let Some(window) = fields.count("window")? {
+                    label.push(format!("window {window}"));
+                    options.window = usize::try_from(window).ok();
+                }
+            }
+            "tool" => {
+                let tool = required(fields, info, "tool")?;
+                label.push(tool.clone());
+                options.tool = Some(tool);
+            }
+            "metric" => {
+                let metric = required(fields, info, "metric")?;
+                label.push(metric.clone());
+                options.metric = Some(metric);
+            }
+            "regex" => read_patterns(fields, info, &mut options, &mut label)?,
+            "of" => {
+                let choices = [("reply", TextOf::Reply), ("results", TextOf::Results)];
+                if let Some(of) = choice(fields, "of", &choices)? {
+                    options.of = of;
+                    label.push(if of == TextOf::Reply { "of reply" } else { "of results" }.to_owned());
+                }
+            }
+            "part" => {
+                let choices = [("whole", TextPart::Whole), ("closing", TextPart::Closing)];
+                if let Some(part) = choice(fields, "part", &choices)? {
+                    options.part = part;
+                    label.push(if part == TextPart::Whole { "whole" } else { "closing" }.to_owned());
+                }
+            }
+            // `phrases` is read with `regex`.
+            _ => {}
+        }
+    }
+    Ok((options, label.join(", ")))
+}
+
+fn required(fields: &Fields<'_>, info: &SignalInfo, key: &'static str) -> Read<String> {
+    let value = fields.string(key)?;
+    value.ok_or_else(|| {
+        fields.error_at_value("signal", format!("`{}` without `{key}`", info.id), format!("add `{key} = \"…\"`"))
+    })
+}
+
+fn read_patterns(fields: &Fields<'_>, info: &SignalInfo, options: &mut Options, label: &mut Vec<String>) -> Read<()> {
+    if let Some(pattern) = fields.string("regex")? {
+        let regex = regex::Regex::new(&pattern).map_err(|error| {
+            let error = error.to_string();
+            let why = error.lines().last().unwrap_or_default().trim().trim_start_matches("error: ");
+            let what = format!("`{pattern}` is not a regular expression: {why}");
+            let help = if why.contains("look-around") || why.contains("backreference") {
+                "write it without look-around and back-references"
+            } else {
+                "write a literal bracket with a backslash, in single quotes: '\\('"
+            };
+            fields.error_at_value("regex", what, help)
+        })?;
+        label.push(format!("/{pattern}/"));
+        options.regex = Some(regex);
+    }
+    if let Some(phrases) = fields.strings("phrases")? {
+        label.push(match &phrases[..] {
+            [one] => format!("\"{one}\""),
+            many => format!("{} phrases", many.len()),
+        });
+        options.phrases = phrases.iter().map(|phrase| phrase.to_lowercase()).collect();
+    }
+    if options.regex.is_none() && options.phrases.is_empty() {
+        let help = "add `regex = \"…\"` or `phrases = [\"…\"]`";
+        return Err(fields.error_at_value("signal", format!("`{}` without a pattern", info.id), help));
+    }
+    Ok(())
+}
+
+fn read_identity(fields: &Fields<'_>) -> Read<Option<Identity>> {
+    if fields.is_table("identity") {
+        let table = fields.table("identity", "{ fields = [\"path\"] }")?;
+        let named = table.strings("fields");
+        table.finish(Level::Other)?;
+        let named = named?.unwrap_or_default();
+        return Ok(Some(Identity::Fields(named)));
+    }
+    choice(fields, "identity", &[("name", Identity::Name), ("raw", Identity::Raw), ("canonical", Identity::Canonical)])
+}
+
+fn identity_label(identity: &Identity) -> String {
+    match identity {
+        Identity::Name => "name".into(),
+        Identity::Raw => "raw".into(),
+        Identity::Canonical => "canonical".into(),
+        Identity::Fields(fields) => format!("fields {}", fields.join(" ")),
+    }
+}
+
+/// One of a few words.
+fn choice<T: Clone, const N: usize>(
+    fields: &Fields<'_>,
+    key: &'static str,
+    choices: &[(&str, T); N],
+) -> Read<Option<T>> {
+    let Some(word) = fields.string(key)? else { return Ok(None) };
+    if let Some((_, value)) = choices.iter().find(|(name, _)| *name == word) {
+        return Ok(Some(value.clone()));
+    }
+    let other = hints::action(&word).filter(|_| key == "then");
+    let help = match other.or_else(|| nearest(&word, choices.iter().map(|(name, _)| *name))) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => {
+            format!("known: {}", choices.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", "))
+        }
+    };
+    Err(fields.error_at_value(key, format!("`{key}` cannot be `{word}`"), help))
+}

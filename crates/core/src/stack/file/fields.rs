@@ -1,0 +1,323 @@
+//! Typed access to a TOML table that knows where each value stands and which keys were never asked for.
+//!
+//! What is wrong is entered in a list and reading goes on, so that one look at a file finds all of it. A value that
+//! cannot be had is then [`Reported`]: whoever gets it has nothing left to say, and no second error follows from it.
+
+use std::cell::RefCell;
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::hints::{self, Level};
+use crate::diagnostic::{Diagnostic, nearest};
+
+/// Something was wrong and stands in the list of errors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Reported;
+
+/// A value, or an error that was told already.
+pub(super) type Read<T> = Result<T, Reported>;
+
+/// The text of a stack file, its path, and what is wrong with it so far.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Source<'t> {
+    pub(super) path: &'t str,
+    pub(super) text: &'t str,
+    pub(super) told: &'t RefCell<Vec<Diagnostic>>,
+}
+
+impl Source<'_> {
+    /// Enters an error about bytes `span` of the text.
+    pub(super) fn error(&self, span: Range<usize>, what: impl Into<String>, help: impl Into<String>) -> Reported {
+        self.told.borrow_mut().push(Diagnostic::in_text(self.path, self.text, span, what, help));
+        Reported
+    }
+}
+
+/// A value and the bytes it stands at.
+pub(super) type Placed<'t> = (&'t DeValue<'t>, Range<usize>);
+
+/// The fields of one table.
+pub(super) struct Fields<'t> {
+    source: Source<'t>,
+    table: &'t DeTable<'t>,
+    span: Range<usize>,
+    asked: RefCell<Vec<&'static str>>,
+}
+
+impl<'t> Fields<'t> {
+    /// The fields of `table`, which stands at bytes `span`.
+    pub(super) fn new(source: Source<'t>, table: &'t DeTable<'t>, span: Range<usize>) -> Self {
+        Self { source, table, span, asked: RefCell::default() }
+    }
+
+    /// The fields of a nested table. `example` is how it could be written.
+    pub(super) fn nested(&self, (value, span): Placed<'t>, what: &str, example: &str) -> Read<Self> {
+        match value {
+            DeValue::Table(table) => Ok(Self::new(self.source, table, span)),
+            other => {
+                let what = format!("{what} is {} and should be a table", described(other));
+                Err(self.error_at(span, what, format!("write it as `{example}`")))
+            }
+        }
+    }
+
+    /// The bytes the table stands at.
+    pub(super) fn span(&self) -> Range<usize> {
+        self.span.clone()
+    }
+
+    /// An error at the table itself.
+    pub(super) fn error_here(&self, what: impl Into<String>, help: impl Into<String>) -> Reported {
+        self.error_at(self.span(), what, help)
+    }
+
+    /// An error at the name of `key`, or at the table if it has no such key.
+    pub(super) fn error_at_key(&self, key: &str, what: impl Into<String>, help: impl Into<String>) -> Reported {
+        self.error_at(self.key_span(key).unwrap_or_else(|| self.span()), what, help)
+    }
+
+    /// An error at the value of `key`, or at the table if it has no such key.
+    pub(super) fn error_at_value(&self, key: &str, what: impl Into<String>, help: impl Into<String>) -> Reported {
+        let span = self.find(key).map_or_else(|| self.span(), |(_, value)| value.span());
+        self.error_at(span, what, help)
+    }
+
+    /// An error at bytes of the file.
+    pub(super) fn error_at(&self, span: Range<usize>, what: impl Into<String>, help: impl Into<String>) -> Reported {
+        self.source.error(span, what, help)
+    }
+
+    /// Where the name of `key` stands.
+    pub(super) fn key_span(&self, key: &str) -> Option<Range<usize>> {
+        self.find(key).map(|(name, _)| name.span())
+    }
+
+    fn find(&self, key: &str) -> Option<(&'t Spanned<std::borrow::Cow<'t, str>>, &'t Spanned<DeValue<'t>>)> {
+        self.table.iter().find(|(name, _)| name.get_ref() == key)
+    }
+
+    /// The value of `key` and where it stands.
+    pub(super) fn value(&self, key: &'static str) -> Option<Placed<'t>> {
+        self.asked.borrow_mut().push(key);
+        self.find(key).map(|(_, value)| (value.get_ref(), value.span()))
+    }
+
+    /// The fields of the table under `key`; the caller has seen that it is there.
+    pub(super) fn table(&self, key: &'static str, example: &str) -> Read<Self> {
+        match self.value(key) {
+            Some(placed) => self.nested(placed, &format!("`{key}`"), &format!("{key} = {example}")),
+            None => Err(self.error_here(format!("no `{key}`"), format!("add `{key} = {example}`"))),
+        }
+    }
+
+    /// Every key with its value.
+    pub(super) fn entries(&self) -> impl Iterator<Item = (&'t str, &'t DeValue<'t>)> {
+        self.table.iter().map(|(key, value)| (key.get_ref().as_ref(), value.get_ref()))
+    }
+
+    /// True when `key` holds a table.
+    pub(super) fn is_table(&self, key: &'static str) -> bool {
+        matches!(self.value(key), Some((DeValue::Table(_), _)))
+    }
+
+    /// True when `key` is there; asking counts as knowing it.
+    pub(super) fn has(&self, key: &'static str) -> bool {
+        self.value(key).is_some()
+    }
+
+    /// An error about a value of the wrong kind.
+    pub(super) fn wrong(&self, key: &str, (value, span): Placed<'_>, wanted: &str) -> Reported {
+        let help = hints::rewritten(key, value, wanted).unwrap_or_else(|| format!("give `{key}` {wanted}"));
+        self.error_at(span, format!("`{key}` is {} and should be {wanted}", described(value)), help)
+    }
+
+    /// A string.
+    pub(super) fn string(&self, key: &'static str) -> Read<Option<String>> {
+        match self.value(key) {
+            None => Ok(None),
+            Some((DeValue::String(text), _)) => Ok(Some(text.to_string())),
+            Some(placed) => Err(self.wrong(key, placed, "a string")),
+        }
+    }
+
+    /// A list of strings.
+    pub(super) fn strings(&self, key: &'static str) -> Read<Option<Vec<String>>> {
+        let Some((value, span)) = self.value(key) else { return Ok(None) };
+        let DeValue::Array(items) = value else { return Err(self.wrong(key, (value, span), "a list of strings")) };
+        let texts: Vec<Read<String>> = items
+            .iter()
+            .map(|item| match item.get_ref() {
+                DeValue::String(text) => Ok(text.to_string()),
+                other => Err(self.wrong(key, (other, item.span()), "a list of strings")),
+            })
+            .collect();
+        texts.into_iter().collect::<Read<_>>().map(Some)
+    }
+
+    /// A boolean.
+    pub(super) fn boolean(&self, key: &'static str) -> Read<Option<bool>> {
+        match self.value(key) {
+            None => Ok(None),
+            Some((DeValue::Boolean(value), _)) => Ok(Some(*value)),
+            Some(placed) => Err(self.wrong(key, placed, "true or false")),
+        }
+    }
+
+    /// A whole number from 1 to 4294967295.
+    pub(super) fn count(&self, key: &'static str) -> Read<Option<u32>> {
+        let Some((value, span)) = self.value(key) else { return Ok(None) };
+        let DeValue::Integer(integer) = value else {
+            return Err(self.wrong(key, (value, span), "a whole number from 1"));
+        };
+        let (written, max) = (integer.as_str(), u32::MAX);
+        match i128::from_str_radix(written, integer.radix()) {
+            Ok(number) if number < 1 => {
+                let what = format!("`{key}` is {written} and should be a whole number from 1");
+                Err(self.error_at(span, what, "0 does not mean \"off\": leave it out, or write 1 or more"))
+            }
+            Ok(number) => match u32::try_from(number) {
+                Ok(count) => Ok(Some(count)),
+                Err(_) => Err(self.too_large(key, written, span, max)),
+            },
+            Err(_) => Err(self.too_large(key, written, span, max)),
+        }
+    }
+
+    /// The error for a number beyond `max`.
+    pub(super) fn too_large(
+        &self,
+        key: &str,
+        written: &str,
+        span: Range<usize>,
+        max: impl std::fmt::Display,
+    ) -> Reported {
+        self.error_at(span, format!("`{key}` is too large: {written}"), format!("write at most {max}"))
+    }
+
+    /// A list, each item with its place.
+    pub(super) fn list(&self, key: &'static str) -> Read<Option<Vec<Placed<'t>>>> {
+        match self.value(key) {
+            None => Ok(None),
+            Some((DeValue::Array(items), _)) => {
+                Ok(Some(items.iter().map(|item| (item.get_ref(), item.span())).collect()))
+            }
+            Some(placed) => Err(self.wrong(key, placed, "a list")),
+        }
+    }
+
+    /// The keys nobody asked for, with their values, in order of place.
+    pub(super) fn unknown(&self) -> Vec<(&'t str, Range<usize>, &'t DeValue<'t>)> {
+        let asked = self.asked.borrow();
+        let mut unknown: Vec<_> = self
+            .table
+            .iter()
+            .filter(|(key, _)| !asked.iter().any(|known| *known == key.get_ref()))
+            .map(|(key, value)| (key.get_ref().as_ref(), key.span(), value.get_ref()))
+            .collect();
+        unknown.sort_by_key(|(_, span, _)| span.start);
+        unknown
+    }
+
+    /// Refuses every key nobody asked for.
+    pub(super) fn finish(&self, level: Level<'_>) -> Read<()> {
+        let mut result = Ok(());
+        for (key, span, value) in self.unknown() {
+            let asked = self.asked.borrow();
+            let (what, help) = hints::of_unknown(level, key, value).unwrap_or_else(|| {
+                let help = match nearest(key, asked.iter().copied()) {
+                    Some(meant) => format!("did you mean `{meant}`?"),
+                    None => known(&asked),
+                };
+                (format!("unknown key `{key}`"), help)
+            });
+            drop(asked);
+            result = Err(self.error_at(span, what, help));
+        }
+        result
+    }
+}
+
+/// The keys that were asked for, each once; where there are many, where to look them up.
+fn known(asked: &[&str]) -> String {
+    let mut keys: Vec<&str> = Vec::new();
+    for key in asked {
+        if !keys.contains(key) {
+            keys.push(key);
+        }
+    }
+    if keys.len() > 8 {
+        return "`whenstop rules --help` shows a stack file with the keys there are".to_owned();
+    }
+    format!("known here: {}", keys.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", "))
+}
+
+/// What a value is, with the value itself where it is short.
+fn described(value: &DeValue<'_>) -> String {
+    match value {
+        DeValue::String(text) if text.len() <= 24 => format!("the text `{text}`"),
+        DeValue::String(_) => "a text".to_owned(),
+        DeValue::Integer(integer) => format!("the number {}", integer.as_str()),
+        DeValue::Float(float) => format!("the number {}", float.as_str()),
+        DeValue::Boolean(value) => value.to_string(),
+        DeValue::Datetime(_) => "a date".to_owned(),
+        DeValue::Array(_) => "a list".to_owned(),
+        DeValue::Table(_) => "a table".to_owned(),
+    }
+}
+
+/// A TOML value as JSON; a date becomes text. Numbers that JSON cannot hold are errors, at their place.
+pub(super) fn to_json(source: Source<'_>, key: &str, value: &Spanned<DeValue<'_>>) -> Read<serde_json::Value> {
+    use serde_json::Value;
+    let span = value.span();
+    match value.get_ref() {
+        DeValue::String(text) => Ok(Value::String(text.to_string())),
+        DeValue::Boolean(value) => Ok(Value::Bool(*value)),
+        DeValue::Integer(integer) => {
+            i64::from_str_radix(integer.as_str(), integer.radix()).map(Value::from).map_err(|_| {
+                let help = format!("write at most {}", i64::MAX);
+                source.error(span, format!("`{key}` is too large: {}", integer.as_str()), help)
+            })
+        }
+        DeValue::Float(float) => {
+            let number = float.as_str().parse::<f64>().ok().and_then(serde_json::Number::from_f64);
+            number.map(Value::Number).ok_or_else(|| {
+                source.error(
+                    span,
+                    format!("`{key}` is {}, which is no finite number", float.as_str()),
+                    "write a number",
+                )
+            })
+        }
+        DeValue::Datetime(date) => Ok(Value::String(date.to_string())),
+        DeValue::Array(items) => {
+            let items: Vec<Read<Value>> = items.iter().map(|item| to_json(source, key, item)).collect();
+            items.into_iter().collect::<Read<Vec<Value>>>().map(Value::Array)
+        }
+        DeValue::Table(table) => {
+            let fields: Vec<Read<(String, Value)>> = table
+                .iter()
+                .map(|(key, value)| Ok((key.get_ref().to_string(), to_json(source, key.get_ref(), value)?)))
+                .collect();
+            fields.into_iter().collect::<Read<serde_json::Map<_, _>>>().map(Value::Object)
+        }
+    }
+}
+
+impl Fields<'_> {
+    /// The value of `key` as JSON.
+    pub(super) fn json(&self, key: &'static str) -> Read<Option<serde_json::Value>> {
+        self.asked.borrow_mut().push(key);
+        self.find(key).map(|(_, value)| to_json(self.source, key, value)).transpose()
+    }
+
+    /// Every key but `without` with its value as JSON; all of them count as known.
+    pub(super) fn json_entries(&self, without: &str) -> Read<serde_json::Map<String, serde_json::Value>> {
+        let fields = self.table.iter().filter(|(key, _)| key.get_ref() != without);
+        let fields: Vec<Read<_>> = fields
+            .map(|(key, value)| Ok((key.get_ref().to_string(), to_json(self.source, key.get_ref(), value)?)))
+            .collect();
+        fields.into_iter().collect()
+    }
+}

@@ -1,0 +1,277 @@
+//! What was probably meant: keys and words of other tools, limits written as text, keys at the wrong level.
+
+use toml::de::DeValue;
+
+use crate::rule::Comparator;
+use crate::signal;
+
+/// Where a key stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Level<'s> {
+    /// The file itself.
+    File,
+    /// A stack with rules of its own.
+    Stack,
+    /// A stack that names a system or preset.
+    Use(&'s str),
+    /// A clause; the signal it names, if it does.
+    Clause(Option<&'s str>),
+    /// A condition inside another; the signal it names, if it does.
+    Part(Option<&'s str>),
+    /// A cap.
+    Cap,
+    /// Anything else.
+    Other,
+}
+
+/// Comparators as others write them.
+const COMPARATORS: &[(&str, Comparator)] = &[
+    (">=", Comparator::AtLeast),
+    (">", Comparator::MoreThan),
+    ("==", Comparator::Equals),
+    ("=", Comparator::Equals),
+    ("<=", Comparator::AtMost),
+    ("<", Comparator::LessThan),
+    ("gte", Comparator::AtLeast),
+    ("ge", Comparator::AtLeast),
+    // A limit in other tools is the most that is allowed: here it is where the rule fires.
+    ("max", Comparator::AtLeast),
+    ("limit", Comparator::AtLeast),
+    ("threshold", Comparator::AtLeast),
+    ("value", Comparator::AtLeast),
+    ("above", Comparator::MoreThan),
+    ("over", Comparator::MoreThan),
+    ("gt", Comparator::MoreThan),
+    ("eq", Comparator::Equals),
+    ("is", Comparator::Equals),
+    ("lte", Comparator::AtMost),
+    ("le", Comparator::AtMost),
+    ("below", Comparator::LessThan),
+    ("under", Comparator::LessThan),
+    ("lt", Comparator::LessThan),
+];
+
+/// Actions as others call them.
+const ACTIONS: &[(&str, &str)] = &[
+    ("abort", "stop"),
+    ("kill", "stop"),
+    ("halt", "stop"),
+    ("end", "stop"),
+    ("exit", "stop"),
+    ("fail", "stop"),
+    ("break", "stop"),
+    ("terminate", "stop"),
+    ("cancel", "stop"),
+    ("nudge", "inject"),
+    ("instruct", "inject"),
+    ("message", "inject"),
+    ("prompt", "inject"),
+    ("log", "warn"),
+    ("alert", "warn"),
+    ("block", "deny"),
+    ("refuse", "deny"),
+    ("reject", "deny"),
+    ("escalate", "ask"),
+    ("pause", "ask"),
+    ("finish", "force_final"),
+    ("answer", "force_final"),
+    ("summarise", "force_final"),
+    ("summarize", "force_final"),
+];
+
+/// Signals as others call them.
+const SIGNALS: &[(&str, &str)] = &[
+    ("tokens", "tokens.total"),
+    ("total_tokens", "tokens.total"),
+    ("token_budget", "tokens.total"),
+    ("time", "elapsed"),
+    ("timeout", "elapsed"),
+    ("duration", "elapsed"),
+    ("seconds", "elapsed"),
+    ("wall_clock", "elapsed"),
+    ("turns", "steps"),
+    ("iterations", "steps"),
+    ("max_turns", "steps"),
+    ("usd", "cost"),
+    ("price", "cost"),
+    ("budget", "cost"),
+    ("errors", "errors.streak"),
+    ("failures", "errors.streak"),
+    ("loop", "call_result.streak"),
+    ("loops", "call_result.streak"),
+    ("repeats", "call_result.streak"),
+    ("repetition", "call_result.streak"),
+    ("tools", "tool_calls"),
+    ("calls", "tool_calls"),
+    ("regex", "text.match"),
+];
+
+fn looked_up<T: Copy>(list: &[(&str, T)], word: &str) -> Option<T> {
+    let word = word.to_lowercase();
+    list.iter().find(|(name, _)| *name == word).map(|(_, meant)| *meant)
+}
+
+/// The action that a word of another tool means.
+pub(super) fn action(word: &str) -> Option<&'static str> {
+    looked_up(ACTIONS, word)
+}
+
+/// The signal that a word of another tool means.
+pub(super) fn signal(word: &str) -> Option<&'static str> {
+    looked_up(SIGNALS, word)
+}
+
+/// The comparator that a key of another tool means.
+pub(super) fn comparator(key: &str) -> Option<Comparator> {
+    looked_up(COMPARATORS, key)
+}
+
+/// The comparator whose sign a text begins with, where TOML wants a key.
+pub(super) fn sign_at(text: &str) -> Option<Comparator> {
+    text.starts_with(['<', '>'])
+        .then(|| {
+            // The longer signs come first in the list.
+            COMPARATORS.iter().find(|(sign, _)| text.starts_with(sign)).map(|(_, comparator)| *comparator)
+        })
+        .flatten()
+}
+
+/// What is wrong with an unknown key and what to write, where that is more than a near miss.
+pub(super) fn of_unknown(level: Level<'_>, key: &str, value: &DeValue<'_>) -> Option<(String, String)> {
+    let plain = format!("unknown key `{key}`");
+    match level {
+        Level::File if key == "stack" => None,
+        Level::File if matches!(key, "name" | "any" | "all" | "cap" | "use") => {
+            Some((format!("`{key}` stands outside of a stack"), "begin the stack with a line `[[stack]]`".to_owned()))
+        }
+        Level::Stack => stack_key(key, value).map(|help| (plain, help)),
+        Level::Use(system) if matches!(key, "any" | "all" | "cap") => Some((
+            format!("`{key}` beside `use`: `{system}` has its own rules"),
+            "write a second `[[stack]]` for rules of your own".to_owned(),
+        )),
+        Level::Use(_) => {
+            let meant = match key {
+                "settings" | "params" | "parameters" | "options" | "with" | "args" => "set",
+                "variant" | "version" => "profile",
+                "path" | "file" | "config_file" => "config",
+                _ => return None,
+            };
+            Some((plain, format!("did you mean `{meant}`?")))
+        }
+        Level::Clause(signal) | Level::Part(signal) => rule_key(level, signal, key, value),
+        Level::Cap => {
+            let id = signal::find(key).map(|info| info.id).or_else(|| self::signal(key)).filter(|id| *id != "steps");
+            let help = |id| format!("write a clause instead: `{{ signal = \"{id}\", at_least = … }}`");
+            id.map(|id| (format!("`{key}` in a `cap`, which counts steps only"), help(id)))
+        }
+        Level::File | Level::Other => None,
+    }
+}
+
+fn stack_key(key: &str, value: &DeValue<'_>) -> Option<String> {
+    let rule = |id: &str| format!("a rule stands in a list: `any = [{{ signal = \"{id}\", at_least = … }}]`");
+    Some(match key {
+        "signal" => rule(value.as_str().unwrap_or("steps")),
+        "rules" | "rule" | "clauses" | "clause" | "or" | "stop" | "stop_when" => "did you mean `any`?".to_owned(),
+        "and" => "did you mean `all`?".to_owned(),
+        "max_steps" | "max_turns" | "max_iterations" => "write `cap = { steps = … }`".to_owned(),
+        "system" | "preset" => "did you mean `use`?".to_owned(),
+        "set" | "profile" | "config" => format!("`{key}` belongs to a system or preset: add `use = \"…\"`"),
+        "then" | "at" | "strikes" | "cooldown" => {
+            format!("`{key}` belongs to a clause: put it inside `any = [{{ … }}]`")
+        }
+        _ if comparator(key).is_some() || Comparator::ALL.iter().any(|known| known.key() == key) => rule("…"),
+        _ => rule(signal::find(key)?.id),
+    })
+}
+
+fn rule_key(level: Level<'_>, named: Option<&str>, key: &str, value: &DeValue<'_>) -> Option<(String, String)> {
+    let plain = format!("unknown key `{key}`");
+    if let Some(comparator) = comparator(key) {
+        let unit = named.and_then(signal::find).map_or("", |info| info.unit);
+        let limit = number_in(value, unit).unwrap_or_else(|| "…".to_owned());
+        return Some((plain, format!("write `{} = {limit}`", comparator.key())));
+    }
+    // `tokens.total = 5` is a table `tokens` with a key `total`.
+    let dotted =
+        value.as_table().and_then(|table| table.keys().next()).map(|inner| format!("{key}.{}", inner.get_ref()));
+    let inner = value.as_table().and_then(|table| table.values().next()).map(toml::Spanned::get_ref);
+    if let Some(info) = dotted.as_deref().and_then(signal::find).or_else(|| signal::find(key)) {
+        let limit = number_in(inner.unwrap_or(value), info.unit).unwrap_or_else(|| "…".to_owned());
+        let unit = if info.unit == "s" { ", in seconds" } else { "" };
+        let help = format!("write `signal = \"{}\", at_least = {limit}`{unit}", info.id);
+        return Some((format!("`{}` is a signal, not a key", info.id), help));
+    }
+    if matches!(level, Level::Part(_)) && matches!(key, "then" | "at" | "strikes" | "cooldown" | "name") {
+        let what = format!("`{key}` inside a condition");
+        return Some((what, "it is of the clause: put it beside the outer `all`, `any` or `not`".to_owned()));
+    }
+    if key == "latched" {
+        return Some(("`latched` without `all`".to_owned(), "only `all = […]` can remember its parts".to_owned()));
+    }
+    let info = signal::find(named?)?;
+    let is_option = signal::REGISTRY.iter().any(|other| other.options.contains(&key));
+    is_option.then(|| {
+        let help = match info.options {
+            [] => "it takes no options".to_owned(),
+            options => format!("it takes: {}", options.iter().map(|o| format!("`{o}`")).collect::<Vec<_>>().join(", ")),
+        };
+        (format!("`{}` takes no `{key}`", info.id), help)
+    })
+}
+
+/// How a value of the wrong kind should have been written, where that can be told from it.
+pub(super) fn rewritten(key: &str, value: &DeValue<'_>, wanted: &str) -> Option<String> {
+    match value {
+        DeValue::String(text) if wanted.starts_with("a list") => Some(format!("write `{key} = [\"{text}\"]`")),
+        DeValue::String(text) if wanted.contains("number") => {
+            plain_number(text).map(|number| format!("write it without quotes: `{key} = {number}`"))
+        }
+        DeValue::String(text) if wanted == "true or false" && matches!(text.as_ref(), "true" | "false") => {
+            Some(format!("write it without quotes: `{key} = {text}`"))
+        }
+        DeValue::Integer(number) if wanted == "a string" => {
+            Some(format!("write it in quotes: `{key} = \"{}\"`", number.as_str()))
+        }
+        DeValue::Table(_) if wanted == "a list" => Some(format!("write `{key} = [{{ … }}]`")),
+        _ => None,
+    }
+}
+
+/// A limit in `unit` as it would be written, from a number or a text such as `5m` or `200k`.
+fn number_in(value: &DeValue<'_>, unit: &str) -> Option<String> {
+    match value {
+        DeValue::Integer(number) => Some(number.as_str().to_owned()),
+        DeValue::Float(number) => Some(number.as_str().to_owned()),
+        DeValue::String(text) if unit == "s" => duration(text).or_else(|| plain_number(text)),
+        DeValue::String(text) => plain_number(text),
+        _ => None,
+    }
+}
+
+/// A text that is a number, perhaps with thousands set apart or `k` or `M` behind it.
+pub(super) fn plain_number(text: &str) -> Option<String> {
+    let text = text.trim().replace([',', '_', ' '], "");
+    let (digits, factor) = match text.strip_suffix(['k', 'K']) {
+        Some(digits) => (digits, 1e3),
+        None => text.strip_suffix(['m', 'M']).map_or((text.as_str(), 1.0), |digits| (digits, 1e6)),
+    };
+    let number: f64 = digits.parse().ok()?;
+    number.is_finite().then(|| format!("{}", number * factor))
+}
+
+/// A text that is a length of time, in seconds: `5m`, `300s`, `1.5h`, `500 ms`.
+pub(super) fn duration(text: &str) -> Option<String> {
+    let text = text.trim().to_lowercase();
+    let split = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+    let (digits, unit) = text.split_at(split);
+    let factor = match unit.trim() {
+        "ms" | "msec" | "milliseconds" => 1e-3,
+        "s" | "sec" | "secs" | "second" | "seconds" => 1.0,
+        "m" | "min" | "mins" | "minute" | "minutes" => 60.0,
+        "h" | "hr" | "hour" | "hours" => 3600.0,
+        "d" | "day" | "days" => 86_400.0,
+        _ => return None,
+    };
+    digits.parse::<f64>().ok().map(|number| format!("{}", number * factor))
+}

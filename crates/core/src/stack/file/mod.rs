@@ -1,0 +1,262 @@
+//! Stack files: TOML into stacks. All that is wrong with a file is found at once, each error with line, column and
+//! what was probably meant.
+
+mod cap;
+mod clause;
+mod fields;
+mod hints;
+mod limit;
+mod places;
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use toml::de::{DeTable, DeValue};
+
+use super::{Clause, Stack};
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use fields::{Fields, Read, Reported, Source};
+use hints::Level;
+pub use places::Places;
+use places::SourceText;
+
+/// What a stack file holds, in file order.
+#[derive(Clone, Debug)]
+pub struct StackFile {
+    /// The entries.
+    pub entries: Vec<Entry>,
+    /// Where each of them stands, in the same order.
+    places: Vec<Places>,
+}
+
+/// One `[[stack]]`.
+#[derive(Clone, Debug)]
+pub enum Entry {
+    /// Rules of one's own.
+    Own(Stack),
+    /// A system or preset by name.
+    Use(Use),
+}
+
+impl Entry {
+    /// The stack's name.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Own(stack) => &stack.name,
+            Self::Use(used) => &used.name,
+        }
+    }
+}
+
+/// A system or preset by name, to be looked up.
+#[derive(Clone, Debug, Default)]
+pub struct Use {
+    /// The stack's name in tables; by default the system's, with its profile.
+    pub name: String,
+    /// The system or preset.
+    pub system: String,
+    /// The profile.
+    pub profile: Option<String>,
+    /// Path of its native configuration, relative to the stack file.
+    pub config: Option<String>,
+    /// Settings under the system's own names.
+    pub set: serde_json::Map<String, serde_json::Value>,
+    /// Where its keys stand, for errors of the system: `use`, `profile`, `config`, `set.NAME`.
+    pub places: Places,
+}
+
+impl StackFile {
+    /// Reads the text of a stack file; `path` is for messages.
+    ///
+    /// The errors are all that is wrong with it, in order of place.
+    pub fn parse(path: &str, text: &str) -> Result<Self, Diagnostics> {
+        let (file, errors) = Self::parse_partly(path, text);
+        Diagnostics::of(errors).map_or(Ok(file), Err)
+    }
+
+    /// The stacks that can be read, and what is wrong with the others: for whoever has more to say about the file.
+    pub fn parse_partly(path: &str, text: &str) -> (Self, Vec<Diagnostic>) {
+        let told = RefCell::new(Vec::new());
+        let mut file = Self { entries: Vec::new(), places: Vec::new() };
+        // What could not be read stands in the list.
+        let _ = read(Source { path, text, told: &told }, &mut file);
+        (file, told.into_inner())
+    }
+
+    /// Where the keys of entry `index` stand: `any.0` is its first clause, `any.0.1` the limit of that clause's second
+    /// rule, `cap` its cap.
+    pub fn places(&self, index: usize) -> Places {
+        self.places.get(index).cloned().unwrap_or_default()
+    }
+}
+
+/// Reads the stacks that are right into `file`.
+fn read(source: Source<'_>, file: &mut StackFile) -> Read<()> {
+    let (document, errors) = DeTable::parse_recoverable(source.text);
+    for error in &errors {
+        let span = error.span().unwrap_or(0..0);
+        let what = error.message().lines().next().unwrap_or("not TOML").to_owned();
+        let help = match source.text.get(span.start..).and_then(hints::sign_at) {
+            Some(comparator) => format!("write `{} = …`", comparator.key()),
+            None if what == "duplicate key" => "keep one of them".to_owned(),
+            None => "`whenstop rules --help` shows a stack file".to_owned(),
+        };
+        source.error(span, format!("not TOML: {what}"), help);
+    }
+    if !errors.is_empty() {
+        return Err(Reported);
+    }
+    let text = Arc::new(SourceText { path: source.path.to_owned(), text: source.text.to_owned() });
+    let fields = Fields::new(source, document.get_ref(), 0..0);
+    let tables = tables(&fields);
+    let finished = fields.finish(Level::File);
+    for fields in tables? {
+        let mut places = Places::new(text.clone());
+        places.put("", Some(fields.span()), None);
+        places.put("use", fields.key_span("use"), None);
+        places.put("cap", fields.key_span("cap"), None);
+        let Ok(mut entry) = read_entry(&fields, &mut places) else { continue };
+        if file.entries.iter().any(|other| other.name() == entry.name()) {
+            let what = format!("two stacks are named `{}`", entry.name());
+            let at = if fields.has("name") { "name" } else { "use" };
+            let _ = fields.error_at_value(at, what, "give each stack a `name` of its own");
+        }
+        if let Entry::Use(used) = &mut entry {
+            used.places = places.clone();
+        }
+        file.entries.push(entry);
+        file.places.push(places);
+    }
+    finished
+}
+
+/// The `[[stack]]` tables of the file; at least one.
+fn tables<'t>(file: &Fields<'t>) -> Read<Vec<Fields<'t>>> {
+    let example = "[[stack]]";
+    match file.value("stack") {
+        Some((DeValue::Array(items), _)) if !items.is_empty() => {
+            let tables = items.iter().map(|item| file.nested((item.get_ref(), item.span()), "a stack", example));
+            tables.collect::<Vec<_>>().into_iter().collect()
+        }
+        Some((DeValue::Table(_), _)) => {
+            let help = "begin each stack with `[[stack]]`, in two brackets";
+            Err(file.error_at_key("stack", "`stack` is one table and should be a list of tables", help))
+        }
+        Some(placed) => Err(file.wrong("stack", placed, "a list of tables")),
+        None if file.unknown().is_empty() => {
+            Err(file.error_here("no `[[stack]]`", "a stack file is a list of `[[stack]]` tables"))
+        }
+        // What stands there instead is told as an unknown key.
+        None => Err(Reported),
+    }
+}
+
+fn read_entry(fields: &Fields<'_>, places: &mut Places) -> Read<Entry> {
+    let name = fields.string("name");
+    if fields.has("use") {
+        return read_use(fields, name, places);
+    }
+    let clauses = match (fields.has("any"), fields.has("all")) {
+        (true, true) => {
+            let help = "put the `all` inside: `any = [{ all = […] }, …]`";
+            Err(fields.error_at_key("all", "a stack with both `any` and `all`", help))
+        }
+        (_, false) => read_any(fields, places),
+        (false, true) => read_whole(fields, places),
+    };
+    let cap = cap::read(fields);
+    let nothing_unknown = fields.unknown().is_empty();
+    let finished = fields.finish(Level::Stack);
+    let name = match name {
+        Ok(None) if nothing_unknown => {
+            Err(fields.error_here("a stack without a `name`", "add `name = \"…\"`: tables are keyed by it"))
+        }
+        // The misspelled key may be the name.
+        Ok(None) => Err(Reported),
+        Ok(Some(name)) => Ok(name),
+        Err(told) => Err(told),
+    };
+    let (clauses, cap) = (clauses?, cap?);
+    if clauses.is_empty() && cap.is_none() && nothing_unknown {
+        let help = format!("add `any = [{}]`, `cap` or `use`", clause::EXAMPLE);
+        return Err(if fields.has("any") {
+            fields.error_at_key("any", "`any` is empty: a stack without a rule", help)
+        } else {
+            fields.error_here("a stack without a rule", help)
+        });
+    }
+    let name = name?;
+    finished?;
+    Ok(Entry::Own(Stack { name, clauses, cap }))
+}
+
+/// `any = […]`: a list of clauses, any of which acts.
+fn read_any(fields: &Fields<'_>, places: &mut Places) -> Read<Vec<Clause>> {
+    let list = fields.list("any")?.unwrap_or_default();
+    let mut clauses = Vec::new();
+    for (index, placed) in list.into_iter().enumerate() {
+        let clause = fields.nested(placed, "a clause", clause::EXAMPLE);
+        clauses.push(clause.and_then(|fields| {
+            let clause = clause::read(&fields)?;
+            put_clause(&fields, index, places);
+            Ok(clause)
+        }));
+    }
+    clauses.into_iter().collect()
+}
+
+/// `all = […]` by itself: one clause that stops when all of it holds.
+fn read_whole(fields: &Fields<'_>, places: &mut Places) -> Read<Vec<Clause>> {
+    let clause = Clause::stop_on(clause::read_all(fields)?);
+    put_clause(fields, 0, places);
+    places.put("any.0", fields.key_span("all"), None);
+    Ok(vec![clause])
+}
+
+/// Enters where a clause and its limits stand.
+fn put_clause(fields: &Fields<'_>, index: usize, places: &mut Places) {
+    places.put(format!("any.{index}"), Some(fields.span()), None);
+    let mut limits = Vec::new();
+    clause::limit_places(fields, &mut limits);
+    for (rule, limit) in limits.into_iter().enumerate() {
+        places.put(format!("any.{index}.{rule}"), None, Some(limit));
+    }
+}
+
+fn read_use(fields: &Fields<'_>, name: Read<Option<String>>, places: &mut Places) -> Read<Entry> {
+    let (system, profile, config) = (fields.string("use"), fields.string("profile"), fields.string("config"));
+    for key in ["use", "profile", "config"] {
+        let value = fields.value(key).map(|(_, span)| span);
+        places.put(key, fields.key_span(key), value);
+    }
+    // For `use` itself the name of the system is what a message is about.
+    places.put("use", fields.value("use").map(|(_, span)| span), None);
+    places.put("set", fields.key_span("set"), None);
+    let set = match fields.value("set") {
+        None => Ok(serde_json::Map::new()),
+        Some((DeValue::Table(table), _)) => {
+            put_settings(table, "set", places);
+            fields.json("set").map(|set| set.and_then(|set| set.as_object().cloned()).unwrap_or_default())
+        }
+        Some(other) => Err(fields.wrong("set", other, "a table: `set = { name = value }`")),
+    };
+    let finished = fields.finish(Level::Use(system.as_ref().ok().and_then(Option::as_deref).unwrap_or("the system")));
+    let (name, system, profile, config, set) = (name?, system?.unwrap_or_default(), profile?, config?, set?);
+    finished?;
+    let name = name.unwrap_or_else(|| match &profile {
+        Some(profile) => format!("{system} ({profile})"),
+        None => system.clone(),
+    });
+    Ok(Entry::Use(Use { name, system, profile, config, set, places: Places::default() }))
+}
+
+/// Enters where the settings stand, nested ones under dotted paths.
+fn put_settings(table: &DeTable<'_>, above: &str, places: &mut Places) {
+    for (key, value) in table {
+        let path = format!("{above}.{}", key.get_ref());
+        places.put(&*path, Some(key.span()), Some(value.span()));
+        if let DeValue::Table(inner) = value.get_ref() {
+            put_settings(inner, &path, places);
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! A stack: an ordered list of clauses and a cap. The first clause that stops wins, and the order
+//! decides which one gets the credit.
+
+mod cap;
+mod file;
+mod lint;
+mod probe;
+#[cfg(test)]
+mod tests;
+mod watch;
+
+use crate::decision::{Action, Need, Probe, Requirement, RuleName, Strategy, Watch};
+use crate::rule::{Condition, Rule, Watching};
+use crate::transcript::{Header, Moment};
+
+pub use cap::{Cap, CapRow, OnHit};
+pub use lint::lint;
+use probe::StackProbe;
+
+pub use file::{Entry, Places, StackFile, Use};
+
+/// One clause: a condition, when it is consulted, and what it does.
+#[derive(Clone, Debug)]
+pub struct Clause {
+    /// The name used in tables.
+    pub name: RuleName,
+    /// The condition.
+    pub condition: Condition,
+    /// The moment it is consulted at. By default after the tools: everything the step did is known,
+    /// the next call is not paid for.
+    pub at: Moment,
+    /// At how many consultations the condition must have held before the clause acts (1: at once).
+    pub strikes: u32,
+    /// How many steps the clause rests after it acted without stopping.
+    pub cooldown: u32,
+    /// What it does.
+    pub then: Action,
+}
+
+impl Clause {
+    /// A clause that stops as soon as `condition` holds after the tools of a step.
+    pub fn stop_on(condition: Condition) -> Self {
+        let name = RuleName::new(condition.to_string());
+        Self { name, condition, at: Moment::AfterTools, strikes: 1, cooldown: 0, then: Action::Stop }
+    }
+
+    /// Can the clause be told from a placeholder what it asks? Not when it reads a text.
+    fn is_blind(&self) -> bool {
+        !self.needs(Need::Texts)
+    }
+
+    /// Does the clause ask for tools by name?
+    fn names_tools(&self) -> bool {
+        self.needs(Need::ToolNames)
+    }
+
+    fn needs(&self, what: Need) -> bool {
+        self.condition.rules().into_iter().flat_map(Rule::needs).any(|need| need == what)
+    }
+}
+
+/// An ordered list of clauses, any of which stops, and a cap.
+#[derive(Clone, Debug)]
+pub struct Stack {
+    /// The stack's name.
+    pub name: String,
+    /// The clauses, in the order they are consulted.
+    pub clauses: Vec<Clause>,
+    /// The cap.
+    pub cap: Option<Cap>,
+}
+
+impl Strategy for Stack {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn rules(&self) -> Vec<RuleName> {
+        self.clauses.iter().map(|clause| clause.name.clone()).chain(self.cap.iter().map(Cap::name)).collect()
+    }
+
+    fn requirements(&self) -> Vec<Requirement> {
+        let mut requirements: Vec<Requirement> = self
+            .clauses
+            .iter()
+            .flat_map(|clause| {
+                let needs = clause.condition.rules().into_iter().flat_map(Rule::needs);
+                needs.map(|need| Requirement { rule: clause.name.clone(), need })
+            })
+            .chain(self.cap.iter().flat_map(Cap::requirements))
+            .collect();
+        requirements.sort();
+        requirements.dedup();
+        requirements
+    }
+
+    fn may_leave_path(&self) -> bool {
+        !self.stands_alone()
+    }
+
+    fn start<'s>(&'s self, header: &Header) -> Box<dyn Watch + 's> {
+        Box::new(watch::WatchedStack::start(self, header))
+    }
+
+    fn probe(&self) -> Option<Box<dyn Probe + '_>> {
+        Some(Box::new(StackProbe::start(self)))
+    }
+}
+
+impl Stack {
+    /// Does each rule act as it would by itself?
+    fn stands_alone(&self) -> bool {
+        let stops = self.clauses.iter().all(|clause| clause.then.is_terminal());
+        stops && self.cap.iter().all(|cap| matches!(cap.on_hit, OnHit::Stop))
+    }
+}

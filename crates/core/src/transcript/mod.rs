@@ -1,0 +1,30 @@
+//! The recorded run: events, steps, points, outcome. It knows no format, no rule and no file.
+
+mod event;
+pub mod fingerprint;
+mod outcome;
+pub mod placeholder;
+mod point;
+mod run;
+#[doc(hidden)]
+pub mod sketch;
+mod spend;
+mod step;
+mod text;
+mod units;
+mod view;
+mod written;
+
+pub use event::{Checkpoint, Event, Json, JudgeReply, Lane, Message, Metrics, Name, Note, Role, ToolCall};
+pub use fingerprint::{Fingerprint, Identity};
+pub use outcome::{EndCause, Outcome, OutcomeSource, Secured};
+pub use placeholder::{JUDGE_TAKEN_OUT, PLAN_TAKEN_OUT, TOLD_COMMAND, is_public_name};
+pub use point::{Moment, Point};
+pub use run::{Draft, Grade, Header, Run};
+pub use spend::Spend;
+pub use step::Step;
+pub use text::Text;
+pub use units::{Instant, Millis, Tokens, Usage, Usd};
+pub use view::PointView;
+
+pub use written::{is_dense, is_json, json_value};

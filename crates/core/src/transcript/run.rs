@@ -1,0 +1,225 @@
+//! One recorded run: its events in file order, and the steps and points derived from them.
+
+use super::{
+    Checkpoint, EndCause, Event, Instant, Message, Moment, Outcome, OutcomeSource, Point, Role, Secured, Step,
+};
+
+/// What is known of a run before it is replayed.
+#[derive(Clone, Debug, Default)]
+pub struct Header {
+    /// The run's name, unique within a corpus.
+    pub run_id: String,
+    /// The task it attempted; runs of one task are trials and are clustered together.
+    pub task_id: Option<String>,
+    /// Which trial of the task this is, as recorded.
+    pub trial: Option<String>,
+    /// The family of tasks (a benchmark's domain, a data set).
+    pub suite: Option<String>,
+    /// The model under test.
+    pub model: Option<String>,
+    /// The agent or harness.
+    pub agent: Option<String>,
+    /// When the run began.
+    pub started_at: Option<Instant>,
+    /// When it ended, if the recording says so apart from its messages.
+    pub ended_at: Option<Instant>,
+    /// Native configuration worth keeping (limits, seeds), as a JSON object.
+    pub meta: Option<super::Json>,
+    /// Its texts are taken out: placeholders tell which are equal and how long they were, and no more.
+    pub redacted: bool,
+}
+
+/// The grade of a run and where it came from.
+#[derive(Clone, Debug, Default)]
+pub struct Grade {
+    /// Did it do its task?
+    pub outcome: Outcome,
+    /// The graded score, when there is one.
+    pub score: Option<f64>,
+    /// Where the outcome came from.
+    pub source: OutcomeSource,
+    /// Why the recording ends.
+    pub end: EndCause,
+    /// The step after which the success was secured, when a label says so.
+    pub secured_step: Option<usize>,
+}
+
+/// What a reader hands over: [`Run::new`] derives the rest and establishes the invariants.
+#[derive(Clone, Debug, Default)]
+pub struct Draft {
+    /// Who and what.
+    pub header: Header,
+    /// Everything recorded, in file order.
+    pub events: Vec<Event>,
+    /// The run's grade.
+    pub grade: Grade,
+    /// Input the reader had to repair or leave out, in words fit for a report.
+    pub warnings: Vec<String>,
+}
+
+/// One recorded attempt at a task.
+///
+/// Invariants: `steps` lists every main-lane assistant message, in order; each step's ranges lie
+/// within `events` and do not overlap; points are strictly increasing.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// Who and what.
+    pub header: Header,
+    /// The run's grade.
+    pub grade: Grade,
+    /// What the reader had to repair.
+    pub warnings: Vec<String>,
+    events: Vec<Event>,
+    steps: Vec<Step>,
+    points: Vec<PointSpan>,
+    /// The first timed event and its time.
+    first_time: Option<(usize, Instant)>,
+}
+
+/// A point and how many events are known at it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PointSpan {
+    pub(crate) point: Point,
+    /// Events before this index have happened.
+    pub(crate) seen: usize,
+    /// The time of the latest timed one of them.
+    pub(crate) now: Option<Instant>,
+}
+
+impl Run {
+    /// Builds the run: finds the steps and lays out the points.
+    pub fn new(draft: Draft) -> Self {
+        let Draft { header, events, grade, warnings } = draft;
+        let steps = Step::all(&events);
+        let points = lay_out_points(&events, &steps);
+        let first_time = events.iter().enumerate().find_map(|(index, event)| Some((index, event.ts()?)));
+        Self { header, grade, warnings, events, steps, points, first_time }
+    }
+
+    /// Everything recorded, in file order.
+    pub fn events(&self) -> &[Event] {
+        &self.events
+    }
+
+    /// The steps, in order.
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// The points, in order. A recording that ends with something to answer (tool results, a user's
+    /// words) has one last `before_request`: the call that was about to be made.
+    pub fn points(&self) -> impl ExactSizeIterator<Item = Point> + '_ {
+        self.points.iter().map(|span| span.point)
+    }
+
+    /// How many events are known at the last point.
+    pub(super) fn known_events(&self) -> usize {
+        self.points.last().map_or(0, |span| span.seen)
+    }
+
+    pub(crate) fn point_spans(&self) -> &[PointSpan] {
+        &self.points
+    }
+
+    /// The reply of step `index`.
+    pub fn reply(&self, index: usize) -> Option<&Message> {
+        self.steps.get(index).and_then(|step| self.events[step.reply].message())
+    }
+
+    /// The point at which everything recorded had happened. A stop there, or later, is no early stop.
+    /// `None` for a run without steps.
+    pub fn last_point(&self) -> Option<Point> {
+        let (index, last) = self.steps.len().checked_sub(1).map(|index| (index, &self.steps[index]))?;
+        let moment = if last.has_calls { Moment::AfterTools } else { Moment::AfterResponse };
+        Some(Point::new(index, moment))
+    }
+
+    /// The graded checkpoints with the point each belongs to, in order.
+    pub fn checkpoints(&self) -> Vec<(Point, Checkpoint)> {
+        self.events
+            .iter()
+            .enumerate()
+            .filter_map(|(index, event)| match event {
+                Event::Checkpoint(checkpoint) => Some((self.point_of_event(index)?, *checkpoint)),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// The last point at or before which event `index` happened: after the tools of its step, or
+    /// after the reply when the step asked for none.
+    fn point_of_event(&self, index: usize) -> Option<Point> {
+        let step = self.steps.partition_point(|step| step.reply < index).checked_sub(1)?;
+        let moment = if self.steps[step].has_calls { Moment::AfterTools } else { Moment::AfterResponse };
+        Some(Point::new(step, moment))
+    }
+
+    /// The first point from which on stopping would have kept the success: checkpoints, then a label, then
+    /// nothing known (DESIGN 4). A success graded before a failure was lost again and secured nothing.
+    pub fn secured(&self) -> Secured {
+        let checkpoints = self.checkpoints();
+        if !checkpoints.is_empty() && self.grade.outcome == Outcome::Success {
+            let held = checkpoints.iter().rev().take_while(|(_, checkpoint)| checkpoint.success);
+            return held.last().map_or(Secured::Unverified, |(point, _)| Secured::At(*point));
+        }
+        if let Some(step) = self.grade.secured_step.filter(|_| self.grade.outcome != Outcome::Unknown) {
+            let has_calls = self.steps.get(step).is_some_and(|step| step.has_calls);
+            let moment = if has_calls { Moment::AfterTools } else { Moment::AfterResponse };
+            return Secured::At(Point::new(step, moment));
+        }
+        match self.grade.outcome {
+            Outcome::Success => Secured::Unverified,
+            Outcome::Failure => Secured::Never,
+            Outcome::Unknown => Secured::Unknown,
+        }
+    }
+
+    /// The task to cluster by: suite and task; a run without a task is a task of its own.
+    pub fn cluster(&self) -> (String, String) {
+        let suite = self.header.suite.clone().unwrap_or_default();
+        let task = self.header.task_id.clone().unwrap_or_else(|| format!("run {}", self.header.run_id));
+        (suite, task)
+    }
+
+    /// When the run began: its header, else its first timed event.
+    pub fn started_at(&self) -> Option<Instant> {
+        self.header.started_at.or(self.first_time.map(|(_, time)| time))
+    }
+
+    /// The time of the first timed event, if that is one of the first `seen`.
+    pub(super) fn first_time_within(&self, seen: usize) -> Option<Instant> {
+        self.first_time.filter(|(index, _)| *index < seen).map(|(_, time)| time)
+    }
+}
+
+/// Points of all steps, each with what is known at it.
+fn lay_out_points(events: &[Event], steps: &[Step]) -> Vec<PointSpan> {
+    let mut points = Vec::with_capacity(steps.len() * 3 + 1);
+    // The time of each point is found in one pass: a recording without times would be searched whole at every point.
+    let (mut now, mut timed) = (None, 0);
+    let mut now_at = |seen: usize| {
+        now = events[timed..seen].iter().rev().find_map(Event::ts).or(now);
+        timed = seen;
+        now
+    };
+    for (index, step) in steps.iter().enumerate() {
+        let mut push =
+            |moment, seen| points.push(PointSpan { point: Point::new(index, moment), seen, now: now_at(seen) });
+        push(Moment::BeforeRequest, step.reply);
+        push(Moment::AfterResponse, step.reply + 1);
+        push(Moment::AfterTools, step.end);
+        if !step.has_calls {
+            push(Moment::EndOfRound, step.end);
+        }
+    }
+    let settled = steps.last().map_or(0, |step| step.end);
+    let pending = steps.last().is_some_and(|step| step.has_calls && step.n_results > 0)
+        || events[settled..]
+            .iter()
+            .any(|event| event.message().is_some_and(|m| m.role == Role::User && m.lane == super::Lane::Main));
+    if pending {
+        let point = Point::new(steps.len(), Moment::BeforeRequest);
+        points.push(PointSpan { point, seen: events.len(), now: now_at(events.len()) });
+    }
+    points
+}

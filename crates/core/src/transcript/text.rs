@@ -1,0 +1,183 @@
+//! Text of a transcript, kept as it stood in the file until somebody needs to read it.
+//!
+//! Most contents are only ever compared or measured. A JSON string therefore stays in its escaped
+//! form (one copy, no decoding) and is decoded on demand.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use smol_str::SmolStr;
+
+use super::fingerprint::{self, Fingerprint};
+
+/// A piece of text: plain, or the inside of a JSON string still escaped.
+#[derive(Clone, Default)]
+pub struct Text {
+    stored: SmolStr,
+    escaped: bool,
+}
+
+impl Text {
+    /// Text as it is.
+    pub fn plain(text: impl Into<SmolStr>) -> Self {
+        Self { stored: text.into(), escaped: false }
+    }
+
+    /// The inside of a JSON string literal (without its quotes), still escaped.
+    ///
+    /// `body` must come from a JSON parser that accepted the literal. A lone surrogate escape is
+    /// legal there and decodes to U+FFFD.
+    pub fn from_json_body(body: &str) -> Self {
+        Self { escaped: memchr::memchr(b'\\', body.as_bytes()).is_some(), stored: body.into() }
+    }
+
+    /// The decoded text.
+    pub fn as_str(&self) -> Cow<'_, str> {
+        if self.escaped { Cow::Owned(unescape(&self.stored)) } else { Cow::Borrowed(&self.stored) }
+    }
+
+    /// Its fingerprint, which is that of the decoded text.
+    pub(crate) fn print(&self) -> Fingerprint {
+        let as_it_stands = self.escaped.then(|| fingerprint::of_json_body(&self.stored)).flatten();
+        as_it_stands.unwrap_or_else(|| fingerprint::of_text(&self.as_str()))
+    }
+
+    /// True when the text has no characters.
+    pub fn is_empty(&self) -> bool {
+        self.stored.is_empty()
+    }
+
+    /// True when the text has nothing but white space.
+    pub fn is_blank(&self) -> bool {
+        if self.escaped { self.as_str().trim().is_empty() } else { self.stored.trim().is_empty() }
+    }
+
+    /// The bytes as they are stored, escaped or not: equal bytes are equal texts, but not the other way round.
+    pub fn stored(&self) -> &[u8] {
+        self.stored.as_bytes()
+    }
+}
+
+impl PartialEq for Text {
+    fn eq(&self, other: &Self) -> bool {
+        if self.escaped == other.escaped && self.stored == other.stored {
+            return true;
+        }
+        (self.escaped || other.escaped) && self.as_str() == other.as_str()
+    }
+}
+
+impl Eq for Text {}
+
+impl fmt::Debug for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.as_str(), f)
+    }
+}
+
+impl fmt::Display for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.as_str())
+    }
+}
+
+impl From<&str> for Text {
+    fn from(text: &str) -> Self {
+        Self::plain(text)
+    }
+}
+
+impl From<String> for Text {
+    fn from(text: String) -> Self {
+        Self::plain(text)
+    }
+}
+
+/// Decodes the escapes of a JSON string body. Lone surrogates become U+FFFD; a broken escape, which
+/// no JSON parser lets through, is kept as it stands.
+fn unescape(body: &str) -> String {
+    let mut out = String::with_capacity(body.len());
+    let mut rest = body;
+    while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
+        out.push_str(&rest[..at]);
+        let tail = &rest[at + 1..];
+        let Some(kind) = tail.as_bytes().first() else {
+            out.push('\\');
+            return out;
+        };
+        let simple = match kind {
+            b'n' => Some('\n'),
+            b't' => Some('\t'),
+            b'r' => Some('\r'),
+            b'b' => Some('\u{8}'),
+            b'f' => Some('\u{c}'),
+            b'"' => Some('"'),
+            b'\\' => Some('\\'),
+            b'/' => Some('/'),
+            _ => None,
+        };
+        if let Some(character) = simple {
+            out.push(character);
+            rest = &tail[1..];
+        } else if *kind == b'u' {
+            rest = push_unicode_escape(&tail[1..], &mut out);
+        } else {
+            out.push('\\');
+            rest = tail;
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Decodes what follows `\u` and returns the rest of the text.
+fn push_unicode_escape<'t>(tail: &'t str, out: &mut String) -> &'t str {
+    let Some(unit) = hex4(tail) else {
+        out.push_str("\\u");
+        return tail;
+    };
+    let rest = &tail[4..];
+    if let Some(character) = char::from_u32(unit) {
+        out.push(character);
+        return rest;
+    }
+    let low = rest.strip_prefix("\\u").and_then(hex4).filter(|low| (0xDC00..0xE000).contains(low));
+    if let Some(low) = low.filter(|_| unit < 0xDC00) {
+        let code = 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00);
+        out.push(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
+        return &rest[6..];
+    }
+    out.push(char::REPLACEMENT_CHARACTER);
+    rest
+}
+
+fn hex4(text: &str) -> Option<u32> {
+    let digits = text.get(..4)?;
+    digits.bytes().all(|b| b.is_ascii_hexdigit()).then(|| u32::from_str_radix(digits, 16).ok())?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escapes_are_decoded_as_json_has_them() {
+        let cases = [
+            (r"plain", "plain"),
+            (r#"a\n\t\"\\\/b"#, "a\n\t\"\\/b"),
+            (r"\u00e9\ud83d\ude00", "é😀"),
+            (r"\ud83d alone", "\u{fffd} alone"),
+            (r"\ude00\ud83d", "\u{fffd}\u{fffd}"),
+            (r"\ud83d\u0041", "\u{fffd}A"),
+        ];
+        for (body, decoded) in cases {
+            assert_eq!(Text::from_json_body(body).as_str(), decoded, "{body}");
+        }
+    }
+
+    #[test]
+    fn equality_sees_the_text_not_its_spelling() {
+        assert_eq!(Text::from_json_body(r"caf\u00e9"), Text::plain("café"));
+        assert_ne!(Text::from_json_body(r"a\n"), Text::plain("a\\n"));
+    }
+}

@@ -1,0 +1,98 @@
+//! What can be said of a run's outcome under a strategy that left the recorded path (STATISTICS 4.4).
+
+use super::Course;
+use crate::decision::Action;
+use crate::replay::{Exactness, Replay, Stop};
+use crate::transcript::Outcome;
+
+/// Bounds on a run's success, 0 or 1 each, `low <= high`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// At least this.
+    pub low: bool,
+    /// At most this.
+    pub high: bool,
+}
+
+impl Bounds {
+    /// Nothing is known.
+    pub const OPEN: Self = Self { low: false, high: true };
+
+    /// Known exactly.
+    pub fn exactly(success: bool) -> Self {
+        Self { low: success, high: success }
+    }
+
+    /// True when both bounds agree.
+    pub fn is_exact(self) -> bool {
+        self.low == self.high
+    }
+}
+
+/// Assumptions that narrow the bounds. None is on by default; a report that used one says so.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Assumptions {
+    /// M1: a run that failed in the end held no success earlier.
+    pub final_failure_had_no_success: bool,
+    /// M2: continuing does not destroy a success.
+    pub continuing_keeps_success: bool,
+    /// The framework throws unfinished work away: a stopped run without a checkpoint has failed.
+    pub stop_discards_work: bool,
+}
+
+impl Assumptions {
+    /// The named assumptions that are on.
+    pub fn names(self) -> Vec<&'static str> {
+        [
+            (self.final_failure_had_no_success, "m1"),
+            (self.continuing_keeps_success, "m2"),
+            (self.stop_discards_work, "stop-discards-work"),
+        ]
+        .into_iter()
+        .filter_map(|(on, name)| on.then_some(name))
+        .collect()
+    }
+}
+
+/// Bounds on the outcome of one run under a strategy. Where a rule could not be read it might have stopped the run at any
+/// point before, so nothing is known but what holds for every stop.
+pub fn bounds(course: &Course, replay: &Replay, assumptions: Assumptions) -> Bounds {
+    if !replay.not_evaluable.is_empty() {
+        let hopeless = course.outcome == Outcome::Failure && assumptions.final_failure_had_no_success;
+        return if hopeless && !course.had_success() { Bounds::exactly(false) } else { Bounds::OPEN };
+    }
+    match (replay.exactness, &replay.stop) {
+        (Exactness::Diverged { .. }, _) => Bounds::OPEN,
+        (_, Some(stop)) if stop.action == Action::ForceFinal => Bounds::OPEN,
+        (_, Some(stop)) => stopped(course, stop, assumptions),
+        (Exactness::Exact, None) => course.outcome.grade().map_or(Bounds::OPEN, Bounds::exactly),
+        (Exactness::Censored { .. }, None) => extended(course.outcome, assumptions),
+    }
+}
+
+/// A hard stop: the state at the stop is what would have been graded.
+fn stopped(course: &Course, stop: &Stop, assumptions: Assumptions) -> Bounds {
+    if let Some(success) = course.success_at(stop.point) {
+        return Bounds::exactly(success);
+    }
+    if assumptions.continuing_keeps_success {
+        // A success graded before still stands; one at the stop would still stand where a failure is graded later.
+        if course.ever_graded_success(stop.point) {
+            return Bounds::exactly(true);
+        }
+        if course.next_graded(stop.point) == Some(false) {
+            return Bounds::exactly(false);
+        }
+    }
+    let failed_for_good =
+        assumptions.final_failure_had_no_success && course.outcome == Outcome::Failure && !course.had_success();
+    if failed_for_good || assumptions.stop_discards_work { Bounds::exactly(false) } else { Bounds::OPEN }
+}
+
+/// The strategy would have gone on where the recording was cut off.
+fn extended(outcome: Outcome, assumptions: Assumptions) -> Bounds {
+    match outcome {
+        Outcome::Success => Bounds { low: assumptions.continuing_keeps_success, high: true },
+        _ => Bounds::OPEN,
+    }
+}

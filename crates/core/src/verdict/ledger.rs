@@ -1,0 +1,175 @@
+//! What a run had cost by each of its points.
+
+use crate::transcript::{Event, Instant, Message, Point, Run, Spend, Tokens, Usd};
+
+/// Steps, tokens, dollars and time. What the recording does not tell is `None`, never 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Amounts {
+    /// Model calls paid for.
+    pub steps: u64,
+    /// Input plus output tokens.
+    pub tokens: Option<Tokens>,
+    /// Dollars.
+    pub cost: Option<Usd>,
+    /// Milliseconds since the run began.
+    pub ms: Option<i64>,
+}
+
+impl Amounts {
+    /// Nothing spent, of the amounts that are known here.
+    #[must_use]
+    pub fn nothing(self) -> Self {
+        Self {
+            steps: 0,
+            tokens: self.tokens.map(|_| Tokens::default()),
+            cost: self.cost.map(|_| Usd::default()),
+            ms: self.ms.map(|_| 0),
+        }
+    }
+
+    /// Both together; an amount that one of them does not tell is unknown.
+    #[must_use]
+    pub fn plus(self, part: Self) -> Self {
+        Self {
+            steps: self.steps.saturating_add(part.steps),
+            tokens: self.tokens.zip(part.tokens).map(|(a, b)| a + b),
+            cost: self.cost.zip(part.cost).map(|(a, b)| a + b),
+            ms: self.ms.zip(part.ms).map(|(a, b)| a.saturating_add(b)),
+        }
+    }
+
+    /// What is left when `part` is taken away.
+    #[must_use]
+    pub fn less(self, part: Self) -> Self {
+        Self {
+            steps: self.steps.saturating_sub(part.steps),
+            tokens: self.tokens.map(|tokens| tokens - part.tokens.unwrap_or_default()),
+            cost: self.cost.map(|cost| Usd(cost.0 - part.cost.unwrap_or_default().0)),
+            ms: self.ms.map(|ms| ms.saturating_sub(part.ms.unwrap_or(0)).max(0)),
+        }
+    }
+}
+
+/// The running bill of one run.
+#[derive(Clone, Debug)]
+pub struct Ledger {
+    by_point: Vec<(Point, Amounts)>,
+    whole: Amounts,
+    calls: Option<(Amounts, Amounts)>,
+    end: Option<Point>,
+}
+
+impl Ledger {
+    /// Adds the run up once.
+    pub fn of(run: &Run) -> Self {
+        let mut spend = Spend::default();
+        let mut clock = Clock { start: run.header.started_at, elapsed: None };
+        let mut added = 0;
+        let mut by_point = Vec::with_capacity(run.points().len());
+        let events = run.events();
+        for span in run.point_spans() {
+            take(&events[added..span.seen], &mut spend, &mut clock);
+            added = span.seen.max(added);
+            by_point.push((span.point, amounts(span.point.steps_paid().min(run.steps().len()), &spend, &clock)));
+        }
+        take(&events[added..], &mut spend, &mut clock);
+        clock.tick(run.header.ended_at);
+        let complete = Complete::of(run);
+        for (_, amounts) in &mut by_point {
+            complete.keep(amounts);
+        }
+        let mut whole = amounts(run.steps().len(), &spend, &clock);
+        complete.keep(&mut whole);
+        Self { calls: calls(run, whole), by_point, whole, end: run.last_point() }
+    }
+
+    /// The cheapest and the dearest model call of the run, amount by amount, without time: between them lies what one
+    /// more call costs, as far as the recording tells. `None` for a run without steps.
+    pub fn calls(&self) -> Option<(Amounts, Amounts)> {
+        self.calls
+    }
+
+    /// The whole recording.
+    pub fn whole(&self) -> Amounts {
+        self.whole
+    }
+
+    /// The point at which everything recorded had happened; `None` for a run without steps.
+    pub fn end(&self) -> Option<Point> {
+        self.end
+    }
+
+    /// Everything paid for by `point`; a run that reports tokens has spent none before its first reply.
+    pub fn until(&self, point: Point) -> Amounts {
+        let index = self.by_point.partition_point(|(at, _)| *at <= point);
+        let known = index.checked_sub(1).map_or_else(Amounts::default, |index| self.by_point[index].1);
+        Amounts {
+            steps: known.steps,
+            tokens: self.whole.tokens.map(|_| known.tokens.unwrap_or_default()),
+            cost: self.whole.cost.map(|_| known.cost.unwrap_or_default()),
+            ms: self.whole.ms.map(|_| known.ms.unwrap_or(0)),
+        }
+    }
+}
+
+/// Which amounts every step of the run tells. A sum with a hole in it is too small, so it is no sum.
+struct Complete {
+    tokens: bool,
+    cost: bool,
+}
+
+impl Complete {
+    fn of(run: &Run) -> Self {
+        let (mut tokens, mut cost) = (true, true);
+        for reply in replies(run) {
+            tokens &= reply.usage.is_some_and(|usage| !usage.is_empty());
+            cost &= reply.cost.is_some();
+        }
+        Self { tokens, cost }
+    }
+
+    fn keep(&self, amounts: &mut Amounts) {
+        amounts.tokens = amounts.tokens.filter(|_| self.tokens);
+        amounts.cost = amounts.cost.filter(|_| self.cost);
+    }
+}
+
+fn replies(run: &Run) -> impl Iterator<Item = &Message> {
+    run.steps().iter().filter_map(|step| run.events()[step.reply].message())
+}
+
+fn calls(run: &Run, whole: Amounts) -> Option<(Amounts, Amounts)> {
+    let tokens = || replies(run).filter_map(|reply| reply.usage?.total()).filter(|_| whole.tokens.is_some());
+    let costs = || replies(run).filter_map(|reply| reply.cost).filter(|_| whole.cost.is_some());
+    let one = |tokens, cost| Amounts { steps: 1, tokens, cost, ms: None };
+    (!run.steps().is_empty()).then(|| {
+        let cheapest = costs().min_by(|a, b| a.0.total_cmp(&b.0));
+        let dearest = costs().max_by(|a, b| a.0.total_cmp(&b.0));
+        (one(tokens().min(), cheapest), one(tokens().max(), dearest))
+    })
+}
+
+struct Clock {
+    start: Option<Instant>,
+    elapsed: Option<i64>,
+}
+
+impl Clock {
+    fn tick(&mut self, now: Option<Instant>) {
+        if let Some(now) = now {
+            let start = *self.start.get_or_insert(now);
+            self.elapsed = Some(self.elapsed.unwrap_or(0).max(now.since(start).0));
+        }
+    }
+}
+
+fn take(events: &[Event], spend: &mut Spend, clock: &mut Clock) {
+    for event in events {
+        spend.add(event);
+        clock.tick(event.ts());
+    }
+}
+
+fn amounts(steps: usize, spend: &Spend, clock: &Clock) -> Amounts {
+    Amounts { steps: steps as u64, tokens: spend.total, cost: spend.cost, ms: clock.elapsed }
+}

@@ -1,0 +1,45 @@
+//! When two actions of browser-use count as similar.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+
+use super::super::frame::identity::arguments;
+use crate::python;
+use crate::transcript::ToolCall;
+use crate::transcript::fingerprint::canonical_json;
+
+/// Actions that are never recorded.
+const EXEMPT: [&str; 3] = ["wait", "done", "go_back"];
+
+/// What stands for an action; `None` for one that is not recorded.
+pub(super) fn identity(call: &ToolCall) -> Option<String> {
+    let name = &*call.name;
+    if EXEMPT.contains(&name) {
+        return None;
+    }
+    let Value::Object(given) = arguments(call) else {
+        return Some(format!("{name}|{}", call.arguments));
+    };
+    let plain = |key: &str| given.get(key).map_or_else(|| "None".to_owned(), python::text);
+    let text = |key: &str| given.get(key).map(python::text).unwrap_or_default();
+    Some(match name {
+        "search" => {
+            let engine = given.get("engine").map_or_else(|| "google".to_owned(), python::text);
+            let lower = python::lower(&text("query"));
+            let words: BTreeSet<&str> = lower.split(|c| !python::is_word(c)).filter(|word| !word.is_empty()).collect();
+            format!("search|{engine}|{words:?}")
+        }
+        "click" => format!("click|{}", plain("index")),
+        "input" => format!("input|{}|{}", plain("index"), python::lower(python::strip(&text("text")))),
+        "navigate" => format!("navigate|{}", text("url")),
+        "scroll" => {
+            let is_down = given.get("down").is_none_or(|down| !matches!(down, Value::Bool(false) | Value::Null));
+            format!("scroll|{is_down}|{}", plain("index"))
+        }
+        _ => {
+            let set: Map<String, Value> = given.into_iter().filter(|(_, value)| !value.is_null()).collect();
+            format!("{name}|{}", canonical_json(&Value::Object(set)))
+        }
+    })
+}

@@ -1,0 +1,239 @@
+//! One task: what its calls come to, and what is remembered of them.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::python;
+use crate::transcript::fingerprint::canonical_json;
+use crate::transcript::{ToolCall, json_value};
+
+/// In the text path each third use brings a reminder of the format along.
+const REMINDER_EVERY: u64 = 3;
+/// A failing call of the text path is tried this often.
+const ATTEMPTS: u32 = 3;
+
+/// Why a call does not run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Refusal {
+    SameInput,
+    Uses,
+}
+
+/// A call of the present reply, and its result once that is known.
+#[derive(Clone, Debug)]
+pub(super) struct Call {
+    pub(super) id: Option<String>,
+    pub(super) written_name: String,
+    /// As the framework compares tool names.
+    pub(super) name: String,
+    /// Arguments in order, as written in JSON.
+    written: String,
+    /// Arguments as Python compares them.
+    equality: String,
+    /// Arguments with sorted keys.
+    sorted: String,
+    empty: bool,
+    pub(super) refusal: Option<Refusal>,
+    pub(super) content: Option<String>,
+    pub(super) failed: bool,
+    pub(super) unknown: bool,
+}
+
+impl Call {
+    pub(super) fn new(call: &ToolCall) -> Self {
+        let text = call.arguments.as_str();
+        let value = json_value(&text).unwrap_or_else(|| Value::from(&*text));
+        Self {
+            id: call.id.as_deref().map(str::to_owned),
+            written_name: call.name.to_string(),
+            name: sanitized(&call.name),
+            written: value.to_string(),
+            equality: python::value_key(&value),
+            sorted: canonical_json(&value),
+            empty: !python::is_true(&value),
+            refusal: None,
+            content: None,
+            failed: false,
+            unknown: false,
+        }
+    }
+
+    /// What the last used tool is compared by.
+    pub(super) fn input(&self) -> (String, String) {
+        (self.name.clone(), self.equality.clone())
+    }
+
+    /// What the tool cache goes by: key order matters.
+    pub(super) fn cache_key(&self) -> (String, String) {
+        (self.name.clone(), self.written.clone())
+    }
+}
+
+/// The result of a call as the tally sees it. Texts that only the framework writes are named here.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Text {
+    Result { content: String, reminder: bool },
+    Failed { content: String },
+    LimitInTheMiddle,
+    Unknown,
+    SameInput { reminder: bool },
+    Uses { reminder: bool },
+}
+
+/// What came of a call in the text path.
+#[derive(Clone, Debug)]
+pub(super) struct Outcome {
+    pub(super) text: Text,
+    /// How often tool code ran.
+    pub(super) runs: u64,
+    /// The limit was reached by the retries of this very call.
+    pub(super) refused_midway: bool,
+}
+
+type Cache = BTreeMap<(String, String), String>;
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Task {
+    pub(super) text: String,
+    pub(super) iterations: i64,
+    /// Name and arguments of the last tool used with success.
+    pub(super) last: Option<(String, String)>,
+    pub(super) uses: BTreeMap<String, i64>,
+    used_tools: u64,
+    tally: BTreeMap<(String, String, Text), u32>,
+}
+
+impl Task {
+    pub(super) fn new(text: String) -> Self {
+        Self { text, ..Self::default() }
+    }
+
+    /// Counts a call with its result; how often it has occurred.
+    pub(super) fn count(&mut self, call: &Call, react: bool, text: Text) -> u32 {
+        let key = if react {
+            (call.written_name.clone(), call.written.clone(), text)
+        } else {
+            (call.name.clone(), call.sorted.clone(), text)
+        };
+        let count = self.tally.entry(key).or_insert(0);
+        *count = count.saturating_add(1);
+        *count
+    }
+
+    /// A text is formatted for the model: true when the reminder goes with it.
+    fn formats(&mut self) -> bool {
+        self.used_tools += 1;
+        self.used_tools.is_multiple_of(REMINDER_EVERY)
+    }
+
+    /// Runs a call of the text path.
+    pub(super) fn react(
+        &mut self,
+        call: &Call,
+        content: &str,
+        limit: Option<i64>,
+        cache: Option<&mut Cache>,
+    ) -> Outcome {
+        let quiet = |text| Outcome { text, runs: 0, refused_midway: false };
+        match call.refusal {
+            Some(Refusal::SameInput) => return quiet(Text::SameInput { reminder: self.formats() }),
+            Some(Refusal::Uses) => return quiet(Text::Uses { reminder: self.formats() }),
+            None if call.unknown => return quiet(Text::Unknown),
+            None => {}
+        }
+        if let Some(content) = cache.as_ref().and_then(|cache| cache.get(&call.cache_key())).cloned() {
+            return quiet(Text::Result { content, reminder: self.formats() });
+        }
+        if call.failed {
+            return self.retries(call, content, limit);
+        }
+        *self.uses.entry(call.name.clone()).or_insert(0) += 2;
+        self.last = Some(call.input());
+        if let Some(cache) = cache {
+            cache.insert(call.cache_key(), content.to_owned());
+        }
+        let text = Text::Result { content: content.to_owned(), reminder: self.formats() };
+        Outcome { text, runs: 1, refused_midway: false }
+    }
+
+    /// A failing call is tried three times, with arguments twice each; every run is a use.
+    fn retries(&mut self, call: &Call, content: &str, limit: Option<i64>) -> Outcome {
+        let mut runs = 0;
+        let mut text = Text::Failed { content: content.to_owned() };
+        for _ in 0..ATTEMPTS {
+            let uses = self.uses.entry(call.name.clone()).or_insert(0);
+            if limit.is_some_and(|limit| *uses >= limit) {
+                return Outcome { text: Text::Uses { reminder: self.formats() }, runs, refused_midway: true };
+            }
+            for _ in 0..if call.empty { 1 } else { 2 } {
+                if limit.is_some_and(|limit| *uses >= limit) {
+                    text = Text::LimitInTheMiddle;
+                } else {
+                    *uses += 1;
+                    runs += 1;
+                    text = Text::Failed { content: content.to_owned() };
+                }
+            }
+        }
+        Outcome { text, runs, refused_midway: false }
+    }
+}
+
+/// A call of the native path: its result as the tally sees it, and how often tool code ran.
+pub(super) fn native(call: &Call, content: &str, cache: Option<&mut Cache>) -> (Text, u64) {
+    if call.refusal.is_some() {
+        return (Text::Uses { reminder: false }, 0);
+    }
+    if call.unknown {
+        return (Text::Unknown, 0);
+    }
+    if let Some(content) = cache.as_ref().and_then(|cache| cache.get(&call.cache_key())).cloned() {
+        return (Text::Result { content, reminder: false }, 0);
+    }
+    if call.failed {
+        return (Text::Failed { content: content.to_owned() }, 1);
+    }
+    if let Some(cache) = cache {
+        cache.insert(call.cache_key(), content.to_owned());
+    }
+    (Text::Result { content: content.to_owned(), reminder: false }, 1)
+}
+
+/// A tool's name as the framework compares it: words of camel case apart, lower case, other
+/// characters as single underscores.
+pub(super) fn sanitized(name: &str) -> String {
+    let letters: Vec<char> = name.chars().filter(char::is_ascii).collect();
+    let mut out = String::with_capacity(name.len());
+    let mut previous = None;
+    for (place, &letter) in letters.iter().enumerate() {
+        let next_is_lower = letters.get(place + 1).is_some_and(char::is_ascii_lowercase);
+        let new_word = letter.is_ascii_uppercase()
+            && previous.is_some_and(|p: char| p.is_ascii_lowercase() || (p.is_ascii_uppercase() && next_is_lower));
+        previous = Some(letter);
+        if letter == '\'' || letter == '"' {
+            continue;
+        }
+        if (new_word || !letter.is_ascii_alphanumeric()) && !out.ends_with('_') {
+            out.push('_');
+        }
+        if letter.is_ascii_alphanumeric() {
+            out.push(letter.to_ascii_lowercase());
+        }
+    }
+    out.trim_matches('_').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_sanitised_as_the_framework_does() {
+        for (name, expected) in
+            [("AA", "aa"), ("readFile", "read_file"), ("HTTPServer v2", "http_server_v2"), ("_it's--ok_", "its_ok")]
+        {
+            assert_eq!(sanitized(name), expected, "{name}");
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! DeerFlow: the loop-detection middleware, by sets of calls and by tool frequency.
+
+use serde_json::{Map, Value};
+
+use super::frame::counters::Window;
+use super::frame::identity::arguments;
+use super::frame::{Action, Acts, Machine, Parameter, Recipe, Settings, SettingsError, wrong_kind};
+use super::{Preset, plain_case};
+use crate::python;
+use crate::transcript::fingerprint::canonical_json;
+use crate::transcript::{Event, Message, Moment, Name, PointView, ToolCall};
+
+const SETS: &str = "repeated_calls";
+const FREQUENCY: &str = "tool_frequency";
+/// Lines of a file that count as one place when it is read.
+const BUCKET: i64 = 200;
+/// Arguments that stand for a call; the rest is taken for noise.
+const SALIENT: [&str; 7] = ["path", "url", "query", "command", "pattern", "glob", "cmd"];
+
+const MANUAL: &str = "\
+**repeated_calls** (after each reply with tool calls)
+- Identity of a reply: the sorted multiset of its calls' name and key. Key of `read_file`: path and 200-line buckets; \
+of `write_file` and `str_replace`: all arguments; of others: path, url, query, command, pattern, glob, cmd where given, \
+else all arguments.
+- Count of this identity among the last `window_size` replies with calls, the present one included. `>= hard_limit`: \
+the calls are stripped, the reply ends the run. Else `>= warn_threshold`: a warning before the next request, once per \
+identity while it stays in the window. Results, errors and text do not matter.
+- Nothing resets the window: not the warning, not the hard stop, not a user message, not the next run of the thread.
+- Trap: a window shorter than a limit makes that limit dead.
+
+**tool_frequency** (only when the rule above did nothing on this reply): calls by tool name among the last \
+max(window_size, every hard limit) **calls**, call by call; `>= tool_freq_hard_limit` strips, else `>= tool_freq_warn` \
+warns once per name until one of its calls finds the count below. The first hit returns: later calls of that reply are not counted.
+
+No off value but `enabled: false`; limits must be at least 1 and hard at least warn.";
+
+pub(super) fn preset() -> Preset {
+    Preset {
+        id: "deerflow",
+        version: "bytedance/deer-flow f1f4af9",
+        source: "deerflow/agents/middlewares/loop_detection_middleware.py",
+        summary: "warns at the 3rd equal set of calls among the last 20, strips the calls at the 5th",
+        manual: MANUAL,
+        parameters: &[
+            Parameter { name: "enabled", default: "true", off: "false", doc: "switches the middleware" },
+            Parameter { name: "warn_threshold", default: "3", off: "", doc: "equal sets of calls that warn" },
+            Parameter { name: "hard_limit", default: "5", off: "", doc: "equal sets of calls that end the run" },
+            Parameter { name: "window_size", default: "20", off: "", doc: "replies with calls that are remembered" },
+            Parameter { name: "tool_freq_warn", default: "30", off: "", doc: "calls of one tool that warn" },
+            Parameter {
+                name: "tool_freq_hard_limit",
+                default: "50",
+                off: "",
+                doc: "calls of one tool that end the run",
+            },
+            Parameter {
+                name: "tool_freq_overrides",
+                default: "{}",
+                off: "",
+                doc: "limits of single tools: tool = [warn, hard]",
+            },
+        ],
+        variants: &[],
+        tables: &["loop_hash", "tool_frequency"],
+        build,
+        case: plain_case,
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    warn: usize,
+    hard: usize,
+}
+
+#[derive(Clone, Debug)]
+struct DeerFlow {
+    sets: Limits,
+    history: Window<Vec<String>>,
+    warned: Vec<Vec<String>>,
+    frequency: Limits,
+    overrides: Vec<(String, Limits)>,
+    names: Window<Name>,
+    warned_names: Vec<Name>,
+    pending: Option<(&'static str, usize, usize)>,
+}
+
+fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+    if !settings.flag("enabled", true)? {
+        return Ok(Recipe::new(Off, &[SETS, FREQUENCY]));
+    }
+    let at_least_1 = |name: &str, default: i64| {
+        let value = settings.int(name, default)?;
+        usize::try_from(value).ok().filter(|value| *value > 0).ok_or_else(|| {
+            SettingsError::refused("ValidationError", format!("{name} must be greater than or equal to 1"))
+        })
+    };
+    let limits = |warn: usize, hard: usize| {
+        let refused = || SettingsError::refused("ValidationError", "the hard limit must be at least the warning's");
+        if hard >= warn { Ok(Limits { warn, hard }) } else { Err(refused()) }
+    };
+    let sets = limits(at_least_1("warn_threshold", 3)?, at_least_1("hard_limit", 5)?)?;
+    let frequency = limits(at_least_1("tool_freq_warn", 30)?, at_least_1("tool_freq_hard_limit", 50)?)?;
+    let window_size = at_least_1("window_size", 20)?;
+    let mut overrides = Vec::new();
+    if let Some(given) = settings.get("tool_freq_overrides").filter(|given| !given.is_null()) {
+        let expected = "a table of tool = [warn, hard]";
+        let wrong = || wrong_kind("tool_freq_overrides", expected, given);
+        for (tool, pair) in given.as_object().ok_or_else(wrong)? {
+            let (warn, hard) = warn_and_hard(pair).ok_or_else(wrong)?;
+            overrides.push((tool.clone(), limits(warn, hard)?));
+        }
+    }
+    let hard_limits = overrides.iter().map(|(_, limits)| limits.hard);
+    let names = hard_limits.chain([frequency.hard, window_size]).max().unwrap_or(window_size);
+    let machine = DeerFlow {
+        sets,
+        history: Window::new(window_size),
+        warned: Vec::new(),
+        frequency,
+        overrides,
+        names: Window::new(names),
+        warned_names: Vec::new(),
+        pending: None,
+    };
+    Ok(Recipe::new(machine, &[SETS, FREQUENCY]).blind(&[FREQUENCY]).resumes_at_user())
+}
+
+/// `[warn, hard]`, or `{ warn, hard_limit }`.
+fn warn_and_hard(pair: &Value) -> Option<(usize, usize)> {
+    let number = |value: Option<&Value>| value.and_then(Value::as_u64).and_then(|value| usize::try_from(value).ok());
+    match pair {
+        Value::Array(pair) => Some((number(pair.first())?, number(pair.get(1))?)),
+        Value::Object(pair) => Some((number(pair.get("warn"))?, number(pair.get("hard_limit"))?)),
+        _ => None,
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Off;
+
+impl Machine for Off {}
+
+/// What a reply's calls came to.
+enum Finding {
+    Nothing,
+    Warn(usize, usize),
+    Strip(usize, usize),
+}
+
+impl DeerFlow {
+    fn by_set(&mut self, calls: &[ToolCall]) -> Finding {
+        let mut identity: Vec<String> = calls.iter().map(|call| format!("{}:{}", call.name, key(call))).collect();
+        identity.sort_unstable();
+        self.history.push(identity.clone());
+        let history = &self.history;
+        self.warned.retain(|warned| history.count(warned) > 0);
+        let count = self.history.count(&identity);
+        if count >= self.sets.hard {
+            return Finding::Strip(count, self.sets.hard);
+        }
+        if count >= self.sets.warn && !self.warned.contains(&identity) {
+            self.warned.push(identity);
+            return Finding::Warn(count, self.sets.warn);
+        }
+        Finding::Nothing
+    }
+
+    fn by_name(&mut self, calls: &[ToolCall]) -> Finding {
+        for call in calls {
+            self.names.push(call.name.clone());
+            let (count, limits) = (self.names.count(&call.name), self.limits_of(&call.name));
+            if count >= limits.hard {
+                return Finding::Strip(count, limits.hard);
+            }
+            if count < limits.warn {
+                self.warned_names.retain(|name| *name != call.name);
+            } else if !self.warned_names.contains(&call.name) {
+                self.warned_names.push(call.name.clone());
+                return Finding::Warn(count, limits.warn);
+            }
+        }
+        Finding::Nothing
+    }
+
+    fn limits_of(&self, tool: &str) -> Limits {
+        let own = self.overrides.iter().find(|(name, _)| name == tool);
+        own.map_or(self.frequency, |(_, limits)| *limits)
+    }
+
+    fn reply(&mut self, reply: &Message, acts: &mut Acts<'_, '_>) {
+        if reply.tool_calls.is_empty() {
+            return;
+        }
+        let (mut rule, mut finding) = (SETS, self.by_set(&reply.tool_calls));
+        if matches!(finding, Finding::Nothing) {
+            (rule, finding) = (FREQUENCY, self.by_name(&reply.tool_calls));
+        }
+        match finding {
+            Finding::Nothing => {}
+            Finding::Warn(count, limit) => self.pending = Some((rule, count, limit)),
+            Finding::Strip(count, limit) => {
+                // The reply stands as the answer, without its calls: the run ends here, with no further
+                // model call. The framework calls it a forced answer.
+                let act = acts.act(Action::Stop, rule).code(format!("LoopDetectionMiddleware:{rule}:loop_capped"));
+                act.evidence(count as f64, limit as f64).field("kind", "force_final");
+            }
+        }
+    }
+}
+
+impl Machine for DeerFlow {
+    fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
+        if let Some(reply) = event.message().filter(|message| message.is_step()) {
+            self.reply(reply, acts);
+        }
+    }
+
+    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+        if view.moment() != Moment::BeforeRequest {
+            return;
+        }
+        if let Some((rule, count, limit)) = self.pending.take() {
+            let act = acts.act(Action::Inject, rule).code(format!("LoopDetectionMiddleware:{rule}"));
+            act.evidence(count as f64, limit as f64);
+        }
+    }
+}
+
+/// What stands for a call among the calls of one tool.
+fn key(call: &ToolCall) -> String {
+    let Value::Object(given) = arguments(call) else { return call.arguments.as_str().into_owned() };
+    if &*call.name == "read_file" {
+        return place(&given);
+    }
+    let salient: Map<String, Value> = SALIENT
+        .iter()
+        .filter_map(|name| {
+            given.get(*name).filter(|value| !value.is_null()).map(|value| ((*name).into(), value.clone()))
+        })
+        .collect();
+    let whole = matches!(&*call.name, "write_file" | "str_replace") || salient.is_empty();
+    canonical_json(&Value::Object(if whole { given } else { salient }))
+}
+
+/// The path and the buckets of the first and last line read.
+fn place(given: &Map<String, Value>) -> String {
+    let path = given.get("path").and_then(Value::as_str).unwrap_or_default();
+    let start = given.get("start_line").and_then(python::small_int).unwrap_or(1);
+    let end = given.get("end_line").and_then(python::small_int).unwrap_or(start);
+    let bucket = |line: i64| (line.max(1) - 1) / BUCKET;
+    format!("{path}:{}-{}", bucket(start.min(end)), bucket(start.max(end)))
+}

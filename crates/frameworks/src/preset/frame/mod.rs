@@ -1,0 +1,19 @@
+//! What every preset shares: its settings, the machine it runs, and the counters machines are made of.
+//!
+//! It knows no framework.
+
+pub mod caps;
+pub mod counters;
+pub mod identity;
+mod machine;
+pub mod native;
+mod places;
+mod settings;
+
+pub use identity::arguments;
+pub use machine::{
+    Act, Action, Acts, AfterStop, Facts, Machine, PresetStrategy, PresetWatch, Recipe, next_request, starts_run,
+};
+pub use places::Places;
+pub(in crate::preset) use settings::wrong_kind;
+pub use settings::{COMBINED, Parameter, Settings, SettingsError};

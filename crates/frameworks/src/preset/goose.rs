@@ -1,0 +1,154 @@
+//! Goose: the repetition inspector, as it was meant and as it ships.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+
+use super::frame::counters::Streak;
+use super::frame::identity::arguments;
+use super::frame::{Action, Acts, COMBINED, Machine, Parameter, Recipe, Settings, SettingsError};
+use super::{Preset, Variant};
+use crate::decision::Need;
+use crate::transcript::{Event, Message, Name, ToolCall};
+
+const REPETITION: &str = "REP-001";
+const ERRORS: &str = "REP-002";
+/// Equal errors of one tool in a row before its next calls are denied; a constant.
+const EQUAL_ERRORS: u32 = 3;
+/// Characters of an error that are compared.
+const ERROR_HEAD: usize = 100;
+
+const MANUAL: &str = "\
+**REP-001** (before each call): denies when identical calls in a row `> max_repetitions`.
+- Identity: tool name and parameters as values: key order never matters, array order does, 1 and 1.0 **differ**.
+- A denied call still counts and nothing is cleared: every further identical call is denied until another one comes. \
+Results, text and user messages do not matter; parallel calls count one by one.
+- Default: none (off). 0 behaves as 1: the first call of a streak is never tested.
+- **Trap: as shipped it never fires.** The agent calls `inspect`, which tests a copy and stores nothing (variant \
+`shipped`, the default). Variant `documented` is what `check_tool_call` does and the documents say.
+
+**REP-002** (variant `repeated-error`, proposed in pull request 8994, not known to be released): the same error of one \
+tool (first 100 characters) 3 times in a row denies that tool's calls in the next batch, then counts anew; so with a \
+persistent error calls 4, 8, 12. Any success or other error starts anew. The 3 is a constant.";
+
+pub(super) fn preset() -> Preset {
+    Preset {
+        id: "goose",
+        version: "aaif-goose/goose 37c043b",
+        source: "crates/goose/src/tool_monitor.rs, RepetitionInspector",
+        summary: "denies identical calls in a row beyond a maximum; as shipped it never does",
+        manual: MANUAL,
+        parameters: &[Parameter {
+            name: "max_repetitions",
+            default: "null",
+            off: "null",
+            doc: "identical calls in a row that are let through",
+        }],
+        variants: &[
+            Variant { name: "shipped", doc: "the inspector tests a copy of its state: REP-001 never fires" },
+            Variant { name: "documented", doc: "REP-001 as `check_tool_call` has it" },
+            Variant { name: "repeated-error", doc: "REP-002 of pull request 8994 beside the shipped inspector" },
+        ],
+        tables: &["repetition_check", "repetition_inspector", "repeated_error"],
+        build,
+        case,
+    }
+}
+
+/// The driver's device that puts both checks in force.
+const BOTH: &str = "both_checks";
+
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
+    let variant = match rule {
+        "repetition_check" | COMBINED => "documented",
+        "repeated_error" => "repeated-error",
+        _ => "shipped",
+    };
+    let mut settings = Settings { variant: Some(variant.to_owned()), only: None, ..Settings::of_case(rule, input) };
+    // All at once: the two checks that have an effect.
+    settings.driver.insert(BOTH.to_owned(), Value::Bool(rule == COMBINED));
+    Ok(settings)
+}
+
+#[derive(Clone, Debug)]
+struct Goose {
+    /// `None`: the check has no effect, by setting or as shipped.
+    max: Option<i64>,
+    streak: Streak<(Name, Value)>,
+    errors: Option<RepeatedError>,
+}
+
+fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+    let both = settings.device(BOTH) == Some(&Value::Bool(true));
+    let max = settings.opt_int("max_repetitions", None)?.filter(|_| settings.is_variant("documented"));
+    let errors = (settings.is_variant("repeated-error") || both).then(RepeatedError::default);
+    let rules: &[&str] = if errors.is_some() { &[REPETITION, ERRORS] } else { &[REPETITION] };
+    let machine = Goose { max, streak: Streak::default(), errors };
+    Ok(Recipe::new(machine, rules).needs(ERRORS, Need::ErrorFlags).blind(&[REPETITION]))
+}
+
+/// The same error of one tool in a row.
+#[derive(Clone, Debug, Default)]
+struct RepeatedError {
+    key: Option<(Name, String)>,
+    count: u32,
+    denied: BTreeSet<Name>,
+    calls: Vec<(Option<Name>, Name)>,
+}
+
+impl RepeatedError {
+    fn batch(&mut self, calls: &[ToolCall], acts: &mut Acts<'_, '_>) {
+        self.calls = calls.iter().map(|call| (call.id.clone(), call.name.clone())).collect();
+        self.denied.clear();
+        let Some((tool, _)) = self.key.as_ref().filter(|_| self.count >= EQUAL_ERRORS && !calls.is_empty()) else {
+            return;
+        };
+        for call in calls.iter().filter(|call| call.name == *tool) {
+            let act = acts.act(Action::Deny, ERRORS).code("REP-002").call(call.id.as_deref());
+            act.evidence(f64::from(self.count), f64::from(EQUAL_ERRORS));
+            self.denied.extend(call.id.clone());
+        }
+        self.count = 0;
+    }
+
+    fn result(&mut self, result: &Message) {
+        let Some(is_error) = result.is_error else { return };
+        let id = result.tool_call_id.as_ref();
+        if id.is_some_and(|id| self.denied.contains(id)) {
+            return;
+        }
+        if !is_error {
+            self.key = None;
+            self.count = 0;
+            return;
+        }
+        let called = self.calls.iter().find(|(call, _)| call.is_some() && call.as_ref() == id).map(|(_, name)| name);
+        let tool = called.or(result.name.as_ref()).cloned().unwrap_or_default();
+        let key = Some((tool, result.text().chars().take(ERROR_HEAD).collect()));
+        self.count = if self.key == key { self.count + 1 } else { 1 };
+        self.key = key;
+    }
+}
+
+impl Machine for Goose {
+    fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
+        let Some(message) = event.message() else { return };
+        if message.is_step() {
+            if let Some(max) = self.max {
+                for call in &message.tool_calls {
+                    let count = i64::from(self.streak.push((call.name.clone(), arguments(call))));
+                    if count > max.max(1) {
+                        let act = acts.act(Action::Deny, REPETITION).code("check_tool_call=false");
+                        act.call(call.id.as_deref()).evidence(count as f64, max as f64);
+                    }
+                }
+            }
+            if let Some(errors) = &mut self.errors {
+                errors.batch(&message.tool_calls, acts);
+            }
+        } else if let Some(errors) = self.errors.as_mut().filter(|_| message.is_result()) {
+            errors.result(message);
+        }
+    }
+}

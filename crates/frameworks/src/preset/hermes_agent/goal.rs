@@ -1,0 +1,139 @@
+//! The standing goal: after each turn a judge says done, continue or wait.
+
+use serde_json::{Value, json};
+
+use super::super::frame::{Action, Acts};
+use crate::python;
+use super::GOAL;
+use crate::transcript::{Event, Message};
+
+const MAX_TRANSPORT_FAILURES: u32 = 5;
+const MAX_PARSE_FAILURES: u32 = 3;
+
+#[derive(Clone, Debug)]
+pub(super) struct Goal {
+    max_turns: i64,
+    used: i64,
+    parse_failures: u32,
+    transport_failures: u32,
+    /// What was reported after each turn.
+    turns: Vec<Value>,
+}
+
+/// What the judge made of a turn.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Verdict {
+    Done,
+    Continue,
+    Wait,
+    Unreadable,
+    Unreachable,
+}
+
+impl Goal {
+    /// 0 turns mean the default.
+    pub(super) fn new(max_turns: i64) -> Self {
+        let max_turns = if max_turns == 0 { 20 } else { max_turns };
+        Self { max_turns, used: 0, parse_failures: 0, transport_failures: 0, turns: Vec::new() }
+    }
+
+    pub(super) fn turns(&self) -> Value {
+        Value::Array(self.turns.clone())
+    }
+
+    /// A turn ends with the judge's reply; a blank answer is not judged.
+    pub(super) fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
+        match event {
+            Event::Message(message) if is_blank_answer(message) => self.turn(Verdict::Continue, acts),
+            Event::Judge(judge) => {
+                let verdict = judge.reply.as_ref().map_or(Verdict::Unreachable, |reply| read(&reply.as_str()));
+                self.turn(verdict, acts);
+            }
+            _ => {}
+        }
+    }
+
+    fn turn(&mut self, verdict: Verdict, acts: &mut Acts<'_, '_>) {
+        self.used += 1;
+        self.parse_failures = if verdict == Verdict::Unreadable { self.parse_failures + 1 } else { 0 };
+        self.transport_failures = if verdict == Verdict::Unreachable { self.transport_failures + 1 } else { 0 };
+        let transport = (f64::from(self.transport_failures), f64::from(MAX_TRANSPORT_FAILURES));
+        let parse = (f64::from(self.parse_failures), f64::from(MAX_PARSE_FAILURES));
+        let turns = (self.used as f64, self.max_turns as f64);
+        if verdict == Verdict::Wait {
+            self.stop("wait", None, ("wait", "active"), acts);
+        } else if verdict == Verdict::Done {
+            self.stop("done", None, ("done", "done"), acts);
+        } else if self.transport_failures >= MAX_TRANSPORT_FAILURES {
+            self.stop("judge API unreachable", Some(transport), ("continue", "paused"), acts);
+        } else if self.parse_failures >= MAX_PARSE_FAILURES {
+            self.stop("judge unparseable", Some(parse), ("continue", "paused"), acts);
+        } else if self.used >= self.max_turns {
+            self.stop("turn budget exhausted", Some(turns), ("continue", "paused"), acts);
+        } else {
+            acts.act(Action::Inject, GOAL).code("continuation");
+            self.turns.push(json!({ "verdict": "continue", "status": "active", "should_continue": true }));
+        }
+    }
+
+    fn stop(
+        &mut self,
+        code: &'static str,
+        evidence: Option<(f64, f64)>,
+        (verdict, status): (&str, &str),
+        acts: &mut Acts<'_, '_>,
+    ) {
+        let act = acts.act(Action::Stop, GOAL).code(code);
+        if let Some((observed, limit)) = evidence {
+            act.evidence(observed, limit);
+        }
+        self.turns.push(json!({ "verdict": verdict, "status": status, "should_continue": false }));
+    }
+}
+
+fn is_blank_answer(message: &Message) -> bool {
+    message.is_step() && message.tool_calls.is_empty() && python::strip(&message.text()).is_empty()
+}
+
+/// Reads a judge's reply: JSON, also fenced or with prose around it; an older shape has `done`.
+fn read(reply: &str) -> Verdict {
+    let Some(Value::Object(data)) = json_in(reply) else { return Verdict::Unreadable };
+    let done = match data.get("done") {
+        Some(Value::String(word)) => matches!(python::lower(python::strip(word)).as_str(), "true" | "yes" | "1" | "done"),
+        Some(value) => python::is_true(value),
+        None => false,
+    };
+    let verdict = match data.get("verdict") {
+        Some(Value::String(word)) => python::lower(python::strip(word)),
+        _ if done => "done".to_owned(),
+        _ => "continue".to_owned(),
+    };
+    match verdict.as_str() {
+        "done" => Verdict::Done,
+        "wait" if has_target(&data) => Verdict::Wait,
+        _ => Verdict::Continue,
+    }
+}
+
+/// The whole text as JSON, else what stands between the first `{` and the next `}`.
+fn json_in(reply: &str) -> Option<Value> {
+    let mut text = python::strip(reply);
+    if text.starts_with("```") {
+        text = text.trim_matches('`');
+        text = text.split_once('\n').map_or(text, |(_, rest)| rest);
+    }
+    serde_json::from_str(text).ok().or_else(|| {
+        let from = text.find('{')?;
+        let to = from + text[from..].find('}')?;
+        serde_json::from_str(&text[from..=to]).ok()
+    })
+}
+
+/// Something to wait for: a session by name, a process or a number of seconds above 0.
+fn has_target(data: &serde_json::Map<String, Value>) -> bool {
+    let sessions = ["wait_on_session", "session_id", "wait_session"];
+    let session = sessions.iter().filter_map(|key| data.get(*key)).find(|value| python::is_true(value));
+    let numbers = ["wait_on_pid", "pid", "wait_pid", "wait_for_seconds", "seconds", "wait_seconds"];
+    session.and_then(Value::as_str).is_some_and(|name| !python::strip(name).is_empty())
+        || numbers.iter().filter_map(|key| python::small_int(data.get(*key)?)).any(|number| number > 0)
+}

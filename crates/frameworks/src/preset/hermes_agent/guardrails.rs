@@ -1,0 +1,344 @@
+//! The tool-loop guardrails: failing calls, failing tools, and reads that bring nothing new.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::super::frame::{Action, Acts, Places, Settings};
+use crate::python;
+use crate::transcript::fingerprint::canonical_json;
+use crate::transcript::{Event, Message, Role, ToolCall, json_value};
+
+pub(super) const EXACT: &str = "tool_guardrails.exact_failure";
+pub(super) const SAME_TOOL: &str = "tool_guardrails.same_tool_failure";
+const NO_PROGRESS: &str = "tool_guardrails.idempotent_no_progress";
+const HALT: &str = "tool_guardrails.halt";
+pub(super) const RULES: &[&str] = &[EXACT, SAME_TOOL, NO_PROGRESS, HALT];
+
+/// Tools that only read: equal results of theirs are no progress.
+const READ_ONLY: &[&str] = &[
+    "read_file",
+    "search_files",
+    "web_search",
+    "web_extract",
+    "session_search",
+    "browser_snapshot",
+    "browser_console",
+    "browser_get_images",
+    "mcp_filesystem_read_file",
+    "mcp_filesystem_read_text_file",
+    "mcp_filesystem_read_multiple_files",
+    "mcp_filesystem_list_directory",
+    "mcp_filesystem_list_directory_with_sizes",
+    "mcp_filesystem_directory_tree",
+    "mcp_filesystem_get_file_info",
+    "mcp_filesystem_search_files",
+];
+
+/// Tools that may run beside others.
+const PARALLEL_SAFE: &[&str] = &[
+    "ha_get_state",
+    "ha_list_entities",
+    "ha_list_services",
+    "read_file",
+    "search_files",
+    "session_search",
+    "skill_view",
+    "skills_list",
+    "vision_analyze",
+    "web_extract",
+    "web_search",
+];
+
+/// Tools that may run beside others unless their `path`s overlap.
+const PATH_SCOPED: &[&str] = &["read_file", "write_file", "patch"];
+
+#[derive(Clone, Debug)]
+struct Limits {
+    warnings: bool,
+    hard_stop: bool,
+    exact_warn: i64,
+    exact_block: i64,
+    same_tool_warn: i64,
+    same_tool_halt: i64,
+    no_progress_warn: i64,
+    no_progress_block: i64,
+}
+
+/// A call as the guardrails know it: tool and arguments.
+type Signature = (String, String);
+
+#[derive(Clone, Debug)]
+struct Pending {
+    id: Option<String>,
+    signature: Signature,
+    /// Calls of one unit are checked together, before any of them runs.
+    unit: usize,
+    refused: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Guardrails {
+    limits: Limits,
+    exact: BTreeMap<Signature, i64>,
+    same_tool: BTreeMap<String, i64>,
+    no_progress: BTreeMap<Signature, (String, i64)>,
+    reply: Option<usize>,
+    pending: Vec<Pending>,
+    places: Places,
+    checked_units: usize,
+    n_results: usize,
+    last_result: Option<usize>,
+    halt: Option<&'static str>,
+    executed: u64,
+}
+
+impl Guardrails {
+    pub(super) fn new(settings: &Settings) -> Self {
+        Self {
+            limits: Limits::new(settings),
+            exact: BTreeMap::new(),
+            same_tool: BTreeMap::new(),
+            no_progress: BTreeMap::new(),
+            reply: None,
+            pending: Vec::new(),
+            places: Places::default(),
+            checked_units: 0,
+            n_results: 0,
+            last_result: None,
+            halt: None,
+            executed: 0,
+        }
+    }
+
+    /// Calls whose tool really ran.
+    pub(super) fn executed(&self) -> u64 {
+        self.executed
+    }
+
+    pub(super) fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
+        let Some(message) = event.message() else { return };
+        if message.role == Role::User {
+            self.exact.clear();
+            self.same_tool.clear();
+            self.no_progress.clear();
+        } else if message.is_step() {
+            self.reply = acts.event();
+            self.pending = plan(&message.tool_calls);
+            self.places = Places::of(self.pending.iter().map(|call| call.id.as_deref()));
+            self.checked_units = 0;
+            self.n_results = 0;
+        } else if message.is_result() {
+            self.result(message, acts);
+        }
+    }
+
+    /// The first calls are checked before anything runs.
+    pub(super) fn before_tools(&mut self, acts: &mut Acts<'_, '_>) {
+        self.check_next_unit(acts);
+    }
+
+    /// A refusal or halt ends the turn once the whole message is worked off.
+    pub(super) fn after_tools(&mut self, acts: &mut Acts<'_, '_>) {
+        if let Some(cause) = self.halt.take() {
+            let last = self.last_result;
+            let act = acts.act(Action::Stop, HALT).code("guardrail_halt").field("by", cause);
+            if let Some(last) = last {
+                act.about_event(last);
+            }
+        }
+    }
+
+    fn check_next_unit(&mut self, acts: &mut Acts<'_, '_>) {
+        let unit = self.checked_units;
+        self.checked_units += 1;
+        if !self.limits.hard_stop {
+            return;
+        }
+        // Units come in order.
+        for place in self.pending.partition_point(|call| call.unit < unit)..self.pending.len() {
+            let Some(call) = self.pending.get(place).filter(|call| call.unit == unit) else { break };
+            let Some((rule, code, count)) = self.refusal(&call.signature) else { continue };
+            let limit = if rule == EXACT { self.limits.exact_block } else { self.limits.no_progress_block };
+            let act = acts.act(Action::Deny, rule).code(code).call(call.id.as_deref()).field("count", count);
+            act.evidence(count as f64, limit as f64);
+            if let Some(reply) = self.reply {
+                act.about_event(reply);
+            }
+            self.halt.get_or_insert(code);
+            if let Some(call) = self.pending.get_mut(place) {
+                call.refused = true;
+            }
+        }
+    }
+
+    /// Why the next such call would be refused: rule, code and count.
+    fn refusal(&self, signature: &Signature) -> Option<(&'static str, &'static str, i64)> {
+        let failures = self.exact.get(signature).copied().unwrap_or(0);
+        if failures >= self.limits.exact_block {
+            return Some((EXACT, "repeated_exact_failure_block", failures));
+        }
+        let (_, repeats) = self.no_progress.get(signature)?;
+        (*repeats >= self.limits.no_progress_block).then_some((NO_PROGRESS, "idempotent_no_progress_block", *repeats))
+    }
+
+    fn result(&mut self, message: &Message, acts: &mut Acts<'_, '_>) {
+        self.last_result = acts.event();
+        let by_id = message.tool_call_id.as_deref().and_then(|id| self.places.find(id));
+        let place = by_id.unwrap_or(self.n_results);
+        self.n_results += 1;
+        let Some(call) = self.pending.get(place).cloned() else { return };
+        while self.checked_units <= call.unit {
+            self.check_next_unit(acts);
+        }
+        if self.pending.get(place).is_some_and(|call| !call.refused) {
+            self.executed += 1;
+            if message.is_error == Some(true) {
+                self.failed(call.signature, acts);
+            } else {
+                self.succeeded(call.signature, &message.text(), acts);
+            }
+        }
+        let unit_is_done = self.pending.get(place + 1).is_none_or(|next| next.unit > call.unit);
+        if unit_is_done && self.checked_units == call.unit + 1 {
+            self.check_next_unit(acts);
+        }
+    }
+
+    fn failed(&mut self, signature: Signature, acts: &mut Acts<'_, '_>) {
+        let limits = &self.limits;
+        self.no_progress.remove(&signature);
+        let same_tool = count_up(&mut self.same_tool, signature.0.clone());
+        let exact = count_up(&mut self.exact, signature);
+        if limits.hard_stop && same_tool >= limits.same_tool_halt {
+            let code = "same_tool_failure_halt";
+            let act = acts.act(Action::Stop, SAME_TOOL).code(code).field("count", same_tool).goes_on();
+            act.evidence(same_tool as f64, limits.same_tool_halt as f64);
+            self.halt.get_or_insert(code);
+        } else if limits.warnings && exact >= limits.exact_warn {
+            let act = acts.act(Action::Warn, EXACT).code("repeated_exact_failure_warning").field("count", exact);
+            act.evidence(exact as f64, limits.exact_warn as f64);
+        } else if limits.warnings && same_tool >= limits.same_tool_warn {
+            let act = acts.act(Action::Warn, SAME_TOOL).code("same_tool_failure_warning").field("count", same_tool);
+            act.evidence(same_tool as f64, limits.same_tool_warn as f64);
+        }
+    }
+
+    fn succeeded(&mut self, signature: Signature, result: &str, acts: &mut Acts<'_, '_>) {
+        self.exact.remove(&signature);
+        self.same_tool.remove(&signature.0);
+        if !READ_ONLY.contains(&signature.0.as_str()) {
+            return;
+        }
+        let result = comparable(result);
+        let entry = self.no_progress.entry(signature).or_insert_with(|| (result.clone(), 0));
+        if entry.0 != result {
+            *entry = (result, 0);
+        }
+        entry.1 += 1;
+        let repeats = entry.1;
+        if self.limits.warnings && repeats >= self.limits.no_progress_warn {
+            let act =
+                acts.act(Action::Warn, NO_PROGRESS).code("idempotent_no_progress_warning").field("count", repeats);
+            act.evidence(repeats as f64, self.limits.no_progress_warn as f64);
+        }
+    }
+}
+
+impl Limits {
+    fn new(settings: &Settings) -> Self {
+        let get = |name: &str| settings.get(&format!("tool_loop_guardrails.{name}"));
+        let limit = |nested: &str, flat: &str, default: i64| {
+            let value = get(nested).or_else(|| get(flat)).and_then(python::small_int);
+            value.filter(|value| *value >= 1).unwrap_or(default)
+        };
+        Self {
+            warnings: switch(get("warnings_enabled"), true),
+            hard_stop: switch(get("hard_stop_enabled"), false),
+            exact_warn: limit("warn_after.exact_failure", "exact_failure_warn_after", 2),
+            same_tool_warn: limit("warn_after.same_tool_failure", "same_tool_failure_warn_after", 3),
+            no_progress_warn: limit("warn_after.idempotent_no_progress", "no_progress_warn_after", 2),
+            exact_block: limit("hard_stop_after.exact_failure", "exact_failure_block_after", 5),
+            same_tool_halt: limit("hard_stop_after.same_tool_failure", "same_tool_failure_halt_after", 8),
+            no_progress_block: limit("hard_stop_after.idempotent_no_progress", "no_progress_block_after", 5),
+        }
+    }
+}
+
+/// A switch as the framework reads it: also numbers and words.
+fn switch(value: Option<&Value>, default: bool) -> bool {
+    match value {
+        Some(Value::Bool(flag)) => *flag,
+        Some(Value::Number(number)) => number.as_f64() != Some(0.0),
+        Some(Value::String(word)) => match python::lower(python::strip(word)).as_str() {
+            "1" | "true" | "yes" | "on" | "enabled" => true,
+            "0" | "false" | "no" | "off" | "disabled" => false,
+            _ => default,
+        },
+        _ => default,
+    }
+}
+
+fn count_up<K: Ord>(counts: &mut BTreeMap<K, i64>, key: K) -> i64 {
+    let count = counts.entry(key).or_insert(0);
+    *count += 1;
+    *count
+}
+
+/// A result as it is compared: JSON with sorted keys, other text as it is.
+fn comparable(result: &str) -> String {
+    match json_value(result) {
+        Some(value) if !value.is_null() => canonical_json(&value),
+        _ => result.to_owned(),
+    }
+}
+
+/// The calls of a reply with the unit each is checked in: neighbours that may run in parallel share one.
+fn plan(calls: &[ToolCall]) -> Vec<Pending> {
+    let mut pending: Vec<Pending> = Vec::with_capacity(calls.len());
+    let mut reserved: BTreeSet<Vec<String>> = BTreeSet::new();
+    let mut open = false;
+    let mut unit = 0;
+    for call in calls {
+        let arguments = json_value(&call.arguments.as_str()).filter(Value::is_object);
+        let path = arguments.as_ref().and_then(scoped_path);
+        let scoped = PATH_SCOPED.contains(&&*call.name);
+        let parallel =
+            arguments.is_some() && if scoped { path.is_some() } else { PARALLEL_SAFE.contains(&&*call.name) };
+        let overlaps = scoped && path.as_ref().is_some_and(|path| overlaps(path, &reserved));
+        let joins = open && parallel && !overlaps;
+        if !(pending.is_empty() || joins) {
+            unit += 1;
+            reserved.clear();
+        }
+        if let Some(path) = path.filter(|_| scoped && parallel) {
+            reserved.insert(path);
+        }
+        open = parallel;
+        let arguments = arguments.unwrap_or_else(|| Value::Object(serde_json::Map::new()));
+        let signature = (call.name.to_string(), canonical_json(&arguments));
+        pending.push(Pending { id: call.id.as_deref().map(str::to_owned), signature, unit, refused: false });
+    }
+    pending
+}
+
+/// The parts of the path a file tool is aimed at; `None` when it names none.
+fn scoped_path(arguments: &Value) -> Option<Vec<String>> {
+    let path = arguments.get("path")?.as_str().filter(|path| !python::strip(path).is_empty())?;
+    let mut parts: Vec<String> = vec![if path.starts_with('/') { "/" } else { "." }.to_owned()];
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." if parts.len() > 1 => _ = parts.pop(),
+            part => parts.push(part.to_owned()),
+        }
+    }
+    Some(parts)
+}
+
+/// Is the path one of these, or does it lie below one, or one below it?
+fn overlaps(path: &[String], others: &BTreeSet<Vec<String>>) -> bool {
+    let above = (1..=path.len()).any(|parts| others.contains(&path[..parts]));
+    let below = || others.range(path.to_vec()..).next().is_some_and(|next| next.starts_with(path));
+    above || below()
+}

@@ -1,0 +1,290 @@
+//! Hermes agent: tool-loop guardrails, iteration budget, and the standing goal with its judge.
+
+mod goal;
+mod guardrails;
+
+use serde_json::{Map, Value};
+
+use super::Preset;
+use super::frame::{Action, Acts, COMBINED, Facts, Machine, Parameter, Recipe, Settings, SettingsError};
+use crate::decision::Need;
+use crate::transcript::{Event, Moment, PointView, Role};
+
+use goal::Goal;
+use guardrails::Guardrails;
+
+const GUARDRAILS: &str = "tool_guardrails";
+const BUDGET: &str = "iteration_budget";
+const GOAL: &str = "goal";
+
+const SECTION: &str = "tool_loop_guardrails";
+
+const PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "tool_loop_guardrails.warnings_enabled",
+        default: "true",
+        off: "false",
+        doc: "warnings after a tool result",
+    },
+    Parameter {
+        name: "tool_loop_guardrails.hard_stop_enabled",
+        default: "false",
+        off: "false",
+        doc: "refusals and halts",
+    },
+    Parameter {
+        name: "tool_loop_guardrails.warn_after.exact_failure",
+        default: "2",
+        off: "",
+        doc: "failures of one call; 0 and negatives mean the default",
+    },
+    Parameter {
+        name: "tool_loop_guardrails.warn_after.same_tool_failure",
+        default: "3",
+        off: "",
+        doc: "failures of one tool; 0 and negatives mean the default",
+    },
+    Parameter {
+        name: "tool_loop_guardrails.warn_after.idempotent_no_progress",
+        default: "2",
+        off: "",
+        doc: "equal results of one read-only call; 0 and negatives mean the default",
+    },
+    Parameter {
+        name: "tool_loop_guardrails.hard_stop_after.exact_failure",
+        default: "5",
+        off: "",
+        doc: "failures of one call after which the next is refused",
+    },
+    Parameter {
+        name: "tool_loop_guardrails.hard_stop_after.same_tool_failure",
+        default: "8",
+        off: "",
+        doc: "failures of one tool at which the turn is halted",
+    },
+    Parameter {
+        name: "tool_loop_guardrails.hard_stop_after.idempotent_no_progress",
+        default: "5",
+        off: "",
+        doc: "equal results of one read-only call after which the next is refused",
+    },
+    Parameter { name: "tool_loop_guardrails.exact_failure_warn_after", default: "2", off: "", doc: "older spelling" },
+    Parameter {
+        name: "tool_loop_guardrails.same_tool_failure_warn_after",
+        default: "3",
+        off: "",
+        doc: "older spelling",
+    },
+    Parameter { name: "tool_loop_guardrails.no_progress_warn_after", default: "2", off: "", doc: "older spelling" },
+    Parameter { name: "tool_loop_guardrails.exact_failure_block_after", default: "5", off: "", doc: "older spelling" },
+    Parameter {
+        name: "tool_loop_guardrails.same_tool_failure_halt_after",
+        default: "8",
+        off: "",
+        doc: "older spelling",
+    },
+    Parameter { name: "tool_loop_guardrails.no_progress_block_after", default: "5", off: "", doc: "older spelling" },
+    Parameter {
+        name: "max_iterations",
+        default: "90",
+        off: "",
+        doc: "requests of one turn; 0 asks for the summary only",
+    },
+    Parameter {
+        name: "goal",
+        default: "false",
+        off: "false",
+        doc: "a standing goal is set, so each turn is judged; without one the goal rules are not on",
+    },
+    Parameter {
+        name: "max_turns",
+        default: "20",
+        off: "",
+        doc: "turns of the standing goal; 0 means 20, negatives stop at once",
+    },
+];
+
+const MANUAL: &str = "\
+## Rules
+- `tool_guardrails`, per turn: the same call failed (2: warns every time; hard 5: the next one is refused); \
+the same tool failed (3: warns; hard 8: halts); the same read-only call gave the same result (2: warns; hard 5: the \
+next one is refused). Hard stops are off by default. A refusal or halt ends the turn after the whole message.
+- `iteration_budget` (90), per turn: with calls still being asked for, one summary request without tools.
+- `goal` (20 turns), after each turn, in this order: wait, done, 5 transport failures in a row, 3 unreadable judge \
+replies in a row, turns used up. Otherwise a continuation prompt is injected.
+## Comparator
+`>=` everywhere. An exact failure is named before a failure of the tool.
+## Counter
+Guardrails: per call or per tool, **not consecutive**; a success clears that call and that tool, another result or \
+a failure starts the equal results again. Budget: requests. Goal: turns, blank replies (not judged) included.
+## Identity
+Tool and arguments as JSON with sorted keys (1 and 1.0 differ); JSON results too. Read-only: a fixed list of \
+file, search, web, browser and session tools, with and without the prefix `mcp_filesystem_`.
+## Reset
+A user message starts a new turn. Each kind of judge failure resets the other's count, a blank reply both.
+## Off value
+`warnings_enabled`, `hard_stop_enabled`. A threshold of 0 or below means its **default**. `max_iterations` 0 asks \
+for the summary at once; `max_turns` 0 means 20.
+## Traps
+- Calls that run in parallel are all checked before any of them runs: seven equal searches in one reply pass.
+- `execute_code` is given back to the budget object, but the loop counts requests beside it.
+- `blocked` is described to the judge but read as continue; a wait without a target is continue.
+";
+
+/// The preset.
+pub(super) fn preset() -> Preset {
+    Preset {
+        id: "hermes-agent",
+        version: "hermes-agent 0.19.0",
+        source: "agent/tool_guardrails.py, run_agent.py, hermes_cli/goals.py",
+        summary: "warns of failing and unprogressing calls, 90 requests a turn, a judged goal of 20 turns",
+        manual: MANUAL,
+        parameters: PARAMETERS,
+        variants: &[],
+        tables: &[GUARDRAILS, BUDGET, GOAL],
+        build,
+        case,
+    }
+}
+
+/// The framework ignores what it does not know in its configuration section.
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
+    let mut settings = Settings::of_case(rule, input);
+    let section = settings.set.shift_remove(SECTION);
+    if let Some(Value::Object(section)) = section {
+        let known = |path: &str| PARAMETERS.iter().any(|parameter| parameter.name == format!("{SECTION}.{path}"));
+        for (key, value) in section {
+            match value {
+                Value::Object(inner) => {
+                    let inner = inner.into_iter().filter(|(name, _)| known(&format!("{key}.{name}")));
+                    settings.set.extend(inner.map(|(name, value)| (format!("{SECTION}.{key}.{name}"), value)));
+                }
+                value if known(&key) => _ = settings.set.insert(format!("{SECTION}.{key}"), value),
+                _ => {}
+            }
+        }
+    }
+    let has_goal = rule == GOAL || (rule == COMBINED && settings.gives(&["max_turns"]));
+    if !settings.gives(&["goal"]) {
+        settings.set.insert("goal".to_owned(), Value::Bool(has_goal));
+    }
+    Ok(settings)
+}
+
+fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+    let goal_set = settings.flag("goal", false)?;
+    let max_iterations = settings.opt_int("max_iterations", Some(90))?.unwrap_or(90);
+    let max_turns = settings.opt_int("max_turns", Some(20))?.unwrap_or(20);
+    let machine = Hermes {
+        guardrails: settings.wants(GUARDRAILS).then(|| Guardrails::new(settings)),
+        budget: settings.wants(BUDGET).then(|| Budget::new(max_iterations)),
+        goal: (goal_set && settings.wants(GOAL)).then(|| Goal::new(max_turns)),
+    };
+    let on = [
+        (machine.guardrails.is_some(), guardrails::RULES),
+        (machine.budget.is_some(), &[BUDGET]),
+        (machine.goal.is_some(), &[GOAL]),
+    ];
+    let rules: Vec<&'static str> =
+        on.iter().filter(|(on, _)| *on).flat_map(|(_, rules)| rules.iter().copied()).collect();
+    Ok(Recipe::new(machine, &rules)
+        .blind(&[BUDGET])
+        .needs(guardrails::EXACT, Need::ErrorFlags)
+        .needs(guardrails::SAME_TOOL, Need::ErrorFlags)
+        .needs(GOAL, Need::Judge))
+}
+
+#[derive(Clone, Debug)]
+struct Hermes {
+    guardrails: Option<Guardrails>,
+    budget: Option<Budget>,
+    goal: Option<Goal>,
+}
+
+impl Machine for Hermes {
+    fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
+        if let Some(guardrails) = &mut self.guardrails {
+            guardrails.event(event, acts);
+        }
+        if let Some(budget) = &mut self.budget {
+            budget.event(event);
+        }
+        if let Some(goal) = &mut self.goal {
+            goal.event(event, acts);
+        }
+    }
+
+    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+        match view.moment() {
+            Moment::BeforeRequest => {
+                if let Some(budget) = &mut self.budget {
+                    budget.before_request(acts);
+                }
+            }
+            Moment::AfterResponse => {
+                if let Some(guardrails) = &mut self.guardrails {
+                    guardrails.before_tools(acts);
+                }
+            }
+            Moment::AfterTools => {
+                if let Some(guardrails) = &mut self.guardrails {
+                    guardrails.after_tools(acts);
+                }
+            }
+            Moment::EndOfRound => {}
+        }
+    }
+
+    fn facts(&self) -> Facts {
+        let mut facts = Facts::new();
+        if let Some(guardrails) = &self.guardrails {
+            facts.push(("tools_executed", guardrails.executed().into()));
+        }
+        if let Some(budget) = &self.budget {
+            facts.push(("model_calls", budget.replies.into()));
+            facts.push(("summary_calls", budget.summaries.into()));
+        }
+        if let Some(goal) = &self.goal {
+            facts.push(("turns", goal.turns()));
+        }
+        facts
+    }
+}
+
+/// Requests of the present turn.
+#[derive(Clone, Debug)]
+struct Budget {
+    max: i64,
+    requests: i64,
+    /// The last reply was text: the turn is over.
+    answered: bool,
+    replies: u64,
+    summaries: u64,
+}
+
+impl Budget {
+    fn new(max: i64) -> Self {
+        Self { max, requests: 0, answered: false, replies: 0, summaries: 0 }
+    }
+
+    fn event(&mut self, event: &Event) {
+        let Some(message) = event.message() else { return };
+        if message.role == Role::User {
+            self.requests = 0;
+            self.answered = false;
+        } else if message.is_step() {
+            self.requests += 1;
+            self.replies += 1;
+            self.answered = message.tool_calls.is_empty();
+        }
+    }
+
+    fn before_request(&mut self, acts: &mut Acts<'_, '_>) {
+        if self.requests >= self.max && !self.answered {
+            self.summaries += 1;
+            let (seen, max) = (self.requests as f64, self.max as f64);
+            acts.act(Action::ForceFinal, BUDGET).code("max_iterations_reached").evidence(seen, max).ends_run();
+        }
+    }
+}

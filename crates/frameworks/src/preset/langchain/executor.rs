@@ -1,0 +1,120 @@
+//! The agent executor of langchain-classic: iterations and seconds.
+
+use serde_json::Value;
+
+use super::super::frame::{Action, Acts, Machine, Settings, SettingsError};
+use crate::python;
+use super::EXECUTOR;
+use crate::transcript::{Event, Instant, Message, Moment, PointView, Role};
+
+#[derive(Clone, Debug)]
+pub(super) struct Executor {
+    max_iterations: Option<i64>,
+    max_seconds: Option<f64>,
+    method: String,
+    legacy: bool,
+    handles_parsing_errors: bool,
+    forced_answer: Option<String>,
+    iterations: i64,
+    started_at: Option<Instant>,
+    finished: bool,
+}
+
+impl Executor {
+    pub(super) fn new(settings: &Settings) -> Result<Self, SettingsError> {
+        Ok(Self {
+            max_iterations: settings.opt_int("max_iterations", Some(15))?,
+            max_seconds: settings.opt_number("max_execution_time", None)?,
+            method: settings.text("early_stopping_method")?.unwrap_or("force").to_owned(),
+            legacy: settings.text("agent")? == Some("ZeroShotAgent"),
+            handles_parsing_errors: settings.get("handle_parsing_errors").is_some_and(python::is_true),
+            forced_answer: settings.device("forced_answer").and_then(Value::as_str).map(str::to_owned),
+            iterations: 0,
+            started_at: None,
+            finished: false,
+        })
+    }
+
+    pub(super) fn is_timed(&self) -> bool {
+        self.max_seconds.is_some()
+    }
+
+    /// The limit that is reached: reading and limit.
+    fn reached(&self, now: Option<Instant>) -> Option<(f64, f64)> {
+        if let Some(max) = self.max_iterations.filter(|max| self.iterations >= *max) {
+            return Some((self.iterations as f64, max as f64));
+        }
+        let max = self.max_seconds?;
+        let elapsed = match (self.started_at, now) {
+            _ if self.iterations == 0 => 0.0,
+            (Some(start), Some(now)) => now.since(start).0 as f64 / 1000.0,
+            _ => return None,
+        };
+        (elapsed >= max).then_some((elapsed, max))
+    }
+
+    fn stop(&self, (seen, limit): (f64, f64), acts: &mut Acts<'_, '_>) {
+        let act = match (self.method.as_str(), self.legacy) {
+            ("force", true) => acts
+                .act(Action::Stop, EXECUTOR)
+                .code("force")
+                .detail("Agent stopped due to iteration limit or time limit."),
+            ("force", false) => {
+                acts.act(Action::Stop, EXECUTOR).code("force").detail("Agent stopped due to max iterations.")
+            }
+            ("generate", true) => {
+                let act = acts.act(Action::ForceFinal, EXECUTOR).code("generate").ends_run();
+                match &self.forced_answer {
+                    Some(answer) => act.detail(answer.as_str()),
+                    None => act,
+                }
+            }
+            (method, true) => {
+                let words = format!("early_stopping_method should be one of `force` or `generate`, got {method}");
+                acts.act(Action::Fail, EXECUTOR).code("ValueError").detail(words)
+            }
+            (method, false) => {
+                let words = format!("Got unsupported early_stopping_method `{method}`");
+                acts.act(Action::Fail, EXECUTOR).code("ValueError").detail(words)
+            }
+        };
+        act.evidence(seen, limit);
+    }
+
+    fn reply(&mut self, message: &Message, acts: &mut Acts<'_, '_>) {
+        let unreadable = self.legacy && message.tool_calls.is_empty() && is_unreadable(&message.text());
+        if unreadable && !self.handles_parsing_errors {
+            acts.act(Action::Fail, EXECUTOR).code("ValueError");
+            return;
+        }
+        self.finished = message.tool_calls.is_empty() && !unreadable;
+        self.iterations += i64::from(!self.finished);
+    }
+}
+
+/// A reply given raw that the text protocol cannot read: neither an answer nor an action.
+fn is_unreadable(text: &str) -> bool {
+    text.strip_prefix("RAW:").is_some_and(|raw| !raw.contains("Final Answer:"))
+}
+
+impl Machine for Executor {
+    fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
+        let Some(message) = event.message() else { return };
+        if message.role == Role::User {
+            self.iterations = 0;
+            self.finished = false;
+            self.started_at = message.ts;
+        } else if message.is_step() && !self.finished {
+            self.reply(message, acts);
+        }
+    }
+
+    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+        if view.moment() == Moment::BeforeRequest
+            && !self.finished
+            && let Some(evidence) = self.reached(view.now())
+        {
+            self.stop(evidence, acts);
+        }
+    }
+}

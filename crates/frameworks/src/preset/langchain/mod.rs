@@ -1,0 +1,147 @@
+//! LangChain and LangGraph: supersteps, call-limit middleware, and the older agent executor.
+
+mod executor;
+mod graph;
+mod middleware;
+
+use serde_json::{Map, Value};
+
+use super::frame::{COMBINED, Parameter, Recipe, Settings, SettingsError};
+use super::{Preset, Variant};
+use crate::decision::Need;
+
+const RECURSION: &str = "recursion_limit";
+const REMAINING: &str = "remaining_steps";
+const MODEL_CALLS: &str = "ModelCallLimitMiddleware";
+const TOOL_CALLS: &str = "ToolCallLimitMiddleware";
+const EXECUTOR: &str = "AgentExecutor";
+
+const PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "recursion_limit",
+        default: "9999",
+        off: "",
+        doc: "supersteps of one invoke (10007 outside create_agent); below 1 is refused",
+    },
+    Parameter {
+        name: "middleware",
+        default: "[]",
+        off: "[]",
+        doc: "tables with `type` (ModelCallLimitMiddleware, ToolCallLimitMiddleware), run_limit, thread_limit, \
+              exit_behavior and tool_name; at least one limit each",
+    },
+    Parameter {
+        name: "max_iterations",
+        default: "15",
+        off: "null",
+        doc: "AgentExecutor: replies with calls of one run",
+    },
+    Parameter { name: "max_execution_time", default: "null", off: "null", doc: "AgentExecutor: seconds of one run" },
+    Parameter {
+        name: "early_stopping_method",
+        default: "force",
+        off: "",
+        doc: "AgentExecutor: force (a fixed sentence) or generate (one more model call; legacy agents only)",
+    },
+    Parameter {
+        name: "handle_parsing_errors",
+        default: "false",
+        off: "",
+        doc: "AgentExecutor: an unparsable reply is an iteration rather than an error",
+    },
+    Parameter {
+        name: "agent",
+        default: "tool-calling",
+        off: "",
+        doc: "AgentExecutor: tool-calling (runnable) or ZeroShotAgent (legacy, text)",
+    },
+];
+
+const VARIANTS: &[Variant] = &[
+    Variant { name: "create_agent", doc: "langchain's agent with middleware; recursion_limit 9999" },
+    Variant {
+        name: "create_react_agent",
+        doc: "langgraph's prebuilt agent; recursion_limit 10007; apologises when the steps run out",
+    },
+    Variant { name: "AgentExecutor", doc: "the older loop of langchain-classic; 15 iterations" },
+];
+
+const MANUAL: &str = "\
+## Rules
+- `recursion_limit`: an error once that many supersteps are over. A model call is one, a tool round (all parallel \
+calls) one, each before-model and after-model hook of a middleware one more.
+- `remaining_steps` (create_react_agent): with a reply in superstep k, limit - k < 2 and calls pending, or limit - k < 1, \
+the reply is replaced by an apology and the run ends. The error may follow all the same.
+- `ModelCallLimitMiddleware`, before the model: ends the run, or raises.
+- `ToolCallLimitMiddleware`, after the reply, call by call: refuses the call (default), ends the run with nothing of \
+the reply run, or raises.
+- `AgentExecutor`: max_iterations (15), max_execution_time (none), looked at before each reply.
+## Comparator
+`>=` for supersteps, model calls, iterations and seconds; count + 1 `>` limit for tool calls.
+## Counter
+Supersteps are counted when they are over, *before* looking whether work is left: **n supersteps need a limit of \
+n + 1**, and the error comes even when the answer is there. Tool calls: the run count includes refused calls, the \
+thread count only allowed ones; failed calls count. Parallel calls, failed tools and unparsable replies are one \
+iteration each. Seconds are read at the end of an iteration.
+## Reset
+Each user message is one invoke; thread limits count over all of them.
+## Off value
+A middleware limit of null is off (not all of one middleware). 0 and negatives: no model call, or no tool call at all. \
+`max_iterations` null is off, 0 and negatives make no model call; `max_execution_time` 0 stops at once.
+## Traps
+- With an odd limit create_react_agent apologises *and* raises.
+- run_limit above thread_limit is refused by ToolCallLimit and accepted by ModelCallLimit.
+- `generate` raises with a runnable agent, and only once the limit is reached.
+- recursion_limit was 25 in older releases.
+";
+
+/// The preset.
+pub(super) fn preset() -> Preset {
+    Preset {
+        id: "langchain",
+        version: "langgraph 1.2.22, langchain 1.4.7, langchain-classic 1.0.8, langgraph-prebuilt 1.1.2",
+        source: "langgraph pregel loop, langchain/agents/middleware, langchain_classic/agents/agent.py",
+        summary: "9999 supersteps (n need n + 1), optional call limits; older executor: 15 iterations",
+        manual: MANUAL,
+        parameters: PARAMETERS,
+        variants: VARIANTS,
+        tables: &[RECURSION, REMAINING, MODEL_CALLS, TOOL_CALLS, "together", EXECUTOR],
+        build,
+        case,
+    }
+}
+
+/// `config.agent` names the kind of agent; the forced last answer of `generate` is scripted.
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
+    let mut settings = Settings { only: None, ..Settings::of_case("", input) };
+    // All at once is either the executor's limits or the middlewares of a graph.
+    let executor = ["max_iterations", "early_stopping_method", "max_execution_time", "handle_parsing_errors"];
+    if rule == EXECUTOR || (rule == COMBINED && settings.gives(&executor)) {
+        settings.variant = Some(EXECUTOR.to_owned());
+        settings.driver.insert("forced_answer".to_owned(), Value::from("forced"));
+    } else if let Some(Value::String(agent)) = settings.set.shift_remove("agent") {
+        settings.variant = Some(agent);
+    }
+    Ok(settings)
+}
+
+fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+    if settings.is_variant(EXECUTOR) {
+        let executor = executor::Executor::new(settings)?;
+        let timed = executor.is_timed();
+        let recipe = Recipe::new(executor, &[EXECUTOR]).resumes_at_user().asks_after_end();
+        return Ok(if timed { recipe.needs(EXECUTOR, Need::Times) } else { recipe });
+    }
+    let react = settings.is_variant("create_react_agent");
+    let limit = settings.opt_int("recursion_limit", None)?.unwrap_or(if react { 10007 } else { 9999 });
+    let hooks = middleware::list(settings.get("middleware"))?;
+    let mut rules = vec![RECURSION];
+    rules.extend(react.then_some(REMAINING));
+    for rule in hooks.iter().map(middleware::Middleware::rule) {
+        if !rules.contains(&rule) {
+            rules.push(rule);
+        }
+    }
+    Ok(Recipe::new(graph::Graph::new(limit, react, hooks), &rules).blind(&rules).resumes_at_user())
+}

@@ -1,0 +1,303 @@
+//! OpenHands SDK: the stuck detector, and the limits of its run loop.
+
+mod detector;
+
+use serde_json::{Map, Value};
+
+use super::frame::{Action, Acts, Machine, Recipe, Settings, SettingsError, native};
+use super::{Parameter, Preset};
+use crate::decision::Need;
+use crate::python;
+use crate::transcript::{Event, Message, Moment, PointView, Role};
+
+use detector::{Detector, Seen, Thresholds, deed};
+
+const ACTION_OBSERVATION: &str = "stuck_detector.action_observation";
+const ACTION_ERROR: &str = "stuck_detector.action_error";
+const MONOLOGUE: &str = "stuck_detector.monologue";
+const ALTERNATING: &str = "stuck_detector.alternating_pattern";
+const CORRECTIVE: &str = "corrective_nudge";
+const ITERATIONS: &str = "max_iteration_per_run";
+const BUDGET: &str = "max_budget_per_run";
+
+const PARAMETERS: &[Parameter] = &[
+    Parameter { name: "stuck_detection", default: "true", off: "false", doc: "the detector as a whole" },
+    Parameter {
+        name: "thresholds.action_observation",
+        default: "4",
+        off: "",
+        doc: "equal actions with equal observations; at least 1",
+    },
+    Parameter {
+        name: "thresholds.action_error",
+        default: "3",
+        off: "",
+        doc: "equal actions answered by agent errors: nudge at this many, stuck one later; at least 1",
+    },
+    Parameter { name: "thresholds.monologue", default: "3", off: "", doc: "agent messages at the tail; at least 1" },
+    Parameter {
+        name: "thresholds.alternating_pattern",
+        default: "6",
+        off: "",
+        doc: "actions (and observations) equal to the one two before; at least 1",
+    },
+    Parameter { name: "max_iteration_per_run", default: "500", off: "", doc: "model calls of one run(); at least 1" },
+    Parameter {
+        name: "schema_defaults",
+        default: "{}",
+        off: "{}",
+        doc: "arguments that the tools' schemas fill in when a call leaves them out; no recording holds the schemas",
+    },
+    Parameter {
+        name: "max_budget_per_run",
+        default: "null",
+        off: "null",
+        doc: "dollars spent; 0 stops after one step",
+    },
+];
+
+const MANUAL: &str = "\
+## Rules, in order
+Before each request, over the last 20 events, cut after the last user message: the nudge, and when it is \
+given nothing else; otherwise stuck if any of four patterns holds. After each step: the budget, then the iterations.
+- `stuck_detector`, action_observation (4): the last n actions are equal and the last n observations are \
+equal, as two separate lists.
+- `stuck_detector`, action_error (3): s trailing (action, observation) pairs, paired by position from the \
+end, have an equal action and an agent error. s == n: a message is injected, once for each error. s > n: stuck.
+- `stuck_detector`, monologue (3): n agent messages at the tail; their text is not compared.
+- `stuck_detector`, alternating_pattern (6): the last n actions and observations are each equal to the one two places before.
+- `max_budget_per_run` (none): dollars spent in the conversation, after the step.
+- `max_iteration_per_run` (500): model calls of this run, after the step.
+## Comparator
+`>=` for both limits, for action_observation, monologue and alternating_pattern; `==` then `>` for action_error.
+## Counter
+Events: parallel calls count one by one; their actions come before their observations. The injected nudge takes a place.
+## Window
+20 events. No stuck check while it holds fewer than the smallest of the first three thresholds.
+## Identity
+Action: thought (the text of the reply, first call only), tool and arguments (key order free, list order kept, \
+1 = 1.0 = true). The argument `summary` is not compared. Observation: tool, content, error flag. Agent error: its text. \
+A rejection by the user equals nothing.
+## Reset
+A user message restarts the window and the iterations; a message of the environment does not. The money is never reset.
+## Off value
+`stuck_detection = false`, only as a whole. No threshold and no cap below 1. `max_budget_per_run` null is off.
+## Traps
+- action_error 9 nudges at every new error and never gets stuck; 10 nudges once; above 10 nothing can fire.
+- Four erring calls in one reply jump over the nudge.
+- A constant sequence also alternates; alternating_pattern 1 or 2 fires on any pairs.
+- A reply that finishes on the last allowed step keeps its finish.
+- A tool that ran and reports failure is no agent error. Recordings rarely tell; a flagged result counts as one.
+";
+
+/// The preset.
+pub(super) fn preset() -> Preset {
+    Preset {
+        id: "openhands",
+        version: "openhands-sdk 1.58.0",
+        source: "openhands/sdk/conversation/stuck_detector.py, impl/local_conversation.py",
+        summary: "stuck detector with four patterns, 500 iterations, optional budget",
+        manual: MANUAL,
+        parameters: PARAMETERS,
+        variants: &[],
+        tables: &["stuck_detector", ITERATIONS, BUDGET],
+        build,
+        case,
+    }
+}
+
+/// The detector is part of every run, so no rule is left out. The driver's own tool, in the loop,
+/// declares `y` with the default 0.
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+fn case(_rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
+    let mut settings = Settings { only: None, ..Settings::of_case("", input) };
+    if settings.device("drive").and_then(Value::as_str) == Some("run") {
+        settings.set.insert("schema_defaults".to_owned(), serde_json::json!({ "y": 0 }));
+    }
+    Ok(settings)
+}
+
+fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+    let max_iterations = settings.int("max_iteration_per_run", 500)?;
+    if max_iterations < 1 {
+        return Err(SettingsError::refused("ValidationError", "1 validation error for ConversationState"));
+    }
+    let thresholds = Thresholds {
+        action_observation: threshold(settings, "thresholds.action_observation", 4)?,
+        action_error: threshold(settings, "thresholds.action_error", 3)?,
+        monologue: threshold(settings, "thresholds.monologue", 3)?,
+        alternating_pattern: threshold(settings, "thresholds.alternating_pattern", 6)?,
+    };
+    let conversation = Conversation {
+        drive: match settings.device("drive").and_then(Value::as_str) {
+            Some("detector") => Drive::Detector,
+            Some("run") => Drive::Run,
+            _ => Drive::Recording,
+        },
+        detector: settings.flag("stuck_detection", true)?.then(|| Detector::new(thresholds)),
+        max_iterations,
+        max_budget: settings.opt_number("max_budget_per_run", None)?,
+        schema_defaults: settings.get("schema_defaults").and_then(Value::as_object).cloned().unwrap_or_default(),
+        iterations: 0,
+        spent: 0.0,
+        finished: false,
+        finishing: false,
+    };
+    let mut rules = Vec::new();
+    if conversation.detector.is_some() {
+        rules.extend([ACTION_ERROR, ACTION_OBSERVATION, MONOLOGUE, ALTERNATING]);
+    }
+    rules.extend(conversation.max_budget.map(|_| BUDGET));
+    rules.push(ITERATIONS);
+    rules.extend((conversation.drive == Drive::Run).then_some(CORRECTIVE));
+    Ok(Recipe::new(conversation, &rules)
+        .blind(&[BUDGET, ITERATIONS, CORRECTIVE])
+        .needs(ACTION_ERROR, Need::ErrorFlags)
+        .needs(BUDGET, Need::Cost)
+        .asks_after_end())
+}
+
+fn threshold(settings: &Settings, name: &str, default: i64) -> Result<usize, SettingsError> {
+    let value = settings.int(name, default)?;
+    usize::try_from(value)
+        .ok()
+        .filter(|value| *value >= 1)
+        .ok_or_else(|| SettingsError::refused("ValidationError", "1 validation error for StuckDetectionThresholds"))
+}
+
+/// What drives the conversation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Drive {
+    /// The SDK's own loop: a reply without calls ends the run, or is corrected when it is blank.
+    Run,
+    /// A recording: one that goes on after a reply without calls shows a harness that asked again.
+    Recording,
+    /// A test driver that asks the detector alone.
+    Detector,
+}
+
+#[derive(Clone, Debug)]
+struct Conversation {
+    drive: Drive,
+    detector: Option<Detector>,
+    max_iterations: i64,
+    max_budget: Option<f64>,
+    schema_defaults: Map<String, Value>,
+    iterations: i64,
+    spent: f64,
+    finished: bool,
+    finishing: bool,
+}
+
+impl Conversation {
+    fn push(&mut self, seen: Seen) {
+        if let Some(detector) = &mut self.detector {
+            detector.push(seen);
+        }
+    }
+
+    /// A message that neither the user nor the agent wrote. True when this is one.
+    fn is_environment(&mut self, message: &Message) -> bool {
+        let seen = match native::word(message, "native").as_deref() {
+            Some("environment") => Seen::EnvironmentMessage,
+            Some("CondensationSummaryEvent") => Seen::Condensation,
+            _ => return false,
+        };
+        self.push(seen);
+        true
+    }
+
+    fn user(&mut self) {
+        if let Some(detector) = &mut self.detector {
+            detector.restart();
+        }
+        self.iterations = 0;
+        self.finished = false;
+    }
+
+    fn reply(&mut self, message: &Message, acts: &mut Acts<'_, '_>) {
+        self.iterations += 1;
+        self.spent += message.cost.map_or(0.0, |cost| cost.0);
+        self.finishing = message.tool_calls.iter().any(|call| &*call.name == "finish");
+        let text = message.text();
+        for (nth, call) in message.tool_calls.iter().enumerate() {
+            let thought = if nth == 0 { text.to_string() } else { String::new() };
+            let deed = deed(call, thought, self.drive != Drive::Detector, &self.schema_defaults);
+            self.push(Seen::Action(deed));
+        }
+        if !message.tool_calls.is_empty() {
+            return;
+        }
+        self.push(Seen::AgentMessage);
+        if self.drive != Drive::Run {
+            return;
+        }
+        if python::strip(&text).is_empty() {
+            acts.act(Action::Inject, CORRECTIVE).code("corrective_nudge").detail(CORRECTION);
+            self.push(Seen::EnvironmentMessage);
+        } else {
+            self.finished = true;
+        }
+    }
+
+    fn before_request(&mut self, acts: &mut Acts<'_, '_>) {
+        let Some(detector) = self.detector.as_mut().filter(|_| !self.finished) else { return };
+        if let Some(words) = detector.nudge() {
+            let threshold = detector.action_error() as f64;
+            acts.act(Action::Inject, ACTION_ERROR)
+                .code("action_error_nudge")
+                .detail(words)
+                .evidence(threshold, threshold);
+            detector.push(Seen::EnvironmentMessage);
+        } else if let Some((pattern, threshold)) = detector.pattern() {
+            let threshold = threshold as f64;
+            let name = pattern.trim_start_matches("stuck_detector.");
+            acts.act(Action::Stop, pattern).code("STUCK").detail(name).evidence(threshold, threshold);
+        }
+    }
+
+    fn after_step(&mut self, acts: &mut Acts<'_, '_>) {
+        self.finished |= self.finishing;
+        self.finishing = false;
+        if self.finished {
+            return;
+        }
+        if let Some(budget) = self.max_budget.filter(|budget| self.spent >= *budget) {
+            let spent = self.spent;
+            let words = format!("Agent reached maximum budget limit (${budget:.4}); accumulated cost ${spent:.4}.");
+            acts.act(Action::Fail, BUDGET).code("MaxBudgetReached").detail(words).evidence(spent, budget);
+        } else if self.iterations >= self.max_iterations {
+            let (seen, limit) = (self.iterations as f64, self.max_iterations);
+            let words = format!("Agent reached maximum iterations limit ({limit}).");
+            acts.act(Action::Fail, ITERATIONS).code("MaxIterationsReached").detail(words).evidence(seen, limit as f64);
+        }
+    }
+}
+
+const CORRECTION: &str = "Your last response did not include a function call or a message. Please use a tool to \
+                          proceed with the task.";
+
+impl Machine for Conversation {
+    fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
+        let Some(message) = event.message() else { return };
+        match message.role {
+            Role::User | Role::Assistant if self.is_environment(message) => {}
+            Role::User => self.user(),
+            Role::Assistant if message.is_step() => self.reply(message, acts),
+            Role::Tool if message.is_result() => {
+                if let Some(detector) = &mut self.detector {
+                    detector.result(message);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+        match view.moment() {
+            Moment::BeforeRequest => self.before_request(acts),
+            Moment::AfterTools if self.drive != Drive::Detector => self.after_step(acts),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Magentic: a manager whose progress ledgers say whether the work goes on.
+
+use serde_json::Value;
+
+use super::super::frame::{Action, Acts, Facts, Machine, Settings, SettingsError};
+use crate::python;
+use super::{MAGENTIC_LEDGER, MAGENTIC_LIMITS};
+use crate::transcript::{Event, Role};
+
+#[derive(Clone, Debug)]
+pub(super) struct Magentic {
+    max_stalls: i64,
+    max_resets: Option<i64>,
+    max_rounds: Option<i64>,
+    stalls: i64,
+    resets: i64,
+    rounds: i64,
+}
+
+/// What a ledger answers.
+struct Ledger {
+    satisfied: bool,
+    progress: bool,
+    in_loop: bool,
+}
+
+impl Ledger {
+    /// Answers as plain values, or as `{reason, answer}`; `None` when it cannot be read.
+    fn read(reply: &str) -> Option<Self> {
+        let table: Value = serde_json::from_str(reply).ok()?;
+        let answer = |name: &str| {
+            let value = table.get(name)?;
+            Some(python::is_true(value.get("answer").unwrap_or(value)))
+        };
+        Some(Self {
+            satisfied: answer("is_request_satisfied")?,
+            progress: answer("is_progress_being_made")?,
+            in_loop: answer("is_in_loop")?,
+        })
+    }
+}
+
+impl Magentic {
+    pub(super) fn new(settings: &Settings) -> Result<Self, SettingsError> {
+        let max_stalls = settings.int("max_stall_count", 3)?;
+        let max_resets = settings.opt_int("max_reset_count", None)?;
+        let max_rounds = settings.opt_int("max_round_count", None)?;
+        let refused = max_stalls < 0 || max_resets.is_some_and(|max| max < 0) || max_rounds.is_some_and(|max| max < 1);
+        if refused {
+            return Err(SettingsError::refused("ValidationError", "1 validation error for the manager"));
+        }
+        Ok(Self { max_stalls, max_resets, max_rounds, stalls: 0, resets: 0, rounds: 0 })
+    }
+
+    /// Looked at before each ledger.
+    fn before_ledger(&self, acts: &mut Acts<'_, '_>) {
+        let rounds = self.max_rounds.filter(|max| self.rounds >= *max).map(|max| ("round", self.rounds, max));
+        let resets = self.max_resets.filter(|max| self.resets > *max).map(|max| ("reset", self.resets, max));
+        if let Some((name, seen, limit)) = rounds.or(resets) {
+            let act = acts.act(Action::Stop, MAGENTIC_LIMITS).code(format!("Max {name} count reached."));
+            act.evidence(seen as f64, limit as f64).field("before_request", true);
+        }
+    }
+
+    fn ledger(&mut self, ledger: &Ledger, acts: &mut Acts<'_, '_>) {
+        self.rounds += 1;
+        if ledger.satisfied {
+            acts.act(Action::Stop, MAGENTIC_LEDGER).code("is_request_satisfied");
+            return;
+        }
+        let stalls = if !ledger.progress || ledger.in_loop { self.stalls + 1 } else { (self.stalls - 1).max(0) };
+        self.stalls = stalls;
+        if stalls > self.max_stalls {
+            let act = acts.act(Action::Inject, MAGENTIC_LEDGER).code("replan").field("stall_count", stalls);
+            act.evidence(stalls as f64, self.max_stalls as f64);
+            self.stalls = 0;
+            self.resets += 1;
+            self.before_ledger(acts);
+        }
+    }
+}
+
+impl Machine for Magentic {
+    fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
+        match event {
+            Event::Message(message) if message.role == Role::User => {
+                (self.stalls, self.resets, self.rounds) = (0, 0, 0);
+                self.before_ledger(acts);
+            }
+            Event::Message(message) if message.is_step() && message.tool_calls.is_empty() => self.before_ledger(acts),
+            Event::Judge(judge) => {
+                if let Some(ledger) = judge.reply.as_ref().and_then(|reply| Ledger::read(&reply.as_str())) {
+                    self.ledger(&ledger, acts);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn facts(&self) -> Facts {
+        vec![("ledgers_used", self.rounds.into())]
+    }
+}

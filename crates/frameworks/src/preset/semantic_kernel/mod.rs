@@ -1,0 +1,139 @@
+//! Semantic Kernel: automatic function calls, group chats and their termination strategies, Magentic.
+
+mod auto_invoke;
+mod chat;
+mod magentic;
+mod strategy;
+
+use serde_json::{Map, Value};
+
+use super::frame::{COMBINED, Parameter, Recipe, Settings, SettingsError};
+use super::{Preset, Variant};
+use crate::decision::Need;
+
+const AUTO_INVOKE: &str = "auto_invoke";
+const MAXIMUM: &str = "maximum_iterations";
+const STRATEGY: &str = "termination_strategy";
+const AGGREGATOR: &str = "AggregatorTerminationStrategy";
+const ROUNDS: &str = "max_rounds";
+const MAGENTIC_LIMITS: &str = "magentic.limits";
+const MAGENTIC_LEDGER: &str = "magentic.ledger";
+const AGENT_NAMES: Need = Need::Native("agent names");
+
+const PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "maximum_auto_invoke_attempts",
+        default: "5",
+        off: "0",
+        doc: "rounds of calls before the functions are taken away; 1 with Required, 0 with None",
+    },
+    Parameter { name: "function_choice_behavior", default: "Auto", off: "", doc: "Auto, Required or None" },
+    Parameter { name: "auto_invoke", default: "true", off: "false", doc: "call functions without asking" },
+    Parameter {
+        name: "termination_strategy",
+        default: "{ type = \"default\" }",
+        off: "",
+        doc: "AgentGroupChat: type (default, never, contains, min_messages), word, n, agents, maximum_iterations, \
+              automatic_reset",
+    },
+    Parameter { name: "strategies", default: "null", off: "", doc: "aggregator: its parts, written as above" },
+    Parameter { name: "condition", default: "All", off: "", doc: "aggregator: All or Any" },
+    Parameter { name: "max_rounds", default: "null", off: "null", doc: "GroupChatOrchestration: agents that speak" },
+    Parameter { name: "max_stall_count", default: "3", off: "", doc: "Magentic: stalls before a new plan" },
+    Parameter { name: "max_reset_count", default: "null", off: "null", doc: "Magentic: new plans" },
+    Parameter { name: "max_round_count", default: "null", off: "null", doc: "Magentic: progress ledgers" },
+];
+
+const VARIANTS: &[Variant] = &[
+    Variant { name: "auto_invoke", doc: "one agent and its functions: 5 rounds of calls, then a request without them" },
+    Variant { name: "AgentGroupChat", doc: "agents in turn under a termination strategy: 5 turns an invocation" },
+    Variant { name: "GroupChatOrchestration", doc: "agents in turn under a manager: max_rounds, none by default" },
+    Variant { name: "MagenticOrchestration", doc: "a manager with progress ledgers: replans after the 4th stall" },
+    Variant {
+        name: "AggregatorTerminationStrategy",
+        doc: "ALL or ANY of several strategies; in this version no AgentGroupChat takes it",
+    },
+];
+
+const MANUAL: &str = "\
+## Rules
+- `auto_invoke`: at most N requests with functions (Auto 5, Required 1, None 0); after the N-th round of calls one \
+more request with the functions taken away. Calls in that reply are returned unexecuted.
+- `termination_strategy`, after every message of an agent, on the whole history; `agents` restricts it to theirs. A yes \
+completes the chat.
+- `maximum_iterations`: agent turns of one invocation (default strategy 5, one's own 99). It does **not** complete the chat.
+- `AggregatorTerminationStrategy`: ALL (default) or ANY of the parts **on this message**; the parts' maxima are ignored.
+- `max_rounds`: agents that speak in a GroupChatOrchestration.
+- `magentic`: before each ledger, rounds and resets. A ledger that is satisfied stops; then a stall + 1 if no progress \
+or in a loop, else - 1 (not below 0); over the limit a new plan: stalls 0, resets + 1, next ledger at once.
+## Comparator
+Attempts and turns count up to N; max_rounds counter + 1 `>`; ledgers `>=`, resets `>`, stalls `>`.
+## Counter
+Rounds of calls (parallel ones are one); agent turns = replies without calls; ledgers, also those that replan.
+## Reset
+Attempts and turns with each user message; max_rounds never. A completed chat refuses the next invocation unless \
+`automatic_reset`.
+## Off value
+max_rounds, max_reset_count, max_round_count null. Attempts of 0 or below switch automatic calls off: the first reply with \
+calls is returned as it is. A maximum of 0 or below: nobody speaks.
+## Traps
+- The conditions of an aggregator are not latched: they must hold on one message. Empty ALL is true, empty ANY false.
+- A word is looked for in the lower-cased message, so a word with capitals is never found.
+- Agents are told apart by the `name` of their messages; ledgers are judge replies.
+";
+
+/// The preset.
+pub(super) fn preset() -> Preset {
+    Preset {
+        id: "semantic-kernel",
+        version: "semantic-kernel 1.45.0",
+        source: "connectors/ai/chat_completion_client_base.py, agents/group_chat, agents/strategies, agents/orchestration",
+        summary: "5 automatic rounds of calls, then a request without functions; group chats of 5 turns; Magentic",
+        manual: MANUAL,
+        parameters: PARAMETERS,
+        variants: VARIANTS,
+        tables: &["auto_invoke", "group_chat_termination", "aggregator", "orchestration_max_rounds", "magentic"],
+        build,
+        case,
+    }
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
+    let given = Settings::of_case(rule, input);
+    // All at once: which of its loops is driven, the configuration says.
+    let rule = match rule {
+        COMBINED if given.gives(&["termination_strategy"]) => "group_chat_termination",
+        COMBINED if given.gives(&["strategies"]) => "aggregator",
+        COMBINED if given.gives(&["max_stall_count", "max_round_count", "max_reset_count"]) => "magentic",
+        COMBINED if given.gives(&["max_rounds"]) => "orchestration_max_rounds",
+        rule => rule,
+    };
+    let variant = match rule {
+        "group_chat_termination" => "AgentGroupChat",
+        "aggregator" => AGGREGATOR,
+        "orchestration_max_rounds" => "GroupChatOrchestration",
+        "magentic" => "MagenticOrchestration",
+        _ => "auto_invoke",
+    };
+    Ok(Settings { only: None, variant: Some(variant.to_owned()), ..given })
+}
+
+fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+    let recipe = match settings.variant.as_deref() {
+        Some("AgentGroupChat") => Recipe::new(chat::GroupChat::new(settings)?, &[STRATEGY, MAXIMUM])
+            .needs(STRATEGY, AGENT_NAMES)
+            .needs(MAXIMUM, AGENT_NAMES),
+        Some(AGGREGATOR) => Recipe::new(chat::Aggregator::new(settings)?, &[AGGREGATOR]).needs(AGGREGATOR, AGENT_NAMES),
+        Some("GroupChatOrchestration") => {
+            Recipe::new(chat::Rounds::new(settings)?, &[ROUNDS]).blind(&[ROUNDS]).needs(ROUNDS, AGENT_NAMES)
+        }
+        Some("MagenticOrchestration") => {
+            Recipe::new(magentic::Magentic::new(settings)?, &[MAGENTIC_LIMITS, MAGENTIC_LEDGER])
+                .needs(MAGENTIC_LIMITS, Need::Judge)
+                .needs(MAGENTIC_LEDGER, Need::Judge)
+        }
+        _ => Recipe::new(auto_invoke::AutoInvoke::new(settings)?, &[AUTO_INVOKE]).blind(&[AUTO_INVOKE]),
+    };
+    Ok(recipe.resumes_at_user().over_with_last_stop())
+}

@@ -1,0 +1,61 @@
+//! When a strategy says that a chat is over.
+
+use serde_json::{Map, Value};
+
+use super::super::frame::{SettingsError, wrong_kind};
+use crate::python;
+
+/// A termination strategy.
+#[derive(Clone, Debug)]
+pub(super) struct Strategy {
+    kind: Kind,
+    /// Only messages of these agents are tested; empty is everybody's.
+    agents: Vec<String>,
+    pub(super) maximum_iterations: i64,
+    pub(super) automatic_reset: bool,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Never,
+    Contains(String),
+    MinMessages(i64),
+}
+
+impl Strategy {
+    /// A strategy as configured; `None` is the default one.
+    pub(super) fn read(value: Option<&Value>) -> Result<Self, SettingsError> {
+        let empty = Map::new();
+        let table = match value {
+            None | Some(Value::Null) => &empty,
+            Some(Value::Object(table)) => table,
+            Some(other) => return Err(wrong_kind("termination_strategy", "a table", other)),
+        };
+        let word = |name: &str| table.get(name).and_then(Value::as_str);
+        let (kind, maximum) = match word("type").unwrap_or("default") {
+            "default" => (Kind::Never, 5),
+            "never" => (Kind::Never, 99),
+            "contains" => (Kind::Contains(word("word").unwrap_or_default().to_owned()), 99),
+            "min_messages" => (Kind::MinMessages(table.get("n").and_then(Value::as_i64).unwrap_or(0)), 99),
+            other => return Err(wrong_kind("termination_strategy.type", "a known type", &Value::from(other))),
+        };
+        let agents = table.get("agents").and_then(Value::as_array);
+        Ok(Self {
+            kind,
+            agents: agents.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect(),
+            maximum_iterations: table.get("maximum_iterations").and_then(Value::as_i64).unwrap_or(maximum),
+            automatic_reset: table.get("automatic_reset").and_then(Value::as_bool).unwrap_or(false),
+        })
+    }
+
+    /// Does it say yes to this message of `agent`, the `n_messages`-th of all agents?
+    pub(super) fn ends(&self, agent: &str, text: &str, n_messages: i64) -> bool {
+        let in_scope = self.agents.is_empty() || self.agents.iter().any(|name| name == agent);
+        in_scope
+            && match &self.kind {
+                Kind::Never => false,
+                Kind::Contains(word) => python::lower(text).contains(word.as_str()),
+                Kind::MinMessages(n) => n_messages >= *n,
+            }
+    }
+}

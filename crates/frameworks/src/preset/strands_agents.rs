@@ -1,0 +1,341 @@
+//! Strands: limits of one agent invocation, and the limits of a swarm or graph of agents.
+
+use serde_json::{Map, Value};
+
+use super::Preset;
+use super::frame::{Action, Acts, COMBINED, Facts, Machine, Parameter, Recipe, Settings, SettingsError};
+use crate::python;
+use crate::decision::Need;
+use crate::transcript::{Event, Instant, Message, Moment, PointView, Role};
+
+const LIMITS: &str = "limits";
+const SWARM: &str = "swarm";
+const GRAPH: &str = "graph";
+
+/// The caps an invocation may have, in the order they are looked at.
+const CAPS: [(&str, &str); 3] =
+    [("turns", "limit_turns"), ("total_tokens", "limit_total_tokens"), ("output_tokens", "limit_output_tokens")];
+
+const PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "limits",
+        default: "null",
+        off: "null",
+        doc: "caps of one invocation: turns, total_tokens, output_tokens; each a positive whole number",
+    },
+    Parameter { name: "max_handoffs", default: "20", off: "", doc: "agents of a swarm that may run" },
+    Parameter { name: "max_iterations", default: "20", off: "", doc: "agents of a swarm that may run: the same count" },
+    Parameter {
+        name: "execution_timeout",
+        default: "900.0",
+        off: "",
+        doc: "seconds of a swarm (a graph has none by default), looked at before the next agent",
+    },
+    Parameter {
+        name: "repetitive_handoff_detection_window",
+        default: "0",
+        off: "0",
+        doc: "how many of the latest agents of a swarm are looked at",
+    },
+    Parameter {
+        name: "repetitive_handoff_min_unique_agents",
+        default: "0",
+        off: "0",
+        doc: "how many of them must differ",
+    },
+    Parameter { name: "max_node_executions", default: "null", off: "null", doc: "nodes of a graph that may run" },
+];
+
+const MANUAL: &str = "\
+## Rules
+- `limits` (none), before each request of one invocation but the first: turns, then total_tokens (input + output), \
+then output_tokens. A stop reason, no exception.
+- `swarm`, before each agent: max_handoffs (20), max_iterations (20), execution_timeout (900 s), then a repetitive \
+hand-off: at least `window` agents have run and fewer than the minimum of the last `window` differ.
+- `graph`, before each node: max_node_executions (none), execution_timeout (none).
+## Comparator
+`>=` for counts and tokens, `>` for seconds, `<` for differing agents.
+## Counter
+Turns are requests; parallel calls are one. **max_handoffs and max_iterations compare the same number**, agents that \
+have finished a turn: 3 lets three agents run, that is two hand-offs. Requests inside a turn are not counted; a \
+hand-off to oneself counts.
+## Window
+The whole invocation; for hand-offs the last `window` agents, once the window is full.
+## Reset
+Each invocation (a user message).
+## Off value
+`limits` null or {}. A cap of 0, a negative, null, a fraction or an unknown name is a `TypeError`. For a swarm 0 and \
+negatives stop before the first agent; 0 seconds let the first agent run. Window or minimum 0: no hand-off test.
+## Traps
+- With the defaults max_iterations can never be the one named.
+- Missing usage counts as 0, so a token cap never stops. Overshoot in the final reply is a normal end.
+- Agents are told apart by the `name` of their messages; a hand-off is a call of `handoff_to_agent`.
+";
+
+/// The preset.
+pub(super) fn preset() -> Preset {
+    Preset {
+        id: "strands-agents",
+        version: "strands-agents 1.62.0",
+        source: "strands/event_loop/event_loop.py, multiagent/swarm.py, multiagent/graph.py",
+        summary: "optional limits of an invocation; a swarm stops after 20 agents or 900 seconds",
+        manual: MANUAL,
+        parameters: PARAMETERS,
+        variants: &[],
+        tables: &[LIMITS, SWARM, GRAPH],
+        build,
+        case,
+    }
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
+    let mut settings = Settings::of_case(rule, input).devices(&["seconds_per_model_call"]);
+    if rule == COMBINED {
+        // An agent, a swarm and a graph are driven apart: the configuration says which it is.
+        settings.only = Some(match () {
+            () if settings.gives(&["max_node_executions"]) => GRAPH.to_owned(),
+            () if settings.gives(&["limits"]) => LIMITS.to_owned(),
+            () => SWARM.to_owned(),
+        });
+    }
+    Ok(settings)
+}
+
+fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+    let wants = |rule: &str| settings.wants(rule);
+    let timeout = settings.get("execution_timeout").filter(|value| !value.is_null());
+    let team = Team {
+        swarm: wants(SWARM).then_some(SwarmLimits {
+            max_handoffs: settings.int("max_handoffs", 20)?,
+            max_iterations: settings.int("max_iterations", 20)?,
+            window: settings.int("repetitive_handoff_detection_window", 0)?,
+            min_unique: settings.int("repetitive_handoff_min_unique_agents", 0)?,
+        }),
+        max_nodes: if wants(GRAPH) { settings.opt_int("max_node_executions", None)? } else { None },
+        timeout: match timeout {
+            Some(value) => Some((settings.number("execution_timeout", 900.0)?, value.to_string())),
+            None => wants(SWARM).then(|| (900.0, "900.0".to_owned())),
+        },
+        started_at: None,
+        history: Vec::new(),
+        turn: Turn::Idle,
+    };
+    let caps = if wants(LIMITS) { caps(settings.get("limits"))? } else { [None; 3] };
+    let mut rules = Vec::new();
+    if caps.iter().any(Option::is_some) {
+        rules.push(LIMITS);
+    }
+    if team.swarm.is_some() {
+        rules.push(SWARM);
+    }
+    if wants(GRAPH) && (team.max_nodes.is_some() || team.swarm.is_none()) {
+        rules.push(GRAPH);
+    }
+    let counts_tokens = caps.iter().skip(1).any(Option::is_some);
+    let recipe = Recipe::new(Strands { caps, used: [0; 3], team, calls: 0, ran: 0, failed: false }, &rules)
+        .blind(&rules)
+        .needs(SWARM, Need::Native("agent names"))
+        .needs(GRAPH, Need::Native("agent names"))
+        .asks_after_end();
+    Ok(if counts_tokens { recipe.needs(LIMITS, Need::Usage) } else { recipe })
+}
+
+/// The caps in their order, or the framework's refusal.
+fn caps(limits: Option<&Value>) -> Result<[Option<u64>; 3], SettingsError> {
+    let Some(limits) = limits.filter(|limits| python::is_true(limits)) else { return Ok([None; 3]) };
+    let Some(limits) = limits.as_object() else {
+        return Err(SettingsError::refused("TypeError", "limits must be a mapping"));
+    };
+    let mut unknown: Vec<Value> = Vec::new();
+    unknown.extend(limits.keys().filter(|key| CAPS.iter().all(|(cap, _)| cap != key)).map(|key| key.as_str().into()));
+    unknown.sort_by(|a, b| a.as_str().cmp(&b.as_str()));
+    if !unknown.is_empty() {
+        let known = "'turns', 'output_tokens', 'total_tokens'";
+        let unknown = python::repr(&Value::Array(unknown));
+        let words = format!("limits keys {unknown} are not recognized caps, expected one of {known}");
+        return Err(SettingsError::refused("TypeError", words));
+    }
+    let mut caps = [None; 3];
+    for (key, value) in limits {
+        let Some(cap) = value.as_u64().filter(|cap| *cap > 0) else {
+            let words = format!("limits['{key}'] must be a positive int, got {}", python::repr(value));
+            return Err(SettingsError::refused("TypeError", words));
+        };
+        if let Some(place) = CAPS.iter().position(|(name, _)| name == key) {
+            caps[place] = Some(cap);
+        }
+    }
+    Ok(caps)
+}
+
+#[derive(Clone, Debug)]
+struct SwarmLimits {
+    max_handoffs: i64,
+    max_iterations: i64,
+    window: i64,
+    min_unique: i64,
+}
+
+/// Where a team of agents stands.
+#[derive(Clone, Debug, PartialEq)]
+enum Turn {
+    /// Nobody has been asked yet, or the last agent is done.
+    Idle,
+    /// An agent is at work; it has asked to hand over, or not.
+    Working { handover: bool },
+    /// An agent has handed over; the next one has not been asked.
+    HandedOver,
+    /// The last agent answered: a swarm is complete, a graph may have further nodes.
+    Answered,
+}
+
+#[derive(Clone, Debug)]
+struct Team {
+    swarm: Option<SwarmLimits>,
+    max_nodes: Option<i64>,
+    /// Seconds, and how the framework writes them.
+    timeout: Option<(f64, String)>,
+    started_at: Option<Instant>,
+    /// Agents that have finished a turn.
+    history: Vec<String>,
+    turn: Turn,
+}
+
+#[derive(Clone, Debug)]
+struct Strands {
+    caps: [Option<u64>; 3],
+    /// Turns, total tokens and output tokens of this invocation.
+    used: [u64; 3],
+    team: Team,
+    calls: u64,
+    ran: u64,
+    failed: bool,
+}
+
+impl Team {
+    fn new_invocation(&mut self, now: Option<Instant>) {
+        self.history.clear();
+        self.turn = Turn::Idle;
+        self.started_at = now;
+    }
+
+    fn reply(&mut self, message: &Message) -> bool {
+        let asked = matches!(self.turn, Turn::Working { handover: true });
+        if message.tool_calls.is_empty() {
+            self.history.push(message.name.as_deref().unwrap_or("assistant").to_owned());
+            self.turn = if asked { Turn::HandedOver } else { Turn::Answered };
+            return true;
+        }
+        let asks = message.tool_calls.iter().any(|call| &*call.name == "handoff_to_agent");
+        self.turn = Turn::Working { handover: asked || asks };
+        false
+    }
+
+    fn seconds(&self, now: Option<Instant>) -> Option<f64> {
+        match (self.started_at, now) {
+            (Some(start), Some(now)) => Some(now.since(start).0 as f64 / 1000.0),
+            _ => self.history.is_empty().then_some(0.0),
+        }
+    }
+
+    /// Why the next agent is not asked: rule, reason, reading and limit.
+    fn refusal(&self, now: Option<Instant>) -> Option<(&'static str, String, f64, f64)> {
+        let count = i64::try_from(self.history.len()).unwrap_or(i64::MAX);
+        if let Some(swarm) = &self.swarm {
+            for (name, max) in [("handoffs", swarm.max_handoffs), ("iterations", swarm.max_iterations)] {
+                if count >= max {
+                    return Some((SWARM, format!("Max {name} reached: {max}"), count as f64, max as f64));
+                }
+            }
+        }
+        if let Some(max) = self.max_nodes.filter(|max| count >= *max) {
+            return Some((GRAPH, format!("Max node executions reached: {max}"), count as f64, max as f64));
+        }
+        let rule = if self.swarm.is_some() { SWARM } else { GRAPH };
+        if let (Some((limit, written)), Some(elapsed)) = (&self.timeout, self.seconds(now))
+            && elapsed > *limit
+        {
+            return Some((rule, format!("Execution timed out: {written}s"), elapsed, *limit));
+        }
+        self.repetition()
+    }
+
+    fn repetition(&self) -> Option<(&'static str, String, f64, f64)> {
+        let swarm = self.swarm.as_ref()?;
+        let window = usize::try_from(swarm.window).ok().filter(|window| *window > 0)?;
+        let recent = self.history.get(self.history.len().checked_sub(window)?..)?;
+        let unique = recent.iter().collect::<std::collections::BTreeSet<_>>().len();
+        let below = i64::try_from(unique).is_ok_and(|unique| unique < swarm.min_unique);
+        let words = format!("Repetitive handoff: {unique} unique nodes out of {window} recent iterations");
+        below.then_some((SWARM, words, unique as f64, swarm.min_unique as f64))
+    }
+}
+
+impl Strands {
+    fn over_cap(&self, acts: &mut Acts<'_, '_>) {
+        for ((cap, used), (_, code)) in self.caps.iter().zip(self.used).zip(CAPS) {
+            if let Some(cap) = cap.filter(|cap| used >= *cap) {
+                acts.act(Action::Stop, LIMITS).code(code).evidence(used as f64, cap as f64);
+                return;
+            }
+        }
+    }
+
+    /// Before an agent of the team is asked: the first one, or after a hand-off; in a graph after any.
+    fn before_agent(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+        let asks = match self.team.turn {
+            Turn::Idle | Turn::HandedOver => true,
+            Turn::Answered => self.team.swarm.is_none() && !view.is_after_end(),
+            Turn::Working { .. } => false,
+        };
+        if asks && let Some((rule, reason, seen, limit)) = self.team.refusal(view.now()) {
+            self.failed = true;
+            acts.act(Action::Stop, rule).code(reason).evidence(seen, limit);
+        }
+    }
+}
+
+impl Machine for Strands {
+    fn event(&mut self, event: &Event, _acts: &mut Acts<'_, '_>) {
+        let Some(message) = event.message() else { return };
+        if message.role == Role::User {
+            self.used = [0; 3];
+            self.team.new_invocation(message.ts);
+        } else if message.is_step() {
+            self.calls += 1;
+            let usage = message.usage.unwrap_or_default();
+            let total = usage.total().map_or(0, |total| total.0);
+            let output = usage.output.unwrap_or(0);
+            for (used, more) in self.used.iter_mut().zip([1, total, output]) {
+                *used = used.saturating_add(more);
+            }
+            self.ran += u64::from(self.team.reply(message));
+            if message.tool_calls.is_empty() {
+                self.used = [0; 3];
+            }
+        } else if message.is_result() && message.is_error == Some(true) {
+            let failed = message.name.as_deref() == Some("handoff_to_agent");
+            if failed && let Turn::Working { handover } = &mut self.team.turn {
+                *handover = false;
+            }
+        }
+    }
+
+    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+        if view.moment() != Moment::BeforeRequest {
+            return;
+        }
+        if self.used[0] > 0 {
+            self.over_cap(acts);
+        }
+        if self.team.swarm.is_some() || self.team.max_nodes.is_some() || self.team.timeout.is_some() {
+            self.before_agent(view, acts);
+        }
+    }
+
+    fn facts(&self) -> Facts {
+        let status = if self.failed { "failed" } else { "completed" };
+        vec![("model_calls", self.calls.into()), ("nodes_run", self.ran.into()), ("status", status.into())]
+    }
+}

@@ -1,0 +1,129 @@
+//! Reading `agent.search.max_iterations` from a native configuration.
+
+use serde_json::Value;
+
+use super::iterations::{DEFAULT_MAX, Strategies};
+use crate::diagnostic::Location;
+use crate::system::{ConfigError, ConfigText, Settings};
+
+/// Where the number stands.
+const PATH: [&str; 3] = ["agent", "search", "max_iterations"];
+const KEY: &str = "agent.search.max_iterations";
+
+/// The number of iterations: the stack file's `max_iterations`, else the configuration's, else 5.
+/// Any integer is taken; the workflow does not check it.
+pub(in crate::system) fn max_iterations(settings: &Settings) -> Result<i64, ConfigError> {
+    if let Some(value) = settings.set.get("max_iterations") {
+        return whole(value).ok_or_else(|| settings.bad_option("max_iterations", value, "a whole number"));
+    }
+    let Some(config) = &settings.config else { return Ok(DEFAULT_MAX) };
+    let extension = config.path.rsplit('.').next().unwrap_or_default().to_lowercase();
+    let value = match extension.as_str() {
+        "json" => config.json()?.pointer("/agent/search/max_iterations").cloned(),
+        "toml" => config.toml()?.pointer("/agent/search/max_iterations").cloned(),
+        _ => yaml(config)?,
+    };
+    let Some(value) = value else { return Ok(DEFAULT_MAX) };
+    whole(&value).ok_or_else(|| {
+        let what = format!("`{KEY}` is {value}, not a whole number");
+        config.error_at("max_iterations", what, "write a whole number such as 5")
+    })
+}
+
+/// The strategies of the design document that are in force: `strategies`, a list of their numbers, and
+/// `consecutive_successes` for the fourth (2 when it does not say).
+pub(super) fn strategies(settings: &Settings) -> Result<Strategies, ConfigError> {
+    const HELP: &str = "a list of the design document's numbers: 1 conclusion tag, 2 task status, 3 completion words, \
+                        4 consecutive successes";
+    let streak = match settings.set.get("consecutive_successes") {
+        None => None,
+        Some(value) => {
+            let wanted = value.as_u64().and_then(|wanted| u32::try_from(wanted).ok()).filter(|wanted| *wanted > 0);
+            let refused = || settings.bad_option("consecutive_successes", value, "a whole number from 1");
+            Some(wanted.ok_or_else(refused)?)
+        }
+    };
+    let Some(value) = settings.set.get("strategies") else {
+        return Ok(Strategies { successes: streak, ..Strategies::default() });
+    };
+    let refused = || settings.bad_option("strategies", value, HELP);
+    let numbers: Option<Vec<u64>> = value
+        .as_array()
+        .ok_or_else(refused)?
+        .iter()
+        .map(|number| number.as_u64().filter(|n| (1..=4).contains(n)))
+        .collect();
+    let numbers = numbers.ok_or_else(refused)?;
+    Ok(Strategies {
+        conclusion_tag: numbers.contains(&1),
+        task_status: numbers.contains(&2),
+        completion_words: numbers.contains(&3),
+        successes: numbers.contains(&4).then(|| streak.unwrap_or(2)),
+    })
+}
+
+fn whole(value: &Value) -> Option<i64> {
+    value.as_i64()
+}
+
+/// The one path, read from the block style of YAML. What cannot be read for certain is refused:
+/// flow style, anchors, tags and tabs on the way to the number.
+fn yaml(config: &ConfigText) -> Result<Option<Value>, ConfigError> {
+    // The mappings of the path that are open, by their column, and the column of each one's children.
+    let (mut open, mut children): (Vec<usize>, Vec<Option<usize>>) = (Vec::new(), vec![None]);
+    let mut offset = 0;
+    for line in config.text.split_inclusive('\n') {
+        let at = Location::in_text(&config.path, &config.text, offset);
+        offset += line.len();
+        let content = without_comment(line.trim_end());
+        let body = content.trim_start_matches(' ');
+        if body.is_empty() || body == "---" || body == "..." {
+            continue;
+        }
+        let indent = content.len() - body.len();
+        let refuse = |what: &str| Err(ConfigError::new(at.clone(), what, help()));
+        if body.starts_with('\t') {
+            return refuse("a tab indents this line");
+        }
+        while open.last().is_some_and(|column| *column >= indent) {
+            open.pop();
+            children.pop();
+        }
+        let is_child = children.last_mut().is_some_and(|column| *column.get_or_insert(indent) == indent);
+        let Some((key, value)) = body.split_once(':').filter(|_| is_child) else { continue };
+        let key = key.trim().trim_matches(['"', '\'']);
+        let value = value.trim();
+        if PATH.get(open.len()) != Some(&key) {
+            continue;
+        }
+        if open.len() + 1 == PATH.len() {
+            return Ok(Some(scalar(value)));
+        }
+        if !value.is_empty() {
+            return refuse("flow style, anchors and tags are not read here");
+        }
+        open.push(indent);
+        children.push(None);
+    }
+    Ok(None)
+}
+
+fn help() -> String {
+    format!("write `{KEY}` in block style, or set `max_iterations` in the stack file")
+}
+
+/// A line without its comment. A `#` inside quotes only matters on lines that are not looked at.
+fn without_comment(line: &str) -> &str {
+    let comment = line
+        .char_indices()
+        .find(|(at, c)| *c == '#' && line[..*at].chars().next_back().is_none_or(char::is_whitespace));
+    comment.map_or(line, |(at, _)| &line[..at]).trim_end()
+}
+
+fn scalar(value: &str) -> Value {
+    match value.parse::<i64>() {
+        Ok(number) => Value::from(number),
+        Err(_) if matches!(value, "" | "~" | "null" | "Null" | "NULL") => Value::Null,
+        Err(_) => Value::from(value),
+    }
+}

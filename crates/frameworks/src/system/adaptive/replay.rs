@@ -1,0 +1,266 @@
+//! The adaptive iterations as a strategy over recorded runs. An iteration is one step: the reply is
+//! the cycle's text, its tools the experiment, their results the observation.
+
+use super::config;
+use super::iterations::{End, Iterations, Next, Profile, Strategies};
+use super::review::Review;
+use crate::decision::{Action, Decision, Evidence, Need, Requirement, RuleName, Strategy, Watch};
+use crate::judge::Judge;
+use crate::system::{ConfigError, Round, RoundClock, Settings};
+use crate::text::conclusion_tag::has_conclusion;
+use crate::text::experiment_tag::experiment_code;
+use crate::text::observation::observation;
+use crate::transcript::{Event, Header, JudgeReply, Message, Moment, PointView, Role};
+
+/// The profiles' names; the first is the default.
+pub(super) const PROFILES: &[&str] = &["documented", "published"];
+const OPTIONS: &[&str] = &["max_iterations", "round", "judge", "strategies", "consecutive_successes"];
+
+const CONCLUSION: RuleName = RuleName::fixed("adaptive.conclusion_tag");
+const COMPLETED: RuleName = RuleName::fixed("adaptive.task_completed");
+const STATUS: RuleName = RuleName::fixed("adaptive.task_status");
+const SUCCESSES: RuleName = RuleName::fixed("adaptive.consecutive_successes");
+const REVIEW: RuleName = RuleName::fixed("adaptive.review");
+const NO_EXPERIMENT: RuleName = RuleName::fixed("adaptive.no_experiment");
+const MAX: RuleName = RuleName::fixed("adaptive.max_iterations");
+
+/// The workflow, configured.
+struct Adaptive {
+    name: String,
+    profile: Profile,
+    max: i64,
+    round: Round,
+    reviewer: Judge,
+    strategies: Strategies,
+}
+
+/// Builds the strategy from a config.yaml (or JSON, or TOML).
+pub(super) fn build(settings: &Settings) -> Result<Box<dyn Strategy>, ConfigError> {
+    settings.refuse_unknown(OPTIONS)?;
+    let profile = match settings.profile_of(PROFILES)? {
+        "published" => Profile::Published,
+        _ => Profile::Documented,
+    };
+    let round = if settings.set.contains_key("round") { settings.round()? } else { Round::Step };
+    let read_judge = |value| Judge::from_json(value).ok_or_else(|| settings.bad_option("judge", value, Judge::HELP));
+    let reviewer = settings.set.get("judge").map_or(Ok(Judge::Recorded), read_judge)?;
+    let max = config::max_iterations(settings)?;
+    let strategies = config::strategies(settings)?;
+    if profile == Profile::Published && strategies != Strategies::default() {
+        let help = "the released workflow has none of them; take the profile `documented`";
+        let value = settings.set.get("strategies").or(settings.set.get("consecutive_successes"));
+        return Err(settings.bad_option("strategies", value.unwrap_or(&serde_json::Value::Null), help));
+    }
+    Ok(Box::new(Adaptive { name: settings.name.clone(), profile, max, round, reviewer, strategies }))
+}
+
+impl Strategy for Adaptive {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn profile(&self) -> &'static str {
+        match self.profile {
+            Profile::Documented => PROFILES[0],
+            Profile::Published => PROFILES[1],
+        }
+    }
+
+    fn rules(&self) -> Vec<RuleName> {
+        match self.profile {
+            Profile::Documented => {
+                let Strategies { conclusion_tag, task_status, completion_words, successes } = self.strategies;
+                let rules = [
+                    (conclusion_tag, CONCLUSION),
+                    (task_status, STATUS),
+                    (true, NO_EXPERIMENT),
+                    (completion_words, COMPLETED),
+                    (successes.is_some(), SUCCESSES),
+                    (true, MAX),
+                ];
+                rules.into_iter().filter(|(is_on, _)| *is_on).map(|(_, rule)| rule).collect()
+            }
+            Profile::Published if self.reviewer == Judge::Absent => vec![NO_EXPERIMENT, MAX],
+            Profile::Published => vec![NO_EXPERIMENT, REVIEW, MAX],
+        }
+    }
+
+    fn requirements(&self) -> Vec<Requirement> {
+        let need = match (self.profile, self.reviewer) {
+            (Profile::Published, Judge::Recorded) => Some(Need::Judge),
+            (Profile::Published, Judge::Simulated(_)) => Some(Need::Outcome),
+            (Profile::Published, Judge::Absent) | (Profile::Documented, _) => None,
+        };
+        let review = need.map(|need| Requirement { rule: REVIEW, need });
+        let streak = self.strategies.successes.map(|_| Requirement { rule: SUCCESSES, need: Need::ErrorFlags });
+        // The course of every iteration hangs on tags and words in the replies and observations.
+        review
+            .into_iter()
+            .chain(streak)
+            .chain(self.rules().into_iter().map(|rule| Requirement { rule, need: Need::Texts }))
+            .collect()
+    }
+
+    fn start<'s>(&'s self, _: &Header) -> Box<dyn Watch + 's> {
+        Box::new(Workflow {
+            adaptive: self,
+            clock: RoundClock::new(self.round),
+            iterations: Iterations::new(self.profile, self.max).with(self.strategies),
+            cycle: Cycle::default(),
+            final_call: None,
+        })
+    }
+}
+
+/// One iteration as it is recorded.
+#[derive(Default)]
+struct Cycle {
+    has_experiment: bool,
+    results: Vec<String>,
+    /// Did any result fail; `None` when one does not say, or there is none.
+    failed: Option<bool>,
+    review: Option<JudgeReply>,
+}
+
+/// The workflow at work on one recording.
+struct Workflow<'s> {
+    adaptive: &'s Adaptive,
+    clock: RoundClock,
+    iterations: Iterations,
+    cycle: Cycle,
+    /// The rule that made the next call the last one.
+    final_call: Option<RuleName>,
+}
+
+impl Watch for Workflow<'_> {
+    fn at(&mut self, view: &PointView<'_>, trail: &mut Vec<Decision>) {
+        self.take_in(view);
+        let ends = self.clock.ends(view);
+        let by_step = self.adaptive.round == Round::Step;
+        if view.moment() == Moment::BeforeRequest {
+            trail.extend(self.force_final(view));
+        }
+        let is_reply = if by_step { view.moment() == Moment::AfterResponse } else { ends };
+        if is_reply {
+            let text = view.reply().map(Message::text).unwrap_or_default();
+            let has_experiment =
+                self.cycle.has_experiment || experiment_code(&text).is_some_and(|code| !code.is_empty());
+            match self.iterations.reply(&text, has_experiment) {
+                Next::Stop(end) => {
+                    trail.push(self.stop(view, end));
+                    return;
+                }
+                // The reply's own experiment would not be run: what is recorded of it does not count.
+                Next::FinalCall => self.final_call = Some(STATUS),
+                Next::Experiment | Next::Call => {}
+            }
+        }
+        if ends {
+            let cycle = std::mem::take(&mut self.cycle);
+            if self.final_call.is_none() {
+                self.observe(view, &cycle, trail);
+            }
+        }
+    }
+}
+
+impl Workflow<'_> {
+    fn take_in(&mut self, view: &PointView<'_>) {
+        for event in view.news() {
+            match event {
+                Event::Message(message) if message.is_step() => {
+                    self.cycle.has_experiment |= !message.tool_calls.is_empty();
+                }
+                Event::Message(message) if message.is_result() => {
+                    let first = self.cycle.results.is_empty();
+                    let before = if first { Some(false) } else { self.cycle.failed };
+                    self.cycle.failed = before.zip(message.is_error).map(|(before, now)| before || now);
+                    self.cycle.results.push(message.text().into_owned());
+                }
+                Event::Judge(review) => self.cycle.review = Some(review.clone()),
+                _ => {}
+            }
+        }
+    }
+
+    /// The next call is asked for a conclusion instead of another cycle. A recording of the workflow
+    /// itself has that prompt already, and then nothing changes.
+    fn force_final(&mut self, view: &PointView<'_>) -> Option<Decision> {
+        let rule = self.final_call.take()?;
+        let prompt = view.messages().rev().find(|message| message.role == Role::User);
+        let asked = prompt.is_some_and(|prompt| has_conclusion(&prompt.text()));
+        (!asked).then(|| Decision::at(view, Action::ForceFinal, rule, self.progress()))
+    }
+
+    fn observe(&mut self, view: &PointView<'_>, cycle: &Cycle, trail: &mut Vec<Decision>) {
+        let seen = observation(&cycle.results.join("\n"));
+        self.iterations.ran(cycle.failed);
+        let review = match self.review(view, cycle.review.as_ref()) {
+            Ok(review) => review,
+            Err(why) => {
+                if self.adaptive.profile == Profile::Published && !seen.is_empty() {
+                    let missing = Decision::at(view, Action::Observe, REVIEW, Evidence::NONE);
+                    trail.push(missing.code("no_verdict").detail(why));
+                }
+                None
+            }
+        };
+        let logged = self.iterations.log.len();
+        match self.iterations.observe(&seen, review.as_ref()) {
+            Next::Stop(end) => trail.push(self.stop(view, end)),
+            Next::FinalCall => {
+                let words = self.iterations.log.get(logged..).unwrap_or_default();
+                let rule = match words.first() {
+                    Some(word) if word.starts_with("Task completion") => COMPLETED,
+                    Some(word) if word.starts_with("Reviewer indicates") => REVIEW,
+                    Some(word) if word.contains("experiments in a row") => SUCCESSES,
+                    _ => MAX,
+                };
+                self.final_call = Some(rule);
+            }
+            Next::Call | Next::Experiment => {}
+        }
+    }
+
+    /// The reviewer's verdict; `Ok(None)` where there is no reviewer, an error where a verdict is missing.
+    fn review(&self, view: &PointView<'_>, recorded: Option<&JudgeReply>) -> Result<Option<Review>, &'static str> {
+        match (self.adaptive.reviewer, recorded) {
+            (Judge::Absent, _) => Ok(None),
+            (Judge::Simulated(judge), _) => match judge.says_done(view) {
+                Some(done) => Ok(Some(Review::simulated(done))),
+                None => Err("the outcome is unknown, so no verdict can be simulated"),
+            },
+            (Judge::Recorded, None) => Err("no reviewer's verdict is recorded here"),
+            (Judge::Recorded, Some(JudgeReply { reply: None, .. })) => {
+                Err("the reviewer failed here; the workflow goes on")
+            }
+            (Judge::Recorded, Some(JudgeReply { reply: Some(reply), .. })) => Review::read_reply(&reply.as_str())
+                .map(Some)
+                .ok_or("the reviewer's verdict is not readable; the workflow goes on"),
+        }
+    }
+
+    /// Iterations so far against the cap.
+    fn progress(&self) -> Evidence {
+        Evidence::new(self.iterations.current as f64, self.adaptive.max as f64)
+    }
+
+    fn stop(&self, view: &PointView<'_>, end: End) -> Decision {
+        let (rule, evidence) = match end {
+            End::ConclusionTag => (CONCLUSION, Evidence::NONE),
+            End::TaskCompleted(_) => (COMPLETED, Evidence::NONE),
+            End::TaskStatus => (STATUS, Evidence::NONE),
+            End::Successes(n) => (SUCCESSES, Evidence::new(f64::from(n), f64::from(n))),
+            End::Reviewed => (REVIEW, Evidence::NONE),
+            End::NoExperiment => (NO_EXPERIMENT, Evidence::NONE),
+            End::MaxIterations => (MAX, self.progress()),
+        };
+        let log = self.iterations.log.iter().rev().find(|line| !line.ends_with("workflow completed"));
+        let decision = Decision::at(view, Action::Stop, rule, evidence);
+        match (end, log) {
+            (End::TaskCompleted(word), _) => decision.detail(format!("observation has `{word}` and no error word")),
+            (_, Some(log)) => decision.detail(log.clone()),
+            (_, None) => decision,
+        }
+    }
+}

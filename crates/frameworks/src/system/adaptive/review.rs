@@ -1,0 +1,106 @@
+//! The reviewer of the published workflow: when its verdict finalises.
+
+use serde_json::Value;
+
+use crate::python::{self, Strictness};
+
+/// Quality from which a solution may be final, in [0, 1].
+pub const QUALITY: f64 = 0.7;
+/// Thoroughness from which a partial solution may be final, in [0, 1].
+pub const THOROUGHNESS: f64 = 0.6;
+
+/// A reviewer's verdict; absent fields have the original's defaults.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Review {
+    /// The execution failed or has a bug.
+    pub is_buggy: bool,
+    /// Another iteration is recommended (the default).
+    pub should_continue: bool,
+    /// How complete it is; `unknown` by default.
+    pub completion_state: String,
+    /// Quality, in [0, 1].
+    pub quality: f64,
+    /// Thoroughness, in [0, 1].
+    pub thoroughness: f64,
+    /// What to improve.
+    pub notes: Option<String>,
+}
+
+/// What a verdict leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// One last call for the conclusion, then the end.
+    Finalise,
+    /// On with the iterations.
+    Continue,
+}
+
+impl Review {
+    /// Reads a verdict from JSON; `None` when it is no object.
+    pub fn read(value: &Value) -> Option<Self> {
+        let map = python::dict(value)?;
+        let flag = |key: &str| map.get(key).and_then(Value::as_bool);
+        let text = |key: &str| map.get(key).and_then(Value::as_str).map(str::to_owned);
+        let score = |key: &str| map.get(key).and_then(Value::as_f64).unwrap_or(0.0);
+        Some(Self {
+            is_buggy: flag("is_buggy").unwrap_or(false),
+            should_continue: flag("should_continue").unwrap_or(true),
+            completion_state: text("completion_state").unwrap_or_else(|| "unknown".to_owned()),
+            quality: score("quality_score"),
+            thoroughness: score("thoroughness_score"),
+            notes: text("improvement_notes").filter(|notes| !notes.is_empty()),
+        })
+    }
+
+    /// The verdict of a simulated reviewer: complete, or go on.
+    pub fn simulated(done: bool) -> Self {
+        let score = if done { 1.0 } else { 0.0 };
+        let state = if done { "complete" } else { "in_progress" };
+        Self {
+            is_buggy: false,
+            should_continue: !done,
+            completion_state: state.to_owned(),
+            quality: score,
+            thoroughness: score,
+            notes: None,
+        }
+    }
+
+    /// Reads a recorded reply: JSON, or JSON within a fence or between other words.
+    pub fn read_reply(reply: &str) -> Option<Self> {
+        let whole = python::loads(reply, Strictness::Strict);
+        let within = || python::loads(reply.get(reply.find('{')?..=reply.rfind('}')?)?, Strictness::Strict);
+        Self::read(&whole.or_else(within)?)
+    }
+
+    /// The gate, and what the workflow logs of it.
+    pub fn verdict(&self) -> (Verdict, String) {
+        if self.is_buggy {
+            let log = "Reviewer flagged issues; continuing iterations for improvements.";
+            return (Verdict::Continue, log.to_owned());
+        }
+        if self.should_continue {
+            let notes = self.notes.as_deref().unwrap_or("n/a");
+            let log = format!("Reviewer recommends continuing to improve quality or depth. Notes: {notes}");
+            return (Verdict::Continue, log);
+        }
+        let (quality_ok, thoroughness_ok) = (self.quality >= QUALITY, self.thoroughness >= THOROUGHNESS);
+        let state = self.completion_state.as_str();
+        let is_final = match state {
+            "complete" | "excellent" => quality_ok,
+            "partial" => quality_ok && thoroughness_ok,
+            _ => false,
+        };
+        if is_final {
+            return (Verdict::Finalise, "Reviewer indicates task is complete. Generating final conclusion.".to_owned());
+        }
+        let python = |flag: bool| if flag { "True" } else { "False" };
+        let log = format!(
+            "Reviewer does not yet consider the solution finish-worthy \
+             (completion_state={state}, quality_ok={}, thoroughness_ok={}).",
+            python(quality_ok),
+            python(thoroughness_ok)
+        );
+        (Verdict::Continue, log)
+    }
+}

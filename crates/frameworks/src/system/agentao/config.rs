@@ -1,0 +1,99 @@
+//! agentao's native configuration: how many iterations a chat may take, and who is asked then.
+
+use serde_json::{Map, Value};
+
+use crate::bailout::{self, BailoutError, Recipe};
+use crate::diagnostic::{Location, nearest};
+use crate::system::{ConfigError, ConfigText, Settings};
+
+/// agentao's iteration cap when the call names none.
+pub const DEFAULT_MAX_ITERATIONS: i64 = 100;
+
+/// The page's advice on the cap, by what the agent is for: the highest number it names.
+pub(super) const SCENARIOS: [(&str, i64); 4] = [
+    // 20 to 30.
+    ("simple_question", 30),
+    // About 30.
+    ("pay_per_call", 30),
+    // 80 to 150.
+    ("tool_chain", 150),
+    // 200 to 500.
+    ("batch", 500),
+];
+
+/// The cap and its handler.
+pub struct Cap {
+    /// Model calls a chat may make; 0 or less asks the handler before the first.
+    pub max_iterations: i64,
+    /// The strategy's name.
+    pub strategy: String,
+    /// Starts the handler.
+    pub handler: Recipe,
+}
+
+impl Cap {
+    /// Reads `max_iterations` (or a `scenario` of the page's table), `strategy` and `params` from JSON or
+    /// TOML; everything is optional.
+    /// Without a strategy the transport's default is asked, which stops.
+    pub fn read(settings: &Settings) -> Result<Self, ConfigError> {
+        let nowhere = ConfigText::default();
+        let config = settings.config.as_ref().unwrap_or(&nowhere);
+        let values = match &settings.config {
+            None => Map::new(),
+            Some(config) => match read_text(config)? {
+                Value::Object(values) => values,
+                _ => return Err(config.error("the configuration is no table", HELP)),
+            },
+        };
+        if let Some(key) = values.keys().find(|key| !KEYS.contains(&key.as_str())) {
+            let near = nearest(key, KEYS).map_or(HELP.to_owned(), |near| format!("did you mean `{near}`?"));
+            return Err(config.error_at(key, format!("unknown key `{key}`"), near));
+        }
+        let scenario = match values.get("scenario") {
+            None => None,
+            Some(value) => {
+                let name = value.as_str().unwrap_or_default();
+                let known = SCENARIOS.iter().find(|(known, _)| *known == name);
+                let help = || SCENARIOS.map(|(name, cap)| format!("{name} ({cap})")).join(", ");
+                Some(known.ok_or_else(|| config.error_at("scenario", format!("unknown scenario {value}"), help()))?.1)
+            }
+        };
+        let max_iterations = match values.get("max_iterations") {
+            None => scenario.unwrap_or(DEFAULT_MAX_ITERATIONS),
+            Some(value) => value
+                .as_i64()
+                .ok_or_else(|| config.error_at("max_iterations", "`max_iterations` is no whole number", HELP))?,
+        };
+        let strategy = match values.get("strategy") {
+            None => "stop",
+            Some(value) => value.as_str().ok_or_else(|| config.error_at("strategy", "`strategy` is no text", HELP))?,
+        };
+        let no_params = Map::new();
+        let params = values.get("params").and_then(Value::as_object).unwrap_or(&no_params);
+        let handler = bailout::build(strategy, params).map_err(|error| refused(config, &error))?;
+        Ok(Self { max_iterations, strategy: strategy.to_owned(), handler })
+    }
+}
+
+const KEYS: [&str; 4] = ["max_iterations", "scenario", "strategy", "params"];
+const HELP: &str = "for example `max_iterations = 100`, `strategy = \"smart\"`";
+
+fn read_text(config: &ConfigText) -> Result<Value, ConfigError> {
+    if config.text.trim_start().starts_with('{') { config.json() } else { config.toml() }
+}
+
+fn refused(config: &ConfigText, error: &BailoutError) -> ConfigError {
+    let help = match error {
+        BailoutError::Unknown(name) => {
+            let known = bailout::REGISTRY.iter().map(|bailout| bailout.id);
+            nearest(name, known.clone()).map_or_else(
+                || format!("known: {}", known.collect::<Vec<_>>().join(", ")),
+                |near| format!("did you mean `{near}`?"),
+            )
+        }
+        BailoutError::UnknownParam { .. } | BailoutError::BadParam { .. } => {
+            "parameters stand in the table `params`".to_owned()
+        }
+    };
+    ConfigError::new(Location::file(&config.path), error.to_string(), help)
+}

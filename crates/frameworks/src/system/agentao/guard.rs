@@ -1,0 +1,216 @@
+//! The guards of the published loop that end a chat before its cap: repeated calls, empty tool
+//! names, unreadable arguments, and replies cut at the token limit.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::python::{self, Strictness, loads, strip};
+use crate::transcript::{Fingerprint, Identity, fingerprint};
+
+/// How often the same call, an empty name, unreadable arguments or a cut reply may come: the third
+/// ends the chat.
+const LIMIT: u32 = 3;
+
+/// A call as the model wrote it.
+#[derive(Clone, Copy, Debug)]
+pub struct Call<'a> {
+    /// The tool's name.
+    pub name: &'a str,
+    /// The arguments, byte for byte.
+    pub arguments: &'a str,
+    /// Are the arguments meant to be JSON? A text protocol's are not.
+    pub is_json: bool,
+    /// May the tool change anything? A new call of such a tool clears the counts of the others.
+    pub writes: bool,
+}
+
+/// Which guard ended the chat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Tripped {
+    /// The same name and arguments for the third time.
+    SameCall,
+    /// An empty tool name for the third time.
+    EmptyName,
+    /// Arguments of one tool that cannot be read, three times in a row.
+    BadArguments,
+    /// The third reply in a row whose calls were cut at the token limit.
+    CutReplies,
+}
+
+impl Tripped {
+    /// The rule's name.
+    pub fn rule(self) -> &'static str {
+        match self {
+            Self::SameCall => "same call x3",
+            Self::EmptyName => "empty tool name x3",
+            Self::BadArguments => "unreadable arguments x3",
+            Self::CutReplies => "cut replies x3",
+        }
+    }
+
+    /// agentao's word for why the turn is incomplete.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Self::CutReplies => "length_truncated",
+            Self::SameCall | Self::EmptyName | Self::BadArguments => "doom_loop",
+        }
+    }
+
+    /// What the chat returns when the reply has no text.
+    pub fn notice(self) -> &'static str {
+        match self {
+            Self::CutReplies => {
+                "Tool calls were repeatedly cut off at the output-token limit and could not be completed."
+            }
+            Self::SameCall | Self::EmptyName | Self::BadArguments => "Tool execution halted by doom-loop detection.",
+        }
+    }
+}
+
+/// The counts of one chat. A granted cap does not clear them.
+#[derive(Clone, Debug, Default)]
+pub struct Guard {
+    same: BTreeMap<Fingerprint, u32>,
+    empty_names: u32,
+    unreadable: BTreeMap<String, u32>,
+    cut: u32,
+}
+
+/// Was the reply cut at the token limit? The providers' spellings, in any case.
+pub fn is_cut(finish_reason: Option<&str>) -> bool {
+    finish_reason
+        .is_some_and(|reason| ["length", "max_tokens", "model_length"].contains(&python::lower(strip(reason)).as_str()))
+}
+
+impl Guard {
+    /// Takes a reply in; `Some` when the chat ends with it. A cut reply's calls are never run, so
+    /// they are not counted.
+    pub fn take_in<'a>(&mut self, cut: bool, calls: impl Iterator<Item = Call<'a>>) -> Option<Tripped> {
+        let mut calls = calls.peekable();
+        if cut && calls.peek().is_some() {
+            self.cut += 1;
+            return (self.cut >= LIMIT).then_some(Tripped::CutReplies);
+        }
+        self.cut = 0;
+        calls.find_map(|call| self.plan(call))
+    }
+
+    fn plan(&mut self, call: Call<'_>) -> Option<Tripped> {
+        if strip(call.name).is_empty() {
+            self.empty_names += 1;
+            return (self.empty_names >= LIMIT).then_some(Tripped::EmptyName);
+        }
+        let print = fingerprint::of_call(&Identity::Raw, call.name, call.arguments);
+        let count = self.same.entry(print).or_default();
+        *count += 1;
+        if *count >= LIMIT {
+            return Some(Tripped::SameCall);
+        }
+        let is_new = *count == 1;
+        if call.is_json && !is_readable(call.arguments) {
+            let failures = self.unreadable.entry(call.name.to_owned()).or_default();
+            *failures += 1;
+            return (*failures >= LIMIT).then_some(Tripped::BadArguments);
+        }
+        self.unreadable.remove(call.name);
+        if is_new && call.writes {
+            self.same.retain(|known, _| *known == print);
+        }
+        None
+    }
+}
+
+/// Can agentao read these arguments as an object?
+fn is_readable(arguments: &str) -> bool {
+    why_unreadable(arguments).is_none()
+}
+
+/// Why agentao cannot read these arguments as an object, in its words. It mends fences, doubly encoded
+/// objects, control characters, trailing commas and Python literals.
+pub(super) fn why_unreadable(arguments: &str) -> Option<String> {
+    let text = strip(arguments);
+    if text.is_empty() || ["none", "null"].contains(&python::lower(text).as_str()) {
+        return None;
+    }
+    let text = unfenced(text);
+    if text.is_empty() {
+        return None;
+    }
+    let strict = loads(text, Strictness::Strict).map(|value| match value {
+        Value::String(inner) => loads(&inner, Strictness::Strict).unwrap_or(Value::String(inner)),
+        other => other,
+    });
+    let parsed = strict
+        .or_else(|| loads(text, Strictness::Lenient))
+        .or_else(|| loads(&without_trailing_commas(text), Strictness::Lenient))
+        .or_else(|| python::literal(text));
+    match parsed {
+        None => Some("could not parse tool arguments as JSON or Python literal".to_owned()),
+        Some(value) if python::dict(&value).is_some() => None,
+        Some(value) => Some(format!("tool arguments must parse to an object, got {}", python::type_name(&value))),
+    }
+}
+
+fn unfenced(text: &str) -> &str {
+    let inner = text.strip_prefix("```").and_then(|inner| inner.strip_suffix("```"));
+    inner.map_or(text, |inner| {
+        let is_json = inner.get(..4).is_some_and(|tag| tag.eq_ignore_ascii_case("json"));
+        strip(if is_json { inner.get(4..).unwrap_or_default() } else { inner })
+    })
+}
+
+/// `,` before a closing bracket removed, inside texts too, as agentao does.
+fn without_trailing_commas(text: &str) -> String {
+    let mut mended = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once(',') {
+        mended.push_str(before);
+        if !strip(after).starts_with(['}', ']']) {
+            mended.push(',');
+        }
+        rest = after;
+    }
+    mended.push_str(rest);
+    mended
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(name: &'static str, arguments: &'static str) -> Call<'static> {
+        Call { name, arguments, is_json: true, writes: name == "edit" }
+    }
+
+    fn check(replies: &[&[(&'static str, &'static str)]], expected: Option<(usize, Tripped)>) {
+        let mut guard = Guard::default();
+        let tripped = replies.iter().enumerate().find_map(|(index, calls)| {
+            let calls = calls.iter().map(|(name, arguments)| call(name, arguments));
+            Some((index, guard.take_in(false, calls)?))
+        });
+        assert_eq!(tripped, expected, "{replies:?}");
+    }
+
+    #[test]
+    fn the_third_identical_call_trips_wherever_it_stands() {
+        let ls: &[_] = &[("ls", "{}")];
+        check(&[ls, ls, ls], Some((2, Tripped::SameCall)));
+        check(&[&[("ls", "{}"), ("ls", "{}"), ("ls", "{}")]], Some((0, Tripped::SameCall)));
+        check(&[ls, &[("ls", "{ }")], &[("cat", "{}")], ls], None);
+        check(&[ls, ls, &[("edit", "{}")], ls, ls], None);
+        check(&[&[("", "{}")], &[(" ", "{}")], &[("\t", "{}")]], Some((2, Tripped::EmptyName)));
+    }
+
+    #[test]
+    fn arguments_are_mended_before_they_count_as_unreadable() {
+        for arguments in ["", "null", "{\"a\":1,}", "```json\n{}\n```", "\"{}\"", "{'a': True}", "{\"a\":\"x\ny\"}"] {
+            assert!(is_readable(arguments), "{arguments}");
+        }
+        for arguments in ["{\"a\":", "[1]", "7", "ls -l", "\"text\""] {
+            assert!(!is_readable(arguments), "{arguments}");
+        }
+        check(&[&[("run", "a")], &[("run", "b")], &[("run", "c")]], Some((2, Tripped::BadArguments)));
+        check(&[&[("run", "a")], &[("run", "{}")], &[("run", "b")], &[("run", "c")]], None);
+    }
+}

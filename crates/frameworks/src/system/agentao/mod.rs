@@ -1,0 +1,382 @@
+//! agentao: an iteration cap per chat, checked before each model call, and a handler that is asked
+//! when it is hit.
+
+mod cases;
+mod config;
+mod guard;
+mod names;
+mod replay_log;
+mod scripted;
+
+pub use config::{Cap, DEFAULT_MAX_ITERATIONS};
+pub use guard::{Call, Guard, Tripped, is_cut};
+
+use super::{CaseError, ConfigError, Settings, SystemInfo};
+use crate::bailout::{AtCap, Bailout, Entry, History, Reply, RunHistory, Speaker, Verdict, rough_tokens};
+use crate::decision::{Action, Decision, Evidence, Need, Requirement, RuleName, Strategy, Watch};
+use crate::transcript::{Header, Message, Moment, PointView};
+
+/// The system's registration.
+pub const AGENTAO: SystemInfo = SystemInfo {
+    id: "agentao",
+    profiles: &["published-0.5", "documented"],
+    manual: include_str!("manual.md"),
+    build: |settings| Ok(Box::new(Agentao::build(settings)?)),
+    tables: &["stuck_predicates", "bailout_strategies", "chat_loop", "replay_expected"],
+    table_of: |case| match () {
+        () if case.has(&["max_iterations", "model"]) => Some("chat_loop"),
+        () if case.has(&["strategy", "hits"]) => Some("bailout_strategies"),
+        () if case.has(&["messages"]) => Some("stuck_predicates"),
+        () if case.has(&["file"]) => Some("replay_expected"),
+        () => None,
+    },
+    answer: |case| {
+        let answer = match case.table {
+            "stuck_predicates" => cases::predicates(case.input),
+            "bailout_strategies" => cases::strategies(case.input),
+            "chat_loop" => return scripted::chat(case.input),
+            "replay_expected" => replay_log::summary(case.input),
+            _ => return Err(CaseError::UnknownTable),
+        };
+        answer.map_err(CaseError::BadCase)
+    },
+};
+
+/// Whose word is followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Profile {
+    /// The page on the iteration cap.
+    Documented,
+    /// The package, 0.5.17.
+    Published05,
+}
+
+/// What the handler is handed beside the count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SecondArgument {
+    /// The whole message history, as the page says.
+    History,
+    /// The last reply's calls, as the package does: no roles, so every stuck check is blind.
+    LastCalls,
+}
+
+/// agentao as a strategy.
+pub struct Agentao {
+    name: String,
+    profile: Profile,
+    cap: Cap,
+    second: SecondArgument,
+    /// Tools that change nothing. Any other may, as in the package a tool that does not say.
+    read_only: Vec<String>,
+    /// So many model calls before the cap the interface is warned; `None`: it is not.
+    warns_before: Option<i64>,
+}
+
+impl Agentao {
+    /// Builds it. Options: `second_argument` (`history` or `last_calls`; each profile has its own
+    /// default) and `read_only` (tools that change nothing; a new call of any other clears the
+    /// repeated-call guard), and `approaching_limit`: the page's warning, `true` for 20 calls before the
+    /// cap, or another number.
+    pub fn build(settings: &Settings) -> Result<Self, ConfigError> {
+        let profile = match settings.profile_of(AGENTAO.profiles)? {
+            "documented" => Profile::Documented,
+            _ => Profile::Published05,
+        };
+        settings.refuse_unknown(&["second_argument", "read_only", "approaching_limit"])?;
+        let second = match (settings.set.contains_key("second_argument"), profile) {
+            (false, Profile::Documented) => SecondArgument::History,
+            (false, Profile::Published05) => SecondArgument::LastCalls,
+            (true, _) => match settings.word("second_argument", &["history", "last_calls"])? {
+                "history" => SecondArgument::History,
+                _ => SecondArgument::LastCalls,
+            },
+        };
+        let read_only = match settings.set.get("read_only") {
+            None => READ_ONLY.map(str::to_owned).to_vec(),
+            Some(value) => value
+                .as_array()
+                .and_then(|names| names.iter().map(|name| name.as_str().map(str::to_owned)).collect())
+                .ok_or_else(|| settings.bad_option("read_only", value, "a list of tool names"))?,
+        };
+        let warns_before = match settings.set.get("approaching_limit") {
+            None | Some(serde_json::Value::Bool(false)) => None,
+            Some(serde_json::Value::Bool(true)) => Some(WARNS_BEFORE),
+            Some(value) => {
+                let refused = || settings.bad_option("approaching_limit", value, "`true`, or a number of model calls");
+                Some(value.as_i64().filter(|calls| *calls >= 0).ok_or_else(refused)?)
+            }
+        };
+        Ok(Self { name: settings.name.clone(), profile, cap: Cap::read(settings)?, second, read_only, warns_before })
+    }
+
+    fn cap_rule(&self) -> RuleName {
+        RuleName::new(format!("max_iterations {} ({})", self.cap.max_iterations, self.cap.strategy))
+    }
+}
+
+/// The rule of the page's warning, which goes to the interface and not to the model.
+const APPROACHING: RuleName = RuleName::fixed("approaching limit");
+/// How many model calls before the cap the page's example warns.
+const WARNS_BEFORE: i64 = 20;
+
+/// The package's own tools that change nothing.
+const READ_ONLY: [&str; 3] = ["read_file", "glob", "search_file_content"];
+
+const GUARDS: [Tripped; 4] = [Tripped::SameCall, Tripped::EmptyName, Tripped::BadArguments, Tripped::CutReplies];
+
+impl Strategy for Agentao {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn profile(&self) -> &'static str {
+        match self.profile {
+            Profile::Documented => "documented",
+            Profile::Published05 => "published-0.5",
+        }
+    }
+
+    fn rules(&self) -> Vec<RuleName> {
+        let guards = match self.profile {
+            Profile::Documented => &[][..],
+            Profile::Published05 => &GUARDS[..],
+        };
+        let warning = self.warns_before.map(|_| APPROACHING);
+        std::iter::once(self.cap_rule())
+            .chain(warning)
+            .chain(guards.iter().map(|guard| RuleName::fixed(guard.rule())))
+            .collect()
+    }
+
+    fn requirements(&self) -> Vec<Requirement> {
+        let cut = Requirement { rule: RuleName::fixed(Tripped::CutReplies.rule()), need: Need::FinishReasons };
+        match self.profile {
+            Profile::Documented => Vec::new(),
+            // What cannot be read neither counts for the one nor clears the counts of the other.
+            Profile::Published05 => [Tripped::BadArguments, Tripped::SameCall]
+                .map(|guard| Requirement { rule: RuleName::fixed(guard.rule()), need: Need::PlainArguments })
+                .into_iter()
+                .chain([cut])
+                .collect(),
+        }
+    }
+
+    fn start<'s>(&'s self, header: &Header) -> Box<dyn Watch + 's> {
+        Box::new(AgentaoWatch {
+            system: self,
+            session: header.run_id.clone(),
+            handler: (self.cap.handler)(),
+            hits: 0,
+            chat_over: true,
+            turns: 0,
+            iteration: 0,
+            guard: Guard::default(),
+        })
+    }
+}
+
+struct AgentaoWatch<'s> {
+    system: &'s Agentao,
+    session: String,
+    handler: Box<dyn Bailout>,
+    hits: u32,
+    /// The next request begins a chat.
+    chat_over: bool,
+    /// Model calls begun, in all chats: the page's counter is never set back.
+    turns: i64,
+    /// Model calls of this chat since the cap was last granted.
+    iteration: i64,
+    guard: Guard,
+}
+
+impl Watch for AgentaoWatch<'_> {
+    fn at(&mut self, view: &PointView<'_>, trail: &mut Vec<Decision>) {
+        self.handler.observe(view);
+        match view.moment() {
+            Moment::BeforeRequest => self.before_request(view, trail),
+            Moment::AfterResponse => self.after_response(view, trail),
+            Moment::AfterTools => {}
+            Moment::EndOfRound => self.chat_over = true,
+        }
+    }
+}
+
+impl AgentaoWatch<'_> {
+    fn before_request(&mut self, view: &PointView<'_>, trail: &mut Vec<Decision>) {
+        if self.chat_over {
+            self.chat_over = false;
+            self.iteration = 0;
+            self.guard = Guard::default();
+        }
+        if self.iteration >= self.system.cap.max_iterations {
+            self.hits = self.hits.saturating_add(1);
+            let reply = self.ask(view);
+            trail.push(self.decide(view, reply));
+            self.iteration = 0;
+        }
+        self.iteration += 1;
+        self.turns += 1;
+        let cap = self.system.cap.max_iterations;
+        if self.system.warns_before.is_some_and(|before| self.turns == cap - before) {
+            let evidence = Evidence::new(self.turns as f64, cap as f64);
+            let warning = Decision::at(view, Action::Observe, APPROACHING, evidence).code("approaching_limit");
+            trail.push(warning.detail("Approaching iteration limit..."));
+        }
+    }
+
+    fn ask(&mut self, view: &PointView<'_>) -> Reply {
+        let own_history;
+        let last_calls;
+        let history: &dyn History = match self.system.second {
+            SecondArgument::History => {
+                own_history = RunHistory::at(view);
+                &own_history
+            }
+            SecondArgument::LastCalls => {
+                last_calls = last_reply(view).map_or_else(Vec::new, call_entries);
+                &last_calls
+            }
+        };
+        let tokens = rough_tokens(view);
+        let cap = self.system.cap.max_iterations;
+        self.handler.on_cap(&AtCap { history, hit: self.hits, cap, session: &self.session, tokens })
+    }
+
+    fn decide(&self, view: &PointView<'_>, reply: Reply) -> Decision {
+        let action = match &reply.verdict {
+            Verdict::Continue => Action::Extend,
+            Verdict::Stop => Action::Stop,
+            Verdict::NewInstruction(_) => Action::Inject,
+        };
+        let evidence = Evidence::new(self.iteration as f64, self.system.cap.max_iterations as f64);
+        let decision = Decision::at(view, action, self.system.cap_rule(), evidence);
+        match (reply.verdict, reply.why) {
+            (Verdict::NewInstruction(text), _) => decision.code("new_instruction").detail(text),
+            (Verdict::Continue, _) => decision.code("continue"),
+            (Verdict::Stop, None) => decision.code("max_iterations"),
+            (Verdict::Stop, Some(why)) => decision.code("max_iterations").detail(why),
+        }
+    }
+
+    fn after_response(&mut self, view: &PointView<'_>, trail: &mut Vec<Decision>) {
+        let Some(reply) = view.reply().filter(|_| self.system.profile == Profile::Published05) else { return };
+        let arguments: Vec<_> = reply.tool_calls.iter().map(|call| call.arguments.as_str()).collect();
+        let calls = reply.tool_calls.iter().zip(&arguments).map(|(call, arguments)| Call {
+            name: &call.name,
+            arguments,
+            // What does not open like an object is a text protocol's command, not broken JSON.
+            is_json: arguments.trim_start().starts_with('{'),
+            writes: !self.system.read_only.iter().any(|name| **name == *call.name),
+        });
+        if let Some(tripped) = self.guard.take_in(is_cut(reply.finish_reason.as_deref()), calls) {
+            let rule = RuleName::fixed(tripped.rule());
+            let decision = Decision::at(view, Action::Stop, rule, Evidence::new(3.0, 3.0)).code(tripped.reason());
+            trail.push(decision.detail(tripped.notice()));
+        }
+    }
+}
+
+fn last_reply<'r>(view: &PointView<'r>) -> Option<&'r Message> {
+    view.events().get(view.steps().last()?.reply)?.message()
+}
+
+/// The package's second argument: name and arguments of the last reply's calls, and no role.
+fn call_entries(reply: &Message) -> Vec<Entry<'_>> {
+    let entry = |name| Entry { speaker: Speaker::Other, name: Some(name), has_content: false, mentions_error: false };
+    reply.tool_calls.iter().map(|call| entry((&*call.name).into())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::system::ConfigText;
+    use crate::transcript::{Draft, Event, Role, Run, ToolCall};
+
+    /// Steps that call `ls`, each with other arguments unless `same`, then an answer.
+    fn run(steps: usize, same: bool) -> Run {
+        let mut events = Vec::new();
+        for step in 0..steps {
+            let arguments = if same { "{}".to_owned() } else { format!("{{\"n\":{step}}}") };
+            let mut reply = Message::new(Role::Assistant);
+            reply.tool_calls.push(ToolCall::new(Some("c"), "ls", arguments));
+            let mut result = Message::saying(Role::Tool, "Error: no such file");
+            result.name = Some("ls".into());
+            events.extend([reply, result].map(Event::Message));
+        }
+        events.push(Event::Message(Message::saying(Role::Assistant, "done")));
+        Run::new(Draft { events, ..Draft::default() })
+    }
+
+    fn check(config: &str, profile: &str, run: &Run, expected: &str) {
+        let settings = Settings {
+            profile: Some(profile.to_owned()),
+            config: Some(ConfigText { path: "agentao.toml".to_owned(), text: config.to_owned() }),
+            ..Settings::named("t")
+        };
+        let system = Agentao::build(&settings).unwrap();
+        let mut watch = system.start(&run.header);
+        let mut trail = Vec::new();
+        for view in PointView::all(run) {
+            watch.at(&view, &mut trail);
+            if trail.iter().any(|decision| decision.action.is_terminal()) {
+                break;
+            }
+        }
+        let said = trail.iter().map(|decision| {
+            let detail = decision.detail.as_deref().filter(|_| decision.action == Action::Stop).unwrap_or_default();
+            format!("{} {} {detail}", decision.point, decision.code.as_deref().unwrap_or_default()).trim().to_owned()
+        });
+        assert_eq!(said.collect::<Vec<_>>().join("; "), expected, "{config} {profile}");
+    }
+
+    #[test]
+    fn the_cap_is_asked_before_the_next_call_and_granted_in_full() {
+        check("max_iterations = 3", "documented", &run(5, false), "3:before_request max_iterations");
+        check("max_iterations = 3", "documented", &run(2, false), "");
+        let granting = "max_iterations = 2\nstrategy = \"conditional_continue\"";
+        check(
+            granting,
+            "documented",
+            &run(9, false),
+            "2:before_request continue; 4:before_request continue; \
+            6:before_request new_instruction; 8:before_request new_instruction",
+        );
+    }
+
+    #[test]
+    fn only_the_documented_handler_sees_the_history() {
+        let smart = "max_iterations = 6\nstrategy = \"smart\"";
+        check(
+            smart,
+            "documented",
+            &run(13, false),
+            "6:before_request new_instruction; 12:before_request max_iterations all_errors",
+        );
+        check(
+            smart,
+            "published-0.5",
+            &run(13, false),
+            "6:before_request new_instruction; 12:before_request max_iterations fallback",
+        );
+    }
+
+    #[test]
+    fn the_package_stops_at_the_third_identical_call() {
+        let stop = "2:after_response doom_loop Tool execution halted by doom-loop detection.";
+        check("", "published-0.5", &run(5, true), stop);
+        check("", "documented", &run(5, true), "");
+    }
+
+    #[test]
+    fn a_bad_configuration_says_where_and_what() {
+        let refusal = |text: &str| {
+            let config = Some(ConfigText { path: "a.toml".to_owned(), text: text.to_owned() });
+            Agentao::build(&Settings { config, ..Settings::named("t") }).err().map(|error| error.to_string())
+        };
+        assert_eq!(refusal("max_iteration = 3").unwrap(), "unknown key `max_iteration` (a.toml:1:1)");
+        assert_eq!(refusal("strategy = \"smrt\"").unwrap(), "unknown bailout `smrt` (a.toml)");
+        assert_eq!(refusal(&json!({"max_iterations": 7}).to_string()), None);
+    }
+}

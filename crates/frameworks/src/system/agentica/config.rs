@@ -1,0 +1,107 @@
+//! agentica's native configuration: the keyword arguments of a standing goal, as TOML or JSON.
+
+use serde_json::{Map, Value};
+
+use super::goal::Budgets;
+use super::limit::Limit;
+use super::{Rules, Version};
+use crate::diagnostic::nearest;
+use crate::judge::Judge;
+use crate::system::{ConfigError, ConfigText, Settings};
+
+/// The keyword arguments that have a say in stopping, and `objective`, which is taken and not used.
+const KEYS: [&str; 8] = [
+    "objective",
+    "turn_budget",
+    "token_budget",
+    "wall_clock_budget_sec",
+    "default_turn_budget",
+    "auto_judge",
+    "attach_goal_tool",
+    "subgoals",
+];
+const HELP: &str = "for example `turn_budget = 5`, `token_budget = 50000`, `wall_clock_budget_sec = 600`";
+
+/// A goal as it is set.
+#[derive(Clone, Debug)]
+pub struct GoalConfig {
+    /// The limits, checked by the version's rules.
+    pub budgets: Budgets,
+    /// The rules that follow from the arguments.
+    pub rules: Rules,
+    /// Does the model have `update_goal`?
+    pub has_goal_tool: bool,
+}
+
+impl GoalConfig {
+    /// Reads the arguments; everything is optional.
+    pub fn read(version: Version, judge: Judge, settings: &Settings) -> Result<Self, ConfigError> {
+        let nowhere = ConfigText::default();
+        let config = settings.config.as_ref().unwrap_or(&nowhere);
+        let values = read_text(config)?;
+        if let Some(key) = values.keys().find(|key| !KEYS.contains(&key.as_str())) {
+            let near = nearest(key, KEYS).map_or(HELP.to_owned(), |near| format!("did you mean `{near}`?"));
+            return Err(config.error_at(key, format!("unknown argument `{key}`"), near));
+        }
+        let arguments = Arguments { config, values: &values };
+        let budgets = Budgets {
+            turns: arguments.whole("turn_budget")?,
+            tokens: arguments.whole("token_budget")?,
+            seconds: arguments.number("wall_clock_budget_sec")?,
+        };
+        let default_turns = arguments.whole("default_turn_budget")?;
+        let budgets = budgets
+            .checked(default_turns, version)
+            .map_err(|refused| config.error_at("budget", refused.to_string(), HELP))?;
+        let auto_judge = arguments.flag("auto_judge", version != Version::V15)?;
+        if !auto_judge && version != Version::V15 {
+            let help = "before 1.5 the judge is asked every turn; drop it, or take the profile `published-1.5`";
+            return Err(config.error_at("auto_judge", "`auto_judge` is 1.5's", help));
+        }
+        Ok(Self {
+            budgets,
+            rules: Rules { version, auto_judge, has_judge: judge != Judge::Absent },
+            has_goal_tool: arguments.flag("attach_goal_tool", true)?,
+        })
+    }
+}
+
+fn read_text(config: &ConfigText) -> Result<Map<String, Value>, ConfigError> {
+    let value = if config.text.trim_start().starts_with('{') { config.json()? } else { config.toml()? };
+    match value {
+        Value::Object(values) => Ok(values),
+        _ => Err(config.error("the configuration is no table", HELP)),
+    }
+}
+
+struct Arguments<'c> {
+    config: &'c ConfigText,
+    values: &'c Map<String, Value>,
+}
+
+impl Arguments<'_> {
+    /// The argument; Python's `None` (null) is as good as none.
+    fn get(&self, name: &str) -> Option<&Value> {
+        self.values.get(name).filter(|value| !value.is_null())
+    }
+
+    fn wrong(&self, name: &str, wanted: &str) -> ConfigError {
+        self.config.error_at(name, format!("`{name}` is no {wanted}"), HELP)
+    }
+
+    fn whole(&self, name: &str) -> Result<Option<Limit>, ConfigError> {
+        let whole = |value: &Value| match Limit::of(value) {
+            Some(limit @ Limit::Whole(_)) => Ok(limit),
+            _ => Err(self.wrong(name, "whole number")),
+        };
+        self.get(name).map(whole).transpose()
+    }
+
+    fn number(&self, name: &str) -> Result<Option<f64>, ConfigError> {
+        self.get(name).map(|value| value.as_f64().ok_or_else(|| self.wrong(name, "number"))).transpose()
+    }
+
+    fn flag(&self, name: &str, default: bool) -> Result<bool, ConfigError> {
+        self.get(name).map_or(Ok(default), |value| value.as_bool().ok_or_else(|| self.wrong(name, "truth value")))
+    }
+}

@@ -1,0 +1,271 @@
+//! One evaluated turn: agentica's checks in their order.
+
+use super::goal::{Goal, Status};
+use super::limit::with_thousands;
+use super::reply::Verdict;
+use super::ruling::{Cause, Event, Prompt, Ruling};
+use super::{Rules, Version};
+
+/// Failures in a row that pause the goal: unreadable judge replies, or turns of failed tools.
+const LIMIT: u32 = 3;
+
+/// What a turn brought.
+#[derive(Clone, Debug, Default)]
+pub struct Turn {
+    /// Input and output tokens; negative values are ignored.
+    pub tokens: i128,
+    /// Seconds; negative values are ignored.
+    pub seconds: f64,
+    /// The tools used and whether each failed.
+    pub tools: Vec<(String, bool)>,
+}
+
+/// A verifier's answer (1.5).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verified {
+    /// Is the goal reached?
+    pub done: bool,
+    /// Why; empty gives a stock phrase.
+    pub reason: String,
+    /// A status it sets instead of going on.
+    pub status: Option<Status>,
+}
+
+/// Who is asked whether the goal is reached. They are asked only when agentica would ask.
+pub trait Referee {
+    /// The verifier's answer; `None` leaves it to the judge.
+    fn verify(&mut self) -> Option<Verified>;
+
+    /// The judge's answer; `None` when it is not known.
+    fn judge(&mut self, goal: &Goal, turn: &Turn) -> Option<Verdict>;
+}
+
+/// Evaluates a turn: charges it, then asks the checks in order.
+pub fn evaluate(rules: Rules, goal: &mut Goal, turn: &Turn, referee: &mut dyn Referee) -> Ruling {
+    charge(goal, turn);
+    if let Some(ruling) = blown_budget(rules, goal) {
+        return ruling;
+    }
+    if goal.status != Status::Active {
+        return after_tool(goal);
+    }
+    if goal.tool_failures >= LIMIT {
+        return tool_stuck(goal);
+    }
+    if let Some(verified) = referee.verify() {
+        return after_verifier(rules, goal, verified);
+    }
+    if !rules.auto_judge {
+        return without_judge(rules, goal);
+    }
+    if !rules.has_judge {
+        goal.status = Status::Paused;
+        goal.paused_reason = Some("judge-broken".to_owned());
+        let reason = match rules.version {
+            Version::V15 => "no judge model configured and verifier deferred",
+            Version::V14 | Version::Documented => "no judge model configured",
+        };
+        return Ruling::stop(Cause::JudgeBroken, goal, "parse_failed", reason);
+    }
+    match referee.judge(goal, turn) {
+        Some(verdict) => after_judge(rules, goal, verdict),
+        None => after_unknown(rules, goal),
+    }
+}
+
+/// The turn has been paid for, whatever comes of it; only a cleared goal is not charged.
+fn charge(goal: &mut Goal, turn: &Turn) {
+    if goal.status != Status::Cleared {
+        goal.turns_used += 1;
+        goal.tokens_used = goal.tokens_used.saturating_add(turn.tokens.max(0));
+        if turn.seconds > 0.0 {
+            goal.seconds_used += turn.seconds;
+        }
+    }
+    if turn.tools.is_empty() {
+        return;
+    }
+    goal.tool_failures = if turn.tools.iter().all(|(_, failed)| *failed) { goal.tool_failures + 1 } else { 0 };
+}
+
+/// Token and wall-clock budgets, named in this order; the page puts the turn budget here too.
+fn exhausted(rules: Rules, goal: &Goal) -> Option<(Cause, String)> {
+    if let Some(limit) = goal.budgets.tokens.filter(|limit| limit.is_reached_by(goal.tokens_used)) {
+        let (used, limit) = match rules.version {
+            Version::V15 => (with_thousands(goal.tokens_used), limit.grouped()),
+            Version::V14 | Version::Documented => (goal.tokens_used.to_string(), limit.to_string()),
+        };
+        let words = format!("token budget exhausted ({used}/{limit})");
+        return Some((Cause::Tokens, words));
+    }
+    if let Some(limit) = goal.budgets.seconds.filter(|limit| goal.seconds_used >= *limit) {
+        let words = format!("wall-clock budget exhausted ({:.0}s/{limit:.0}s)", goal.seconds_used);
+        return Some((Cause::Seconds, words));
+    }
+    let turns_too = rules.version == Version::Documented && turns_exhausted(goal);
+    turns_too.then(|| (Cause::Turns, turn_words(goal)))
+}
+
+fn turns_exhausted(goal: &Goal) -> bool {
+    goal.budgets.turns.is_some_and(|limit| limit.is_reached_by(i128::from(goal.turns_used)))
+}
+
+fn turn_words(goal: &Goal) -> String {
+    let limit = goal.budgets.turns.map(|limit| limit.to_string()).unwrap_or_default();
+    format!("turn budget exhausted ({}/{limit})", goal.turns_used)
+}
+
+fn blown_budget(rules: Rules, goal: &mut Goal) -> Option<Ruling> {
+    let (cause, words) = exhausted(rules, goal)?;
+    Some(match wrap_up(rules, goal, cause, &words) {
+        Some(ruling) => ruling,
+        None => limited(goal, cause, "continue", words.clone(), words),
+    })
+}
+
+/// 1.5's one turn of grace: the loop is told to go on, whatever the goal's own status.
+fn wrap_up(rules: Rules, goal: &mut Goal, cause: Cause, words: &str) -> Option<Ruling> {
+    if rules.version != Version::V15 || goal.wrapup_sent {
+        return None;
+    }
+    goal.wrapup_sent = true;
+    goal.last_verdict = Some("continue");
+    goal.last_reason = Some(words.to_owned());
+    let event =
+        Event { budget_message: Some(words.to_owned()), ..Event::said(goal, "goal.continuing", "continue", words) };
+    let ruling = Ruling::go_on(cause, "continue", words).announcing(event);
+    Some(Ruling { prompt: Some(Prompt::BudgetWrapup), ..ruling })
+}
+
+fn limited(goal: &mut Goal, cause: Cause, verdict: &'static str, reason: String, budget_message: String) -> Ruling {
+    goal.status = Status::BudgetLimited;
+    goal.paused_reason = Some("budget".to_owned());
+    let event = Event { budget_message: Some(budget_message), ..Event::paused(goal) };
+    Ruling::stop(cause, goal, verdict, reason).announcing(event)
+}
+
+/// A goal that is no longer active: the model's tool, or a user, has spoken.
+fn after_tool(goal: &Goal) -> Ruling {
+    let last = goal.last_reason.clone().filter(|reason| !reason.is_empty());
+    match goal.status {
+        Status::Complete => {
+            let reason = last.unwrap_or_else(|| "agent marked complete".to_owned());
+            let event = Event::said(goal, "goal.completed", "tool_signal", &reason);
+            Ruling::stop(Cause::Tool, goal, "tool_signal", reason).announcing(event)
+        }
+        Status::Paused => {
+            let reason = last.unwrap_or_else(|| "agent paused goal".to_owned());
+            let why = goal.paused_reason.clone().filter(|why| !why.is_empty());
+            let why = why.unwrap_or_else(|| "agent-tool".to_owned());
+            let event = Event { paused_reason: Some(Some(why.clone())), ..Event::paused(goal) };
+            let cause = if why == "agent-tool" { Cause::Tool } else { Cause::User };
+            Ruling::stop(cause, goal, "tool_signal", reason).announcing(event)
+        }
+        Status::Active | Status::Cleared | Status::BudgetLimited => {
+            Ruling::stop(Cause::NoGoal, goal, "continue", "no active goal")
+        }
+    }
+}
+
+fn tool_stuck(goal: &mut Goal) -> Ruling {
+    goal.status = Status::Paused;
+    goal.paused_reason = Some("tool-stuck".to_owned());
+    let reason = format!("every tool call failed for {} turns in a row", goal.tool_failures);
+    Ruling::stop(Cause::ToolStuck, goal, "continue", reason).announcing(Event::paused(goal))
+}
+
+fn after_verifier(rules: Rules, goal: &mut Goal, verified: Verified) -> Ruling {
+    let stock = if verified.done { "verifier=done" } else { "verifier=continue" };
+    let reason = if verified.reason.is_empty() { stock.to_owned() } else { verified.reason };
+    goal.last_verdict = Some("verifier");
+    goal.last_reason = Some(reason.clone());
+    if verified.done {
+        goal.status = Status::Complete;
+        let event = Event::said(goal, "goal.completed", "verifier", &reason);
+        return Ruling::stop(Cause::Verifier, goal, "verifier", reason).announcing(event);
+    }
+    if let Some(status @ (Status::Paused | Status::BudgetLimited)) = verified.status {
+        goal.status = status;
+        let why = if status == Status::Paused { "verifier" } else { "budget" };
+        goal.paused_reason = Some(why.to_owned());
+        let event = Event { verdict: Some("verifier"), ..Event::paused(goal) };
+        return Ruling::stop(Cause::Verifier, goal, "verifier", reason).announcing(event);
+    }
+    if turns_exhausted(goal) {
+        let words = turn_budget_message(rules, goal);
+        return limited(goal, Cause::Turns, "verifier", reason, words);
+    }
+    let event = Event::said(goal, "goal.continuing", "verifier", &reason);
+    Ruling::go_on(Cause::Verifier, "verifier", reason).announcing(event)
+}
+
+/// The words of the announcement; 1.4 leaves the numbers out.
+fn turn_budget_message(rules: Rules, goal: &Goal) -> String {
+    if rules.version == Version::V15 { turn_words(goal) } else { "turn budget exhausted".to_owned() }
+}
+
+/// 1.5 without a judge on every turn: on to the cap.
+fn without_judge(rules: Rules, goal: &mut Goal) -> Ruling {
+    if turns_exhausted(goal) {
+        let words = turn_words(goal);
+        if let Some(ruling) = wrap_up(rules, goal, Cause::Turns, &words) {
+            return ruling;
+        }
+        let reason = "turn budget exhausted; no completion signal from verify_completion".to_owned();
+        goal.last_verdict = Some("continue");
+        goal.last_reason = Some(reason.clone());
+        return limited(goal, Cause::Turns, "continue", reason, words);
+    }
+    let reason = "no completion signal yet; keep working (call verify_completion when done)";
+    goal.last_verdict = Some("continue");
+    goal.last_reason = Some(reason.to_owned());
+    let event = Event::said(goal, "goal.continuing", "continue", reason);
+    Ruling::go_on(Cause::Judge, "continue", reason).announcing(event)
+}
+
+fn after_judge(rules: Rules, goal: &mut Goal, verdict: Verdict) -> Ruling {
+    goal.last_reason = Some(verdict.reason().to_owned());
+    let reason = match verdict {
+        Verdict::Unreadable(reason) => {
+            goal.last_verdict = Some("parse_failed");
+            goal.parse_failures += 1;
+            if goal.parse_failures < LIMIT {
+                return Ruling::go_on(Cause::Judge, "parse_failed", reason);
+            }
+            goal.status = Status::Paused;
+            goal.paused_reason = Some("judge-broken".to_owned());
+            return Ruling::stop(Cause::JudgeBroken, goal, "parse_failed", reason);
+        }
+        Verdict::Done(reason) => {
+            goal.last_verdict = Some("done");
+            goal.parse_failures = 0;
+            goal.status = Status::Complete;
+            let event = Event::said(goal, "goal.completed", "done", &reason);
+            return Ruling::stop(Cause::Judge, goal, "done", reason).announcing(event);
+        }
+        Verdict::Continue(reason) | Verdict::Unavailable(reason) => reason,
+    };
+    goal.last_verdict = Some("continue");
+    goal.parse_failures = 0;
+    if turns_exhausted(goal) {
+        let words = turn_words(goal);
+        if let Some(ruling) = wrap_up(rules, goal, Cause::Turns, &words) {
+            return ruling;
+        }
+        let message = turn_budget_message(rules, goal);
+        return limited(goal, Cause::Turns, "continue", reason, message);
+    }
+    let event = Event::said(goal, "goal.continuing", "continue", &reason);
+    Ruling::go_on(Cause::Judge, "continue", reason).announcing(event)
+}
+
+/// The judge's answer is not known. At the turn cap the loop ends whether it said done or not; before
+/// it, nothing can be said.
+fn after_unknown(rules: Rules, goal: &mut Goal) -> Ruling {
+    if turns_exhausted(goal) {
+        let words = turn_words(goal);
+        return wrap_up(rules, goal, Cause::Turns, &words)
+            .unwrap_or_else(|| limited(goal, Cause::Turns, "continue", words.clone(), words));
+    }
+    Ruling::go_on(Cause::Unknown, "continue", "the judge's verdict is not recorded")
+}

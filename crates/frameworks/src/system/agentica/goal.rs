@@ -1,0 +1,301 @@
+//! A standing goal: its state, and what users and the model's own tool do to it between evaluations.
+
+use serde::Serialize;
+
+use super::Version;
+use super::limit::Limit;
+use crate::python;
+
+/// Is the goal still pursued?
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// Yes.
+    Active,
+    /// Stopped until somebody resumes it.
+    Paused,
+    /// Reached.
+    Complete,
+    /// Given up.
+    Cleared,
+    /// A budget is used up.
+    BudgetLimited,
+}
+
+impl Status {
+    /// agentica's word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Paused => "paused",
+            Self::Complete => "complete",
+            Self::Cleared => "cleared",
+            Self::BudgetLimited => "budget_limited",
+        }
+    }
+}
+
+/// The limits of a goal; `None` is unlimited.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Budgets {
+    /// Turns (whole agent runs).
+    pub turns: Option<Limit>,
+    /// Input and output tokens together.
+    pub tokens: Option<Limit>,
+    /// Seconds the turns took.
+    pub seconds: Option<f64>,
+}
+
+/// What agentica writes to its log for a goal.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Goal {
+    /// Is it still pursued?
+    pub status: Status,
+    /// Why it is paused or limited.
+    pub paused_reason: Option<String>,
+    /// The limits.
+    pub budgets: Budgets,
+    /// Turns evaluated.
+    pub turns_used: i64,
+    /// Tokens charged.
+    pub tokens_used: i128,
+    /// Seconds charged.
+    pub seconds_used: f64,
+    /// Criteria added to the objective.
+    pub subgoals: Vec<String>,
+    /// Unreadable judge replies in a row.
+    pub parse_failures: u32,
+    /// Turns in a row of which every tool call failed.
+    pub tool_failures: u32,
+    /// Who spoke last, in agentica's word.
+    pub last_verdict: Option<&'static str>,
+    /// What they said.
+    pub last_reason: Option<String>,
+    /// 1.5: the one wrap-up turn has been given.
+    pub wrapup_sent: bool,
+    /// 1.5: the answer handed in with the completion.
+    pub final_answer: Option<String>,
+}
+
+impl Goal {
+    /// A new goal.
+    pub fn new(budgets: Budgets) -> Self {
+        Self {
+            status: Status::Active,
+            paused_reason: None,
+            budgets,
+            turns_used: 0,
+            tokens_used: 0,
+            seconds_used: 0.0,
+            subgoals: Vec::new(),
+            parse_failures: 0,
+            tool_failures: 0,
+            last_verdict: None,
+            last_reason: None,
+            wrapup_sent: false,
+            final_answer: None,
+        }
+    }
+
+    /// Takes the answer handed in, without outer blanks; a blank one leaves the one before.
+    fn take_answer(&mut self, answer: Option<&str>) {
+        if let Some(answer) = answer.map(python::strip).filter(|answer| !answer.is_empty()) {
+            self.final_answer = Some(answer.to_owned());
+        }
+    }
+}
+
+/// Why a goal was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// No objective.
+    #[error("Goal objective cannot be empty.")]
+    NoObjective,
+    /// 1.5: a budget of 0 or below -1.
+    #[error("budget must be positive, or -1 for unlimited")]
+    BadBudget,
+}
+
+impl Budgets {
+    /// The budgets as `version` takes them: 1.5 refuses 0 and what is below -1, and reads -1 as
+    /// unlimited; before that every number is a limit. A missing turn budget is the manager's own,
+    /// which neither version looks at: 0 or less is a cap reached at once.
+    pub fn checked(self, default_turns: Option<Limit>, version: Version) -> Result<Self, Refused> {
+        if version != Version::V15 {
+            let turns = self.turns.or(default_turns).unwrap_or(Limit::Whole(super::DEFAULT_TURNS));
+            return Ok(Self { turns: Some(turns), ..self });
+        }
+        let checked = |budget: Option<Limit>| match budget {
+            None => Ok(None),
+            Some(limit) if limit.value().total_cmp(&-1.0).is_eq() => Ok(None),
+            Some(limit) if limit.value() <= 0.0 => Err(Refused::BadBudget),
+            Some(limit) => Ok(Some(limit)),
+        };
+        let turns = if self.turns.is_none() { default_turns } else { checked(self.turns)? };
+        let tokens = checked(self.tokens)?;
+        let seconds = checked(self.seconds.map(Limit::Real))?;
+        Ok(Self { turns, tokens, seconds: seconds.map(Limit::value) })
+    }
+}
+
+/// A goal manager and the log it writes to.
+///
+/// The manager remembers a goal of its own. The model's tools write to the log behind its back, and
+/// an evaluation reads the log first; what an evaluation does not write is gone at the next one.
+#[derive(Clone, Debug, Default)]
+pub struct Manager {
+    memory: Option<Goal>,
+    log: Option<Goal>,
+    loaded: bool,
+}
+
+impl Manager {
+    /// Sets a goal, with whatever was there forgotten.
+    pub fn set(&mut self, objective: &str, goal: Goal) -> Result<(), Refused> {
+        if python::strip(objective).is_empty() {
+            return Err(Refused::NoObjective);
+        }
+        self.memory = Some(goal);
+        self.loaded = true;
+        self.persist();
+        Ok(())
+    }
+
+    /// The goal as the manager remembers it; `None` before one is set and after one is cleared.
+    pub fn goal(&self) -> Option<&Goal> {
+        self.memory.as_ref()
+    }
+
+    /// A fresh manager reads the same log.
+    pub fn restart(&mut self) {
+        self.loaded = false;
+        self.memory = None;
+        self.load();
+    }
+
+    fn load(&mut self) -> Option<&mut Goal> {
+        if !self.loaded {
+            self.memory.clone_from(&self.log);
+            self.loaded = true;
+        }
+        self.memory.as_mut()
+    }
+
+    fn persist(&mut self) {
+        if self.memory.is_some() {
+            self.log.clone_from(&self.memory);
+        }
+    }
+
+    /// Reads the log and changes the goal; `change` says beside its answer whether the goal is written
+    /// back. `None` without a goal.
+    pub(super) fn evaluate<T>(&mut self, change: impl FnOnce(&mut Goal) -> (T, bool)) -> Option<T> {
+        if self.log.is_some() {
+            self.memory.clone_from(&self.log);
+        }
+        self.loaded = true;
+        let (answer, is_written) = self.memory.as_mut().map(change)?;
+        if is_written {
+            self.persist();
+        }
+        Some(answer)
+    }
+
+    /// The user pauses an active goal, with a reason of their own or none; true when that changed
+    /// anything.
+    pub fn pause(&mut self, reason: Option<&str>) -> bool {
+        let Some(goal) = self.load().filter(|goal| goal.status == Status::Active) else { return false };
+        goal.status = Status::Paused;
+        goal.paused_reason = reason.map(str::to_owned);
+        self.persist();
+        true
+    }
+
+    /// What opening a session again does: an active goal waits for the user.
+    pub fn pause_for_safety(&mut self) -> bool {
+        self.pause(Some("resume-safety"))
+    }
+
+    /// Resumes a paused or limited goal. Neither the spent amounts nor the limits change.
+    pub fn resume(&mut self) {
+        let waits = |goal: &&mut Goal| matches!(goal.status, Status::Paused | Status::BudgetLimited);
+        let Some(goal) = self.load().filter(waits) else { return };
+        goal.status = Status::Active;
+        goal.paused_reason = None;
+        goal.parse_failures = 0;
+        goal.tool_failures = 0;
+        goal.wrapup_sent = false;
+        self.persist();
+    }
+
+    /// Gives the goal up; the log keeps it as cleared.
+    pub fn clear(&mut self) {
+        if let Some(goal) = self.load() {
+            goal.status = Status::Cleared;
+            self.persist();
+            self.memory = None;
+        }
+    }
+
+    /// Adds a criterion. False when the text is blank or there is no goal, which the original refuses.
+    pub fn add_subgoal(&mut self, text: &str) -> bool {
+        let text = python::strip(text);
+        let Some(goal) = self.load().filter(|_| !text.is_empty()) else { return false };
+        goal.subgoals.push(text.to_owned());
+        self.persist();
+        true
+    }
+
+    /// The model's `update_goal`: `complete` or `paused`, in any case, of an active goal only. Says
+    /// whether it was accepted. A blank answer leaves the one before.
+    pub fn update_from_tool(&mut self, status: &str, reason: &str, final_answer: Option<&str>) -> bool {
+        let status = match python::lower(python::strip(status)).as_str() {
+            "complete" => Status::Complete,
+            "paused" => Status::Paused,
+            _ => return false,
+        };
+        let words = if reason.is_empty() { format!("agent-marked {}", status.name()) } else { reason.to_owned() };
+        self.change_in_log(|goal| {
+            goal.status = status;
+            goal.last_verdict = Some("tool_signal");
+            goal.last_reason = Some(words);
+            goal.take_answer(final_answer);
+            if status == Status::Paused {
+                goal.paused_reason = Some("agent-tool".to_owned());
+            }
+        })
+    }
+
+    /// 1.5: the model's `verify_completion` asks for a command to be run; `passes` runs it, and is asked
+    /// only while the goal is active and the command is not blank. Says whether the goal is now complete.
+    ///
+    /// # Errors
+    /// Whatever `passes` fails with.
+    pub fn verify<E>(
+        &mut self,
+        command: &str,
+        final_answer: Option<&str>,
+        passes: impl FnOnce(&str) -> Result<bool, E>,
+    ) -> Result<bool, E> {
+        let command = python::strip(command);
+        let is_active = self.log.as_ref().is_some_and(|goal| goal.status == Status::Active);
+        if !is_active || command.is_empty() || !passes(command)? {
+            return Ok(false);
+        }
+        Ok(self.change_in_log(|goal| {
+            goal.status = Status::Complete;
+            goal.last_verdict = Some("verify_tool");
+            goal.last_reason = Some(format!("verify_command passed (exit 0): {command}"));
+            goal.take_answer(final_answer);
+        }))
+    }
+
+    fn change_in_log(&mut self, change: impl FnOnce(&mut Goal)) -> bool {
+        let active = self.log.as_mut().filter(|goal| goal.status == Status::Active);
+        let accepted = active.is_some();
+        if let Some(goal) = active {
+            change(goal);
+        }
+        accepted
+    }
+}

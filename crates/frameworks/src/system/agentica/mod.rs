@@ -1,0 +1,339 @@
+//! agentica: a standing goal, evaluated at the end of every turn.
+
+mod cases;
+mod config;
+mod evaluate;
+mod goal;
+mod limit;
+mod reply;
+mod round;
+mod ruling;
+mod session_log;
+mod shell;
+
+pub use config::GoalConfig;
+pub use evaluate::{Referee, Turn, Verified, evaluate};
+pub use goal::{Budgets, Goal, Manager, Refused, Status};
+pub use limit::Limit;
+pub use reply::{Verdict, read as read_judge_reply};
+pub use ruling::{Cause, Event, Prompt, Ruling};
+
+use self::round::{GoalRow, RoundEvents, RoundJudge, UserDeed};
+use super::{CaseError, ConfigError, Round, RoundClock, Settings, SystemInfo};
+use crate::decision::{Action, Decision, Evidence, Need, Requirement, RuleName, Strategy, Watch};
+use crate::judge::Judge;
+use crate::transcript::{Header, Instant, PointView};
+
+/// The system's registration.
+pub const AGENTICA: SystemInfo = SystemInfo {
+    id: "agentica",
+    profiles: &["published-1.4", "published-1.5", "documented"],
+    manual: include_str!("manual.md"),
+    build: |settings| Ok(Box::new(Agentica::build(settings)?)),
+    tables: &["judge_replies", "sequences_1.4.6", "sequences_1.5.0", "extra_rules_1.5.0", "session_log_expected"],
+    table_of: |case| {
+        let rules_15 =
+            || case.input["goal"].get("auto_judge").is_some() || case.input["goal"].get("verifier").is_some();
+        let is_15 = case.version.map_or_else(rules_15, |version| !version.contains("1.4"));
+        match () {
+            () if case.has(&["raw"]) => Some("judge_replies"),
+            () if case.has(&["goal", "turns"]) => Some(if is_15 { "extra_rules_1.5.0" } else { "sequences_1.4.6" }),
+            () if case.has(&["file"]) => Some("session_log_expected"),
+            () => None,
+        }
+    },
+    answer: |case| match case.table {
+        "judge_replies" => cases::judge_reply(case.input),
+        "sequences_1.4.6" => cases::sequence(Version::V14, case.input),
+        "sequences_1.5.0" | "extra_rules_1.5.0" => cases::sequence(Version::V15, case.input),
+        "session_log_expected" => session_log::summary(case.input).map_err(CaseError::BadCase),
+        _ => Err(CaseError::UnknownTable),
+    },
+};
+
+/// The objective of a goal in a replay: what it says is not looked at.
+const TASK: &str = "the recorded task";
+
+/// Turns a goal may take before 1.5 when nobody says otherwise.
+pub const DEFAULT_TURNS: i128 = 100;
+
+/// Whose word is followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Version {
+    /// The page on the goal loop: budgets first, all three, then the tool, then the judge.
+    Documented,
+    /// 1.4.6: as the page, but the turn budget comes last.
+    V14,
+    /// 1.5.0: no turn cap and no judge unless asked for, one wrap-up turn, verifier.
+    V15,
+}
+
+/// What the order of checks depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rules {
+    /// Whose word is followed.
+    pub version: Version,
+    /// Is the judge asked at every turn?
+    pub auto_judge: bool,
+    /// Is there a judge at all?
+    pub has_judge: bool,
+}
+
+/// agentica's goal loop as a strategy.
+#[derive(Debug)]
+pub struct Agentica {
+    name: String,
+    goal: GoalConfig,
+    judge: Judge,
+    round: Round,
+    /// 1.4's `run_goal` charges only what a turn took more than the one before.
+    undercounts: bool,
+}
+
+impl Agentica {
+    /// Builds it. Options: `round` (what a turn is on recordings that hold only one), `judge`, and
+    /// `run_goal_tokens = true` (1.4's undercount of tokens).
+    pub fn build(settings: &Settings) -> Result<Self, ConfigError> {
+        let version = match settings.profile_of(AGENTICA.profiles)? {
+            "documented" => Version::Documented,
+            "published-1.5" => Version::V15,
+            _ => Version::V14,
+        };
+        settings.refuse_unknown(&["round", "judge", "run_goal_tokens"])?;
+        let judge = match settings.set.get("judge") {
+            None => Judge::Recorded,
+            Some(value) => Judge::from_json(value).ok_or_else(|| settings.bad_option("judge", value, Judge::HELP))?,
+        };
+        let undercounts = match settings.set.get("run_goal_tokens") {
+            None => false,
+            Some(value) => {
+                value.as_bool().ok_or_else(|| settings.bad_option("run_goal_tokens", value, "`true` or `false`"))?
+            }
+        };
+        Ok(Self {
+            name: settings.name.clone(),
+            goal: GoalConfig::read(version, judge, settings)?,
+            judge,
+            round: settings.round()?,
+            undercounts,
+        })
+    }
+
+    /// The rules in the order they are asked.
+    fn causes(&self) -> Vec<Cause> {
+        let Rules { version, auto_judge, has_judge } = self.goal.rules;
+        let mut causes = vec![Cause::Tokens, Cause::Seconds];
+        if version == Version::Documented {
+            causes.push(Cause::Turns);
+        }
+        causes.extend([Cause::User, Cause::Tool, Cause::ToolStuck]);
+        if version == Version::V15 {
+            causes.push(Cause::Verifier);
+        }
+        if auto_judge {
+            causes.push(Cause::JudgeBroken);
+            causes.extend(has_judge.then_some(Cause::Judge));
+        }
+        if version != Version::Documented {
+            causes.push(Cause::Turns);
+        }
+        causes.retain(|cause| self.applies(*cause));
+        causes
+    }
+
+    fn applies(&self, cause: Cause) -> bool {
+        let budgets = self.goal.budgets;
+        match cause {
+            Cause::Tokens => budgets.tokens.is_some(),
+            Cause::Seconds => budgets.seconds.is_some(),
+            Cause::Turns => budgets.turns.is_some(),
+            Cause::Tool => self.goal.has_goal_tool,
+            _ => true,
+        }
+    }
+
+    fn rule(&self, cause: Cause) -> RuleName {
+        let budgets = self.goal.budgets;
+        let limit = |name: &str, limit: Option<String>| match limit {
+            Some(limit) => RuleName::new(format!("{name} >= {limit}")),
+            None => RuleName::new(name),
+        };
+        match cause {
+            Cause::Tokens => limit("token_budget", budgets.tokens.map(|tokens| tokens.to_string())),
+            Cause::Seconds => limit("wall_clock_budget_sec", budgets.seconds.map(|seconds| seconds.to_string())),
+            Cause::Turns => limit("turn_budget", budgets.turns.map(|turns| turns.to_string())),
+            Cause::Tool => RuleName::fixed("update_goal"),
+            Cause::User => RuleName::fixed("goal pause"),
+            Cause::ToolStuck => RuleName::fixed("tool-stuck x3"),
+            Cause::Verifier => RuleName::fixed("verifier"),
+            Cause::JudgeBroken => RuleName::fixed("judge-broken x3"),
+            Cause::Judge | Cause::Unknown => RuleName::fixed("judge"),
+            Cause::NoGoal => RuleName::fixed("no active goal"),
+        }
+    }
+
+    fn need(&self, cause: Cause) -> Option<Need> {
+        match cause {
+            Cause::Tokens => Some(Need::Usage),
+            Cause::Seconds => Some(Need::Times),
+            Cause::Tool => Some(Need::Native("agentica.goal")),
+            Cause::ToolStuck => Some(Need::ErrorFlags),
+            Cause::Judge | Cause::JudgeBroken | Cause::Unknown => match self.judge {
+                Judge::Recorded => Some(Need::Judge),
+                Judge::Simulated(_) => Some(Need::Outcome),
+                Judge::Absent => None,
+            },
+            // A verifier is the user's own code: none is assumed.
+            // What a user does is in agentica's own log, or did not happen.
+            Cause::Turns | Cause::NoGoal | Cause::Verifier | Cause::User => None,
+        }
+    }
+
+    fn evidence(&self, cause: Cause, goal: &Goal) -> Evidence {
+        let budgets = self.goal.budgets;
+        let held = |observed: f64, limit: Option<f64>| Evidence { observed: Some(observed), limit };
+        match cause {
+            Cause::Tokens => held(goal.tokens_used as f64, budgets.tokens.map(Limit::value)),
+            Cause::Seconds => held(goal.seconds_used, budgets.seconds),
+            Cause::Turns => held(goal.turns_used as f64, budgets.turns.map(Limit::value)),
+            Cause::ToolStuck => held(f64::from(goal.tool_failures), Some(3.0)),
+            Cause::JudgeBroken => held(f64::from(goal.parse_failures), Some(3.0)),
+            _ => Evidence::NONE,
+        }
+    }
+}
+
+impl Strategy for Agentica {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn profile(&self) -> &'static str {
+        match self.goal.rules.version {
+            Version::Documented => "documented",
+            Version::V14 => "published-1.4",
+            Version::V15 => "published-1.5",
+        }
+    }
+
+    fn rules(&self) -> Vec<RuleName> {
+        self.causes().into_iter().map(|cause| self.rule(cause)).collect()
+    }
+
+    fn requirements(&self) -> Vec<Requirement> {
+        let causes = self.causes().into_iter();
+        causes.filter_map(|cause| Some(Requirement { rule: self.rule(cause), need: self.need(cause)? })).collect()
+    }
+
+    fn start<'s>(&'s self, _header: &Header) -> Box<dyn Watch + 's> {
+        let mut manager = Manager::default();
+        let set = manager.set(TASK, Goal::new(self.goal.budgets));
+        debug_assert!(set.is_ok(), "the objective is not empty");
+        Box::new(AgenticaWatch {
+            system: self,
+            clock: RoundClock::new(self.round),
+            manager,
+            row: None,
+            from_event: 0,
+            ended_at: None,
+            tokens_before: 0,
+            verdict_was_missing: false,
+        })
+    }
+}
+
+struct AgenticaWatch<'s> {
+    system: &'s Agentica,
+    clock: RoundClock,
+    manager: Manager,
+    /// The goal row that closed the round before.
+    row: Option<GoalRow>,
+    /// The first event of this round.
+    from_event: usize,
+    /// When the round before ended.
+    ended_at: Option<Instant>,
+    /// Tokens of the round before.
+    tokens_before: i128,
+    verdict_was_missing: bool,
+}
+
+impl Watch for AgenticaWatch<'_> {
+    fn at(&mut self, view: &PointView<'_>, trail: &mut Vec<Decision>) {
+        if !self.clock.ends(view) {
+            return;
+        }
+        let events = view.events().get(self.from_event..).unwrap_or_default();
+        let round = RoundEvents { view, events };
+        let ruling = self.evaluate(round);
+        self.row = round.goal_row(self.row.as_ref()).or(self.row.take());
+        self.from_event = view.events().len();
+        self.ended_at = view.now().or(self.ended_at);
+        trail.extend(self.decide(view, ruling));
+    }
+}
+
+impl AgenticaWatch<'_> {
+    fn evaluate(&mut self, round: RoundEvents<'_, '_>) -> Ruling {
+        for deed in round.user_deeds(self.row.as_ref()) {
+            match deed {
+                UserDeed::Pause(reason) => _ = self.manager.pause(reason.as_deref()),
+                UserDeed::Resume => self.manager.resume(),
+                UserDeed::Clear => self.manager.clear(),
+                UserDeed::Set => {
+                    self.row = None;
+                    self.tokens_before = 0;
+                    let set = self.manager.set(TASK, Goal::new(self.system.goal.budgets));
+                    debug_assert!(set.is_ok(), "the objective is not empty");
+                }
+            }
+        }
+        let before = self.row.as_ref();
+        if self.system.goal.has_goal_tool {
+            for word in round.tool_words(before) {
+                self.manager.update_from_tool(&word.status, &word.reason, word.final_answer.as_deref());
+            }
+        }
+        let mut turn = round.turn(before, self.ended_at);
+        if self.system.undercounts {
+            let total = turn.tokens;
+            turn.tokens = (total - self.tokens_before).max(0);
+            self.tokens_before = total;
+        }
+        let rules = self.system.goal.rules;
+        let mut judge = RoundJudge { round, before, judge: self.system.judge };
+        let ruling = self.manager.evaluate(|goal| {
+            let ruling = evaluate(rules, goal, &turn, &mut judge);
+            let is_written = ruling.is_written();
+            (ruling, is_written)
+        });
+        ruling.unwrap_or_else(Ruling::no_goal)
+    }
+
+    fn decide(&mut self, view: &PointView<'_>, ruling: Ruling) -> Option<Decision> {
+        let goal = self.manager.goal()?;
+        let action = match (ruling.should_continue, ruling.prompt, ruling.cause) {
+            (false, ..) => Action::Stop,
+            // Whether the loop goes on is not known: from here on the recording is only one way it
+            // may have gone. Once said, it holds for the rest of the run.
+            (true, _, Cause::Unknown) if std::mem::replace(&mut self.verdict_was_missing, true) => return None,
+            (true, _, Cause::Unknown) => Action::Ask,
+            (true, Some(Prompt::BudgetWrapup), _) => Action::Inject,
+            (true, ..) => Action::Extend,
+        };
+        let code = match (ruling.cause, action) {
+            (Cause::Unknown, _) => "judge_missing".to_owned(),
+            (_, Action::Inject) => "budget_wrapup".to_owned(),
+            (_, Action::Stop) => match goal.paused_reason.as_deref() {
+                Some(why) => format!("{}:{why}", ruling.status.name()),
+                None => ruling.status.name().to_owned(),
+            },
+            _ => "continuing".to_owned(),
+        };
+        let evidence = self.system.evidence(ruling.cause, goal);
+        let decision = Decision::at(view, action, self.system.rule(ruling.cause), evidence);
+        Some(decision.code(code).detail(ruling.reason))
+    }
+}
+
+#[cfg(test)]
+mod tests;

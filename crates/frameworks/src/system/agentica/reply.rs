@@ -1,0 +1,108 @@
+//! Reading a judge's reply as agentica does: tolerant of fences, prose around it and weak models.
+
+use serde_json::Value;
+
+use crate::python::{self, Strictness, is_true, loads, strip};
+
+/// A judge's answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The goal is reached.
+    Done(String),
+    /// It is not.
+    Continue(String),
+    /// The reply cannot be read.
+    Unreadable(String),
+    /// The call failed, which counts neither as a verdict nor as an unreadable reply.
+    Unavailable(String),
+}
+
+impl Verdict {
+    /// agentica's reason text.
+    pub fn reason(&self) -> &str {
+        match self {
+            Self::Done(reason) | Self::Continue(reason) | Self::Unreadable(reason) | Self::Unavailable(reason) => {
+                reason
+            }
+        }
+    }
+}
+
+/// How much of an unreadable reply is quoted, in characters.
+const QUOTED: usize = 120;
+
+/// Reads a reply.
+pub fn read(raw: &str) -> Verdict {
+    if raw.is_empty() {
+        return Verdict::Unreadable("empty judge response".to_owned());
+    }
+    let candidate = unfenced(strip(raw));
+    let Some(payload) = loads(candidate, Strictness::Strict).or_else(|| first_flat_object(candidate)) else {
+        let quoted: String = candidate.chars().take(QUOTED).collect();
+        return Verdict::Unreadable(format!("unparseable judge output: {quoted}"));
+    };
+    let Some(done) = python::dict(&payload).and_then(|payload| payload.get("done")) else {
+        return Verdict::Unreadable("judge JSON missing 'done' field".to_owned());
+    };
+    let done = is_yes(done);
+    let reason = payload.get("reason").map(python::text).unwrap_or_default();
+    match (strip(&reason), done) {
+        ("", true) => Verdict::Done("done".to_owned()),
+        ("", false) => Verdict::Continue("continue".to_owned()),
+        (reason, true) => Verdict::Done(reason.to_owned()),
+        (reason, false) => Verdict::Continue(reason.to_owned()),
+    }
+}
+
+/// A fence opening the text and one closing it, dropped: each on its own.
+fn unfenced(text: &str) -> &str {
+    let Some(inner) = text.strip_prefix("```") else { return text };
+    let inner = inner.strip_prefix("json").unwrap_or(inner).trim_start_matches(python::is_space);
+    // Python's `$` also matches before one last line break.
+    let closed = inner.strip_suffix('\n').unwrap_or(inner).strip_suffix("```");
+    closed.map_or(inner, |inner| inner.trim_end_matches(python::is_space))
+}
+
+/// The first `{…}` without a brace inside.
+fn first_flat_object(text: &str) -> Option<Value> {
+    let mut rest = text;
+    loop {
+        let (_, from) = rest.split_at(rest.find('{')?);
+        let inner = from.get(1..)?;
+        let length = inner.find(['{', '}'])?;
+        if inner.as_bytes().get(length) == Some(&b'}') {
+            return loads(from.get(..length + 2)?, Strictness::Strict);
+        }
+        rest = inner;
+    }
+}
+
+/// Yes, in the words weak judges use; any other text is no.
+fn is_yes(done: &Value) -> bool {
+    match done {
+        Value::String(word) => ["true", "yes", "1", "done", "y"].contains(&python::lower(strip(word)).as_str()),
+        other => is_true(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn replies_are_read_as_far_as_agentica_reads_them() {
+        let cases = [
+            (r#"{"done": "Yes ", "reason": " ok "}"#, Verdict::Done("ok".into())),
+            ("```json\n{\"done\": 1}\n```", Verdict::Done("done".into())),
+            ("so: {\"done\": false} and {\"done\": true}", Verdict::Continue("continue".into())),
+            (r#"{"done": "complete"}"#, Verdict::Continue("continue".into())),
+            (r#"{"done": true, "reason": ["a", null]}"#, Verdict::Done("['a', None]".into())),
+            (r#"{"Done": true}"#, Verdict::Unreadable("judge JSON missing 'done' field".into())),
+            ("", Verdict::Unreadable("empty judge response".into())),
+            ("{done: true}", Verdict::Unreadable("unparseable judge output: {done: true}".into())),
+        ];
+        for (raw, verdict) in cases {
+            assert_eq!(read(raw), verdict, "{raw}");
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! What a recorded round brings to the goal: spending, tools, and what the goal's own rows say.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::evaluate::{Referee, Turn, Verified};
+use super::goal::Goal;
+use super::reply::{self, Verdict};
+use crate::judge::{self, Judge};
+use crate::transcript::{Event, Lane, Message, Millis, PointView, Role};
+
+/// The events of a round that has just ended.
+#[derive(Clone, Copy)]
+pub(super) struct RoundEvents<'v, 'r> {
+    /// The point at which it ended.
+    pub view: &'v PointView<'r>,
+    /// Its events.
+    pub events: &'r [Event],
+}
+
+/// A goal row of agentica's session log, as far as it bears on a turn.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct GoalRow {
+    pub status: String,
+    pub turns_used: i64,
+    pub tokens_used: f64,
+    pub wall_clock_used_sec: f64,
+    pub last_verdict: Option<String>,
+    pub last_reason: Option<String>,
+    pub paused_reason: Option<String>,
+    pub final_answer: Option<String>,
+}
+
+/// What was done to the goal from outside between two evaluations, by the session's log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum UserDeed {
+    /// `/goal pause`, an interruption, or a session opened again; the reason written down.
+    Pause(Option<String>),
+    /// `/goal resume`.
+    Resume,
+    /// `/goal clear`.
+    Clear,
+    /// A new goal: everything is counted anew.
+    Set,
+}
+
+/// What the model told its goal tool.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct ToolWord {
+    pub status: String,
+    pub reason: String,
+    pub final_answer: Option<String>,
+}
+
+impl RoundEvents<'_, '_> {
+    fn messages(&self) -> impl Iterator<Item = &Message> {
+        self.events.iter().filter_map(Event::message)
+    }
+
+    /// The last goal row that counts one more turn than `before`.
+    pub(super) fn goal_row(&self, before: Option<&GoalRow>) -> Option<GoalRow> {
+        let turns = before.map_or(0, |row| row.turns_used);
+        self.rows().rfind(|row| row.turns_used > turns)
+    }
+
+    /// What a user did to the goal in this round: rows that count no new turn and change the status. What
+    /// the model's own tool did is in [`Self::tool_words`].
+    pub(super) fn user_deeds(&self, before: Option<&GoalRow>) -> Vec<UserDeed> {
+        let mut turns = before.map_or(0, |row| row.turns_used);
+        let mut status = before.map_or_else(|| "active".to_owned(), |row| row.status.clone());
+        let mut deeds = Vec::new();
+        for row in self.rows() {
+            let is_between = row.turns_used == turns && row.status != status;
+            let by_tool = match row.paused_reason.as_deref() {
+                Some(why) => why == "agent-tool",
+                // A redacted row keeps who spoke last.
+                None => row.last_verdict.as_deref() == Some("tool_signal"),
+            };
+            let is_new = row.turns_used < turns || (status == "cleared" && row.status == "active");
+            match row.status.as_str() {
+                _ if is_new => deeds.push(UserDeed::Set),
+                _ if !is_between => {}
+                "paused" if !by_tool => deeds.push(UserDeed::Pause(row.paused_reason.clone())),
+                "active" => deeds.push(UserDeed::Resume),
+                "cleared" => deeds.push(UserDeed::Clear),
+                _ => {}
+            }
+            (turns, status) = (row.turns_used, row.status);
+        }
+        deeds
+    }
+
+    /// The goal rows, in order.
+    fn rows(&self) -> impl DoubleEndedIterator<Item = GoalRow> {
+        self.events.iter().filter_map(|event| match event {
+            Event::Note(note) if &*note.kind == "agentica.goal" => read_row(note.body.get()),
+            _ => None,
+        })
+    }
+
+    /// Tokens and seconds of the round, by the goal rows where there are any; `since` is when the
+    /// round before ended.
+    pub(super) fn turn(&self, before: Option<&GoalRow>, since: Option<crate::transcript::Instant>) -> Turn {
+        let zero = GoalRow::default();
+        let (tokens, seconds) = match (self.goal_row(before), before.unwrap_or(&zero)) {
+            (Some(row), before) => {
+                (row.tokens_used - before.tokens_used, row.wall_clock_used_sec - before.wall_clock_used_sec)
+            }
+            (None, _) => (self.tokens(), self.seconds(since)),
+        };
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "Python's int() of the turn's tokens; a float cast saturates"
+        )]
+        let tokens = tokens.trunc() as i128;
+        Turn { tokens, seconds, tools: self.tools() }
+    }
+
+    /// Tokens of the agent's own calls and its sub-agents'.
+    fn tokens(&self) -> f64 {
+        let own = self.messages().filter(|message| matches!(message.lane, Lane::Main | Lane::Side(_)));
+        own.filter_map(|message| message.usage?.total()).map(|tokens| tokens.0 as f64).sum()
+    }
+
+    fn seconds(&self, since: Option<crate::transcript::Instant>) -> f64 {
+        let passed = self.view.now().zip(since.or(self.view.started_at()));
+        passed.map_or(0.0, |(now, since)| {
+            let Millis(passed) = now.since(since);
+            passed as f64 / 1000.0
+        })
+    }
+
+    /// The tools whose results are flagged. With an unflagged result and no flagged success, nothing
+    /// can be said of the round.
+    fn tools(&self) -> Vec<(String, bool)> {
+        let results: Vec<&Message> = self.messages().filter(|message| message.is_result()).collect();
+        let flagged = results
+            .iter()
+            .filter_map(|message| Some((message.name.as_deref().unwrap_or_default().to_owned(), message.is_error?)));
+        let tools: Vec<(String, bool)> = flagged.collect();
+        let some_unflagged = tools.len() < results.len();
+        if some_unflagged && tools.iter().all(|(_, failed)| *failed) { Vec::new() } else { tools }
+    }
+
+    /// What the model told its goal tool, in order: its recorded calls, else what a goal row says of
+    /// it (1.4 logs keep no calls).
+    pub(super) fn tool_words(&self, before: Option<&GoalRow>) -> Vec<ToolWord> {
+        let replies = self.messages().filter(|message| message.role == Role::Assistant && message.is_step());
+        let calls = replies.flat_map(|reply| &reply.tool_calls).filter(|call| &*call.name == "update_goal");
+        let said: Vec<ToolWord> =
+            calls.filter_map(|call| serde_json::from_str(&call.arguments.as_str()).ok()).collect();
+        if !said.is_empty() {
+            return said;
+        }
+        let by_tool = |row: &GoalRow| matches!(row.last_verdict.as_deref(), Some("tool_signal" | "verify_tool"));
+        let row = self.goal_row(before).filter(by_tool);
+        row.map(|row| ToolWord {
+            status: row.status,
+            reason: row.last_reason.unwrap_or_default(),
+            final_answer: row.final_answer,
+        })
+        .into_iter()
+        .collect()
+    }
+}
+
+fn read_row(body: &str) -> Option<GoalRow> {
+    let mut value: Value = serde_json::from_str(body).ok()?;
+    let goal = value.get_mut("goal").map_or(Value::Null, Value::take);
+    serde_json::from_value(if goal.is_object() { goal } else { value }).ok()
+}
+
+/// The judge of a recorded round.
+pub(super) struct RoundJudge<'v, 'r> {
+    /// The round.
+    pub round: RoundEvents<'v, 'r>,
+    /// The goal row that closed the round before.
+    pub before: Option<&'v GoalRow>,
+    /// Where verdicts come from.
+    pub judge: Judge,
+}
+
+impl Referee for RoundJudge<'_, '_> {
+    fn verify(&mut self) -> Option<Verified> {
+        // A verifier is the user's own code: its answer is in the goal row, or nowhere.
+        let row = self.round.goal_row(self.before)?;
+        (row.last_verdict.as_deref() == Some("verifier")).then(|| Verified {
+            done: row.status == "complete",
+            reason: row.last_reason.unwrap_or_default(),
+            status: match row.status.as_str() {
+                "paused" => Some(super::Status::Paused),
+                "budget_limited" => Some(super::Status::BudgetLimited),
+                _ => None,
+            },
+        })
+    }
+
+    fn judge(&mut self, _goal: &Goal, _turn: &Turn) -> Option<Verdict> {
+        match self.judge {
+            Judge::Absent => None,
+            Judge::Simulated(judge) => Some(if judge.says_done(self.round.view)? {
+                Verdict::Done("simulated: done".to_owned())
+            } else {
+                Verdict::Continue("simulated: not done".to_owned())
+            }),
+            Judge::Recorded => self.recorded(),
+        }
+    }
+}
+
+impl RoundJudge<'_, '_> {
+    fn recorded(&self) -> Option<Verdict> {
+        if let Some(reply) = judge::recorded(self.round.events) {
+            return Some(match (&reply.reply, &reply.error) {
+                (Some(raw), _) => reply::read(&raw.as_str()),
+                (None, error) => {
+                    Verdict::Unavailable(format!("judge unavailable: {}", error.as_deref().unwrap_or_default()))
+                }
+            });
+        }
+        let row = self.round.goal_row(self.before)?;
+        let reason = row.last_reason.unwrap_or_default();
+        match row.last_verdict.as_deref()? {
+            "done" => Some(Verdict::Done(reason)),
+            "continue" => Some(Verdict::Continue(reason)),
+            "parse_failed" => Some(Verdict::Unreadable(reason)),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! awaken: an ordered list of stop policies, asked after every model reply and before its tools run.
+
+mod cases;
+mod counters;
+mod hooks;
+mod policy;
+mod spec;
+
+use std::borrow::Cow;
+
+pub use counters::{Boundary, Counters, Snapshot};
+pub use hooks::Hooks;
+pub use policy::{Policy, Stop};
+pub use spec::{AgentStops, DEFAULT_MAX_ROUNDS, StopConditionSpec};
+
+use super::{CaseError, ConfigError, Settings, SystemInfo};
+use crate::decision::{Action, Decision, FirstFiring, Requirement, RuleName, Strategy, Watch};
+use crate::diagnostic::Location;
+use crate::transcript::{Header, Message, Millis, Moment, PointView};
+
+/// The system's registration.
+pub const AWAKEN: SystemInfo = SystemInfo {
+    id: "awaken",
+    profiles: &["published-0.6", "documented"],
+    manual: include_str!("manual.md"),
+    build: |settings| Ok(Box::new(Awaken::build(settings)?)),
+    tables: cases::TABLES,
+    table_of: |case| match case.input.get("kind").and_then(serde_json::Value::as_str)? {
+        "stats" => Some("stacks"),
+        "serde" => Some("spec_serde"),
+        "steps" if case.has(&["extra_max_rounds_plugin"]) => Some("shared_counters"),
+        "steps" => Some("step_sequences"),
+        _ => None,
+    },
+    answer: |case| cases::answer(case.input).map_err(CaseError::BadCase),
+};
+
+/// Whose word is followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Profile {
+    /// The page on stop policies, to the letter.
+    Documented,
+    /// awaken-runtime 0.6.0.
+    Published06,
+}
+
+/// awaken as a strategy.
+#[derive(Debug)]
+pub struct Awaken {
+    name: String,
+    profile: Profile,
+    hooks: Hooks,
+    /// Whether any policy searches texts; otherwise they need not be decoded.
+    reads_text: bool,
+}
+
+impl Awaken {
+    /// Builds it from a list of stop conditions, or from an agent's configuration that holds one.
+    /// Options: `max_rounds` (the agent's own round guard; 0 switches it off) and `shared_counters`
+    /// (the guard attached as a second hook on the same counters).
+    pub fn build(settings: &Settings) -> Result<Self, ConfigError> {
+        let profile = match settings.profile_of(AWAKEN.profiles)? {
+            "documented" => Profile::Documented,
+            _ => Profile::Published06,
+        };
+        settings.refuse_unknown(&["max_rounds", "shared_counters"])?;
+        let mut stops = match &settings.config {
+            None => AgentStops::default(),
+            Some(config) => AgentStops::read(&config.text).map_err(|error| {
+                let help = "awaken reads a JSON list such as [{\"type\":\"max_rounds\",\"rounds\":10}]";
+                config.json_error(&error, "awaken refuses it", help)
+            })?,
+        };
+        if let Some(value) = settings.set.get("max_rounds") {
+            let rounds = value.as_u64().and_then(|rounds| usize::try_from(rounds).ok());
+            stops.max_rounds = rounds.ok_or_else(|| {
+                settings.bad_option("max_rounds", value, "a number of model replies; 0 switches the guard off")
+            })?;
+        }
+        let shared = match settings.set.get("shared_counters") {
+            None => false,
+            Some(value) => {
+                value.as_bool().ok_or_else(|| settings.bad_option("shared_counters", value, "`true` or `false`"))?
+            }
+        };
+        if shared && profile == Profile::Documented {
+            let what = "StateError::KeyAlreadyRegistered: StopConditionPlugin and MaxRoundsPlugin are both registered";
+            let help = "the page: choose one of the two (drop `shared_counters`); 0.6.0 takes both, in `published-0.6`";
+            return Err(ConfigError::new(Location::default(), what, help));
+        }
+        Ok(Self::new(settings.name.clone(), profile, stops, shared))
+    }
+
+    /// An agent that stops by `stops`. With `shared_counters`, its guard is a second hook on the
+    /// counters of the first, and every step counts twice.
+    pub fn new(name: String, profile: Profile, stops: AgentStops, shared_counters: bool) -> Self {
+        let guard = Policy::new(StopConditionSpec::MaxRounds { rounds: stops.max_rounds });
+        let conditions = stops.conditions.into_iter().map(Policy::new);
+        let hooks = if shared_counters {
+            Hooks::new(profile, conditions.collect(), Some(guard))
+        } else {
+            Hooks::new(profile, std::iter::once(guard).chain(conditions).collect(), None)
+        };
+        let reads_text = hooks.policies().any(Policy::reads_text);
+        Self { name, profile, hooks, reads_text }
+    }
+
+    fn rule(&self, index: usize) -> RuleName {
+        RuleName::new(self.hooks.policies().nth(index).map(|policy| policy.rule(self.profile)).unwrap_or_default())
+    }
+
+    /// What the model call at an after-response point came to.
+    fn boundary<'r>(&self, reply: &'r Message) -> Boundary<'r> {
+        if reply.finish_reason.as_deref() == Some("error") {
+            return Boundary::Failed;
+        }
+        let usage = reply.usage.unwrap_or_default();
+        let has_text = reply.content.as_ref().is_some_and(|text| !text.is_empty());
+        Boundary::Reply {
+            text: if self.reads_text { reply.text() } else { Cow::Borrowed("") },
+            print: has_text.then(|| reply.content_print()),
+            tools: reply.tool_calls.iter().map(|call| Cow::Borrowed(&*call.name)).collect(),
+            input: usage.input.unwrap_or(0),
+            output: usage.output.unwrap_or(0),
+        }
+    }
+
+    /// Milliseconds on the policies' clock: from the start of the run, or on the page's word from
+    /// the first reply.
+    fn elapsed_ms(&self, view: &PointView<'_>) -> Option<u64> {
+        let start = match self.profile {
+            Profile::Published06 => view.started_at(),
+            Profile::Documented => {
+                let first = view.steps().first()?.reply;
+                view.events().get(first)?.ts()
+            }
+        };
+        let Millis(elapsed) = view.now()?.since(start?);
+        Some(u64::try_from(elapsed).unwrap_or(0))
+    }
+}
+
+impl Strategy for Awaken {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn profile(&self) -> &'static str {
+        match self.profile {
+            Profile::Documented => "documented",
+            Profile::Published06 => "published-0.6",
+        }
+    }
+
+    fn rules(&self) -> Vec<RuleName> {
+        self.hooks.policies().map(|policy| RuleName::new(policy.rule(self.profile))).collect()
+    }
+
+    fn requirements(&self) -> Vec<Requirement> {
+        self.hooks
+            .policies()
+            .filter_map(|policy| {
+                Some(Requirement { rule: RuleName::new(policy.rule(self.profile)), need: policy.need()? })
+            })
+            .collect()
+    }
+
+    fn may_leave_path(&self) -> bool {
+        false
+    }
+
+    fn start<'s>(&'s self, _header: &Header) -> Box<dyn Watch + 's> {
+        let first_firings = vec![None; self.hooks.policies().count()];
+        Box::new(AwakenWatch { system: self, counters: Counters::default(), first_firings })
+    }
+}
+
+struct AwakenWatch<'s> {
+    system: &'s Awaken,
+    counters: Counters,
+    first_firings: Vec<FirstFiring>,
+}
+
+impl Watch for AwakenWatch<'_> {
+    fn at(&mut self, view: &PointView<'_>, trail: &mut Vec<Decision>) {
+        if view.moment() != Moment::AfterResponse {
+            return;
+        }
+        let Some(reply) = view.reply() else { return };
+        let boundary = self.system.boundary(reply);
+        let elapsed_ms = self.system.elapsed_ms(view);
+        let said = self.system.hooks.each(&mut self.counters, &boundary, elapsed_ms);
+        for (first, stop) in self.first_firings.iter_mut().zip(&said) {
+            *first = first.or(stop.as_ref().map(|stop| (view.point(), stop.evidence)));
+        }
+        let Some((index, stop)) = self.system.hooks.verdict(said) else { return };
+        let decision = Decision::at(view, Action::Stop, self.system.rule(index), stop.evidence)
+            .code(format!("stopped:{}", stop.code));
+        // The published loop returns before it appends the reply, so a final answer is lost.
+        let loses_answer = self.system.profile == Profile::Published06 && view.ends_round();
+        trail.push(if loses_answer {
+            decision
+                .detail(format!("{} (this reply was the final answer; it is dropped)", stop.detail))
+                .dropping_reply()
+        } else {
+            decision.detail(stop.detail)
+        });
+    }
+
+    fn first_firings(&self) -> Option<&[FirstFiring]> {
+        Some(&self.first_firings)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::system::ConfigText;
+    use crate::transcript::{Draft, Event, Role, Run, ToolCall, Usage};
+
+    fn reply(text: &str, tool: Option<&str>) -> Event {
+        let mut message = Message::saying(Role::Assistant, text);
+        message.tool_calls.extend(tool.map(|tool| ToolCall::new(None, tool, "{}")));
+        message.usage = Some(Usage::new(100, 10));
+        Event::Message(message)
+    }
+
+    /// Six tool steps and a final answer.
+    fn run() -> Run {
+        let mut events: Vec<Event> = (0..6).map(|step| reply(&format!("step {step}"), Some("ls"))).collect();
+        events.push(reply("all DONE", None));
+        Run::new(Draft { events, ..Draft::default() })
+    }
+
+    fn check(config: &str, profile: &str, set: &Value, expected: &str) {
+        let settings = Settings {
+            profile: Some(profile.to_owned()),
+            config: Some(ConfigText { path: "stops.json".to_owned(), text: config.to_owned() }),
+            set: set.as_object().cloned().unwrap_or_default(),
+            ..Settings::named("t")
+        };
+        let system = Awaken::build(&settings).unwrap();
+        let run = run();
+        let mut watch = system.start(&run.header);
+        let mut trail = Vec::new();
+        for view in PointView::all(&run) {
+            watch.at(&view, &mut trail);
+            if !trail.is_empty() {
+                break;
+            }
+        }
+        let said = trail.first().map_or("ran to the end".to_owned(), |d| {
+            let lost = if d.drops_reply { " (reply lost)" } else { "" };
+            format!("{} {}{lost}", d.point, d.code.as_deref().unwrap_or_default())
+        });
+        assert_eq!(said, expected, "{config} {profile}");
+    }
+
+    #[test]
+    fn policies_stop_before_the_tools_of_the_reply() {
+        let rounds = r#"[{"type":"max_rounds","rounds":3}]"#;
+        check(rounds, "published-0.6", &json!({}), "2:after_response stopped:max_rounds");
+        check(rounds, "documented", &json!({}), "3:after_response stopped:max_rounds");
+        check(rounds, "published-0.6", &json!({"shared_counters": true}), "1:after_response stopped:max_rounds");
+        check("[]", "published-0.6", &json!({}), "ran to the end");
+        check("[]", "published-0.6", &json!({"max_rounds": 2}), "1:after_response stopped:max_rounds");
+        let tokens = r#"[{"type":"token_budget","max_total":330}]"#;
+        check(tokens, "published-0.6", &json!({}), "3:after_response stopped:token_budget");
+    }
+
+    #[test]
+    fn a_stop_on_the_final_answer_loses_it() {
+        let done = r#"[{"type":"content_match","pattern":"DONE$"}]"#;
+        check(done, "published-0.6", &json!({}), "6:after_response stopped:content_match (reply lost)");
+        check(done, "documented", &json!({}), "6:after_response stopped:content_match");
+    }
+
+    #[test]
+    fn first_firings_are_where_each_rule_alone_would_stop() {
+        let config = r#"[{"type":"token_budget","max_total":330},{"type":"max_rounds","rounds":2}]"#;
+        let settings = Settings {
+            config: Some(ConfigText { path: String::new(), text: config.to_owned() }),
+            ..Settings::named("t")
+        };
+        let firings = crate::replay::replay(&run(), &Awaken::build(&settings).unwrap()).first_firings.unwrap();
+        let points: Vec<_> = firings.iter().map(|first| first.map(|(point, _)| point.step)).collect();
+        assert_eq!(points, [None, Some(3), Some(1)]);
+    }
+}

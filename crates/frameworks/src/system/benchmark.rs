@@ -1,0 +1,125 @@
+//! Labelled texts, and how good the systems' text tests are on them.
+//!
+//! A labelled table is JSON Lines, one text a line: `id`, `input.text` (or `input.observation`) and one
+//! label: `label.really_asks_user`, `label.really_blocked` or `label.really_complete`.
+
+use serde_json::Value;
+
+use crate::text::benchmark::Confusion;
+use crate::text::completion_words::completion_word;
+use crate::text::failure::{failure, failure_in};
+use crate::text::user_request::{user_request, user_request_in};
+use crate::text::{Window, Wording};
+
+/// A text test and its name.
+pub type NamedTest = (&'static str, fn(&str) -> bool);
+
+/// What the texts are labelled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Question {
+    /// Does the reply really ask the user for something?
+    AsksUser,
+    /// Is the agent really blocked?
+    Blocked,
+    /// Is the task really complete?
+    Complete,
+}
+
+impl Question {
+    /// All questions, in table order.
+    pub const ALL: [Self; 3] = [Self::AsksUser, Self::Blocked, Self::Complete];
+
+    /// The label's key.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::AsksUser => "really_asks_user",
+            Self::Blocked => "really_blocked",
+            Self::Complete => "really_complete",
+        }
+    }
+
+    /// The texts bundled with this question, as a labelled table.
+    pub fn bundled(self) -> &'static str {
+        match self {
+            Self::AsksUser => include_str!("../../../../fixtures/texts/asks_user.jsonl"),
+            Self::Blocked => include_str!("../../../../fixtures/texts/blocked.jsonl"),
+            Self::Complete => include_str!("../../../../fixtures/texts/observations.jsonl"),
+        }
+    }
+
+    /// The tests that answer it, by name: as shipped first, then lists and windows recombined.
+    pub fn tests(self) -> Vec<NamedTest> {
+        match self {
+            Self::AsksUser => vec![
+                ("0.2 list (whole text, as shipped)", |text| user_request(text, Wording::V02).is_some()),
+                ("0.3 list (closing paragraph, as shipped)", |text| user_request(text, Wording::V03).is_some()),
+                ("0.2 list, closing paragraph only", |text| {
+                    user_request_in(text, Wording::V02, Window::Closing).is_some()
+                }),
+                ("0.3 list, whole text", |text| user_request_in(text, Wording::V03, Window::Whole).is_some()),
+            ],
+            Self::Blocked => vec![
+                ("0.2 list (whole text, as shipped)", |text| failure(text, Wording::V02).is_some()),
+                ("0.3 list (hard signals anywhere, soft ones closing, as shipped)", |text| {
+                    failure(text, Wording::V03).is_some()
+                }),
+                ("0.2 list, closing paragraph only", |text| failure_in(text, Wording::V02, Window::Closing).is_some()),
+                ("0.3 list, closing paragraph only", |text| failure(Window::Closing.of(text), Wording::V03).is_some()),
+                ("0.3 list, whole text", |text| failure_in(text, Wording::V03, Window::Whole).is_some()),
+            ],
+            Self::Complete => vec![("completion words (as documented)", |text| completion_word(text).is_some())],
+        }
+    }
+}
+
+/// One text and the truth about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LabelledText {
+    /// Its name in the table.
+    pub id: String,
+    /// The text; empty where the table has null.
+    pub text: String,
+    /// The label.
+    pub truth: bool,
+}
+
+/// Reads a labelled table. Lines without this question's label are left out, so any table may be asked.
+pub fn labelled(table: &str, question: Question) -> Vec<LabelledText> {
+    let read = |line: &str| {
+        let row: Value = serde_json::from_str(line).ok()?;
+        let truth = row.get("label")?.get(question.label())?.as_bool()?;
+        let input = row.get("input")?;
+        let text = input.get("text").or_else(|| input.get("observation"))?.as_str().unwrap_or_default().to_owned();
+        Some(LabelledText { id: row.get("id")?.as_str()?.to_owned(), text, truth })
+    };
+    table.lines().filter_map(read).collect()
+}
+
+/// How one test did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Score {
+    /// The question asked.
+    pub question: Question,
+    /// The test's name.
+    pub test: &'static str,
+    /// Its hits and misses.
+    pub counts: Confusion,
+}
+
+/// Scores every test on a labelled table, for each question the table has labels for.
+pub fn score(table: &str) -> Vec<Score> {
+    let mut scores = Vec::new();
+    for question in Question::ALL {
+        let texts = labelled(table, question);
+        for (test, answer) in question.tests().into_iter().filter(|_| !texts.is_empty()) {
+            let counts = Confusion::count(texts.iter().map(|text| (text.text.as_str(), text.truth)), answer);
+            scores.push(Score { question, test, counts });
+        }
+    }
+    scores
+}
+
+/// Scores every test on the bundled texts.
+pub fn score_bundled() -> Vec<Score> {
+    Question::ALL.iter().flat_map(|question| score(question.bundled())).collect()
+}

@@ -1,0 +1,152 @@
+//! One end-of-round decision: the stop policy and the continuation decision, in either order.
+
+use serde_json::Value;
+
+use super::guardrail::{AgentProfile, Guard, PlanFile, Project, guard};
+use super::plan;
+use super::policy::Policy;
+use super::rules::{Order, ProviderCheck, Replan, Rules};
+use super::stop::{Reason, stop_policy};
+use crate::python::{self, Raised};
+use crate::text::failure::failure;
+use crate::text::provider_error::provider_error;
+use crate::text::user_request::user_request;
+
+/// What a decision is taken on.
+#[derive(Clone, Copy, Debug)]
+pub struct Situation<'s> {
+    /// The rules in force.
+    pub rules: Rules,
+    /// The policy, if there is one.
+    pub policy: Option<&'s Policy>,
+    /// Only `auto` loops.
+    pub is_auto: bool,
+    /// The loop's agent profile.
+    pub agent_profile: Option<AgentProfile>,
+    /// The last reply.
+    pub text: &'s str,
+    /// Follow-up runs so far.
+    pub auto_round: u32,
+    /// Tokens counted against `maxTokens`.
+    pub tokens: i128,
+    /// Does a missing plan mean that the recording lacks it? Then there is no telling what is queued or
+    /// approved, and neither ends the run.
+    pub plan_may_be_unrecorded: bool,
+}
+
+/// The answer of the continuation decision.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Continuation {
+    /// Another run.
+    Go,
+    /// The end; without a reason when the mode is not `auto`.
+    Stop(Option<Reason>),
+}
+
+impl Situation<'_> {
+    fn is_strict(&self) -> bool {
+        !self.rules.strict_switch || self.policy.is_none_or(|policy| policy.strict)
+    }
+
+    /// The text heuristics: the failure first.
+    pub fn heuristic(&self) -> Option<Reason> {
+        if !self.is_strict() {
+            return None;
+        }
+        let wording = self.rules.wording;
+        let asks = || user_request(self.text, wording).map(Reason::UserRequest);
+        failure(self.text, wording).map(Reason::Failure).or_else(asks)
+    }
+
+    /// The stop policy on the plan as it lies on disk.
+    ///
+    /// # Errors
+    /// See [`Raised`].
+    pub fn stop_policy(&self, project: &Project) -> Result<Option<Reason>, Raised> {
+        stop_policy(self.policy, project.plan(), self.rules.metrics, self.tokens)
+    }
+
+    /// The continuation decision; `last` keeps what the guardrail found when it is asked. Without a
+    /// project there is no plan to be guarded or approved.
+    ///
+    /// # Errors
+    /// See [`Raised`].
+    pub fn continuation(&self, project: Option<&mut Project>, last: &mut Guard) -> Result<Continuation, Raised> {
+        if !self.is_auto {
+            return Ok(Continuation::Stop(None));
+        }
+        let stop = |reason| Ok(Continuation::Stop(Some(reason)));
+        let nothing = &mut Project::default();
+        let has_project = project.is_some();
+        let project = project.unwrap_or(nothing);
+        if self.rules.approval && has_project && !self.plan_is_unrecorded(project) && awaits_approval(project) {
+            return stop(Reason::PlanApproval);
+        }
+        let provider = |check| self.rules.provider == check;
+        if let Some(marker) = if provider(ProviderCheck::First) { self.provider_error() } else { None } {
+            return stop(Reason::ProviderError(marker));
+        }
+        *last = guard(project, self.agent_profile, self.rules)?;
+        if last.blocks(self.rules, project) {
+            return stop(Reason::Guardrail);
+        }
+        if self.auto_round >= self.rules.max_rounds {
+            return stop(Reason::MaxRounds(self.auto_round, self.rules.max_rounds));
+        }
+        let later = provider(ProviderCheck::Heuristic) && self.is_strict();
+        if let Some(marker) = if later { self.provider_error() } else { None } {
+            return stop(Reason::ProviderErrorLater(marker));
+        }
+        if let Some(reason) = self.heuristic() {
+            return stop(reason);
+        }
+        let documented = self.rules.order == Order::Documented;
+        if let Some(reason) = if documented { self.stop_policy(project)? } else { None } {
+            return stop(reason);
+        }
+        if self.plan_is_unrecorded(project) || plan::has_pending_work(project.plan())? || self.replans(project)? {
+            return Ok(Continuation::Go);
+        }
+        stop(Reason::QueueExhausted)
+    }
+
+    /// Is there no telling what the plan says, because the recording holds none?
+    fn plan_is_unrecorded(&self, project: &Project) -> bool {
+        self.plan_may_be_unrecorded && project.plan == PlanFile::Absent
+    }
+
+    fn provider_error(&self) -> Option<&'static str> {
+        provider_error(self.text, self.rules.wording)
+    }
+
+    /// Is the run continued although nothing is queued?
+    ///
+    /// # Errors
+    /// See [`Raised`].
+    pub fn replans(&self, project: &Project) -> Result<bool, Raised> {
+        if plan::has_pending_work(project.plan())? {
+            return Ok(false);
+        }
+        if self.rules.replan == Replan::Never {
+            return Ok(false);
+        }
+        let Some(policy) = self.policy else { return Ok(self.rules.replan == Replan::Liberal) };
+        if self.stop_policy(project)?.is_some() {
+            return Ok(false);
+        }
+        let completed = plan::completed_count(project.plan(), self.rules.metrics) as i128;
+        let room = policy.max_experiments.as_ref().map(|max| completed < max.value());
+        Ok(match self.rules.replan {
+            Replan::Never => false,
+            Replan::WithinBudget => room.unwrap_or(false),
+            Replan::Liberal | Replan::NeedsPolicy => !policy.goals.is_empty() || room.unwrap_or(true),
+        })
+    }
+}
+
+/// From 0.3.3 on a project waits until the phase of its plan is `approved`; one without a plan, too.
+fn awaits_approval(project: &Project) -> bool {
+    let block = project.plan().and_then(|plan| plan.get("plan")).and_then(python::dict);
+    let phase = block.and_then(|block| block.get("phase")).and_then(Value::as_str);
+    phase.map(python::strip) != Some("approved")
+}

@@ -1,0 +1,340 @@
+//! Answers to golden cases: what the code of 0.3 (or another profile) decides on a table's input.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use super::decide::{Continuation, Situation};
+use super::export;
+use super::guardrail::{AgentProfile, Guard, PlanFile, Project, has_final_result};
+use super::message::{Message, Next, RunKind};
+use super::plan;
+use super::policy::{Policy, float_json};
+use super::rules::{Profile, Rules};
+use super::stop::{Reason, stop_policy};
+use crate::python::{self, Int, Raised};
+use crate::system::{CaseError, GoldenCase};
+use crate::text::closing_paragraph;
+use crate::text::failure::failure;
+use crate::text::provider_error::provider_error;
+use crate::text::user_request::user_request;
+
+/// The tables there are.
+pub(super) const TABLES: &[&str] = &[
+    "user_input_request",
+    "failure_response",
+    "provider_error",
+    "result_request",
+    "parse_policy",
+    "goal_evaluation",
+    "stop_policy_unparsed",
+    "replan",
+    "continuation_decision",
+    "round_decision",
+    "checkpoint",
+    "export_guard",
+    "final_result",
+    "token_accounting",
+    "message_trace",
+];
+
+/// The table of a case by its shape. Which of three text tests is meant its shape does not say.
+pub(super) fn table_of(case: &GoldenCase<'_>) -> Option<&'static str> {
+    match () {
+        () if case.has(&["rounds"]) => Some("message_trace"),
+        () if case.has(&["run_mode", "plan"]) && case.asks("plan_after") => Some("continuation_decision"),
+        () if case.has(&["run_mode", "plan"]) => Some("round_decision"),
+        () if case.has(&["policy_unparsed"]) => Some("stop_policy_unparsed"),
+        () if case.has(&["policy", "plan"]) && case.asks("replan") => Some("replan"),
+        () if case.has(&["policy", "plan"]) => Some("goal_evaluation"),
+        () if case.has(&["policy"]) => Some("parse_policy"),
+        () if case.has(&["channel", "after"]) => Some("export_guard"),
+        () if case.has(&["before", "after"]) => Some("checkpoint"),
+        () if case.has(&["content"]) => Some("result_request"),
+        () if case.has(&["steps"]) || case.has(&["usages_of_one_round"]) => Some("token_accounting"),
+        () if case.has(&["result"]) => Some("final_result"),
+        () => None,
+    }
+}
+
+/// The answer of the release that the case names; else of the code that the page describes.
+pub(super) fn answer(case: &GoldenCase<'_>) -> Result<Value, CaseError> {
+    let version = case.version.and_then(|version| version.strip_prefix("mira-engine "));
+    let profile = match version {
+        None | Some("doc") => Profile::Described03,
+        Some(version) => Profile::from_name(&format!("published-{version}"))
+            .ok_or_else(|| CaseError::BadCase(format!("no profile has the rules of release {version}")))?,
+    };
+    answer_of(Rules::of(profile), case.table, case.input)
+}
+
+/// The answer under `rules`.
+///
+/// # Errors
+/// An unknown table, or an input that lacks what its table needs.
+pub fn answer_of(rules: Rules, table: &str, input: &Value) -> Result<Value, CaseError> {
+    let parse = || Policy::parse(&input["policy"], rules.strict_switch);
+    let answer = match table {
+        "user_input_request" => Ok(text_match(input, |text| user_request(text, rules.wording))),
+        "failure_response" => Ok(text_match(input, |text| failure(text, rules.wording))),
+        "provider_error" => Ok(text_match(input, |text| provider_error(text, rules.wording))),
+        "result_request" => {
+            Ok(json!({"result_request": export::is_result_request(&input["content"], &input["metadata"])}))
+        }
+        "parse_policy" => parse().map(|policy| json!({"policy": policy_json(rules, policy.as_ref())})),
+        "goal_evaluation" => goal_evaluation(rules, input),
+        "stop_policy_unparsed" => Policy::unparsed(&input["policy_unparsed"]).and_then(|policy| {
+            let reason = stop_policy(policy.as_ref(), python::dict(&input["plan"]), rules.metrics, tokens(input))?;
+            Ok(json!({"stop_reason": reason_json(reason.as_ref())}))
+        }),
+        "replan" => replan(rules, input),
+        "continuation_decision" => continuation(rules, input),
+        "round_decision" => round(rules, input),
+        "checkpoint" => checkpoint(input),
+        "export_guard" => export_guard(rules, input),
+        "final_result" => Ok(json!({"has_final_result": has_final_result(input.get("result"))})),
+        "token_accounting" => Ok(token_accounting(input)),
+        "message_trace" => message_trace(rules, input),
+        _ => return Err(CaseError::UnknownTable),
+    };
+    Ok(answer.unwrap_or_else(|Raised(name)| json!({"raises": name})))
+}
+
+fn policy_json(rules: Rules, policy: Option<&Policy>) -> Value {
+    let mut json = policy.map_or(Value::Null, Policy::json);
+    if let Some(fields) = json.as_object_mut().filter(|_| !rules.strict_switch) {
+        fields.shift_remove("strictHeuristics");
+    }
+    json
+}
+
+/// The reason that is printed.
+fn told(rules: Rules, reason: Option<&Reason>) -> Option<&Reason> {
+    reason.filter(|reason| rules.says_why || reason.is_condition())
+}
+
+fn reason_json(reason: Option<&Reason>) -> Value {
+    reason.map_or(Value::Null, |reason| Value::from(reason.to_string()))
+}
+
+fn tokens(input: &Value) -> i128 {
+    Int::of(&input["tokens_used"]).map_or(0, |tokens| tokens.value())
+}
+
+fn text_match(input: &Value, phrase: impl Fn(&str) -> Option<&'static str>) -> Value {
+    let text = input["text"].as_str().filter(|text| !text.is_empty());
+    let tail_len = text.map(|text| closing_paragraph(text).chars().count());
+    json!({"match": text.is_some_and(|text| phrase(text).is_some()), "tail_len": tail_len})
+}
+
+fn goal_evaluation(rules: Rules, input: &Value) -> Result<Value, Raised> {
+    let policy = Policy::parse(&input["policy"], rules.strict_switch)?;
+    let plan = python::dict(&input["plan"]);
+    let reason = stop_policy(policy.as_ref(), plan, rules.metrics, tokens(input))?;
+    let metrics = plan::metrics(plan, rules.metrics)?.into_iter();
+    let metrics: Map<String, Value> = metrics.map(|(name, value)| (name, float_json(value))).collect();
+    Ok(json!({
+        "stop_reason": reason_json(reason.as_ref()),
+        "metrics_seen": metrics,
+        "completed_count": plan::completed_count(plan, rules.metrics),
+    }))
+}
+
+fn replan(rules: Rules, input: &Value) -> Result<Value, Raised> {
+    let policy = Policy::parse(&input["policy"], rules.strict_switch)?;
+    let project = Project { plan: plan_file(&input["plan"]), ..Project::default() };
+    let warranted = situation_of(rules, policy.as_ref(), input).replans(&project)?;
+    Ok(json!({"has_pending_work": plan::has_pending_work(project.plan())?, "replan": warranted}))
+}
+
+fn situation_of<'s>(rules: Rules, policy: Option<&'s Policy>, input: &'s Value) -> Situation<'s> {
+    Situation {
+        rules,
+        policy,
+        is_auto: input["run_mode"].as_str() == Some("auto"),
+        agent_profile: agent_profile(&input["agent_profile"]),
+        text: input["final_content"].as_str().unwrap_or_default(),
+        auto_round: input["auto_round"].as_u64().and_then(|round| u32::try_from(round).ok()).unwrap_or(0),
+        tokens: tokens(input),
+        plan_may_be_unrecorded: false,
+    }
+}
+
+/// The loop's profile: none when empty, the default when unknown.
+fn agent_profile(value: &Value) -> Option<AgentProfile> {
+    python::is_true(value).then(|| AgentProfile::of(value).unwrap_or_default())
+}
+
+/// A plan of a case: none, an object, or a file's raw text.
+fn plan_file(plan: &Value) -> PlanFile {
+    match (plan, plan.get("raw_text").and_then(Value::as_str)) {
+        (Value::Null, _) => PlanFile::Absent,
+        (_, Some(text)) => PlanFile::read(text),
+        _ => PlanFile::Parsed(plan.clone()),
+    }
+}
+
+fn project(input: &Value, plan: &Value) -> Project {
+    let files = input["files"].as_object().into_iter().flatten();
+    let text = |(path, text): (&String, &Value)| (path.clone(), text.as_str().unwrap_or_default().to_owned());
+    let settings = Some(input["project_meta"].clone()).filter(|settings| !settings.is_null());
+    Project { plan: plan_file(plan), settings, files: Some(files.map(text).collect::<BTreeMap<_, _>>()) }
+}
+
+fn continuation(rules: Rules, input: &Value) -> Result<Value, Raised> {
+    let policy = Policy::parse(&input["policy"], rules.strict_switch)?;
+    let mut on_disk = project(input, &input["plan"]);
+    let mut guard = Guard::default();
+    let decision = continuation_of(&situation_of(rules, policy.as_ref(), input), input, &mut on_disk, &mut guard)?;
+    let reason = match &decision {
+        Continuation::Go => None,
+        Continuation::Stop(reason) => reason.as_ref(),
+    };
+    Ok(json!({
+        "continue": decision == Continuation::Go,
+        "stop_reason": reason_json(told(rules, reason)),
+        "guard_issues": guard.issues,
+        "plan_after": reduced(&on_disk),
+    }))
+}
+
+/// Decides without looking at the plan where the case has no project.
+fn continuation_of(
+    situation: &Situation<'_>,
+    input: &Value,
+    on_disk: &mut Project,
+    guard: &mut Guard,
+) -> Result<Continuation, Raised> {
+    let has_project = input["has_project_dir"].as_bool().unwrap_or(true);
+    situation.continuation(has_project.then_some(on_disk), guard)
+}
+
+fn round(rules: Rules, input: &Value) -> Result<Value, Raised> {
+    let policy = Policy::parse(&input["policy"], rules.strict_switch)?;
+    let situation = situation_of(rules, policy.as_ref(), input);
+    let mut on_disk = project(input, &input["plan"]);
+    let has_project = input["has_project_dir"].as_bool().unwrap_or(true);
+    let first = rules.order == super::rules::Order::Code && situation.is_auto;
+    let seen = if has_project { &on_disk } else { &Project::default() };
+    let condition = if first { situation.stop_policy(seen)? } else { None };
+    let decision = match condition {
+        Some(reason) => Continuation::Stop(Some(reason)),
+        None => continuation_of(&situation, input, &mut on_disk, &mut Guard::default())?,
+    };
+    let reason = match &decision {
+        Continuation::Go => None,
+        Continuation::Stop(reason) => reason.as_ref(),
+    };
+    Ok(json!({
+        "continue": decision == Continuation::Go,
+        "stop_reason": reason_json(told(rules, reason)),
+        "prefix": told(rules, reason).map(Reason::prefix),
+    }))
+}
+
+/// A plan reduced to status, current experiment, and id, status and conclusion of each experiment.
+fn reduced(project: &Project) -> Value {
+    let Some(plan) = project.plan() else { return Value::Null };
+    let keep = |experiment: &Map<String, Value>| {
+        let field = |key: &str| Some((key.to_owned(), experiment.get(key)?.clone()));
+        Value::Object(["id", "status", "conclusion"].into_iter().filter_map(field).collect())
+    };
+    let experiments = plan.get("experiments").and_then(Value::as_array);
+    let experiments = experiments.map(|list| list.iter().filter_map(python::dict).map(keep).collect::<Vec<_>>());
+    json!({
+        "status": plan.get("status"),
+        "current_experiment": plan.get("current_experiment"),
+        "experiments": experiments,
+    })
+}
+
+fn checkpoint(input: &Value) -> Result<Value, Raised> {
+    let (before, after) = (python::dict(&input["before"]), python::dict(&input["after"]));
+    Ok(json!({"checkpoint_ok": plan::checkpoint_is_fresh(before, after), "crossed": plan::crossed(before, after)?}))
+}
+
+/// Do the export guards look at this channel? 0.2.0 calls it `web`.
+fn is_guarded(rules: Rules, channel: &Value) -> bool {
+    channel.as_str() == Some(if rules.web_only { "web" } else { "ui" })
+}
+
+fn export_guard(rules: Rules, input: &Value) -> Result<Value, Raised> {
+    let mut project = Project { plan: plan_file(&input["after"]), ..Project::default() };
+    let off = input["result_request"].as_bool() == Some(true) || !is_guarded(rules, &input["channel"]);
+    let before = python::dict(&input["before"]);
+    let guarded = if off { export::Guarded::default() } else { export::apply(&mut project, before, rules.keeps_open)? };
+    let plan = project.plan().map(|plan| Value::Object(plan.clone()));
+    Ok(json!({
+        "result_rolled_back": guarded.result_restored,
+        "status_kept_in_progress": guarded.status_kept,
+        "plan": plan,
+    }))
+}
+
+fn token_accounting(input: &Value) -> Value {
+    if let Some(usages) = input["usages_of_one_round"].as_array() {
+        let total = |usage: &Value| Int::of(usage.get("total_tokens")?).filter(|total| total.value() > 0);
+        let sum: i128 = usages.iter().filter_map(total).map(|total| total.value()).sum();
+        return json!({"round_tokens": i64::try_from(sum).unwrap_or(i64::MAX)});
+    }
+    let mut totals: Map<String, Value> = Map::new();
+    let mut returned = Vec::new();
+    for step in input["steps"].as_array().into_iter().flatten() {
+        let session = step[0].as_str().unwrap_or_default();
+        if step[1].as_str() == Some("/new") {
+            totals.shift_remove(session);
+            returned.push(Value::Null);
+            continue;
+        }
+        let before = totals.get(session).and_then(Value::as_i64).unwrap_or(0);
+        let added = Int::of(&step[1]).map_or(0, |delta| i64::try_from(delta.value()).unwrap_or(i64::MAX));
+        let total = before.saturating_add(added.max(0));
+        if added > 0 {
+            totals.insert(session.to_owned(), Value::from(total));
+        }
+        returned.push(Value::from(total));
+    }
+    json!({"returned": returned, "totals": totals})
+}
+
+fn message_trace(rules: Rules, input: &Value) -> Result<Value, Raised> {
+    let policy = Policy::parse(&input["policy"], rules.strict_switch)?;
+    let loops = !rules.web_only || input["channel"].as_str() == Some("web");
+    let is_auto =
+        |mode: &Value| loops && mode.as_str().is_some_and(|mode| python::lower(python::strip(mode)) == "auto");
+    let project = project(input, &input["plan_before"]);
+    let mut message = Message::new(rules, policy, is_auto(&input["run_mode"]), Some(project));
+    message.agent_profile = agent_profile(&input["agent_profile"]);
+    message.guards_export =
+        is_guarded(rules, &input["channel"]) && !export::is_result_request(&input["user_message"], &input["metadata"]);
+    let mut kinds = vec![RunKind::Initial];
+    let mut progress = Vec::new();
+    let mut session = Int::of(&input["session_tokens_before"]).map_or(0, |tokens| tokens.value());
+    for round in input["rounds"].as_array().into_iter().flatten() {
+        if let Some(project) = message.project.as_mut().filter(|_| !round["plan_after"].is_null()) {
+            project.plan = plan_file(&round["plan_after"]);
+        }
+        if !round["switch_mode_to"].is_null() {
+            message.is_auto = is_auto(&round["switch_mode_to"]);
+        }
+        let tokens = Int::of(&round["tokens"]).map_or(0, |tokens| tokens.value());
+        session += tokens.max(0);
+        let turn = message.after_run(round["final_content"].as_str().unwrap_or_default(), tokens)?;
+        progress.extend(turn.progress);
+        match turn.next {
+            Next::Run(kind) => kinds.push(kind),
+            Next::Stop(_) => break,
+        }
+    }
+    let whole = |number: i128| i64::try_from(number).unwrap_or(i64::MAX);
+    Ok(json!({
+        "agent_runs": kinds.len(),
+        "run_kinds": kinds.iter().map(|kind| kind.name()).collect::<Vec<_>>(),
+        "auto_round_at_stop": message.auto_round,
+        "tokens_this_message": whole(message.tokens),
+        "tokens_used_session": whole(session),
+        "last_progress": progress.last(),
+        "progress": progress,
+        "plan_at_end": message.project.as_ref().map_or(Value::Null, reduced),
+    }))
+}

@@ -1,0 +1,143 @@
+//! Results recovered from the files of a project, for experiments whose record lacks them.
+//! (The original also looks into version-control history; recordings have none.)
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+
+use super::Project;
+use crate::python;
+
+/// Keys that make a JSON object look like an experiment's results.
+const RESULT_KEYS: [&str; 9] =
+    ["metrics", "findings", "artifacts", "score", "mean_r", "mean_r2", "best_transform", "overall_r2", "overall_r"];
+
+/// The keys of a results file with parts of its own; any other is taken whole as the metrics.
+const PARTS: [&str; 3] = ["metrics", "findings", "artifacts"];
+
+/// How deep numbers are counted, and how many code points of a note become the findings.
+const DEPTH: usize = 4;
+const NOTE_CHARS: usize = 1200;
+
+/// What was found of an experiment.
+#[derive(Debug, Default)]
+pub(super) struct Recovered {
+    /// Metrics, whatever their shape.
+    pub metrics: Option<Value>,
+    /// Findings.
+    pub findings: Option<String>,
+    /// Paths of its files.
+    pub artifacts: BTreeSet<String>,
+}
+
+impl Recovered {
+    /// Anything that shows the experiment was run?
+    pub(super) fn is_evidence(&self) -> bool {
+        self.metrics.is_some() || !self.artifacts.is_empty()
+    }
+}
+
+/// The number in an experiment id: `Exp7`, `exp-007`, `EXP 7`.
+pub fn experiment_number(id: &str) -> Option<u32> {
+    let mut chars = id.chars();
+    let prefix: String = chars.by_ref().take(3).collect();
+    let rest = chars.as_str();
+    let digits = rest.strip_prefix(['-', '_', ' ']).unwrap_or(rest);
+    let length = digits.chars().count();
+    if !prefix.eq_ignore_ascii_case("exp") || !(1..=4).contains(&length) {
+        return None;
+    }
+    digits.chars().map(python::ascii_digit).collect::<Option<String>>()?.parse().ok()
+}
+
+/// The folder an experiment's files stand in.
+fn folder_name(id: &str) -> String {
+    experiment_number(id).map_or_else(|| python::lower(python::strip(id)), |number| format!("exp{number:03}"))
+}
+
+/// Looks through the project for what belongs to the experiment.
+pub(super) fn recover(project: &Project, id: &str) -> Recovered {
+    let name = folder_name(id);
+    let mut found = Recovered::default();
+    for path in candidates(project, id, &name) {
+        let Some(payload) = project.json(path) else { continue };
+        let Some(object) = python::dict(&payload).filter(|object| looks_like_results(object)) else { continue };
+        found.artifacts.insert(path.to_owned());
+        if !PARTS.iter().any(|part| object.contains_key(*part)) {
+            found.metrics.get_or_insert(payload);
+            continue;
+        }
+        let metrics = object.get("metrics").filter(|metrics| !metrics.is_null());
+        found.metrics = found.metrics.or_else(|| metrics.cloned());
+        found.findings = found.findings.or_else(|| object.get("findings")?.as_str().map(str::to_owned));
+    }
+    found.findings = found.findings.or_else(|| note(project, &name));
+    let folders = [format!("experiments/{name}"), format!("outputs/{name}")];
+    found.artifacts.extend(folders.iter().flat_map(|folder| project.below(folder)).map(str::to_owned));
+    found
+}
+
+/// JSON files that may hold the results, the likeliest first.
+fn candidates<'p>(project: &'p Project, id: &str, name: &str) -> Vec<&'p str> {
+    let files: Vec<&str> = project.json_files();
+    let (experiments, outputs) = (format!("experiments/{name}"), format!("outputs/{name}"));
+    let likeliest = [
+        format!("{outputs}/results.json"),
+        format!("{experiments}/results.json"),
+        format!("{experiments}/metrics.json"),
+    ];
+    let first = project.below(&experiments).into_iter().chain(project.below(&outputs)).filter(|path| is_json(path));
+    let first: Vec<&str> = first.collect();
+    let tokens = [python::lower(python::strip(id)), python::lower(name)];
+    let named = files.into_iter().filter(|path| {
+        let lowered = python::lower(path);
+        is_json(path) && tokens.iter().any(|token| !token.is_empty() && lowered.contains(token.as_str()))
+    });
+    let mut ordered: Vec<&str> = Vec::new();
+    let known = likeliest.iter().filter_map(|path| first.iter().find(|known| *known == path).copied());
+    for path in known.chain(first.iter().copied().filter(|path| path.strip_suffix(".json").is_some())).chain(named) {
+        if !ordered.contains(&path) {
+            ordered.push(path);
+        }
+    }
+    ordered
+}
+
+/// Does the file's name have the suffix `.json`? A bare `.json` has none.
+fn is_json(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.rfind('.').is_some_and(|at| at > 0 && name[at..].eq_ignore_ascii_case(".json"))
+}
+
+fn looks_like_results(object: &Map<String, Value>) -> bool {
+    let known = |key: &String| RESULT_KEYS.contains(&python::lower(python::strip(key)).as_str());
+    let (mut numeric, mut other) = (0, 0);
+    for value in object.values() {
+        count_leaves(value, 1, &mut numeric, &mut other);
+    }
+    object.keys().any(known) || (numeric >= 3 && numeric >= other)
+}
+
+fn count_leaves(value: &Value, depth: usize, numeric: &mut usize, other: &mut usize) {
+    if depth > DEPTH {
+        return;
+    }
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| count_leaves(item, depth + 1, numeric, other)),
+        Value::Number(_) => *numeric += 1,
+        Value::Object(_) => match python::dict(value) {
+            Some(map) => map.values().for_each(|item| count_leaves(item, depth + 1, numeric, other)),
+            None => *numeric += 1,
+        },
+        Value::Null | Value::Bool(_) | Value::String(_) => *other += 1,
+    }
+}
+
+/// The first note of the experiment's folder.
+fn note(project: &Project, name: &str) -> Option<String> {
+    let folder = format!("experiments/{name}");
+    let is_note = |path: &&str| path.strip_suffix(".md").is_some() && !path[folder.len() + 1..].contains('/');
+    let path = project.below(&folder).into_iter().find(is_note)?;
+    let text = python::strip(project.text(path)?);
+    (!text.is_empty()).then(|| text.chars().take(NOTE_CHARS).collect())
+}

@@ -1,0 +1,336 @@
+//! One inbound message: the loop around the agent runs, with its repairs.
+
+use serde_json::{Map, Value};
+
+use super::decide::{Continuation, Situation};
+use super::export;
+use super::guardrail::{AgentProfile, Contract, Guard, Project, guard};
+use super::plan;
+use super::policy::Policy;
+use super::rules::{Order, Repair, Rules, TokenScope};
+use super::stop::Reason;
+use crate::python::{self, Raised};
+
+/// Why an agent run takes place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunKind {
+    /// The user's message.
+    Initial,
+    /// The next cycle.
+    Continue,
+    /// A running experiment's record was not touched.
+    CheckpointRepair,
+    /// The guardrail blocked.
+    GuardrailRepair,
+    /// It still blocks under contract version 2.
+    StrictContractRepair,
+}
+
+impl RunKind {
+    /// The name used in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Initial => "initial",
+            Self::Continue => "continue",
+            Self::CheckpointRepair => "checkpoint_repair",
+            Self::GuardrailRepair => "guardrail_repair",
+            Self::StrictContractRepair => "strict_contract_repair",
+        }
+    }
+}
+
+/// What follows a run.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Next {
+    /// Another run.
+    Run(RunKind),
+    /// The end of the message, with the reason last printed for it.
+    Stop(Option<Reason>),
+}
+
+/// What the loop said and did after a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Turn {
+    /// Progress messages, in order.
+    pub progress: Vec<String>,
+    /// What follows.
+    pub next: Next,
+}
+
+/// The state of the loop over one inbound message.
+#[derive(Clone, Debug)]
+pub struct Message {
+    /// The rules in force.
+    pub rules: Rules,
+    /// The policy; it may change between runs.
+    pub policy: Option<Policy>,
+    /// Is the mode `auto`? It may change between runs.
+    pub is_auto: bool,
+    /// The loop's agent profile.
+    pub agent_profile: Option<AgentProfile>,
+    /// Do the export guards apply?
+    pub guards_export: bool,
+    /// The project folder; runs change its plan. `None`: the message is about no project.
+    pub project: Option<Project>,
+    /// Follow-up runs so far.
+    pub auto_round: u32,
+    /// Does a missing plan mean that the recording lacks it, rather than the project?
+    pub plan_may_be_unrecorded: bool,
+    /// Tokens of the runs so far.
+    pub tokens: i128,
+    /// Tokens of the session's messages before this one.
+    pub tokens_before: i128,
+    before: Option<Map<String, Value>>,
+    after: Option<Map<String, Value>>,
+    last_guard: Guard,
+    guard_repairs: u32,
+    checkpoint_repairs: u32,
+}
+
+impl Message {
+    /// A message that is about to be answered by the initial run.
+    pub fn new(rules: Rules, policy: Option<Policy>, is_auto: bool, project: Option<Project>) -> Self {
+        let before = project.as_ref().and_then(Project::plan).cloned();
+        Self {
+            rules,
+            policy,
+            is_auto,
+            agent_profile: None,
+            guards_export: false,
+            project,
+            auto_round: 0,
+            plan_may_be_unrecorded: false,
+            tokens: 0,
+            tokens_before: 0,
+            before,
+            after: None,
+            last_guard: Guard::default(),
+            guard_repairs: 0,
+            checkpoint_repairs: 0,
+        }
+    }
+
+    /// Takes in a finished run: its last reply and its tokens. Its plan must lie in the project already.
+    ///
+    /// # Errors
+    /// See [`Raised`]: the original lets these exceptions through.
+    pub fn after_run(&mut self, text: &str, tokens: i128) -> Result<Turn, Raised> {
+        self.tokens += tokens;
+        let mut progress = Vec::new();
+        self.reload();
+        if let Some(project) = self.project.as_mut().filter(|_| self.guards_export) {
+            let guarded = export::apply(project, self.before.as_ref(), self.rules.keeps_open)?;
+            progress.extend(guarded.result_restored.then(|| export::RESULT_NOTE.to_owned()));
+            progress.extend(guarded.status_kept.then(|| export::STATUS_NOTE.to_owned()));
+            self.reload();
+        }
+        let next = self.judge(text, &mut progress)?;
+        if matches!(next, Next::Run(_)) {
+            self.auto_round += 1;
+            self.before.clone_from(&self.after);
+        }
+        Ok(Turn { progress: self.announce(progress, &next), next })
+    }
+
+    /// A new inbound message begins: its follow-ups and tokens are counted from 0.
+    pub fn restart(&mut self) {
+        self.tokens_before += self.tokens;
+        self.tokens = 0;
+        self.auto_round = 0;
+        self.guard_repairs = 0;
+        self.checkpoint_repairs = 0;
+        self.before = self.project.as_ref().and_then(Project::plan).cloned();
+    }
+
+    /// `/new`: the token counters and the policy are dropped, the mode stays.
+    pub fn reset_session(&mut self) {
+        self.restart();
+        self.tokens_before = 0;
+        self.policy = None;
+    }
+
+    /// The tokens held against `maxTokens`.
+    fn counted_tokens(&self) -> i128 {
+        match self.rules.tokens {
+            TokenScope::Message => self.tokens,
+            TokenScope::Session => self.tokens_before + self.tokens,
+        }
+    }
+
+    fn reload(&mut self) {
+        self.after = self.project.as_ref().and_then(Project::plan).cloned();
+    }
+
+    /// Appends what the loop says of the run that follows.
+    fn announce(&self, mut progress: Vec<String>, next: &Next) -> Vec<String> {
+        progress.extend(match next {
+            Next::Stop(_) | Next::Run(RunKind::Initial) => None,
+            Next::Run(RunKind::Continue) => {
+                let what = if self.rules.says_why { "experiment cycle" } else { "pending experiment" };
+                Some(format!("auto-run round {}: continuing to next {what}", self.auto_round))
+            }
+            Next::Run(RunKind::CheckpointRepair) => Some(format!(
+                "auto-run checkpoint repair {}: forcing task_plan sync for running experiment",
+                self.checkpoint_repairs
+            )),
+            Next::Run(RunKind::GuardrailRepair) => {
+                let what = match self.rules.repair {
+                    Repair::Blocked => "completing strict task_plan contract fields",
+                    Repair::Any | Repair::Never => "filling required evidence fields",
+                };
+                Some(format!("auto-run guardrail repair {}: {what}", self.guard_repairs))
+            }
+            Next::Run(RunKind::StrictContractRepair) => Some(
+                "auto-run strict contract repair: required fields still missing; \
+                 requesting targeted completion before next experiment"
+                    .to_owned(),
+            ),
+        });
+        progress
+    }
+
+    fn judge(&mut self, text: &str, progress: &mut Vec<String>) -> Result<Next, Raised> {
+        if self.is_auto && self.rules.checkpoint_repair && self.needs_checkpoint(progress)? {
+            return Ok(Next::Run(RunKind::CheckpointRepair));
+        }
+        let mut project = self.project.take();
+        let decision = self.decide(text, project.as_mut(), progress);
+        self.project = project;
+        decision
+    }
+
+    /// Looks at what crossed the line and at running experiments; true when a repair run is due.
+    fn needs_checkpoint(&mut self, progress: &mut Vec<String>) -> Result<bool, Raised> {
+        let crossed = plan::crossed(self.before.as_ref(), self.after.as_ref())?;
+        if crossed.len() > 1 && self.rules.repair != Repair::Blocked {
+            let names = crossed.iter().take(3).cloned().collect::<Vec<_>>().join(", ");
+            progress.push(format!("auto-run guard warning: multiple experiments advanced in one round ({names})"));
+        }
+        if let Some(project) = self.project.as_mut().filter(|_| !crossed.is_empty()) {
+            self.last_guard = guard(project, self.agent_profile, self.rules)?;
+            let blocks = self.last_guard.blocks(self.rules, project);
+            if !blocks && self.last_guard.fixed {
+                let note = "auto-run guard: code-level contract normalization applied after experiment transition";
+                progress.push(note.to_owned());
+                self.reload();
+            }
+        }
+        if plan::checkpoint_is_fresh(self.before.as_ref(), self.after.as_ref()) {
+            return Ok(false);
+        }
+        if self.checkpoint_repairs > 0 {
+            let warning = "auto-run guard warning: task_plan checkpoint missing after experiment round; \
+                           continuing due auto mode";
+            progress.push(warning.to_owned());
+            return Ok(false);
+        }
+        self.checkpoint_repairs += 1;
+        Ok(true)
+    }
+
+    fn decide(
+        &mut self,
+        text: &str,
+        mut project: Option<&mut Project>,
+        progress: &mut Vec<String>,
+    ) -> Result<Next, Raised> {
+        let policy = self.policy.clone();
+        let nothing = Project::default();
+        let situation = Situation {
+            rules: self.rules,
+            policy: policy.as_ref(),
+            is_auto: self.is_auto,
+            agent_profile: self.agent_profile,
+            text,
+            auto_round: self.auto_round,
+            tokens: self.counted_tokens(),
+            plan_may_be_unrecorded: self.plan_may_be_unrecorded,
+        };
+        if self.is_auto
+            && self.rules.order == Order::Code
+            && let Some(reason) = situation.stop_policy(project.as_deref().unwrap_or(&nothing))?
+        {
+            progress.push(format!("{}{reason}", reason.prefix()));
+            return Ok(Next::Stop(Some(reason)));
+        }
+        let reason = match situation.continuation(project.as_deref_mut(), &mut self.last_guard)? {
+            Continuation::Go => return Ok(Next::Run(RunKind::Continue)),
+            Continuation::Stop(reason) => reason,
+        };
+        let told = reason.as_ref().filter(|_| self.rules.says_why);
+        let told = told.map(|reason| format!("{}{reason}{}", reason.prefix(), detail(reason, text)));
+        let project = project.as_deref().unwrap_or(&nothing);
+        let repair = match self.rules.repair {
+            Repair::Never => None,
+            Repair::Any => {
+                progress.extend(told);
+                self.repair(&situation, project, progress)?
+            }
+            Repair::Blocked => {
+                let repair = self.repair_of_block(&situation, reason.as_ref());
+                progress.extend(told.filter(|_| repair.is_none()));
+                repair
+            }
+        };
+        Ok(repair.map_or(Next::Stop(reason), Next::Run))
+    }
+
+    /// From 0.3.1 on: one repair run for a block that a repair can lift.
+    fn repair_of_block(&mut self, situation: &Situation<'_>, reason: Option<&Reason>) -> Option<RunKind> {
+        let can_repair = self.is_auto
+            && reason == Some(&Reason::Guardrail)
+            && !self.last_guard.is_beyond_repair(self.rules)
+            && situation.heuristic().is_none();
+        if !can_repair || self.guard_repairs > 0 {
+            return None;
+        }
+        self.guard_repairs += 1;
+        Some(RunKind::GuardrailRepair)
+    }
+
+    /// Until 0.3.0: the run that follows in spite of a printed reason, when the guardrail's findings ask for one.
+    fn repair(
+        &mut self,
+        situation: &Situation<'_>,
+        project: &Project,
+        progress: &mut Vec<String>,
+    ) -> Result<Option<RunKind>, Raised> {
+        if !self.is_auto || self.last_guard.issues.is_empty() || situation.heuristic().is_some() {
+            return Ok(None);
+        }
+        if self.guard_repairs == 0 {
+            self.guard_repairs += 1;
+            return Ok(Some(RunKind::GuardrailRepair));
+        }
+        if !plan::has_pending_work(project.plan())? || self.auto_round >= self.rules.max_rounds {
+            return Ok(None);
+        }
+        // The loop's own profile counts here, not the project's.
+        let contract = Contract::of(Some(self.agent_profile.unwrap_or_default()), project, self.rules);
+        if contract.strict && !contract.completed_fields().is_empty() {
+            self.guard_repairs = 0;
+            return Ok(Some(RunKind::StrictContractRepair));
+        }
+        let warning = "auto-run guard warning: contract issues remain after repair; \
+                       continuing and deferring strict cleanup";
+        progress.push(warning.to_owned());
+        Ok(Some(RunKind::Continue))
+    }
+}
+
+/// How many characters of a provider's error are quoted.
+const QUOTED: usize = 240;
+
+/// What is added to a printed reason: from 0.3.1 on the words of a provider's error.
+fn detail(reason: &Reason, text: &str) -> String {
+    let words: Vec<&str> = text.split(python::is_space).filter(|word| !word.is_empty()).collect();
+    let snippet = words.join(" ");
+    if !matches!(reason, Reason::ProviderErrorLater(_)) || snippet.is_empty() {
+        return String::new();
+    }
+    if snippet.chars().count() <= QUOTED {
+        return format!(" — {snippet}");
+    }
+    let cut: String = snippet.chars().take(QUOTED - 1).collect();
+    format!(" — {}…", cut.trim_end_matches(python::is_space))
+}

@@ -1,0 +1,32 @@
+//! MIRA's auto mode: after each agent run, is there to be another one?
+//!
+//! `policy` and `rules` are what is configured, `plan` and `guardrail` read the task plan, `stop` and
+//! `decide` take one decision, `message` is the loop around them.
+
+pub mod decide;
+pub mod export;
+mod golden;
+pub mod guardrail;
+pub mod message;
+pub mod plan;
+pub mod policy;
+mod replay;
+pub mod rules;
+pub mod stop;
+#[cfg(test)]
+mod tests;
+
+pub use golden::answer_of;
+
+use super::SystemInfo;
+
+/// The system as it is registered.
+pub const MIRA: SystemInfo = SystemInfo {
+    id: "mira",
+    profiles: rules::PROFILES,
+    manual: include_str!("manual.md"),
+    build: replay::build,
+    tables: golden::TABLES,
+    table_of: golden::table_of,
+    answer: golden::answer,
+};

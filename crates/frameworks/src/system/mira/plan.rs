@@ -1,0 +1,169 @@
+//! Reading a task plan: experiments, their status, their metrics, and what changed between two plans.
+
+use serde_json::{Map, Value};
+
+use super::policy::raw_number;
+use crate::python::{self, Raised};
+
+/// A plan as loaded: an object, or nothing (no file, not JSON, not an object).
+pub type Plan<'p> = Option<&'p Map<String, Value>>;
+
+/// An experiment that counts as finished work.
+const TERMINAL: [&str; 3] = ["completed", "failed", "skipped"];
+/// An experiment that counts as work to do.
+const ACTIVE: [&str; 2] = ["pending", "running"];
+
+/// Which experiments' metrics the goals see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MetricsScope {
+    /// All completed ones in list order, a later one overriding name by name (what the code does).
+    Merged,
+    /// The last one that is `completed` or `finished` (what the document says).
+    LastExperiment,
+}
+
+/// The list of experiments; empty where there is none.
+pub fn experiments(plan: Plan<'_>) -> &[Value] {
+    plan.and_then(|plan| plan.get("experiments")).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// Is the experiment's status one of `known`?
+///
+/// # Errors
+/// A status that is a list or an object cannot be looked up in a set: `TypeError`.
+fn status_in(experiment: &Map<String, Value>, known: &[&str]) -> Result<bool, Raised> {
+    match experiment.get("status") {
+        Some(Value::Array(_)) => Err(Raised("TypeError")),
+        Some(status) if python::dict(status).is_some() => Err(Raised("TypeError")),
+        Some(Value::String(status)) => Ok(known.contains(&status.as_str())),
+        _ => Ok(false),
+    }
+}
+
+fn status(experiment: &Map<String, Value>) -> Option<&str> {
+    experiment.get("status").and_then(Value::as_str)
+}
+
+/// Is an experiment pending or running? Exactly these words: `queued` or `Pending` are no work.
+///
+/// # Errors
+/// See [`Raised`]: an unhashable status met before the first match.
+pub fn has_pending_work(plan: Plan<'_>) -> Result<bool, Raised> {
+    for experiment in experiments(plan).iter().filter_map(python::dict) {
+        if status_in(experiment, &ACTIVE)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// How many experiments are completed. The document also counts `finished`.
+pub fn completed_count(plan: Plan<'_>, scope: MetricsScope) -> usize {
+    experiments(plan).iter().filter_map(python::dict).filter(|experiment| is_completed(experiment, scope)).count()
+}
+
+fn is_completed(experiment: &Map<String, Value>, scope: MetricsScope) -> bool {
+    match status(experiment) {
+        Some("completed") => true,
+        Some("finished") => scope == MetricsScope::LastExperiment,
+        _ => false,
+    }
+}
+
+/// The metrics goals are held against, by name, in the order first seen.
+///
+/// # Errors
+/// An integer too large for a double raises `OverflowError`.
+pub fn metrics(plan: Plan<'_>, scope: MetricsScope) -> Result<Vec<(String, f64)>, Raised> {
+    let completed =
+        || experiments(plan).iter().filter_map(python::dict).filter(move |experiment| is_completed(experiment, scope));
+    match scope {
+        MetricsScope::Merged => {
+            let mut merged: Vec<(String, f64)> = Vec::new();
+            for experiment in completed() {
+                for (name, value) in metric_map(experiment.get("results")).into_iter().flatten() {
+                    let name = python::strip(name);
+                    if name.is_empty() {
+                        continue;
+                    }
+                    let Some(value) = raw_number(Some(value))? else { continue };
+                    match merged.iter_mut().find(|(known, _)| known == name) {
+                        Some((_, latest)) => *latest = value,
+                        None => merged.push((name.to_owned(), value)),
+                    }
+                }
+            }
+            Ok(merged)
+        }
+        MetricsScope::LastExperiment => {
+            let Some(last) = completed().next_back() else { return Ok(Vec::new()) };
+            let own = last.get("metrics").and_then(python::dict);
+            let mut latest = Vec::new();
+            for (name, value) in own.or_else(|| metric_map(last.get("results"))).into_iter().flatten() {
+                latest.extend(raw_number(Some(value))?.map(|value| (name.clone(), value)));
+            }
+            Ok(latest)
+        }
+    }
+}
+
+fn metric_map(results: Option<&Value>) -> Option<&Map<String, Value>> {
+    results.and_then(python::dict)?.get("metrics").and_then(python::dict)
+}
+
+/// Experiments by trimmed id; of two with one id the later one, in the earlier one's place.
+fn by_id(plan: Plan<'_>) -> Vec<(&str, &Value)> {
+    let mut index: Vec<(&str, &Value)> = Vec::new();
+    for value in experiments(plan) {
+        let id = python::dict(value).and_then(|experiment| experiment.get("id")).and_then(Value::as_str);
+        let Some(id) = id.map(python::strip).filter(|id| !id.is_empty()) else { continue };
+        match index.iter_mut().find(|(known, _)| *known == id) {
+            Some((_, entry)) => *entry = value,
+            None => index.push((id, value)),
+        }
+    }
+    index
+}
+
+/// Was the record of a running experiment touched since `before`? True as well when none was running.
+pub fn checkpoint_is_fresh(before: Plan<'_>, after: Plan<'_>) -> bool {
+    let running = experiments(before).iter().filter_map(python::dict).filter(|exp| status(exp) == Some("running"));
+    let ids: Vec<&str> = running
+        .filter_map(|experiment| experiment.get("id").and_then(Value::as_str))
+        .map(python::strip)
+        .filter(|id| !id.is_empty())
+        .collect();
+    let (before, after) = (by_id(before), by_id(after));
+    let entry = |index: &[(&str, &Value)], id: &str| {
+        index.iter().find(|(known, _)| *known == id).map(|(_, value)| (*value).clone())
+    };
+    ids.is_empty()
+        || ids.into_iter().any(|id| match (entry(&before, id), entry(&after, id)) {
+            (Some(before), Some(after)) => !python::equal(&before, &after),
+            (_, None) | (None, _) => true,
+        })
+}
+
+/// Experiments that were pending, running or absent and now are completed, failed or skipped.
+///
+/// # Errors
+/// An unhashable status raises `TypeError`.
+pub fn crossed(before: Plan<'_>, after: Plan<'_>) -> Result<Vec<String>, Raised> {
+    let known = by_id(before);
+    let mut crossed = Vec::new();
+    for (id, entry) in by_id(after) {
+        let Some(entry) = python::dict(entry) else { continue };
+        if !status_in(entry, &TERMINAL)? {
+            continue;
+        }
+        let earlier = known.iter().find(|(known, _)| *known == id).and_then(|(_, entry)| python::dict(entry));
+        let was_active = match earlier {
+            Some(earlier) => status_in(earlier, &ACTIVE)? || earlier.get("status").is_none_or(Value::is_null),
+            None => true,
+        };
+        if was_active {
+            crossed.push(id.to_owned());
+        }
+    }
+    Ok(crossed)
+}

@@ -1,0 +1,207 @@
+//! The automation policy: how the raw JSON is read, leniently and silently.
+
+use serde_json::{Map, Value, json};
+
+use crate::python::{self, Int, Raised};
+
+/// A comparison of a metric with its target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operator {
+    /// `>`
+    Above,
+    /// `>=`
+    AtLeast,
+    /// `<`
+    Below,
+    /// `<=`
+    AtMost,
+    /// `==`, within [`EQUAL_WITHIN`].
+    Equal,
+}
+
+/// How far apart two numbers may be and still be `==`. The other operators have no tolerance.
+pub const EQUAL_WITHIN: f64 = 1e-9;
+
+impl Operator {
+    /// All operators.
+    const ALL: [Self; 5] = [Self::Above, Self::AtLeast, Self::Below, Self::AtMost, Self::Equal];
+
+    /// The sign, exactly as a policy must have it.
+    pub fn sign(self) -> &'static str {
+        match self {
+            Self::Above => ">",
+            Self::AtLeast => ">=",
+            Self::Below => "<",
+            Self::AtMost => "<=",
+            Self::Equal => "==",
+        }
+    }
+
+    fn from_sign(sign: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|operator| operator.sign() == sign)
+    }
+
+    /// Does `value` pass `target`? NaN on either side never does.
+    pub fn passes(self, value: f64, target: f64) -> bool {
+        match self {
+            Self::Above => value > target,
+            Self::AtLeast => value >= target,
+            Self::Below => value < target,
+            Self::AtMost => value <= target,
+            Self::Equal => (value - target).abs() <= EQUAL_WITHIN,
+        }
+    }
+}
+
+/// One metric goal.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Goal {
+    /// The metric's name.
+    pub metric: String,
+    /// The comparison; `None` (only without the parser) is never met.
+    pub operator: Option<Operator>,
+    /// What it is compared with.
+    pub target: f64,
+}
+
+/// A normalised policy.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Policy {
+    /// True when every goal must be met, false when one suffices.
+    pub all_goals: bool,
+    /// The goals that can be evaluated.
+    pub goals: Vec<Goal>,
+    /// Are there goals at all, evaluable or not? Then the plan's metrics are read.
+    pub names_goals: bool,
+    /// Are the text heuristics on?
+    pub strict: bool,
+    /// Stop once this many experiments are completed.
+    pub max_experiments: Option<Int>,
+    /// Stop once this many tokens are used.
+    pub max_tokens: Option<Int>,
+}
+
+impl Policy {
+    /// Reads a raw policy. `None`: there is no policy (not an object, or nothing usable in it and
+    /// `strictHeuristics` not set). Unusable parts are dropped without a word, as the original does.
+    ///
+    /// `strict_switch`: does the release know `strictHeuristics`?
+    ///
+    /// # Errors
+    /// A goal's value that is an integer too large for a double raises `OverflowError`.
+    pub fn parse(raw: &Value, strict_switch: bool) -> Result<Option<Self>, Raised> {
+        let Some(raw) = python::dict(raw) else { return Ok(None) };
+        let logic = raw.get("logic").and_then(Value::as_str).map(|logic| python::upper(python::strip(logic)));
+        let mut goals = Vec::new();
+        for goal in list(raw.get("goals")).iter().filter_map(python::dict) {
+            goals.extend(Goal::parse(goal)?);
+        }
+        let strict = raw.get("strictHeuristics").and_then(Value::as_bool).filter(|_| strict_switch);
+        let policy = Self {
+            all_goals: logic.as_deref() != Some("OR"),
+            names_goals: !goals.is_empty(),
+            goals,
+            strict: strict.unwrap_or(true),
+            max_experiments: budget(raw, "maxExperiments"),
+            max_tokens: budget(raw, "maxTokens"),
+        };
+        let is_empty = policy.goals.is_empty() && policy.max_experiments.is_none() && policy.max_tokens.is_none();
+        Ok((!is_empty || strict.is_some()).then_some(policy))
+    }
+
+    /// A policy that did not pass through the parser: any logic but AND acts as OR, and a goal with an
+    /// unknown operator is kept and never met.
+    ///
+    /// # Errors
+    /// As [`Self::parse`]; a policy that is no object, and not empty either, raises `AttributeError`.
+    pub fn unparsed(raw: &Value) -> Result<Option<Self>, Raised> {
+        if !python::is_true(raw) {
+            return Ok(None);
+        }
+        let Some(raw) = python::dict(raw) else { return Err(Raised("AttributeError")) };
+        let logic = python::upper(&raw.get("logic").map_or_else(|| "AND".to_owned(), python::text));
+        let mut goals = Vec::new();
+        for goal in list(raw.get("goals")).iter().filter_map(python::dict) {
+            // The value is converted, and may raise, before the rest of the goal is looked at.
+            let target = raw_number(goal.get("value"))?;
+            goals.extend(target.and_then(|target| Goal::aimed(goal, target)));
+        }
+        Ok(Some(Self {
+            all_goals: logic == "AND",
+            names_goals: !list(raw.get("goals")).is_empty(),
+            goals,
+            strict: raw.get("strictHeuristics").and_then(Value::as_bool).unwrap_or(true),
+            max_experiments: budget(raw, "maxExperiments"),
+            max_tokens: budget(raw, "maxTokens"),
+        }))
+    }
+
+    /// The normalised policy as JSON; a non-finite target is written as text.
+    pub fn json(&self) -> Value {
+        let goal = |goal: &Goal| {
+            let operator = goal.operator.map(Operator::sign);
+            json!({"metric": goal.metric, "operator": operator, "value": float_json(goal.target)})
+        };
+        let mut out = Map::new();
+        out.insert("logic".to_owned(), Value::from(if self.all_goals { "AND" } else { "OR" }));
+        out.insert("goals".to_owned(), self.goals.iter().map(goal).collect());
+        out.insert("strictHeuristics".to_owned(), Value::Bool(self.strict));
+        let budgets = [("maxExperiments", &self.max_experiments), ("maxTokens", &self.max_tokens)];
+        out.extend(budgets.iter().filter_map(|(key, max)| Some(((*key).to_owned(), max.as_ref()?.json()))));
+        Value::Object(out)
+    }
+}
+
+impl Goal {
+    fn parse(raw: &Map<String, Value>) -> Result<Option<Self>, Raised> {
+        let operator = raw.get("operator").and_then(Value::as_str).and_then(Operator::from_sign);
+        if operator.is_none() || Self::aimed(raw, 0.0).is_none() {
+            return Ok(None);
+        }
+        let target = raw.get("value").map_or(Ok(None), python::float)?;
+        Ok(target.and_then(|target| Self::aimed(raw, target)))
+    }
+
+    /// The goal with its target; `None` when its metric or its operator is no text, or the metric blank.
+    fn aimed(raw: &Map<String, Value>, target: f64) -> Option<Self> {
+        let text = |key| raw.get(key).and_then(Value::as_str);
+        let metric = python::strip(text("metric")?);
+        let operator = Operator::from_sign(text("operator")?);
+        (!metric.is_empty()).then(|| Self { metric: metric.to_owned(), operator, target })
+    }
+}
+
+/// A number as MIRA reads metrics and unparsed targets: texts are stripped first.
+///
+/// # Errors
+/// An integer too large for a double raises `OverflowError`.
+pub fn raw_number(value: Option<&Value>) -> Result<Option<f64>, Raised> {
+    match value {
+        Some(Value::String(text)) => Ok(python::float_of_text(python::strip(text))),
+        value => value.map_or(Ok(None), python::float),
+    }
+}
+
+/// The items of a list; nothing for anything else.
+fn list(value: Option<&Value>) -> &[Value] {
+    value.and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// A positive integer; `true` passes as 1.
+fn budget(raw: &Map<String, Value>, key: &str) -> Option<Int> {
+    raw.get(key).and_then(Int::of).filter(|max| max.value() > 0)
+}
+
+/// A float as JSON: non-finite ones become `"NaN"`, `"Infinity"`, `"-Infinity"`.
+pub fn float_json(value: f64) -> Value {
+    if value.is_finite() {
+        return Value::from(value);
+    }
+    Value::from(if value.is_nan() {
+        "NaN"
+    } else if value > 0.0 {
+        "Infinity"
+    } else {
+        "-Infinity"
+    })
+}

@@ -1,0 +1,295 @@
+//! The auto mode as a strategy over recorded runs.
+
+use serde_json::{Map, Value, json};
+
+use super::guardrail::{AgentProfile, PlanFile, Project, experiment_number};
+use super::message::{Message, Next, RunKind};
+use super::plan::MetricsScope;
+use super::policy::Policy;
+use super::rules::{Guardrail, Order, PROFILES, Profile, ProviderCheck, Rules, TokenScope};
+use super::stop::{RULES, Reason};
+use crate::decision::{Action, Decision, Evidence, Need, Requirement, RuleName, Strategy, Watch};
+use crate::python::{self, Raised, Strictness};
+use crate::system::{ConfigError, ConfigText, Round, RoundClock, Settings};
+use crate::transcript::{Event, Header, Lane, Message as Recorded, Metrics, PointView, Role};
+
+/// Options of the stack file: the policy's own keys, and how a recording is read.
+const OPTIONS: &[&str] = &[
+    "logic",
+    "goals",
+    "maxExperiments",
+    "maxTokens",
+    "strictHeuristics",
+    "round",
+    "prompts",
+    "mode",
+    "channel",
+    "agent_profile",
+    "order",
+    "metrics",
+    "token_scope",
+    "auto_max_rounds",
+];
+const POLICY_KEYS: &[&str] = &["logic", "goals", "maxExperiments", "maxTokens", "strictHeuristics"];
+const PROJECT_KEYS: &[&str] = &["automation_policy", "agent_profile", "contract_version"];
+/// The rule of a run that is not in auto mode: one run, and a silent end.
+const MANUAL: RuleName = RuleName::fixed("mira.manual_mode");
+/// The rule of an exception the original lets through.
+const EXCEPTION: RuleName = RuleName::fixed("mira.exception");
+
+/// The auto mode, configured.
+struct Mira {
+    name: String,
+    profile: Profile,
+    rules: Rules,
+    policy: Option<Policy>,
+    project: Option<Value>,
+    agent_profile: Option<AgentProfile>,
+    is_auto: bool,
+    guards_export: bool,
+    prompts_restart: bool,
+    round: Round,
+}
+
+/// Builds the strategy from an automation policy or a project.json that holds one.
+pub(super) fn build(settings: &Settings) -> Result<Box<dyn Strategy>, ConfigError> {
+    settings.refuse_unknown(OPTIONS)?;
+    let profile = match settings.profile.as_deref().and_then(Profile::from_name) {
+        Some(profile) => profile,
+        None => Profile::from_name(settings.profile_of(PROFILES)?).unwrap_or(Profile::Described03),
+    };
+    let project = settings.config.as_ref().map(read_config).transpose()?;
+    let mut policy = match project.as_ref().and_then(|project| project.get("automation_policy")) {
+        Some(Value::Object(policy)) => policy.clone(),
+        _ => Map::new(),
+    };
+    let inline = settings.set.iter().filter(|(key, _)| POLICY_KEYS.contains(&key.as_str()));
+    policy.extend(inline.map(|(key, value)| (key.clone(), value.clone())));
+    let policy =
+        Policy::parse(&Value::Object(policy), Rules::of(profile).strict_switch).map_err(|Raised(exception)| {
+            let at = settings.config.clone().unwrap_or_default();
+            at.error_at("goals", format!("MIRA fails on this policy with {exception}"), "give goals a smaller `value`")
+        })?;
+    Ok(Box::new(Mira {
+        name: settings.name.clone(),
+        profile,
+        rules: switches(settings, Rules::of(profile))?,
+        policy,
+        project,
+        agent_profile: agent_profile(settings)?,
+        is_auto: settings.word("mode", &["auto", "manual"])? == "auto",
+        guards_export: settings.word("channel", &["cli", "ui"])? == "ui",
+        prompts_restart: settings.word("prompts", &["follow_up", "message"])? == "message",
+        round: settings.round()?,
+    }))
+}
+
+/// The file as a project.json: a bare policy is put where a project has it.
+fn read_config(config: &ConfigText) -> Result<Value, ConfigError> {
+    let value = python::loads(&config.text, Strictness::Strict).map_or_else(|| config.json(), Ok)?;
+    if value.is_null() {
+        return Ok(json!({}));
+    }
+    let Some(object) = python::dict(&value) else {
+        return Err(config.error("neither an automation policy nor a project.json", "both are JSON objects"));
+    };
+    let has = |keys: &[&str]| object.is_empty() || keys.iter().any(|key| object.contains_key(*key));
+    if has(PROJECT_KEYS) {
+        return Ok(value);
+    }
+    if has(POLICY_KEYS) {
+        return Ok(json!({"automation_policy": value}));
+    }
+    let key = object.keys().next().map_or("", String::as_str);
+    let near = crate::diagnostic::nearest(key, POLICY_KEYS.iter().chain(PROJECT_KEYS).copied());
+    let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
+    let help = format!("{near}a policy has {}", POLICY_KEYS.join(", "));
+    Err(config.error_at(&format!("\"{key}\""), "nothing here that MIRA reads", help))
+}
+
+fn agent_profile(settings: &Settings) -> Result<Option<AgentProfile>, ConfigError> {
+    let read = |value: &Value| {
+        let help = "`agent_profile` is \"default\", \"research\", \"engineer\" or \"team\"";
+        AgentProfile::of(value).ok_or_else(|| settings.bad_option("agent_profile", value, help))
+    };
+    settings.set.get("agent_profile").map(read).transpose()
+}
+
+/// The profile's switches, with those the stack file sets.
+fn switches(settings: &Settings, mut rules: Rules) -> Result<Rules, ConfigError> {
+    if settings.set.contains_key("order") {
+        let code = settings.word("order", &["code", "documented"])? == "code";
+        rules.order = if code { Order::Code } else { Order::Documented };
+    }
+    if settings.set.contains_key("metrics") {
+        let merged = settings.word("metrics", &["merged", "last_experiment"])? == "merged";
+        rules.metrics = if merged { MetricsScope::Merged } else { MetricsScope::LastExperiment };
+    }
+    if settings.set.contains_key("token_scope") {
+        let message = settings.word("token_scope", &["message", "session"])? == "message";
+        rules.tokens = if message { TokenScope::Message } else { TokenScope::Session };
+    }
+    if let Some(value) = settings.set.get("auto_max_rounds") {
+        let cap = value.as_u64().and_then(|cap| u32::try_from(cap).ok()).filter(|cap| *cap > 0);
+        let help = "a number from 1, in the profile `published-0.5.0`: before 0.3.3 the cap of 20 is fixed";
+        let is_fixed = rules.guardrail != Guardrail::Severe;
+        let refused = || settings.bad_option("auto_max_rounds", value, help);
+        rules.max_rounds = cap.filter(|_| !is_fixed).ok_or_else(refused)?;
+    }
+    Ok(rules)
+}
+
+impl Strategy for Mira {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn profile(&self) -> &'static str {
+        self.profile.name()
+    }
+
+    fn rules(&self) -> Vec<RuleName> {
+        let mut order: Vec<usize> = match self.rules.order {
+            Order::Code => (0..RULES.len()).collect(),
+            Order::Documented => vec![3, 4, 5, 6, 7, 8, 0, 1, 2, 9],
+        };
+        let policy = self.policy.as_ref();
+        let strict = !self.rules.strict_switch || policy.is_none_or(|policy| policy.strict);
+        order.retain(|rule| match rule {
+            0 => policy.is_some_and(|policy| !policy.goals.is_empty()),
+            1 => policy.is_some_and(|policy| policy.max_experiments.is_some()),
+            2 => policy.is_some_and(|policy| policy.max_tokens.is_some()),
+            3 => self.rules.approval,
+            4 => match self.rules.provider {
+                ProviderCheck::Never => false,
+                ProviderCheck::First => true,
+                ProviderCheck::Heuristic => strict,
+            },
+            7 | 8 => strict,
+            _ => true,
+        });
+        if !self.is_auto {
+            return vec![MANUAL];
+        }
+        order.into_iter().map(|rule| RuleName::fixed(RULES[rule])).collect()
+    }
+
+    fn requirements(&self) -> Vec<Requirement> {
+        let need = |rule: &RuleName| match rule.as_str() {
+            "mira.goals" | "mira.max_experiments" => Some(Need::Metrics),
+            "mira.max_tokens" => Some(Need::Usage),
+            "mira.plan_approval" | "mira.guardrail" | "mira.queue_exhausted" => Some(Need::Plan),
+            _ => None,
+        };
+        self.rules().into_iter().filter_map(|rule| need(&rule).map(|need| Requirement { rule, need })).collect()
+    }
+
+    fn start<'s>(&'s self, _: &Header) -> Box<dyn Watch + 's> {
+        let project = Project { settings: self.project.clone(), ..Project::default() };
+        let mut message = Message::new(self.rules, self.policy.clone(), self.is_auto, Some(project));
+        message.agent_profile = self.agent_profile;
+        message.guards_export = self.guards_export;
+        message.plan_may_be_unrecorded = true;
+        Box::new(AutoRun { mira: self, message, clock: RoundClock::new(self.round), tokens: 0 })
+    }
+}
+
+/// The auto mode at work on one recording: the recording's own prompts stand for its follow-ups.
+struct AutoRun<'s> {
+    mira: &'s Mira,
+    message: Message,
+    clock: RoundClock,
+    /// Tokens of the current round.
+    tokens: i128,
+}
+
+impl Watch for AutoRun<'_> {
+    fn at(&mut self, view: &PointView<'_>, trail: &mut Vec<Decision>) {
+        for event in view.news() {
+            match event {
+                Event::Message(message) => self.hear(message),
+                Event::Metrics(metrics) => self.note(metrics),
+                Event::Judge(_) | Event::Checkpoint(_) | Event::Note(_) => {}
+            }
+        }
+        if !self.clock.ends(view) {
+            return;
+        }
+        let text = view.reply().map(Recorded::text).unwrap_or_default();
+        let tokens = std::mem::take(&mut self.tokens);
+        // The original's agent loop strips the final text before the auto mode sees it.
+        match self.message.after_run(python::strip(&text), tokens) {
+            Ok(turn) => trail.extend(decision(view, &turn.next)),
+            Err(raised) => {
+                trail.push(Decision::at(view, Action::Fail, EXCEPTION, Evidence::NONE).detail(raised.to_string()));
+            }
+        }
+    }
+}
+
+impl AutoRun<'_> {
+    fn hear(&mut self, message: &Recorded) {
+        if message.lane != Lane::Counterpart {
+            let total = message.usage.and_then(|usage| usage.total());
+            self.tokens += total.map_or(0, |tokens| i128::from(tokens.0));
+        }
+        if message.role != Role::User || message.lane != Lane::Main {
+            return;
+        }
+        if python::lower(python::strip(&message.text())) == "/new" {
+            self.message.reset_session();
+        } else if self.mira.prompts_restart {
+            self.message.restart();
+        }
+    }
+
+    /// Puts a recorded plan, or a recorded experiment, where the project has it.
+    fn note(&mut self, metrics: &Metrics) {
+        let Some(project) = &mut self.message.project else { return };
+        if let Some(plan) = &metrics.plan {
+            project.plan = PlanFile::read(plan.get());
+            return;
+        }
+        let mut plan = project.plan().cloned().unwrap_or_default();
+        let experiments = plan.entry("experiments").or_insert_with(|| json!([]));
+        let values: Map<String, Value> =
+            metrics.values.iter().map(|(name, value)| (name.to_string(), super::policy::float_json(*value))).collect();
+        let id = metrics.experiment.as_deref().unwrap_or("Exp001");
+        let status = metrics.status.as_deref().unwrap_or("completed");
+        // Without a plan there is no conclusion to check: the record itself stands for it.
+        let record = json!({"id": id, "status": status, "results": {"metrics": values}, "conclusion": "recorded"});
+        if let Some(experiments) = experiments.as_array_mut() {
+            match experiments.iter_mut().find(|known| same_experiment(&known["id"], id)) {
+                Some(known) => *known = record,
+                None => experiments.push(record),
+            }
+        }
+        project.plan = PlanFile::Parsed(Value::Object(plan));
+    }
+}
+
+/// The guardrail may have normalised the id it was recorded under.
+fn same_experiment(known: &Value, id: &str) -> bool {
+    known.as_str().is_some_and(|known| {
+        known == id || experiment_number(known).is_some_and(|number| experiment_number(id) == Some(number))
+    })
+}
+
+/// What the loop's answer means for the recording.
+fn decision(view: &PointView<'_>, next: &Next) -> Option<Decision> {
+    match next {
+        Next::Run(RunKind::Initial | RunKind::Continue) => None,
+        Next::Run(kind) => {
+            let rule = RuleName::fixed(RULES[5]);
+            Some(Decision::at(view, Action::Observe, rule, Evidence::NONE).code(kind.name()))
+        }
+        Next::Stop(None) => Some(Decision::at(view, Action::Stop, MANUAL, Evidence::NONE)),
+        Next::Stop(Some(reason)) => Some(stop(view, reason)),
+    }
+}
+
+fn stop(view: &PointView<'_>, reason: &Reason) -> Decision {
+    let words = format!("{}{reason}", reason.prefix());
+    let detail = reason.phrase().map_or(words.clone(), |phrase| format!("{words} (`{phrase}`)"));
+    Decision::at(view, Action::Stop, reason.rule(), reason.evidence()).code(reason.to_string()).detail(detail)
+}

@@ -1,0 +1,228 @@
+//! What is kept of a corpus while it is read: the report, the ids given away, the labels.
+
+use std::collections::{HashMap, HashSet};
+
+use super::Corpus;
+use super::parse::{Found, Parsed};
+use super::stream::OpenFile;
+use crate::diagnostic::{Diagnostic, Location, Severity};
+use crate::reader::copies::{Copied, Copies};
+use crate::reader::hygiene::{Check, Hygiene};
+use crate::reader::labels::{self, Labels};
+use crate::reader::reading::FileName;
+use crate::reader::{CorpusReport, Detail, Finding, Pricing, PricingReport, ReadError, ReadOptions, ZeroCosts};
+use crate::transcript::{Draft, Event, Lane, Outcome, OutcomeSource, Run, Spend};
+
+/// The report in the making, the ids given away, and the labels.
+pub(super) struct Ledger<'c> {
+    report: CorpusReport,
+    options: &'c ReadOptions,
+    labels: Labels,
+    hygiene: Hygiene,
+    copies: Copies,
+    /// Hashes of the ids given away; only asked whether it has one.
+    ids: HashSet<u64>,
+    /// For hashes of ids that were given away before: the number the next run of that name gets.
+    numbers: HashMap<u64, u64>,
+    /// Runs of formats without a fixed place for the outcome that have one.
+    graded_by_key: u64,
+}
+
+impl<'c> Ledger<'c> {
+    pub(super) fn new(corpus: &'c Corpus) -> Self {
+        let pricing = corpus.options.prices.as_ref().map(|prices| PricingReport::new(prices));
+        let skipped = corpus.sources.skipped.clone();
+        let run_list = (corpus.options.detail == Detail::Runs).then(Vec::new);
+        let mut report = CorpusReport { skipped, run_list, pricing, ..CorpusReport::default() };
+        let mut labels = corpus.labels.clone();
+        for finding in labels.findings.drain(..) {
+            report.find(finding);
+        }
+        Self {
+            report,
+            options: &corpus.options,
+            labels,
+            hygiene: Hygiene::default(),
+            copies: Copies::default(),
+            ids: HashSet::new(),
+            numbers: HashMap::new(),
+            graded_by_key: 0,
+        }
+    }
+
+    /// Enters what became of a piece and passes its runs on.
+    pub(super) fn enter(&mut self, parsed: Parsed, runs: &mut Vec<Run>) -> Result<(), ReadError> {
+        match parsed {
+            Parsed::Begin(file, why) => self.report.begin_file(&file.name.path, file.format.id(), why),
+            Parsed::Skip(skipped) => self.report.skipped.push(skipped),
+            Parsed::Finding(finding) => self.find(finding)?,
+            Parsed::Lost(diagnostic) => self.lose(diagnostic)?,
+            Parsed::Runs { file, runs: found, findings, unknown } => {
+                let (errors, warnings) = findings.left_out();
+                for finding in findings.kept {
+                    self.find(finding)?;
+                }
+                self.report.find_more(errors, warnings);
+                for (kind, n) in unknown {
+                    *self.report.unknown_kinds.entry(format!("{} {kind}", file.format.id())).or_default() += n;
+                }
+                for mut found in found {
+                    self.take_copies_out(&mut found, &file);
+                    let Found { mut run, spend, checked, pricing, unknown_zero, .. } = found;
+                    let is_graded = matches!(run.grade.source, OutcomeSource::Native(_));
+                    self.graded_by_key += u64::from(is_graded && OUTCOME_KEYED.contains(&file.format.id()));
+                    self.name(&mut run, &file.name);
+                    if unknown_zero {
+                        self.report.zero_costs.get_or_insert_default().enter(&run, &spend);
+                    }
+                    if let Some((report, pricing)) = self.report.pricing.as_mut().zip(pricing) {
+                        report.enter(&run.header.run_id, pricing);
+                    }
+                    let odd = checked.map(|checked| self.hygiene.enter(file.format.id(), &run, checked));
+                    self.report.add(file.format.id(), &file.name.path, &run, &spend, odd.unwrap_or_default());
+                    runs.push(run);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Enters what the corpus found unreadable before any file was opened.
+    pub(super) fn begin(&mut self, corpus: &Corpus) -> Result<(), ReadError> {
+        corpus.sources.unreadable.iter().try_for_each(|diagnostic| self.lose(diagnostic.clone()))
+    }
+
+    /// Something that should have been read is not, or not to its end.
+    fn lose(&mut self, diagnostic: Diagnostic) -> Result<(), ReadError> {
+        self.report.unreadable += 1;
+        self.find(Finding { severity: Severity::Error, diagnostic })
+    }
+
+    fn find(&mut self, finding: Finding) -> Result<(), ReadError> {
+        if self.options.strict && finding.severity == Severity::Error {
+            return Err(ReadError::Strict(finding.diagnostic));
+        }
+        self.report.find(finding);
+        Ok(())
+    }
+
+    /// Makes context of the replies that another file had already, and says so.
+    fn take_copies_out(&mut self, found: &mut Found, file: &OpenFile) {
+        let Copied { events, from } = self.copies.enter(&file.name.path, &found.replies);
+        if events.is_empty() {
+            return;
+        }
+        let run = &found.run;
+        let mut draft = Draft {
+            header: run.header.clone(),
+            events: run.events().to_vec(),
+            grade: run.grade.clone(),
+            warnings: run.warnings.clone(),
+        };
+        for copy in &events {
+            if let Some(Event::Message(reply)) = draft.events.get_mut(*copy) {
+                reply.lane = Lane::Canned;
+            }
+        }
+        if let (Some(prices), Some(Pricing::Computed { .. })) = (&self.options.prices, &found.pricing) {
+            for event in &mut draft.events {
+                if let Event::Message(message) = event {
+                    message.cost = None;
+                }
+            }
+            found.pricing = Some(prices.price(&mut draft, file.format.counts_by_turn(), false));
+        }
+        found.run = Run::new(draft);
+        found.spend = Spend::of(found.run.events());
+        if let Some(checked) = &mut found.checked {
+            checked.add(Check::CopiedReplies);
+        }
+        let others: Vec<String> = from.iter().map(|(path, n)| format!("{n} in `{path}`")).collect();
+        self.report.find(Finding {
+            severity: Severity::Warning,
+            diagnostic: Diagnostic::new(
+                Location::file(file.name.path.as_str()),
+                format!(
+                    "{} of {} replies stand in other files already: {}",
+                    events.len(),
+                    found.replies.len(),
+                    others.join(", ")
+                ),
+                "a resumed or forked session begins with a copy: there they are steps, here they are context",
+            ),
+        });
+    }
+
+    /// Makes the run's id unique in the corpus, and joins its label.
+    fn name(&mut self, run: &mut Run, file: &FileName) {
+        let native = std::mem::take(&mut run.header.run_id);
+        let print = |name: &str| xxhash_rust::xxh3::xxh3_64(name.as_bytes());
+        run.header.run_id = if self.ids.insert(print(&native)) {
+            native.clone()
+        } else {
+            let in_file = format!("{}/{native}", file.stem);
+            let names = [in_file.clone(), format!("{}/{in_file}", file.folder_name)];
+            let next = self.numbers.entry(print(&in_file)).or_insert(2);
+            let numbered = std::iter::repeat_with(|| {
+                let name = format!("{in_file}#{next}");
+                *next += 1;
+                name
+            });
+            let name = names.into_iter().chain(numbered).find(|name| self.ids.insert(print(name)));
+            name.unwrap_or(in_file)
+        };
+        if run.header.run_id != native {
+            self.report.find(Finding {
+                severity: Severity::Warning,
+                diagnostic: Diagnostic::new(
+                    Location::file(file.path.as_str()),
+                    format!("a second run is called `{native}`; this one is now `{}`", run.header.run_id),
+                    "if it is the same run, leave one of the files out",
+                ),
+            });
+        }
+        if let Some((success_at, score)) = self.options.success_at.zip(run.grade.score) {
+            run.grade.outcome = Outcome::from_grade(Some(score >= success_at));
+        }
+        let id = run.header.run_id.clone();
+        let names = [id.as_str(), native.as_str(), labels::file_name(&file.path)];
+        self.labels.apply(run, &names, self.options.success_at);
+    }
+
+    pub(super) fn close(mut self) -> Result<CorpusReport, ReadError> {
+        let ReadOptions { success_at, allow_unmatched_labels, strict, .. } = *self.options;
+        let mut notices = self.labels.close(success_at, allow_unmatched_labels, strict)?;
+        notices.extend(self.outcome_notice());
+        notices.extend(self.report.zero_costs.as_ref().map(ZeroCosts::notice));
+        let warning = |diagnostic| Finding { severity: Severity::Warning, diagnostic };
+        self.report.notices = notices.into_iter().map(warning).collect();
+        self.report.hygiene = self.hygiene.oddities();
+        if let Some(pricing) = &mut self.report.pricing {
+            pricing.close();
+        }
+        Ok(self.report)
+    }
+
+    /// The field that should hold the outcome, where no run has it or no format looks for it.
+    fn outcome_notice(&self) -> Option<Diagnostic> {
+        let key = self.options.outcome_key.as_deref()?;
+        let formats = &self.report.formats;
+        let keyed: Vec<_> = formats.iter().filter(|counts| OUTCOME_KEYED.contains(&counts.format.as_str())).collect();
+        let runs: u64 = keyed.iter().map(|counts| counts.runs).sum();
+        if runs == 0 {
+            let names: Vec<&str> = formats.iter().map(|counts| counts.format.as_str()).collect();
+            let what = format!("`--outcome {key}` has no effect on these recordings ({})", names.join(", "));
+            let help = "their outcome has a fixed place; for another one use `--labels`";
+            return (!names.is_empty()).then(|| Diagnostic::new(Location::default(), what, help));
+        }
+        (self.graded_by_key == 0).then(|| {
+            let what = format!("no run has a field `{key}` that grades it (`--outcome {key}`)");
+            let help = "their outcomes are unknown: correct the name, or use `--labels`";
+            Diagnostic::new(Location::default(), what, help)
+        })
+    }
+}
+
+/// The formats without a fixed place for the outcome, which look for the field the user names.
+const OUTCOME_KEYED: &[&str] =
+    &["awaken", "chat", "inspect", "langfuse", "langsmith", "otel", "pydantic-ai", "smolagents"];

@@ -1,0 +1,137 @@
+//! A corpus: files cut into records in path order, parsed in parallel, handed over in path order, in
+//! memory bounded by the runs in flight.
+
+mod ledger;
+mod parse;
+mod stream;
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rayon::iter::{IntoParallelIterator, ParallelExtend, ParallelIterator};
+
+use ledger::Ledger;
+use parse::{Parsed, read_record};
+use stream::{Piece, Stream};
+
+use super::format;
+use super::labels::{self, Labels, Origin};
+use super::source::{Sources, walk};
+use super::{CorpusReport, ReadError, ReadOptions};
+use crate::diagnostic::nearest;
+use crate::transcript::Run;
+
+/// Bytes read before the results are handed over.
+const ERRAND_BYTES: usize = 4 << 20;
+
+/// Recordings to be read, in path order.
+#[derive(Debug)]
+pub struct Corpus {
+    sources: Sources,
+    options: ReadOptions,
+    labels: Labels,
+    passed: AtomicU64,
+}
+
+impl Corpus {
+    /// Lists what there is to read under `paths`; nothing is read yet but labels.
+    pub fn open(paths: &[PathBuf], options: ReadOptions) -> Result<Self, ReadError> {
+        if let Some(name) = options.format.as_ref().filter(|name| format::by_id(name).is_none()) {
+            let nearest = nearest(name, format::FORMATS.iter().map(|format| format.id()));
+            return Err(ReadError::UnknownFormat { name: name.clone(), nearest });
+        }
+        let sources = walk(paths)?;
+        let mut labels = Labels::default();
+        for path in &options.labels {
+            labels.add(path, Origin::Named)?;
+        }
+        let among = sources.files.iter().filter(|source| labels::is_label_file(&source.file_name()));
+        for source in among {
+            let origin = if source.file_name() == "labels.csv" { Origin::Among } else { Origin::Nearby };
+            labels.add(source.path(), origin)?;
+        }
+        for (path, origin) in labels::nearby(paths) {
+            labels.add(&path, origin)?;
+        }
+        Ok(Self { sources, options, labels, passed: AtomicU64::new(0) })
+    }
+
+    /// How many files there are, recordings or not.
+    pub fn n_files(&self) -> usize {
+        self.sources.files.len()
+    }
+
+    /// The canonical paths of the files to be read, for whoever writes files and must not write over them.
+    pub fn canonical_paths(&self) -> BTreeSet<PathBuf> {
+        self.sources.files.iter().filter_map(|source| source.path().canonicalize().ok()).collect()
+    }
+
+    /// Bytes of all files on disk.
+    pub fn bytes(&self) -> u64 {
+        self.sources.files.iter().map(|source| source.bytes).sum()
+    }
+
+    /// Bytes of the files read so far by [`Self::process`], for a progress display.
+    pub fn bytes_read(&self) -> u64 {
+        self.passed.load(Ordering::Relaxed)
+    }
+
+    /// Reads everything: `work` is done on each run in parallel, on rayon's current pool; `sink` is
+    /// called in this thread, in path and record order.
+    pub fn process<T: Send>(
+        &self,
+        work: impl Fn(Run) -> T + Sync,
+        mut sink: impl FnMut(T),
+    ) -> Result<CorpusReport, ReadError> {
+        self.passed.store(0, Ordering::Relaxed);
+        let mut stream = Stream::new(self);
+        let mut ledger = Ledger::new(self);
+        ledger.begin(self)?;
+        let mut batch = stream.next_batch();
+        while !batch.is_empty() {
+            // Several batches on one errand to the pool: waking its threads costs as much as reading a run.
+            let results = rayon::scope(|_| {
+                let (mut results, mut bytes) = (Vec::new(), 0);
+                while !batch.is_empty() && bytes < ERRAND_BYTES {
+                    bytes += batch.iter().map(Piece::bytes).sum::<usize>();
+                    let (next, parsed) = rayon::join(
+                        || stream.next_batch(),
+                        || {
+                            std::mem::take(&mut batch)
+                                .into_par_iter()
+                                .map(|piece| self.parse(piece))
+                                .collect::<Vec<_>>()
+                        },
+                    );
+                    batch = next;
+                    let mut runs = Vec::new();
+                    for parsed in parsed {
+                        ledger.enter(parsed, &mut runs)?;
+                    }
+                    results.par_extend(runs.into_par_iter().map(&work));
+                }
+                Ok(results)
+            })?;
+            results.into_iter().for_each(&mut sink);
+        }
+        ledger.close()
+    }
+
+    /// All runs at once: for tests and small corpora, since it holds them all.
+    pub fn runs(&self) -> Result<(Vec<Run>, CorpusReport), ReadError> {
+        let mut runs = Vec::new();
+        let report = self.process(|run| run, |run| runs.push(run))?;
+        Ok((runs, report))
+    }
+
+    fn parse(&self, piece: Piece) -> Parsed {
+        match piece {
+            Piece::Record(file, cut) => read_record(&file, &cut, &self.options),
+            Piece::Begin(file, why) => Parsed::Begin(file, why),
+            Piece::Skip(skipped) => Parsed::Skip(skipped),
+            Piece::Finding(finding) => Parsed::Finding(finding),
+            Piece::Lost(diagnostic) => Parsed::Lost(diagnostic),
+        }
+    }
+}

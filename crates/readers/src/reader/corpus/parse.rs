@@ -1,0 +1,153 @@
+//! One record into runs, on whichever thread is free.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::stream::OpenFile;
+use crate::diagnostic::Diagnostic;
+use crate::reader::copies::ReplyId;
+use crate::reader::format::Layout;
+use crate::reader::forms;
+use crate::reader::hygiene::Checked;
+use crate::reader::price::{self, Settled};
+use crate::reader::reading::{FileName, Findings, Places, Reading, Record};
+use crate::reader::records::Cut;
+use crate::reader::{Detail, Finding, Pricing, ReadOptions, Skipped, json};
+use crate::transcript::{Run, Spend};
+
+/// What became of a piece.
+pub(super) enum Parsed {
+    Begin(Arc<OpenFile>, String),
+    Runs {
+        file: Arc<OpenFile>,
+        runs: Vec<Found>,
+        findings: Findings,
+        unknown: BTreeMap<String, u64>,
+    },
+    Skip(Skipped),
+    Finding(Finding),
+    /// Something that should have been read is not, or not to its end.
+    Lost(Diagnostic),
+}
+
+/// A run, with what else is known of it.
+pub(super) struct Found {
+    pub(super) run: Run,
+    pub(super) spend: Spend,
+    pub(super) checked: Option<Checked>,
+    pub(super) pricing: Option<Pricing>,
+    /// The recording states a cost of 0 for calls with tokens, which is taken as unknown.
+    pub(super) unknown_zero: bool,
+    pub(super) replies: Vec<ReplyId>,
+}
+
+/// Reads one record, whatever its bytes.
+pub(super) fn read_record(file: &Arc<OpenFile>, cut: &Cut, options: &ReadOptions) -> Parsed {
+    // Checking is several times as fast as repairing.
+    let lossy = std::str::from_utf8(&cut.bytes).map_or_else(|_| String::from_utf8_lossy(&cut.bytes), Cow::Borrowed);
+    let invalid = matches!(lossy, Cow::Owned(_));
+    let (text, surrogates) = json::without_lone_surrogates(&lossy);
+    let of_member = cut
+        .member
+        .as_ref()
+        .map(|member| FileName { path: format!("{}!{member}", file.name.path), ..file.name.clone() });
+    let of_part = || FileName { stem: format!("{}/{}", file.name.stem, cut.key), ..file.name.clone() };
+    let of_part = of_member.or_else(|| file.as_files.then(of_part));
+    let reshaped = forms::reshaped(&text, file.reshape);
+    let places = Places::default();
+    let record = Record {
+        places: &places,
+        text: reshaped.as_deref().unwrap_or(&text),
+        original: &text,
+        file: of_part.as_ref().unwrap_or(&file.name),
+        key: if file.as_files { "" } else { &cut.key },
+        envelope: &file.envelope,
+        grades: &file.grades,
+        options,
+        line: cut.line,
+        column: cut.column,
+    };
+    let mut reading = Reading::of(record);
+    if invalid {
+        let valid = std::str::from_utf8(&cut.bytes).map_or_else(|error| error.valid_up_to(), str::len);
+        reading.warning(Diagnostic::new(
+            record.at(valid),
+            "bytes that are not UTF-8, read as U+FFFD",
+            "write the recording as UTF-8",
+        ));
+    }
+    if surrogates > 0 {
+        reading.warning(Diagnostic::new(
+            record.at(first_difference(&lossy, &text)),
+            format!("{surrogates} escapes of half a surrogate pair, read as U+FFFD"),
+            "harmless for stop rules; the recorder cut a character in two",
+        ));
+    }
+    let mut gathered = Gathered::default();
+    match file.within {
+        None => file.format.read(&record, &mut reading),
+        Some(layout) => gathered.parts(file, &record, layout),
+    }
+    gathered.take(reading, file, options);
+    let Gathered { runs, mut findings, unknown } = gathered;
+    findings.kept.sort_by_key(|finding| (finding.diagnostic.at.line, finding.diagnostic.at.column));
+    Parsed::Runs { file: file.clone(), runs, findings, unknown }
+}
+
+/// What was made of a record, and of the records within it.
+#[derive(Default)]
+struct Gathered {
+    runs: Vec<Found>,
+    findings: Findings,
+    unknown: BTreeMap<String, u64>,
+}
+
+impl Gathered {
+    /// Reads the records within a record that is a file of many elsewhere.
+    fn parts(&mut self, file: &OpenFile, whole: &Record<'_>, layout: Layout) {
+        let (cuts, envelope, findings) = forms::cut(whole.text, layout, &whole.file.path);
+        for finding in findings {
+            self.findings.add(finding);
+        }
+        for cut in cuts {
+            let text = String::from_utf8_lossy(&cut.bytes);
+            let places = Places::default();
+            let record = Record {
+                places: &places,
+                text: &text,
+                original: &text,
+                key: &cut.key,
+                envelope: &envelope,
+                line: whole.line + cut.line - 1,
+                column: if cut.line == 1 { whole.column + cut.column - 1 } else { cut.column },
+                ..*whole
+            };
+            let mut reading = Reading::of(record);
+            file.format.read(&record, &mut reading);
+            self.take(reading, file, whole.options);
+        }
+    }
+
+    /// Takes over what was made of a record.
+    fn take(&mut self, reading: Reading<'_>, file: &OpenFile, options: &ReadOptions) {
+        let mut reading = reading;
+        reading.check_costs();
+        let Reading { drafts, mut replies, findings, unknown, .. } = reading;
+        self.findings.extend(findings);
+        for (kind, n) in unknown {
+            *self.unknown.entry(kind).or_default() += n;
+        }
+        self.runs.extend(drafts.into_iter().enumerate().map(|(n, mut draft)| {
+            let Settled { pricing, unknown_zero } = price::settle(&mut draft, options, file.format.counts_by_turn());
+            let run = Run::new(draft);
+            let checked = (options.detail != Detail::Counts).then(|| Checked::of(&run));
+            let spend = Spend::of(run.events());
+            Found { run, spend, checked, pricing, unknown_zero, replies: replies.remove(&n).unwrap_or_default() }
+        }));
+    }
+}
+
+fn first_difference(a: &str, b: &str) -> usize {
+    a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count()
+}

@@ -1,0 +1,131 @@
+//! The formats. A new one is one file here, one line in the list below, and one folder of fixtures.
+//!
+//! How to add a format `x`:
+//!
+//! 1. `src/reader/format/x.rs`: a unit struct `X` with `impl Format`. Start from `tau_bench.rs`, the shortest.
+//! 2. One line in `formats!` below, in the order of detection: the first format that recognises a file has it.
+//! 3. `recognise` looks at the [`Probe`]'s sketch and says why, in words a person can check.
+//! 4. `layout` says what one record is: the whole file, a line, a group of lines, or an element of a big array.
+//!    The corpus cuts records out of the stream, in bounded memory, and hands them to `read` on many threads.
+//! 5. `read` turns one record into drafts: wire structs whose fields are [`Raw`], so that a field of the wrong
+//!    type costs that field. `out.text`, `out.number` … convert and report; `out.run(draft)` hands over a run.
+//!    Contents and arguments go into [`Text`](crate::transcript::Text) undecoded.
+//! 6. `fixtures/readers/x/`: a good file `good.*`, and one `bad-*.*` for each error it can report, each with
+//!    its findings in `tests/it/readers.rs`.
+
+use super::probe::{Probe, Sketch};
+use super::reading::{Reading, Record};
+
+/// Raw JSON of a field that may be absent or null.
+pub type Raw<'a> = Option<&'a serde_json::value::RawValue>;
+
+/// What one record of a file is.
+#[derive(Clone, Copy, Debug)]
+pub enum Layout {
+    /// The whole file.
+    Whole,
+    /// One line; empty lines are none.
+    Lines,
+    /// One of several values that follow each other, over any number of lines.
+    Values,
+    /// Lines that stand together; a line for which this is true begins a new group.
+    Groups(fn(&[u8]) -> bool),
+    /// The elements of an array, or the values of an object.
+    Elements {
+        /// The top-level key it stands under; `None` when it is the document itself.
+        at: Option<&'static str>,
+        /// Other top-level keys each record needs; they may come before or after.
+        envelope: &'static [&'static str],
+    },
+}
+
+/// One format of recorded runs.
+pub trait Format: Sync {
+    /// Its name, as in reports and after `--as`.
+    fn id(&self) -> &'static str;
+
+    /// What it is, in one line.
+    fn summary(&self) -> &'static str;
+
+    /// Why this file is of this format; `None` when it is not.
+    fn recognise(&self, probe: &Probe) -> Option<String>;
+
+    /// What one record of this file is, when it is of this format.
+    fn layout(&self, probe: &Probe) -> Layout;
+
+    /// Does its outcome lie in report files beside it? Then they are read, and `record.grades` has them.
+    fn joins_reports(&self) -> bool {
+        false
+    }
+
+    /// Does it take messages of any recorder? Then formats that know more are asked first, in every wrapping.
+    fn takes_any_messages(&self) -> bool {
+        false
+    }
+
+    /// Do the lines of a file belong together, when the first is `first`? Then the elements of an array do
+    /// too; otherwise each is what a file is elsewhere.
+    fn joins_lines(&self, _first: &Sketch) -> bool {
+        false
+    }
+
+    /// Are tokens stated once for all calls of a turn? Then a call without any is no gap in the sum.
+    fn counts_by_turn(&self) -> bool {
+        false
+    }
+
+    /// Reads one record: hands over its runs, and reports what is wrong with it.
+    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>);
+}
+
+macro_rules! formats {
+    ($($module:ident::$format:ident,)*) => {
+        $(mod $module;)*
+        /// Every format, in the order of detection.
+        pub static FORMATS: &[&dyn Format] = &[$(&$module::$format,)*];
+    };
+}
+
+formats! {
+    trace::Trace,
+    tau2::Tau2,
+    tau_bench::TauBench,
+    mini_swe_agent::MiniSweAgent,
+    intercode::InterCode,
+    gemini_cli::GeminiCli,
+    adk::Adk,
+    agentica::Agentica,
+    agentao::Agentao,
+    awaken::Awaken,
+    pydantic_ai::PydanticAi,
+    otel::Otel,
+    langsmith::LangSmith,
+    openai_agents::OpenAiAgents,
+    langfuse::Langfuse,
+    smolagents::Smolagents,
+    pi::Pi,
+    opencode::OpenCode,
+    claude_code::ClaudeCode,
+    claude_agent_sdk::ClaudeAgentSdk,
+    inspect::Inspect,
+    openhands::OpenHands,
+    swe_agent::SweAgent,
+    atif::Atif,
+    codex::Codex,
+    codex_exec::CodexExec,
+    who_and_when::WhoAndWhen,
+    api_log::ApiLog,
+    chat::Chat,
+}
+
+pub use trace::{read_text as read_trace_text, write as write_trace};
+
+/// The format of that name.
+pub fn by_id(id: &str) -> Option<&'static dyn Format> {
+    FORMATS.iter().copied().find(|format| format.id() == id)
+}
+
+/// The first format that recognises the file, as it stands or in another wrapping, and why.
+pub fn detect(probe: &Probe) -> Option<(&'static dyn Format, String)> {
+    super::forms::detect(probe).map(|form| (form.format, form.why))
+}

@@ -1,0 +1,39 @@
+//! A record that is not in a file: golden cases, generated runs, and what tests make of recordings.
+
+use super::grades::FolderGrades;
+use super::reading::{FileName, Places, Reading, Record};
+use super::{Finding, Format, ReadOptions};
+use crate::transcript::Run;
+
+/// Runs read from a text, and what was wrong with it.
+#[derive(Debug)]
+pub struct ReadText {
+    /// The runs.
+    pub runs: Vec<Run>,
+    /// What was wrong.
+    pub findings: Vec<Finding>,
+}
+
+/// Reads a text as one record of `format`, whatever it looks like. Nothing beside it is looked for: no labels, no grades,
+/// no files of the same name.
+pub fn read_text(format: &dyn Format, text: &str) -> ReadText {
+    let name = format.id().to_owned();
+    let file = FileName { path: name.clone(), stem: name, ..FileName::default() };
+    let (grades, options, places) = (FolderGrades::default(), ReadOptions::default(), Places::default());
+    let record = Record {
+        text,
+        original: text,
+        file: &file,
+        key: "1",
+        envelope: "",
+        grades: &grades,
+        places: &places,
+        options: &options,
+        line: 1,
+        column: 1,
+    };
+    let mut reading = Reading::of(record);
+    format.read(&record, &mut reading);
+    let Reading { drafts, findings, .. } = reading;
+    ReadText { runs: drafts.into_iter().map(Run::new).collect(), findings: findings.kept }
+}

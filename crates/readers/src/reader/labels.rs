@@ -1,0 +1,345 @@
+//! `labels.csv`: outcomes that live elsewhere, joined on the run's id.
+//!
+//! A file that the user names, or that lies among the recordings as `labels.csv`, is meant: if it leaves no label the
+//! corpus is not read, since a report without the labels would look like one with them.
+
+mod file;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::{Finding, ReadError};
+use crate::diagnostic::{Diagnostic, Location, Severity};
+use crate::transcript::{EndCause, Outcome, OutcomeSource, Run};
+use file::LabelFile;
+
+/// Names a label file goes by when it lies with the recordings.
+const NAMES: &[&str] = &["labels.csv", "outcomes.csv"];
+/// The columns that grade a run.
+const FIELDS: &[&str] = &["success", "score", "end", "secured_step"];
+
+/// How a file of labels was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Origin {
+    /// The user named it.
+    Named,
+    /// It is called `labels.csv` and lies among the recordings.
+    Among,
+    /// It is called `labels.csv` and lies beside the recordings; some of it may be about others.
+    Beside,
+    /// It lies above the recordings or has a name that others use too, and may be about others.
+    Nearby,
+}
+
+/// What a label says of one run.
+#[derive(Clone, Debug, Default)]
+struct Label {
+    at: Location,
+    /// Which file it is from, by position.
+    file: usize,
+    matched: bool,
+    task_id: Option<String>,
+    success: Option<bool>,
+    score: Option<f64>,
+    end: Option<EndCause>,
+    secured_step: Option<usize>,
+    /// Labels of equal standing contradict each other: there is none.
+    contradicted: bool,
+}
+
+impl Label {
+    fn says_more_than_task(&self) -> bool {
+        self.success.is_some() || self.score.is_some() || self.end.is_some() || self.secured_step.is_some()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.task_id.is_none() && !self.says_more_than_task()
+    }
+
+    /// The first field on which both have something to say, and not the same.
+    fn conflict(&self, other: &Self) -> Option<&'static str> {
+        fn differ<T: PartialEq>(a: Option<&T>, b: Option<&T>) -> bool {
+            a.zip(b).is_some_and(|(a, b)| a != b)
+        }
+        let fields = [
+            ("success", differ(self.success.as_ref(), other.success.as_ref())),
+            ("score", differ(self.score.as_ref(), other.score.as_ref())),
+            ("secured_step", differ(self.secured_step.as_ref(), other.secured_step.as_ref())),
+            ("end", differ(self.end.as_ref(), other.end.as_ref())),
+            ("task_id", differ(self.task_id.as_ref(), other.task_id.as_ref())),
+        ];
+        fields.into_iter().find(|(_, differ)| *differ).map(|(field, _)| field)
+    }
+
+    /// Takes over what the other knows beyond it.
+    fn complete(&mut self, other: Self) {
+        self.task_id = self.task_id.take().or(other.task_id);
+        self.success = self.success.or(other.success);
+        self.score = self.score.or(other.score);
+        self.end = self.end.or(other.end);
+        self.secured_step = self.secured_step.or(other.secured_step);
+    }
+}
+
+/// Something that was seen more than once: how often, and the first time.
+#[derive(Clone, Debug, Default)]
+struct Seen {
+    times: u64,
+    first: Option<(Location, String)>,
+}
+
+impl Seen {
+    fn add(&mut self, at: &Location, what: impl FnOnce() -> String) {
+        self.times += 1;
+        if self.first.is_none() {
+            self.first = Some((at.clone(), what()));
+        }
+    }
+}
+
+/// All labels of a corpus.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Labels {
+    rows: BTreeMap<String, Label>,
+    files: Vec<(PathBuf, Origin)>,
+    /// What was wrong with the files.
+    pub(super) findings: Vec<Finding>,
+    /// What is to be told with any command.
+    notices: Vec<Diagnostic>,
+    beyond_end: Seen,
+    overridden: Seen,
+    repeated: Seen,
+    /// The first run that was read, to show what runs are called.
+    first_run: Option<String>,
+}
+
+/// Does each label of such a file have to belong to some run?
+fn must_match(origin: Origin) -> bool {
+    matches!(origin, Origin::Named | Origin::Among)
+}
+
+/// True for the name of a label file.
+pub(super) fn is_label_file(name: &str) -> bool {
+    NAMES.contains(&name)
+}
+
+impl Labels {
+    /// Adds the labels of a file, once.
+    ///
+    /// The error is a file that was meant and leaves no label.
+    pub(super) fn add(&mut self, path: &Path, origin: Origin) -> Result<(), ReadError> {
+        if self.files.iter().any(|(added, _)| added == path) {
+            return Ok(());
+        }
+        let LabelFile { labels, findings, notices } = match LabelFile::read(path) {
+            Ok(file) => file,
+            Err(diagnostic) if origin == Origin::Nearby => {
+                self.findings.push(Finding { severity: Severity::Error, diagnostic });
+                return Ok(());
+            }
+            Err(diagnostic) => return Err(ReadError::Labels(diagnostic)),
+        };
+        let file = self.files.len();
+        self.files.push((path.to_path_buf(), origin));
+        self.findings.extend(findings);
+        self.notices.extend(notices);
+        for (id, label) in labels {
+            self.insert(id, Label { file, ..label });
+        }
+        Ok(())
+    }
+
+    fn insert(&mut self, id: String, label: Label) {
+        let files = &self.files;
+        let standing = |label: &Label| files.get(label.file).map(|(_, origin)| *origin);
+        let Some(known) = self.rows.get_mut(&id) else {
+            self.rows.insert(id, label);
+            return;
+        };
+        let (at, first) = (label.at.clone(), known.at.clone());
+        let (severity, what, help) = match known.conflict(&label) {
+            None if known.file != label.file => return known.complete(label),
+            None => {
+                known.complete(label);
+                self.repeated.add(&at, || format!("a second label for run `{id}` that says nothing else"));
+                return;
+            }
+            Some(field) if standing(known) == standing(&label) => {
+                known.contradicted = true;
+                let help = format!("the other is at {first}: keep one; until then neither is used");
+                (Severity::Error, format!("two labels for run `{id}` that contradict each other in `{field}`"), help)
+            }
+            Some(field) => {
+                let what = format!("another `{field}` for run `{id}` than {first} has");
+                (Severity::Warning, what, "the file you named goes before one found with the recordings".to_owned())
+            }
+        };
+        self.findings.push(Finding { severity, diagnostic: Diagnostic::new(at, what, help) });
+    }
+
+    /// Puts the label of the run on it, if it has one. `names`: what the run may be called, best first.
+    pub(super) fn apply(&mut self, run: &mut Run, names: &[&str], success_at: Option<f64>) {
+        self.first_run.get_or_insert_with(|| run.header.run_id.clone());
+        let Some(name) = names.iter().find(|name| self.rows.contains_key(**name)) else { return };
+        let Some(label) = self.rows.get_mut(*name) else { return };
+        label.matched = true;
+        if label.contradicted {
+            return;
+        }
+        if label.task_id.is_some() {
+            run.header.task_id.clone_from(&label.task_id);
+        }
+        let graded = label.success.or_else(|| label.score.map(|score| score >= success_at.unwrap_or(1.0)));
+        let outcome = Outcome::from_grade(graded);
+        if graded.is_some() {
+            if run.grade.outcome != Outcome::Unknown && run.grade.outcome != outcome {
+                let recorded = run.grade.outcome.name();
+                self.overridden.add(&label.at, || {
+                    format!("`{}` is recorded as a {recorded} and labelled a {}", run.header.run_id, outcome.name())
+                });
+            }
+            run.grade.outcome = outcome;
+            run.grade.source = OutcomeSource::Sidecar(label.at.path.clone());
+        }
+        run.grade.score = label.score.or(run.grade.score);
+        run.grade.end = label.end.unwrap_or(run.grade.end);
+        if let Some(step) = label.secured_step {
+            let steps = run.steps().len();
+            if step < steps {
+                run.grade.secured_step = Some(step);
+            } else {
+                self.beyond_end.add(&label.at, || {
+                    format!("`secured_step` is {step}, and `{}` has {steps} steps", run.header.run_id)
+                });
+            }
+        }
+    }
+
+    /// What is to be told once all runs are read: labels that match no run, labels overriding recorded outcomes, scores
+    /// that look like percentages, steps beyond the end.
+    ///
+    /// The error: labels that were meant, of which none matches a run; or, when `strict`, any that matches none.
+    pub(super) fn close(
+        &self,
+        success_at: Option<f64>,
+        allow_unmatched: bool,
+        strict: bool,
+    ) -> Result<Vec<Diagnostic>, ReadError> {
+        let mut notices = self.notices.clone();
+        if let Some((at, first)) = &self.repeated.first {
+            let help = match self.repeated.times {
+                1 => "one row for each run is enough".to_owned(),
+                n => format!("one row for each run is enough; {} more are repeated", n - 1),
+            };
+            notices.push(Diagnostic::new(at.clone(), first.as_str(), help));
+        }
+        for (file, (path, origin)) in self.files.iter().enumerate() {
+            let path = path.display().to_string();
+            let labels: Vec<(&String, &Label)> = self.rows.iter().filter(|(_, label)| label.file == file).collect();
+            notices.extend(scores(&path, &labels, success_at));
+            let unmatched = || labels.iter().filter(|(_, label)| !label.matched);
+            let first = unmatched().min_by_key(|(_, label)| &label.at);
+            let (Some((id, label)), false, Some(run)) =
+                (first, !must_match(*origin) || allow_unmatched, &self.first_run)
+            else {
+                continue;
+            };
+            let (n, all) = (unmatched().count(), labels.len());
+            if n == all {
+                let what = match all {
+                    1 => format!("the only label, of run `{id}`, matches no run"),
+                    all => format!("none of the {all} labels matches a run; the first is of run `{id}`"),
+                };
+                let help = format!("the runs are called as in `{run}`; `whenstop labels` writes a file to fill in");
+                return Err(ReadError::Labels(Diagnostic::new(label.at.clone(), what, help)));
+            }
+            let what = match n {
+                1 => format!("1 of {all} labels matches no run: that of `{id}`"),
+                n => format!("{n} of {all} labels match no run; the first is that of `{id}`"),
+            };
+            let help = "correct the run id, or accept it with `--allow-unmatched-labels`";
+            let unmatched = Diagnostic::new(label.at.clone(), what, help);
+            if strict {
+                return Err(ReadError::Strict(unmatched));
+            }
+            notices.push(unmatched);
+        }
+        if let Some((at, first)) = &self.beyond_end.first {
+            let more = if self.beyond_end.times > 1 {
+                format!(", and {} more", self.beyond_end.times - 1)
+            } else {
+                String::new()
+            };
+            let help = format!("steps count from 0; the label is used without its `secured_step`{more}");
+            notices.push(Diagnostic::new(at.clone(), first.as_str(), help));
+        }
+        if let Some((at, first)) = &self.overridden.first {
+            let what = match self.overridden.times {
+                1 => "a label overrides a recorded outcome".to_owned(),
+                n => format!("labels override the recorded outcomes of {n} runs"),
+            };
+            notices.push(Diagnostic::new(at.clone(), what, first.as_str()));
+        }
+        Ok(notices)
+    }
+}
+
+/// Scores on another scale than 0 to 1, or that no run passes, in the labels of one file.
+fn scores(path: &str, labels: &[(&String, &Label)], success_at: Option<f64>) -> Option<Diagnostic> {
+    let graded = labels.iter().filter(|(_, label)| label.success.is_none());
+    let scores: Vec<f64> = graded.filter_map(|(_, label)| label.score).collect();
+    let highest = scores.iter().copied().reduce(f64::max)?;
+    let passing = scores.iter().filter(|score| **score >= success_at.unwrap_or(1.0)).count();
+    let n = scores.len();
+    let (what, help) = match success_at {
+        None if highest > 1.0 => (
+            format!("scores up to {highest}: from 1 on a run counts as a success, which {passing} of {n} do"),
+            "say from which score on it is one: `--success-at 60`",
+        ),
+        None if passing == 0 && highest > 0.0 => (
+            format!("no score reaches 1, the highest is {highest}: all {n} runs count as failures"),
+            "say from which score on a run is a success: `--success-at 0.5`",
+        ),
+        Some(at) if passing == 0 && highest > 0.0 => (
+            format!("no score reaches {at}, the highest is {highest}: all {n} runs count as failures"),
+            "is `--success-at` on the scale of the scores?",
+        ),
+        _ => return None,
+    };
+    Some(Diagnostic::new(Location::file(path), what, help))
+}
+
+/// A grade, as people write it.
+pub(super) fn grade_word(word: &str) -> Option<bool> {
+    match word.to_ascii_lowercase().as_str() {
+        "true" | "1" | "1.0" | "yes" | "y" | "success" | "pass" | "passed" | "resolved" | "correct" => Some(true),
+        "false" | "0" | "0.0" | "no" | "n" | "failure" | "fail" | "failed" | "unresolved" | "incorrect" => Some(false),
+        _ => None,
+    }
+}
+
+/// Label files beside the recordings and in the folder above them.
+pub(super) fn nearby(paths: &[PathBuf]) -> Vec<(PathBuf, Origin)> {
+    let mut found = Vec::new();
+    for path in paths {
+        let beside = path.parent().map(Path::to_path_buf);
+        let above = beside.as_deref().filter(|_| path.is_file()).and_then(Path::parent).map(Path::to_path_buf);
+        let is_beside = path.is_file();
+        for (folder, is_beside) in beside.map(|folder| (folder, is_beside)).into_iter().chain(above.map(|f| (f, false)))
+        {
+            for name in NAMES {
+                let origin = if is_beside && *name == "labels.csv" { Origin::Beside } else { Origin::Nearby };
+                found.push((folder.join(name), origin));
+            }
+        }
+    }
+    found.retain(|(path, _)| path.is_file());
+    found.sort();
+    found.dedup_by(|a, b| a.0 == b.0);
+    found
+}
+
+/// A file's name without folder, for labels that name files.
+pub(super) fn file_name(path: &str) -> &str {
+    path.rsplit(['/', '\\', '!']).next().unwrap_or(path)
+}

@@ -1,0 +1,218 @@
+//! One file of labels: CSV with a header line, each row about one run.
+
+use std::path::Path;
+
+use super::{FIELDS, Label};
+use crate::diagnostic::{Diagnostic, Location, Severity, nearest};
+use crate::reader::Finding;
+use crate::reader::reading::STEPS;
+
+/// Columns, each with the other names it goes by.
+const COLUMNS: &[(&str, &[&str])] = &[
+    ("run_id", &["session_file", "file"]),
+    ("task_id", &["benchmark_task", "task"]),
+    ("success", &["result", "resolved", "passed"]),
+    ("score", &["reward"]),
+    ("end", &[]),
+    ("secured_step", &[]),
+];
+/// Columns of a template that are there to be read by people.
+const CONTEXT: &[&str] = &["model", "steps", "tokens", "cost_usd", "recorded_end", "stacks_that_stop"];
+/// A file as it should be, for advice.
+const EXAMPLE: &str = "the first line is for example `run_id,success`, the next `run-1,true`";
+
+/// What a file says.
+#[derive(Debug, Default)]
+pub(super) struct LabelFile {
+    /// Run ids with their labels, in order of place; those that say nothing left out.
+    pub(super) labels: Vec<(String, Label)>,
+    /// What is wrong with single rows and columns.
+    pub(super) findings: Vec<Finding>,
+    /// Columns that are ignored and look like one that would not be.
+    pub(super) notices: Vec<Diagnostic>,
+}
+
+impl LabelFile {
+    /// Reads a file. The error is one that leaves no label: it cannot be read, it is no such file, or it says nothing.
+    pub(super) fn read(path: &Path) -> Result<Self, Diagnostic> {
+        let shown = path.display().to_string();
+        let bytes = std::fs::read(path).map_err(|error| {
+            let what = format!("cannot read the labels: {error}");
+            Diagnostic::new(Location::file(&shown), what, "check the path; labels are a CSV file")
+        })?;
+        let text = decoded(&shown, bytes)?;
+        let header = text.lines().next().unwrap_or_default();
+        check_shape(&shown, &text, header)?;
+        let mut file = Self::default();
+        let mut reader = csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).from_reader(text.as_bytes());
+        let names = reader.headers().cloned().unwrap_or_default();
+        let columns = file.columns(&names, &shown, &text);
+        if !columns.contains(&Some("run_id")) {
+            return Err(no_run_id(&shown, &text, &names));
+        }
+        let (mut rows, mut line) = (0, 1);
+        for record in reader.records() {
+            match record {
+                Ok(record) => {
+                    rows += 1;
+                    line = record.position().map_or(line, |at| usize::try_from(at.line()).unwrap_or(line));
+                    file.row(&record, &columns, Location::line(&*shown, line));
+                }
+                Err(error) => {
+                    let line = error.position().map_or(0, |at| usize::try_from(at.line()).unwrap_or(0));
+                    let what = format!("not a CSV row: {error}");
+                    file.complain(Location::line(&*shown, line), what, "write the row anew");
+                }
+            }
+        }
+        // Task ids alone are a map of tasks, but not beside columns that are there to be filled in.
+        let gradable = columns.iter().flatten().any(|column| FIELDS.contains(column));
+        if !file.labels.iter().any(|(_, label)| label.says_more_than_task() || !gradable && !label.is_empty()) {
+            let what = match rows {
+                0 => "labels without a row".to_owned(),
+                rows => format!("none of the {rows} rows labels a run: the cells are empty or not understood"),
+            };
+            let help = "fill in `success` (true or false) or `score` for some runs, or move the file away";
+            return Err(file.first_complaint(Diagnostic::new(Location::file(shown), what, help)));
+        }
+        Ok(file)
+    }
+
+    /// The first thing that is wrong with a row, which tells more than that no row could be used.
+    fn first_complaint(&self, otherwise: Diagnostic) -> Diagnostic {
+        let first = self.findings.iter().find(|finding| finding.severity == Severity::Error);
+        first.map_or(otherwise, |finding| finding.diagnostic.clone())
+    }
+
+    /// Which of our columns each column of the file is. A column under its own name goes before one under another.
+    fn columns(&mut self, header: &csv::StringRecord, path: &str, text: &str) -> Vec<Option<&'static str>> {
+        let plain: Vec<String> =
+            header.iter().map(|name| name.trim_matches('"').to_lowercase().replace([' ', '-'], "_")).collect();
+        let mut columns = vec![None; plain.len()];
+        for (column, others) in COLUMNS {
+            let own = plain.iter().position(|name| name == column);
+            let other = || others.iter().find_map(|other| plain.iter().position(|name| name == other));
+            if let Some(slot) = own.or_else(other).and_then(|at| columns.get_mut(at)) {
+                *slot = Some(*column);
+            }
+        }
+        for (at, (name, column)) in plain.iter().zip(&columns).enumerate() {
+            let known = COLUMNS.iter().find(|(column, others)| column == name || others.contains(&name.as_str()));
+            if column.is_some() || CONTEXT.contains(&name.as_str()) {
+                continue;
+            }
+            let shown = header.get(at).unwrap_or_default();
+            let near = nearest(name, COLUMNS.iter().map(|(column, _)| *column)).filter(|_| known.is_none());
+            let (what, help) = match (known, near) {
+                (Some((column, _)), _) => {
+                    (format!("a second column for `{column}`: `{shown}`"), "it is ignored".to_owned())
+                }
+                (None, Some(near)) => {
+                    (format!("unknown column `{shown}`"), format!("it is ignored; did you mean `{near}`?"))
+                }
+                (None, None) => (format!("unknown column `{shown}`"), "the column is ignored".to_owned()),
+            };
+            let span = text.find(shown).filter(|_| !shown.is_empty()).map_or(0..0, |at| at..at + shown.len());
+            let diagnostic = Diagnostic::in_text(path, text, span, what, help);
+            if near.is_some() {
+                self.notices.push(diagnostic);
+            } else {
+                self.findings.push(Finding { severity: Severity::Warning, diagnostic });
+            }
+        }
+        columns
+    }
+
+    fn row(&mut self, record: &csv::StringRecord, columns: &[Option<&'static str>], at: Location) {
+        let mut label = Label { at: at.clone(), ..Label::default() };
+        let mut run_id = None;
+        for (column, value) in columns.iter().zip(record) {
+            let Some(column) = column.filter(|_| !value.is_empty()) else { continue };
+            let understood = match column {
+                "run_id" => set(&mut run_id, Some(value.to_owned())),
+                "task_id" => set(&mut label.task_id, Some(value.to_owned())),
+                "success" => set(&mut label.success, super::grade_word(value)),
+                "score" => set(&mut label.score, value.parse().ok().filter(|score: &f64| score.is_finite())),
+                "end" => set(&mut label.end, value.parse().ok()),
+                _ => set(&mut label.secured_step, value.parse().ok().filter(|step| *step < STEPS)),
+            };
+            if !understood {
+                let help = match column {
+                    "success" => "write true or false; leave the cell empty if it is not known",
+                    "score" => "write a number; leave the cell empty if it is not known",
+                    "end" => "write self_finish, cap, timeout, error or killed",
+                    _ => "write a step, from 0",
+                };
+                self.complain(at.clone(), format!("`{value}` is no value of `{column}`"), help);
+            }
+        }
+        match run_id {
+            _ if label.is_empty() => {}
+            None => self.complain(at, "a label without a run id", "fill in `run_id`, or take the row out"),
+            Some(id) => self.labels.push((id, label)),
+        }
+    }
+
+    fn complain(&mut self, at: Location, what: impl Into<String>, help: &str) {
+        self.findings.push(Finding { severity: Severity::Error, diagnostic: Diagnostic::new(at, what, help) });
+    }
+}
+
+/// The text without its byte order mark; spreadsheets also write UTF-16, which is named.
+fn decoded(path: &str, bytes: Vec<u8>) -> Result<String, Diagnostic> {
+    if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
+        let help = "save the file as CSV in UTF-8";
+        return Err(Diagnostic::new(Location::file(path), "labels in UTF-16", help));
+    }
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text)),
+        Err(error) => {
+            let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+            let line = 1 + memchr::memchr_iter(b'\n', valid).count();
+            let help = "save the file as CSV in UTF-8";
+            Err(Diagnostic::new(Location::line(path, line), "labels that are not UTF-8 text", help))
+        }
+    }
+}
+
+/// Refuses what is no table with commas, and says how to make it one.
+fn check_shape(path: &str, text: &str, header: &str) -> Result<(), Diagnostic> {
+    if text.trim().is_empty() {
+        return Err(Diagnostic::new(Location::file(path), "labels in an empty file", EXAMPLE));
+    }
+    if header.trim_start().starts_with(['{', '[']) {
+        let what = "labels in JSON, and they should be CSV";
+        return Err(Diagnostic::in_text(path, text, 0..1, what, EXAMPLE));
+    }
+    for (separator, name) in [(';', "semicolons"), ('\t', "tabs"), ('|', "vertical bars")] {
+        if let Some(at) = header.find(separator).filter(|_| !header.contains(',')) {
+            let what = format!("columns separated by {name}, and they should be separated by commas");
+            let help = match separator {
+                ';' => "save the file as CSV with commas; decimal commas become points",
+                _ => "save the file as CSV with commas",
+            };
+            return Err(Diagnostic::in_text(path, text, at..at + 1, what, help));
+        }
+    }
+    Ok(())
+}
+
+fn no_run_id(path: &str, text: &str, names: &csv::StringRecord) -> Diagnostic {
+    let near = names.iter().find(|name| {
+        let name = name.to_lowercase();
+        ["id", "run", "runid", "run id", "instance_id", "session_id", "trace_id", "name"].contains(&name.as_str())
+    });
+    let help = match near {
+        Some(near) => format!("is it the column `{near}`? call it `run_id`"),
+        None => "name the column that holds the runs' ids `run_id`".to_owned(),
+    };
+    let header = text.lines().next().map_or(0, str::len);
+    Diagnostic::in_text(path, text, 0..header, "labels without a column `run_id`", help)
+}
+
+/// Stores a value that was understood.
+fn set<T>(slot: &mut Option<T>, value: Option<T>) -> bool {
+    let understood = value.is_some();
+    *slot = value;
+    understood
+}

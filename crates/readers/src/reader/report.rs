@@ -1,0 +1,264 @@
+//! What was read: counts by format, findings, files left out. Filled in path order, so it is the same
+//! for any number of threads.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde::ser::{SerializeStruct, Serializer};
+
+use super::hygiene::Oddity;
+use super::price::{PricingReport, ZeroCosts};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::transcript::{Outcome, OutcomeSource, Run, Spend, Tokens, Usd};
+
+/// Findings kept in full; the rest is only counted.
+const KEPT: usize = 1000;
+
+/// One thing a reader has to say, and how bad it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// How bad it is.
+    pub severity: Severity,
+    /// What, where, how to fix.
+    pub diagnostic: Diagnostic,
+}
+
+impl Finding {
+    /// The word for the severity.
+    pub fn severity_name(&self) -> &'static str {
+        match self.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        }
+    }
+}
+
+impl Serialize for Finding {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let Diagnostic { at, what, help, .. } = &self.diagnostic;
+        let mut fields = to.serialize_struct("Finding", 6)?;
+        fields.serialize_field("severity", self.severity_name())?;
+        fields.serialize_field("path", &at.path)?;
+        fields.serialize_field("line", &(at.line > 0).then_some(at.line))?;
+        fields.serialize_field("column", &(at.column > 0).then_some(at.column))?;
+        fields.serialize_field("what", what)?;
+        fields.serialize_field("help", help)?;
+        fields.end()
+    }
+}
+
+/// A file that was not read as a recording.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Skipped {
+    /// The file.
+    pub path: String,
+    /// Why.
+    pub reason: String,
+    /// Should it have been read? Otherwise it is no recording.
+    pub unreadable: bool,
+}
+
+/// A file that was read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FileRead {
+    /// The file.
+    pub path: String,
+    /// Its format.
+    pub format: String,
+    /// Why it is of this format.
+    pub why: String,
+    /// Runs found in it.
+    pub runs: u64,
+}
+
+/// A run that was read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RunRead {
+    /// Its id.
+    pub run_id: String,
+    /// Its file.
+    pub path: String,
+    /// The file's format.
+    pub format: String,
+    /// Steps: model calls of the agent under test.
+    pub steps: u64,
+    /// `success`, `failure` or `unknown`.
+    pub outcome: &'static str,
+    /// Where the outcome came from; `None` when nobody graded the run.
+    pub outcome_source: Option<String>,
+    /// How it ended.
+    pub end: &'static str,
+    /// Tokens of the agent and its sub-agents; `None` when no call has any.
+    pub tokens: Option<u64>,
+    /// What is odd about it: names of checks.
+    pub hygiene: Vec<&'static str>,
+}
+
+/// Counts of one format.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct FormatCounts {
+    /// The format.
+    pub format: String,
+    /// Files of it.
+    pub files: u64,
+    /// Runs in them.
+    pub runs: u64,
+    /// Steps of these runs: model calls of the agent under test.
+    pub steps: u64,
+    /// Runs whose outcome is known.
+    pub with_outcome: u64,
+    /// Runs graded a success.
+    pub successes: u64,
+    /// Runs graded a failure.
+    pub failures: u64,
+    /// Runs nobody graded.
+    pub unknown: u64,
+    /// Runs with tokens of at least one model call.
+    pub with_usage: u64,
+    /// Tokens of the agent and its sub-agents, input (cached included) and output; a sum over the
+    /// runs that have any.
+    pub tokens: u64,
+    /// Runs with a cost of at least one model call, recorded or computed.
+    pub with_cost: u64,
+    /// Their cost in US dollars; `None` when no run has one.
+    pub cost_usd: Option<f64>,
+    /// Where the outcomes came from, with how many came from there.
+    pub outcome_sources: BTreeMap<String, u64>,
+}
+
+impl FormatCounts {
+    fn add(&mut self, run: &Run, spend: &Spend) {
+        self.runs += 1;
+        self.steps += run.steps().len() as u64;
+        match run.grade.outcome {
+            Outcome::Success => self.successes += 1,
+            Outcome::Failure => self.failures += 1,
+            Outcome::Unknown => self.unknown += 1,
+        }
+        if run.grade.outcome != Outcome::Unknown {
+            self.with_outcome += 1;
+            *self.outcome_sources.entry(source_of(run)).or_default() += 1;
+        }
+        if let Some(Tokens(tokens)) = spend.total {
+            self.with_usage += 1;
+            self.tokens = self.tokens.saturating_add(tokens);
+        }
+        if let Some(Usd(cost)) = spend.cost {
+            self.with_cost += 1;
+            self.cost_usd = Some(self.cost_usd.unwrap_or_default() + cost);
+        }
+    }
+}
+
+/// Where a run's outcome came from.
+fn source_of(run: &Run) -> String {
+    match &run.grade.source {
+        OutcomeSource::None => "not stated".to_owned(),
+        OutcomeSource::Native(field) => format!("field {field}"),
+        OutcomeSource::Sidecar(path) => format!("file {path}"),
+    }
+}
+
+/// Tokens of a run's agent and its sub-agents; `None` when no call has any.
+pub fn tokens(run: &Run) -> Option<Tokens> {
+    Spend::of(run.events()).total
+}
+
+/// What was read of a corpus.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct CorpusReport {
+    /// Counts by format, in the order the formats were met.
+    pub formats: Vec<FormatCounts>,
+    /// What the readers have to say, in path order; the first thousand.
+    pub findings: Vec<Finding>,
+    /// Findings beyond those listed.
+    pub findings_not_listed: u64,
+    /// Findings that lost something.
+    pub errors: u64,
+    /// Findings that lost nothing.
+    pub warnings: u64,
+    /// Files, folders, archives and members that could not be read, or not to their end. Each has a finding.
+    pub unreadable: u64,
+    /// Files that were not read as recordings.
+    pub skipped: Vec<Skipped>,
+    /// Files that were read.
+    pub files: Vec<FileRead>,
+    /// Every run, if they were asked for.
+    #[serde(rename = "runs", skip_serializing_if = "Option::is_none")]
+    pub run_list: Option<Vec<RunRead>>,
+    /// What is odd about runs that were read well.
+    pub hygiene: Vec<Oddity>,
+    /// What became of the costs, when prices were given.
+    pub pricing: Option<PricingReport>,
+    /// Runs whose recorded cost of 0 is taken as unknown; `None` where there are none.
+    pub zero_costs: Option<ZeroCosts>,
+    /// Warnings that bear on every number: about labels, outcomes and costs. Not counted among the findings.
+    pub notices: Vec<Finding>,
+    /// Lines and events of kinds a reader does not know, as `format kind`, with their number.
+    pub unknown_kinds: BTreeMap<String, u64>,
+}
+
+impl CorpusReport {
+    /// All runs.
+    pub fn runs(&self) -> u64 {
+        self.formats.iter().map(|counts| counts.runs).sum()
+    }
+
+    /// The counts of one format.
+    pub fn format(&self, id: &str) -> Option<&FormatCounts> {
+        self.formats.iter().find(|counts| counts.format == id)
+    }
+
+    pub(super) fn find(&mut self, finding: Finding) {
+        match finding.severity {
+            Severity::Error => self.errors += 1,
+            Severity::Warning => self.warnings += 1,
+        }
+        if self.findings.len() < KEPT {
+            self.findings.push(finding);
+        } else {
+            self.findings_not_listed += 1;
+        }
+    }
+
+    /// Counts findings that were not kept.
+    pub(super) fn find_more(&mut self, errors: u64, warnings: u64) {
+        self.errors += errors;
+        self.warnings += warnings;
+        self.findings_not_listed += errors + warnings;
+    }
+
+    pub(super) fn begin_file(&mut self, path: &str, format: &str, why: String) {
+        self.counts(format).files += 1;
+        self.files.push(FileRead { path: path.to_owned(), format: format.to_owned(), why, runs: 0 });
+    }
+
+    /// Enters a run and what it spent.
+    pub(super) fn add(&mut self, format: &str, path: &str, run: &Run, spend: &Spend, hygiene: Vec<&'static str>) {
+        self.counts(format).add(run, spend);
+        if let Some(runs) = &mut self.run_list {
+            runs.push(RunRead {
+                run_id: run.header.run_id.clone(),
+                path: path.to_owned(),
+                format: format.to_owned(),
+                steps: run.steps().len() as u64,
+                outcome: run.grade.outcome.name(),
+                outcome_source: (run.grade.outcome != Outcome::Unknown).then(|| source_of(run)),
+                end: run.grade.end.name(),
+                tokens: spend.total.map(|tokens| tokens.0),
+                hygiene,
+            });
+        }
+        if let Some(file) = self.files.last_mut() {
+            file.runs += 1;
+        }
+    }
+
+    fn counts(&mut self, format: &str) -> &mut FormatCounts {
+        let at = self.formats.iter().position(|counts| counts.format == format).unwrap_or_else(|| {
+            self.formats.push(FormatCounts { format: format.to_owned(), ..FormatCounts::default() });
+            self.formats.len() - 1
+        });
+        &mut self.formats[at]
+    }
+}

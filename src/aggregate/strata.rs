@@ -1,0 +1,42 @@
+//! Where pooling misleads: a suite or model in which a stack kills far more than on average.
+
+use super::estimates::{Estimates, LEVEL};
+use super::tasks::Tasks;
+use super::{Group, Label, Row, by_stratum};
+use crate::stats::RangeEstimate;
+
+/// A stratum in which a stack kills more successes than over all.
+#[derive(Clone, Debug)]
+pub struct WorseStratum {
+    /// The stack.
+    pub stack: Label,
+    /// The suite; `None` where the recordings name none.
+    pub suite: Option<Label>,
+    /// The model.
+    pub model: Option<Label>,
+    /// The rate there.
+    pub fes_rate: RangeEstimate,
+    /// The rate over all strata.
+    pub pooled: RangeEstimate,
+}
+
+/// For one stack's `rows`, the stratum with the highest rate of false early stops among those whose interval lies wholly
+/// above the pooled interval. `None` where there is no such stratum, or only one.
+pub fn worse_stratum(rows: &[Row], stack: &str) -> Option<WorseStratum> {
+    let own: Vec<Row> = rows.iter().filter(|row| &*row.stack == stack).cloned().collect();
+    let strata = by_stratum(&own);
+    let rate = |group: &Group<'_>| Estimates::of(group, &Tasks::of(&group.rows), LEVEL).fes_rate;
+    let all = Group { suite: None, model: None, rows: own.iter().collect(), ..strata.first()?.clone() };
+    let pooled = rate(&all);
+    let rates = strata.iter().map(|group| (group, rate(group)));
+    let above = rates.filter(|(_, rate)| rate.lower().zip(pooled.upper()).is_some_and(|(low, high)| low > high));
+    let (group, fes_rate) =
+        above.max_by(|(_, a), (_, b)| a.low.value.unwrap_or(0.0).total_cmp(&b.low.value.unwrap_or(0.0)))?;
+    Some(WorseStratum {
+        stack: group.stack.clone(),
+        suite: group.suite.clone(),
+        model: group.model.clone(),
+        fes_rate,
+        pooled,
+    })
+}

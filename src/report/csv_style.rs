@@ -1,0 +1,86 @@
+//! How text stands in CSV: exactly as it is, or so that no spreadsheet takes it for a formula.
+//!
+//! Rows are read by programs, which join them with recordings and labels by run id. An id that is written otherwise than
+//! it was recorded finds no partner, in silence, so by default nothing is changed. For people there is the other style.
+
+use std::io;
+
+/// How text is written to CSV.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CsvStyle {
+    /// As it is.
+    #[default]
+    Plain,
+    /// For a spreadsheet: a byte order mark, by which it knows UTF-8 (and [`super::read_rows`] this style), and a `'`
+    /// before each text that it would execute, or that begins with a `'` itself.
+    Spreadsheet,
+}
+
+/// What a file of the second style begins with.
+const MARK: &[u8] = b"\xEF\xBB\xBF";
+
+impl CsvStyle {
+    /// Plain CSV in this style.
+    pub fn styled(self, csv: Vec<u8>) -> io::Result<Vec<u8>> {
+        if self == Self::Plain {
+            return Ok(csv);
+        }
+        let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(&csv[..]);
+        let mut out = csv::WriterBuilder::new().flexible(true).from_writer(MARK.to_vec());
+        for record in reader.byte_records() {
+            out.write_record(record?.iter().map(guarded))?;
+        }
+        out.into_inner().map_err(|error| io::Error::other(error.to_string()))
+    }
+
+    /// The style of what begins with these bytes.
+    pub(super) fn of(csv: &[u8]) -> Self {
+        if csv.starts_with(MARK) { Self::Spreadsheet } else { Self::Plain }
+    }
+
+    /// A field as it was before it was written.
+    pub(super) fn unguarded(self, field: &str) -> &str {
+        match self {
+            Self::Plain => field,
+            Self::Spreadsheet => field.strip_prefix('\'').unwrap_or(field),
+        }
+    }
+}
+
+/// A number is none of the texts that are executed, so a negative one stays.
+fn guarded(field: &[u8]) -> Vec<u8> {
+    let is_number = || field.iter().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(byte));
+    match field.first() {
+        Some(b'\'' | b'=' | b'+' | b'-' | b'@' | b'\t' | b'\r' | b'\n') if !is_number() => [b"'", field].concat(),
+        _ => field.to_vec(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn formulas_are_guarded_and_numbers_are_not() {
+        let styled =
+            CsvStyle::Spreadsheet.styled(b"run,x\n=1+1,-3.5\n@a,1e-3\n'b,+4\n-cmd,\"\tc\"\n".to_vec()).unwrap();
+        let text = String::from_utf8(styled[MARK.len()..].to_vec()).unwrap();
+        assert_eq!(text, "run,x\n'=1+1,-3.5\n'@a,1e-3\n''b,+4\n'-cmd,'\tc\n");
+    }
+
+    proptest! {
+        #[test]
+        fn every_field_reads_back(fields in prop::collection::vec("[-=+@'\t\r\na1.,\"]{0,6}", 1..4)) {
+            let mut writer = csv::Writer::from_writer(Vec::new());
+            writer.write_record(&fields).unwrap();
+            let styled = CsvStyle::Spreadsheet.styled(writer.into_inner().unwrap()).unwrap();
+            prop_assert_eq!(CsvStyle::of(&styled), CsvStyle::Spreadsheet);
+            let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(&styled[..]);
+            let record = reader.records().next().unwrap().unwrap();
+            let read: Vec<&str> = record.iter().map(|field| CsvStyle::Spreadsheet.unguarded(field)).collect();
+            prop_assert_eq!(read, fields);
+        }
+    }
+}

@@ -1,0 +1,353 @@
+//! The first thing a person reads: what to ship, and in which order the stacks stand.
+
+use std::collections::BTreeMap;
+
+use super::choice::{Choice, percent};
+use super::table::{digits, join};
+use crate::aggregate::{NetBenefit, Row, Summary, Unit, WorseStratum, choose, worse_stratum};
+use crate::transcript::Outcome;
+
+/// Stacks shown in the table unless all are asked for.
+const SHOWN: usize = 12;
+/// Names told in one line below the table.
+const NAMED: usize = 6;
+
+/// How a comparison is shown.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Appetite {
+    /// The largest tolerated share of killed successes, by the upper end of its interval.
+    pub max_fes: f64,
+    /// What a lost success costs, in dollars; then the net benefit decides, not the tolerated share.
+    pub lost_success_costs: Option<f64>,
+    /// Show every stack in the table.
+    pub all: bool,
+}
+
+impl Appetite {
+    /// 5 % of the successes.
+    pub const DEFAULT_MAX_FES: f64 = 0.05;
+}
+
+impl Default for Appetite {
+    fn default() -> Self {
+        Self { max_fes: Self::DEFAULT_MAX_FES, lost_success_costs: None, all: false }
+    }
+}
+
+/// The stacks of a comparison, sorted for a reader.
+pub struct FirstTable<'s> {
+    summaries: &'s [Summary],
+    unit: Unit,
+    appetite: Appetite,
+    choice: Option<&'s Choice>,
+    rows: &'s [Row],
+    /// In the table, in order.
+    pub shown: Vec<&'s Summary>,
+    /// Left out of the table for its length.
+    pub folded: Vec<&'s Summary>,
+    /// Did nothing on any run.
+    pub idle: Vec<&'s Summary>,
+    /// No run could be read by all of their rules.
+    pub unread: Vec<&'s Summary>,
+}
+
+impl<'s> FirstTable<'s> {
+    /// Sorts by what a stack is worth at the appetite: those that can be shipped by what they save, then the others, the
+    /// least dangerous first. With `choice` the tasks were split and a stack chosen on the other part.
+    pub fn of(
+        summaries: &'s [Summary],
+        rows: &'s [Row],
+        unit: Unit,
+        appetite: Appetite,
+        choice: Option<&'s Choice>,
+    ) -> Self {
+        let unread: Vec<&Summary> = summaries.iter().filter(|summary| summary.is_unread()).collect();
+        let idle: Vec<&Summary> = summaries.iter().filter(|summary| summary.never_acted()).collect();
+        let mut shown: Vec<&Summary> =
+            summaries.iter().filter(|summary| !summary.is_unread() && !summary.never_acted()).collect();
+        let saved = |summary: &Summary| summary.ratios_in(unit).useful.low.value.unwrap_or(f64::NEG_INFINITY);
+        let killed = |summary: &Summary| {
+            let rate = summary.fes_rate();
+            rate.upper().or(rate.high.value).unwrap_or(f64::INFINITY)
+        };
+        let worth = |summary: &Summary| match &summary.net_benefit {
+            Some(NetBenefit { a_run, .. }) => a_run.lower().is_some_and(|low| low > 0.0),
+            None => is_safe(summary, appetite.max_fes) && saved(summary) > 0.0,
+        };
+        shown.sort_by(|a, b| {
+            let by_worth = worth(b).cmp(&worth(a));
+            let by_risk =
+                if worth(a) && worth(b) { std::cmp::Ordering::Equal } else { killed(a).total_cmp(&killed(b)) };
+            by_worth.then(by_risk).then(saved(b).total_cmp(&saved(a)))
+        });
+        let keep = if appetite.all { shown.len() } else { SHOWN.min(shown.len()) };
+        let folded = shown.split_off(keep);
+        Self { summaries, unit, appetite, choice, rows, shown, folded, idle, unread }
+    }
+
+    /// The stack to ship, if one can be shipped: where one was chosen on other tasks, that one or none.
+    pub fn ship(&self) -> Option<&'s Summary> {
+        let summary = match self.tested() {
+            Some(chosen) => Some(chosen?).filter(|summary| is_safe(summary, self.appetite.max_fes)),
+            None => {
+                choose(self.summaries.iter(), self.unit, self.appetite.max_fes).and_then(|at| self.summaries.get(at))
+            }
+        }?;
+        let saved = summary.ratios_in(self.unit).useful.low.value;
+        (summary.net_benefit.is_some() || saved.is_some_and(|saved| saved > 0.0)).then_some(summary)
+    }
+
+    /// The stack chosen on tasks that are not shown here; the outer `None` where nothing was chosen elsewhere.
+    fn tested(&self) -> Option<Option<&'s Summary>> {
+        let choice = self.choice.filter(|choice| choice.split == "test")?;
+        Some(choice.chosen.as_ref().and_then(|name| self.summaries.iter().find(|summary| summary.stack == *name)))
+    }
+
+    /// True where no run has an outcome.
+    pub fn is_ungraded(&self) -> bool {
+        self.summaries.iter().all(|summary| summary.counted("unlabelled_runs") == summary.runs)
+    }
+
+    /// The answer in one or two sentences.
+    pub fn verdict(&self) -> String {
+        if self.is_ungraded() {
+            return "Nothing can be said about successes: no run has an outcome. `whenstop labels PATH --template \
+                    labels.csv` lists the runs to grade, those that matter most first."
+                .to_owned();
+        }
+        match self.ship() {
+            Some(summary) => self.ship_sentence(summary),
+            None => self.refusal(),
+        }
+    }
+
+    /// The answer where a lost success has a price.
+    fn priced_sentence(&self, summary: &Summary, benefit: &NetBenefit) -> String {
+        let worth = benefit.a_run.low.value.unwrap_or_default();
+        let interval = benefit
+            .a_run
+            .interval()
+            .map_or_else(String::new, |interval| format!(" ({}–{})", dollars(interval.low), dollars(interval.high)));
+        format!(
+            "Ship `{}`: at ${} for a lost success it is worth ${}{interval} a run, after the {} of {} successes it kills.",
+            summary.stack,
+            dollars(benefit.price.costs),
+            dollars(worth),
+            summary.counted("killed_at_most"),
+            summary.counted("judged_successes"),
+        )
+    }
+
+    /// Up to which price of a lost success the stack pays, where the unit is money.
+    fn break_even(&self, summary: &Summary) -> String {
+        let range = &summary.ratios_in(self.unit).break_even;
+        let (Unit::CostUsd, Some(price)) = (self.unit, range.low.value) else { return String::new() };
+        let interval = range
+            .interval()
+            .filter(|interval| interval.low > 0.0)
+            .map_or_else(String::new, |interval| format!(" ({}–{})", dollars(interval.low), dollars(interval.high)));
+        format!(" It pays while a lost success costs less than ${}{interval}.", dollars(price))
+    }
+
+    fn ship_sentence(&self, summary: &Summary) -> String {
+        if let Some(benefit) = &summary.net_benefit {
+            return self.priced_sentence(summary, benefit);
+        }
+        let most = summary
+            .fes_rate()
+            .upper()
+            .map_or_else(|| "an unknown share".to_owned(), |high| format!("{} %", digits(high)));
+        let useful = summary.ratios_in(self.unit).useful;
+        let saved = useful.low.value.map(digits).unwrap_or_default();
+        let interval = useful
+            .interval()
+            .map_or_else(String::new, |interval| format!(" ({}–{})", digits(interval.low), digits(interval.high)));
+        let cost = summary.ratios_in(self.unit).cost_of_success.sentence();
+        let mut text = format!(
+            "Ship `{}`: it kills at most {most} of successes (95 %), saves {saved} % of the {}{interval}{cost}.",
+            summary.stack,
+            self.unit.noun()
+        );
+        text += &self.break_even(summary);
+        let judged = summary.counted("judged");
+        if judged < summary.runs {
+            text += &format!(" Judged on the {judged} of {} runs that tell.", summary.runs);
+        }
+        if let Some(worse) = self.pooling().filter(|worse| worse.stack == summary.stack) {
+            text += &format!(" But it kills {}: look at strata.csv first.", apart(&worse));
+        }
+        let tried = self.summaries.len() - self.idle.len() - self.unread.len();
+        if self.tested().is_some() {
+            text += " It was chosen on other tasks than these.";
+        } else if tried > 1 {
+            text += &format!(" It is the best of {tried} tried on these same runs; `--split test` looks at others.");
+        }
+        text
+    }
+
+    fn refusal(&self) -> String {
+        let limit = percent(self.appetite.max_fes);
+        match self.tested() {
+            Some(None) => return format!("Nothing to ship: on the dev tasks no stack was safe at {limit}."),
+            Some(Some(chosen)) => {
+                let high = chosen
+                    .fes_rate()
+                    .upper()
+                    .map_or_else(|| "an unknown share".to_owned(), |high| format!("{} %", digits(high)));
+                return format!(
+                    "`{}`, chosen on the dev tasks, does not hold on these: it may kill up to {high} of successes, and {limit} is \
+                     tolerated.",
+                    chosen.stack
+                );
+            }
+            None => {}
+        }
+        if let Some(price) = self.appetite.lost_success_costs {
+            let cost = self.shown.iter().all(|summary| summary.counted("runs_with_costs") == 0);
+            return if cost {
+                "Nothing can be said in dollars: no run has a cost. `--price FILE` computes it from tokens.".to_owned()
+            } else {
+                format!(
+                    "None of these {} is shown to pay at ${} for a lost success.",
+                    self.summaries.len(),
+                    dollars(price)
+                )
+            };
+        }
+        let tried: Vec<&&Summary> = self.shown.iter().chain(&self.folded).collect();
+        let Some(first) = tried.first() else {
+            return match (self.idle.len(), self.unread.len()) {
+                (_, 0) => {
+                    "None of these stacks acted on any run: there is nothing to ship, and nothing to fear.".to_owned()
+                }
+                (0, _) => {
+                    "None of these stacks can be judged on these recordings: their rules need what is not recorded."
+                        .to_owned()
+                }
+                _ => "None of these stacks acted on any run it could be judged on.".to_owned(),
+            };
+        };
+        if is_safe(first, self.appetite.max_fes) {
+            return format!(
+                "Nothing to ship: `{}` is safe at {limit}, and saves nothing that these runs show.",
+                first.stack
+            );
+        }
+        let nearest = match first.fes_rate().upper() {
+            Some(high) => format!("may kill up to {} % of successes", digits(high)),
+            None => "has been tried on too few tasks to say".to_owned(),
+        };
+        match tried.len() {
+            1 => format!("`{}` cannot be shipped at {limit}: it {nearest}.", first.stack),
+            n => format!("None of these {n} can be shipped at {limit}: `{}` comes nearest and {nearest}.", first.stack),
+        }
+    }
+
+    /// A word on pooling, where a suite or model fares far worse than the average: of the stack to ship, else of the first
+    /// in the table for which it holds.
+    fn pooling(&self) -> Option<WorseStratum> {
+        let candidates = self.ship().into_iter().chain(self.shown.iter().copied());
+        candidates.into_iter().find_map(|summary| worse_stratum(self.rows, &summary.stack))
+    }
+
+    /// What stands below the table: the letters of the unknown column, and the stacks that are not in it.
+    pub fn below(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        let any = |count: &str| self.shown.iter().any(|summary| summary.counted(count) > 0);
+        let letters: Vec<&str> = [
+            ("not_evaluable_runs", "r: a rule could not be read"),
+            ("diverged", "d: the stack warned, asked or refused, and what follows is not recorded"),
+            ("unlabelled_runs", "u: nobody graded the run"),
+        ]
+        .into_iter()
+        .filter_map(|(count, words)| any(count).then_some(words))
+        .collect();
+        if !letters.is_empty() {
+            lines.push(format!("unknown, of all runs; {}", letters.join("; ")));
+        }
+        if let Some(worse) = self.pooling().filter(|worse| self.ship().is_none_or(|ship| ship.stack != worse.stack)) {
+            lines.push(format!("pooled: `{}` kills {}; see strata.csv", worse.stack, apart(&worse)));
+        }
+        if !self.folded.is_empty() {
+            lines.push(format!(
+                "{} more stacks are worth less: {}; `--all` shows them",
+                self.folded.len(),
+                names(&self.folded)
+            ));
+        }
+        if !self.idle.is_empty() {
+            lines.push(format!("never acted: {}", names(&self.idle)));
+        }
+        for summary in self.unread.iter().take(NAMED) {
+            lines.push(not_judged(summary, self.rows));
+        }
+        if self.unread.len() > NAMED {
+            lines.push(format!(
+                "not judged either: {}; `not_evaluable` in rows.csv says why",
+                names(&self.unread[NAMED..])
+            ));
+        }
+        lines
+    }
+}
+
+/// `21 % of successes on airline, gpt-5, and 0.3 % over all`.
+fn apart(worse: &WorseStratum) -> String {
+    let named = [worse.suite.as_deref(), worse.model.as_deref()];
+    let named = named.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    let rate = |range: Option<f64>| range.map(digits).unwrap_or_default();
+    format!(
+        "{} % of successes on {}, and {} % over all",
+        rate(worse.fes_rate.low.value),
+        if named.is_empty() { "runs without suite and model" } else { &named },
+        rate(worse.pooled.high.value),
+    )
+}
+
+/// Dollars with as many digits as a reader needs.
+fn dollars(amount: f64) -> String {
+    let digits = if amount.abs() >= 100.0 {
+        0
+    } else if amount.abs() >= 1.0 {
+        2
+    } else {
+        4
+    };
+    format!("{amount:.digits$}")
+}
+
+fn is_safe(summary: &Summary, max_fes: f64) -> bool {
+    summary.fes_rate().upper().is_some_and(|high| high <= max_fes)
+}
+
+fn names(summaries: &[&Summary]) -> String {
+    let named: Vec<String> = summaries.iter().take(NAMED).map(|summary| format!("`{}`", summary.stack)).collect();
+    let more = summaries.len().saturating_sub(NAMED);
+    if more > 0 { format!("{} and {more} more", named.join(", ")) } else { join(&named) }
+}
+
+/// What a stack lacks on every run, and what is known of it all the same.
+fn not_judged(summary: &Summary, rows: &[Row]) -> String {
+    let mut lacks: BTreeMap<&str, u64> = BTreeMap::new();
+    for row in rows.iter().filter(|row| row.stack == summary.stack) {
+        for part in row.not_evaluable.split("; ").filter(|part| !part.is_empty()) {
+            *lacks.entry(part).or_default() += 1;
+        }
+    }
+    let mut lacks: Vec<(&str, u64)> = lacks.into_iter().collect();
+    lacks.sort_by_key(|(part, runs)| (std::cmp::Reverse(*runs), *part));
+    let more = lacks.len().saturating_sub(2);
+    let mut text: Vec<String> = lacks.iter().take(2).map(|(part, _)| (*part).to_owned()).collect();
+    if more > 0 {
+        text.push(format!("{more} more"));
+    }
+    let bound = summary
+        .estimates
+        .fes_rate_all
+        .bounds()
+        .filter(|_| rows.iter().any(|row| row.stack == summary.stack && row.outcome == Outcome::Success));
+    let known = bound.filter(|bound| bound.width() < 1.0).map_or_else(String::new, |bound| {
+        format!("; it kills between {} and {} % of successes", digits(bound.low), digits(bound.high))
+    });
+    format!("not judged: `{}` ({}){known}", summary.stack, text.join("; "))
+}

@@ -1,0 +1,70 @@
+//! Text of others within Markdown: it stays text, whatever it is made of.
+
+use std::borrow::Cow;
+
+use crate::diagnostic::{is_hostile, one_line};
+
+/// Text in a cell of a table: nothing in it is markup, ends the cell, or is HTML.
+pub(super) fn cell(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '<' => out.push_str("&lt;"),
+            '&' => out.push_str("&amp;"),
+            '\\' | '`' | '|' | '*' | '[' | ']' => out.extend(['\\', c]),
+            // A cell is one line, and reads better with a blank than with an escape.
+            '\n' | '\r' | '\t' => out.push(' '),
+            c if is_hostile(c) => {
+                out.push_str(&c.escape_default().to_string().replace('\\', "\\\\"));
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// A name as code: between more backticks than it has anywhere in a row.
+pub(super) fn code(name: &str) -> String {
+    let name = one_line(name);
+    let longest = name.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest + 1);
+    let blank = if name.starts_with('`') || name.ends_with('`') { " " } else { "" };
+    format!("{fence}{blank}{name}{blank}{fence}")
+}
+
+/// A page that is ours but for names in it: no HTML begins in it, and no control character is left.
+pub fn page(text: &str) -> String {
+    let text: Cow<'_, str> = crate::diagnostic::lines(text);
+    let mut out = String::with_capacity(text.len());
+    let mut rest = &*text;
+    while let Some((before, after)) = rest.split_once('<') {
+        out.push_str(before);
+        let begins = after.starts_with(|c: char| c.is_ascii_alphabetic() || "/!?".contains(c));
+        out.push_str(if begins { "&lt;" } else { "<" });
+        rest = after;
+    }
+    out + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_in_a_cell_is_markup() {
+        assert_eq!(
+            cell("a|b `c` <b>\nd\\ ![x](y) *z* &lt;"),
+            "a\\|b \\`c\\` &lt;b> d\\\\ !\\[x\\](y) \\*z\\* &amp;lt;"
+        );
+        assert_eq!(cell("call_result.streak >= 3"), "call_result.streak >= 3");
+        assert_eq!(cell("\x1b[2J"), "\\\\u{1b}\\[2J");
+    }
+
+    #[test]
+    fn a_name_ends_no_code_and_a_page_holds_no_html() {
+        assert_eq!(code("loop"), "`loop`");
+        assert_eq!(code("a``b`"), "``` a``b` ```");
+        assert_eq!(code("a\nb"), "`a\\nb`");
+        assert_eq!(page("1 < 2 <b> </b> <!-- \u{202e}\n"), "1 < 2 &lt;b> &lt;/b> &lt;!-- \\u{202e}\n");
+    }
+}

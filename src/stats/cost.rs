@@ -1,0 +1,107 @@
+//! What a success costs with a strategy against without: a ratio of two ratios over the same tasks.
+
+use super::estimate::{Estimate, Method, Requirement};
+use super::interval::Interval;
+use super::residual::Residuals;
+
+/// What one task contributes: spent and successes, with the strategy and without.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CostSums {
+    /// Spent with the strategy.
+    pub spent_with: f64,
+    /// Successes with the strategy.
+    pub successes_with: f64,
+    /// Spent without it.
+    pub spent_without: f64,
+    /// Successes without it.
+    pub successes_without: f64,
+    /// Runs.
+    pub n: u64,
+}
+
+impl CostSums {
+    fn plus(self, other: &Self, sign: f64) -> Self {
+        Self {
+            spent_with: self.spent_with + sign * other.spent_with,
+            successes_with: self.successes_with + sign * other.successes_with,
+            spent_without: self.spent_without + sign * other.spent_without,
+            successes_without: self.successes_without + sign * other.successes_without,
+            n: self.n + other.n,
+        }
+    }
+
+    /// Logarithm of (spent with / successes with) over (spent without / successes without); `None` where one is not
+    /// positive.
+    fn log_ratio(&self) -> Option<f64> {
+        let parts = [self.spent_with, self.successes_with, self.spent_without, self.successes_without];
+        parts.iter().all(|part| *part > 0.0).then(|| {
+            let [spent, kept, recorded, all] = parts.map(f64::ln);
+            spent - kept - recorded + all
+        })
+    }
+}
+
+/// The ratio with its interval and the two-sided p-value of "no difference" (a ratio of 1).
+///
+/// Worked on the logarithm, where the ratio is symmetric, with each task's residual the change of the whole when it is
+/// left out: a task with most of the spending then shows as the danger it is. The interval and the p-value come from
+/// the same residuals. Undefined where nothing was spent or no success is left; without an interval below 20 tasks.
+///
+/// Efron & Tibshirani (1993), An Introduction to the Bootstrap, chapter 11 (the jackknife).
+pub fn cost_of_success(tasks: &[CostSums], level: f64) -> (Estimate, Option<f64>) {
+    let total = tasks.iter().fold(CostSums::default(), |sum, task| sum.plus(task, 1.0));
+    let Some(value) = total.log_ratio() else { return (Estimate::UNDEFINED, None) };
+    let clusters = tasks.len() as u64;
+    // With its only success left out the ratio has no value: then there is no spread to tell.
+    let changes: Option<Vec<f64>> =
+        tasks.iter().map(|task| Some(value - total.plus(task, -1.0).log_ratio()?)).collect();
+    let residuals: Option<Residuals> = changes.map(|changes| {
+        let mean = changes.iter().sum::<f64>() / changes.len() as f64;
+        let share = (changes.len() as f64 - 1.0) / changes.len() as f64;
+        changes.iter().map(|change| (change - mean) * share).collect()
+    });
+    let enough = Requirement::AMOUNT.is_met(clusters);
+    let spread = residuals.filter(|_| enough);
+    let interval = spread.and_then(|residuals| residuals.interval(value, level));
+    let interval = interval.map(|interval| Interval { low: interval.low.exp(), high: interval.high.exp() });
+    let p = spread.and_then(|residuals| residuals.p_value(value));
+    let estimate = Estimate {
+        value: Some(value.exp()),
+        interval,
+        n: total.n,
+        clusters,
+        method: if interval.is_some() { Method::LogT } else { Method::EstimateOnly },
+        design_effect: None,
+        effective_n: None,
+        warning: Requirement::AMOUNT.warning(clusters, interval.is_some()),
+    };
+    (estimate, p)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn task(spent_with: f64, successes_with: f64, spent_without: f64, successes_without: f64) -> CostSums {
+        CostSums { spent_with, successes_with, spent_without, successes_without, n: 1 }
+    }
+
+    #[test]
+    fn it_is_the_ratio_of_two_costs_and_one_where_nothing_changes() {
+        let same: Vec<CostSums> = (1..=30_u8).map(|at| task(f64::from(at), 1.0, f64::from(at), 1.0)).collect();
+        let (estimate, _) = cost_of_success(&same, 0.95);
+        assert!((estimate.value.unwrap() - 1.0).abs() < 1e-12);
+        // Half the successes killed for nothing: each that is left costs twice as much.
+        let dear = [task(10.0, 1.0, 10.0, 1.0), task(10.0, 0.0, 10.0, 1.0)];
+        let (estimate, p) = cost_of_success(&dear, 0.95);
+        assert!((estimate.value.unwrap() - 2.0).abs() < 1e-12);
+        assert_eq!((estimate.interval, p), (None, None), "two tasks tell no spread");
+    }
+
+    #[test]
+    fn without_a_success_or_a_cost_there_is_no_ratio() {
+        assert_eq!(cost_of_success(&[task(1.0, 0.0, 2.0, 1.0)], 0.95).0.value, None);
+        assert_eq!(cost_of_success(&[task(0.0, 1.0, 0.0, 1.0)], 0.95).0.value, None);
+        assert_eq!(cost_of_success(&[], 0.95).0.value, None);
+    }
+}

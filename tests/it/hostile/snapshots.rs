@@ -1,0 +1,83 @@
+//! Rows about the gate: snapshots that are damaged, and ids that are alike.
+
+use super::{check, row};
+
+const HEADER: &str = "# whenstop stop points v1: run | stack | rule | stop | verdict\n";
+const STACK: &str = "[[stack]]\nname = \"s\"\nany = [{ signal = \"steps\", at_least = 1 }]\n";
+
+/// A run of so many steps.
+fn run(id: &str, steps: usize) -> String {
+    let head = serde_json::json!({"type": "run", "run_id": id});
+    let step = "{\"type\":\"message\",\"role\":\"assistant\",\"content\":\"x\"}\n";
+    format!("{head}\n{}", step.repeat(steps))
+}
+
+#[test]
+fn a_snapshot_that_cannot_be_read_is_refused_with_its_line() {
+    let line = "a | s | - | end | unlabelled\n";
+    let rows = [
+        ("empty", String::new(), 1),
+        ("of another kind", "{}\n".to_owned(), 1),
+        ("of another version", HEADER.replace("v1", "v9") + line, 1),
+        ("a field short", format!("{HEADER}a | s | - | end\n"), 2),
+        ("a field long", format!("{HEADER}{line}b | | s | - | end | unlabelled\n"), 3),
+        ("a line twice", format!("{HEADER}{line}{line}"), 3),
+        ("a line twice, once quoted", format!("{HEADER}{line}\"a\" | \"s\" | - | end | unlabelled\n"), 3),
+        ("binary", format!("{HEADER}\u{0}\u{1}\u{2}\n"), 2),
+    ];
+    let rows = rows.map(|(what, text, line)| {
+        row(format!("a snapshot {what}"), "check a.jsonl --stacks s.toml --snapshot x.snap")
+            .file("a.jsonl", run("a", 3))
+            .file("s.toml", STACK)
+            .file("x.snap", text)
+            .exit(3)
+            .says(format!("x.snap:{line}"))
+            .says("write it anew with `whenstop accept`")
+    });
+    let missing = row("no snapshot", "check a.jsonl --stacks s.toml --snapshot x.snap")
+        .file("a.jsonl", run("a", 3))
+        .file("s.toml", STACK)
+        .exit(3)
+        .says("write it first with `whenstop accept`");
+    check(rows.into_iter().chain([missing]).collect());
+}
+
+/// What was accepted passes, whatever the ids; and a stop that is another one does not.
+#[test]
+fn any_ids_are_held_apart() {
+    let ids = [
+        ["a | b", "a / b"],
+        ["a\nb", "a b"],
+        ["a | | b", "a |  b"],
+        ["x |", "x"],
+        ["| x", "x |"],
+        [" a", "a"],
+        ["a\u{202e}", "a"],
+        ["\"a\"", "a"],
+        ["-", "\"-\""],
+        ["a\\nb", "a\nb"],
+        ["", "\"\""],
+        ["a\u{0}b", "a\u{1}b"],
+    ];
+    let mut rows = Vec::new();
+    for [one, other] in ids {
+        for (swapped, exit) in [(false, 0), (true, 100)] {
+            // The same ids, but the stop of the one is the other's.
+            let steps = if swapped { [1, 3] } else { [3, 1] };
+            let row = row(
+                format!("{one:?} and {other:?}, swapped: {swapped}"),
+                "check now --stacks s.toml --snapshot x.snap",
+            )
+            .file("then/a.jsonl", run(one, 3) + &run(other, 1))
+            .file("now/a.jsonl", run(one, steps[0]) + &run(other, steps[1]))
+            .file("s.toml", STACK)
+            .prepare(|desk| {
+                let (code, _, stderr) = desk.told("accept then --stacks s.toml --snapshot x.snap");
+                assert_eq!(code, 0, "{stderr}");
+            })
+            .exit(exit);
+            rows.push(row.says(if swapped { "2 stop points changed" } else { "no stop point changed" }));
+        }
+    }
+    check(rows);
+}
