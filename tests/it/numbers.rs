@@ -6,7 +6,8 @@ use std::path::Path;
 use std::process::Command;
 
 /// Columns that are no estimates: counts and sums of what was recorded, limits, and what goes with an estimate.
-const PLAIN: [&str; 44] = [
+const PLAIN: [&str; 45] = [
+    "cut_off_informative",
     "stopped",
     "unlabelled_runs",
     "judged",

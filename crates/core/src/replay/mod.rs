@@ -139,6 +139,10 @@ fn watched(run: &Run, strategy: &dyn Strategy, each_rule: bool) -> (Vec<Decision
         watch.at(&view, &mut said);
         if !said.is_empty() {
             said.retain(|decision| !misread.contains(&decision.rule));
+            // The first that stops has the last word.
+            if let Some(end) = said.iter().position(|decision| decision.action.is_terminal()) {
+                said.truncate(end + 1);
+            }
             if !has_ended {
                 let end = said.iter().position(|decision: &Decision| decision.action.is_terminal());
                 has_ended = end.is_some();
@@ -162,13 +166,15 @@ fn watched(run: &Run, strategy: &dyn Strategy, each_rule: bool) -> (Vec<Decision
     (trail, firings)
 }
 
-/// Rules that would read a placeholder for what a redacted recording no longer has: what they say is not heard.
+/// Rules that would read a placeholder for what a redacted recording no longer has, or a sum with a hole in it: their
+/// decisions are discarded, as if there were nothing to read.
 fn misread(run: &Run, strategy: &dyn Strategy) -> Vec<RuleName> {
-    if !run.header.redacted {
-        return Vec::new();
-    }
+    let misreads = |need: Need| {
+        let redacted = run.header.redacted && is_taken_out(run, need);
+        redacted || (has(run, need) && !has_throughout(run, need))
+    };
     let requirements = strategy.requirements().into_iter();
-    requirements.filter(|requirement| is_taken_out(run, requirement.need)).map(|requirement| requirement.rule).collect()
+    requirements.filter(|requirement| misreads(requirement.need)).map(|requirement| requirement.rule).collect()
 }
 
 /// Does the recorded path end here? A forced final answer ends it too: one call follows, and no more.
