@@ -282,6 +282,14 @@ pub fn has(run: &Run, need: Need) -> bool {
         Need::Usage => messages.any(|message| is_call(message) && message.usage.is_some_and(|usage| !usage.is_empty())),
         Need::Cost => messages.any(|message| is_call(message) && message.cost.is_some()),
         Need::Times => messages.any(|message| message.ts.is_some()),
+        // A run that calls no tool lacks no result.
+        Need::Results => {
+            let mut called = false;
+            messages.any(|message| {
+                called |= message.is_step() && !message.tool_calls.is_empty();
+                message.is_result()
+            }) || !called
+        }
         Need::ErrorFlags => messages.any(|message| message.is_result() && message.is_error.is_some()),
         Need::Metrics => run.events().iter().any(|event| matches!(event, Event::Metrics(_))),
         Need::Plan => {
