@@ -58,7 +58,7 @@ fn what_cannot_be_read_is_told_counted_and_an_error_for_those_who_ask() {
         .says("held"),
         closed("the same, among labels", "corpus a-good.jsonl --labels x.jsonl")
             .between_good_ones()
-            .runs(1)
+            .exit(3)
             .says("cannot read the labels"),
         closed_folder("a folder without permission", "corpus .")
             .between_good_ones()

@@ -116,9 +116,14 @@ pub fn replay(run: &Run, strategy: &dyn Strategy) -> Replay {
     Replay { trail, stop, exactness, first_firings, not_evaluable, path_in_doubt }
 }
 
-/// See [`Replay::path_in_doubt`].
+/// See [`Replay::path_in_doubt`]. A sum with a hole in it is too small: where it reached a limit all the same, the whole sum
+/// had reached it by then, so that stop is no doubt.
 pub fn path_in_doubt(unread: &[Unread], stop: Option<&Stop>, may_leave_path: bool) -> bool {
-    let rests_on_unread = stop.is_some_and(|stop| unread.iter().any(|unread| unread.rule == stop.rule));
+    let rests_on_unread = stop.is_some_and(|stop| {
+        let Evidence { observed, limit } = stop.evidence;
+        let reached = observed.zip(limit).is_some_and(|(observed, limit)| observed >= limit);
+        unread.iter().any(|unread| unread.rule == stop.rule && !(unread.partly && reached))
+    });
     !unread.is_empty() && (may_leave_path || rests_on_unread)
 }
 
@@ -176,15 +181,13 @@ fn ends_before_next(run: &Run, watch: &mut dyn Watch, misread: &[RuleName]) -> b
     said.iter().any(|decision| decision.action.is_terminal() && !misread.contains(&decision.rule))
 }
 
-/// Rules that would read a placeholder for what a redacted recording no longer has, or a sum with a hole in it: their
-/// decisions are discarded, as if there were nothing to read.
+/// Rules that would read a placeholder for what a redacted recording no longer has: their decisions are discarded.
 fn misread(run: &Run, strategy: &dyn Strategy) -> Vec<RuleName> {
-    let misreads = |need: Need| {
-        let redacted = run.header.redacted && is_taken_out(run, need);
-        redacted || (has(run, need) && !has_throughout(run, need))
-    };
+    if !run.header.redacted {
+        return Vec::new();
+    }
     let requirements = strategy.requirements().into_iter();
-    requirements.filter(|requirement| misreads(requirement.need)).map(|requirement| requirement.rule).collect()
+    requirements.filter(|requirement| is_taken_out(run, requirement.need)).map(|requirement| requirement.rule).collect()
 }
 
 /// Does the recorded path end here? A forced final answer ends it too: one call follows, and no more.
