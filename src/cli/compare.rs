@@ -105,6 +105,8 @@ pub(super) struct Compared {
     pub(super) rows: Vec<Row>,
     pub(super) firings: Vec<Firing>,
     pub(super) stacks: Vec<StackInfo>,
+    /// Files, folders, archives and members that could not be read, or not to their end.
+    pub(super) unreadable: u64,
 }
 
 /// Replays the corpus under the stacks.
@@ -120,7 +122,7 @@ pub(super) fn compare(
     }
     let comparison = Comparison::new(&strategies, assumptions.assumptions());
     let (mut rows, mut firings) = (Vec::new(), Vec::new());
-    corpus.process(
+    let report = corpus.process(
         output,
         |run| comparison.rows_of(&run),
         |(more_rows, more_firings)| {
@@ -128,7 +130,7 @@ pub(super) fn compare(
             firings.extend(more_firings);
         },
     )?;
-    Ok(Compared { rows, firings, stacks: comparison.infos().to_vec() })
+    Ok(Compared { rows, firings, stacks: comparison.infos().to_vec(), unreadable: report.unreadable })
 }
 
 /// `whenstop compare`.
@@ -142,7 +144,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         return Err(Failure::usage(Diagnostic::new(Location::default(), format!("no stack `{name}`"), help)));
     }
     let assumptions = args.assumptions.assumptions().names();
-    let Compared { rows, mut firings, stacks } = compared;
+    let Compared { rows, mut firings, stacks, .. } = compared;
     let parts = parts(rows, &args.split)?;
     if args.split.split != SplitPart::None {
         let reported: BTreeSet<Label> = parts.reported.iter().map(|row| row.run_id.clone()).collect();

@@ -163,6 +163,7 @@ pub(super) fn process<T: Send>(
     })?;
     bar.finish_and_clear();
     tell_findings(&report, output);
+    has_read(&report)?;
     if report.runs() == 0 {
         let tried = corpus.n_files();
         return Err(Failure::nothing(
@@ -173,9 +174,33 @@ pub(super) fn process<T: Send>(
     Ok(report)
 }
 
+/// An error when there is no run, and something that may have held some could not be read.
+pub(super) fn has_read(report: &CorpusReport) -> Result<(), Failure> {
+    if report.runs() > 0 || report.unreadable == 0 {
+        return Ok(());
+    }
+    Err(Failure::input(Diagnostic::new(
+        Location::default(),
+        format!("no recorded run, and {}", unreadable(report.unreadable)),
+        "`whenstop corpus PATH` says which, and why",
+    )))
+}
+
+/// So many inputs, in words.
+pub(super) fn unreadable(n: u64) -> String {
+    format!("{n} {} could not be read, or not to the end", if n == 1 { "input" } else { "inputs" })
+}
+
 /// Tells the first few findings and how many more there are.
 fn tell_findings(report: &CorpusReport, output: &Output) {
     const SHOWN: usize = 5;
+    if report.unreadable > 0 {
+        output.error(&Diagnostic::new(
+            Location::default(),
+            format!("{}; what follows is without them", unreadable(report.unreadable)),
+            "`whenstop corpus` lists them, `--strict` ends at the first",
+        ));
+    }
     let errors = report.findings.iter().filter(|finding| finding.severity == Severity::Error);
     for finding in errors.take(SHOWN) {
         output.error(&finding.diagnostic);

@@ -141,6 +141,10 @@ fn watched(run: &Run, strategy: &dyn Strategy, each_rule: bool) -> (Vec<Decision
         watch.at(&view, &mut said);
         if !said.is_empty() {
             said.retain(|decision| !misread.contains(&decision.rule));
+            // The first that stops has the last word.
+            if let Some(end) = said.iter().position(|decision| decision.action.is_terminal()) {
+                said.truncate(end + 1);
+            }
             if !has_ended {
                 let end = said.iter().position(|decision: &Decision| decision.action.is_terminal());
                 has_ended = end.is_some();
@@ -172,13 +176,15 @@ fn ends_before_next(run: &Run, watch: &mut dyn Watch, misread: &[RuleName]) -> b
     said.iter().any(|decision| decision.action.is_terminal() && !misread.contains(&decision.rule))
 }
 
-/// Rules that would read a placeholder for what a redacted recording no longer has: what they say is not heard.
+/// Rules that would read a placeholder for what a redacted recording no longer has, or a sum with a hole in it: their
+/// decisions are discarded, as if there were nothing to read.
 fn misread(run: &Run, strategy: &dyn Strategy) -> Vec<RuleName> {
-    if !run.header.redacted {
-        return Vec::new();
-    }
+    let misreads = |need: Need| {
+        let redacted = run.header.redacted && is_taken_out(run, need);
+        redacted || (has(run, need) && !has_throughout(run, need))
+    };
     let requirements = strategy.requirements().into_iter();
-    requirements.filter(|requirement| is_taken_out(run, requirement.need)).map(|requirement| requirement.rule).collect()
+    requirements.filter(|requirement| misreads(requirement.need)).map(|requirement| requirement.rule).collect()
 }
 
 /// Does the recorded path end here? A forced final answer ends it too: one call follows, and no more.
@@ -276,6 +282,14 @@ pub fn has(run: &Run, need: Need) -> bool {
         Need::Usage => messages.any(|message| is_call(message) && message.usage.is_some_and(|usage| !usage.is_empty())),
         Need::Cost => messages.any(|message| is_call(message) && message.cost.is_some()),
         Need::Times => messages.any(|message| message.ts.is_some()),
+        // A run that calls no tool lacks no result.
+        Need::Results => {
+            let mut called = false;
+            messages.any(|message| {
+                called |= message.is_step() && !message.tool_calls.is_empty();
+                message.is_result()
+            }) || !called
+        }
         Need::ErrorFlags => messages.any(|message| message.is_result() && message.is_error.is_some()),
         Need::Metrics => run.events().iter().any(|event| matches!(event, Event::Metrics(_))),
         Need::Plan => {
