@@ -8,13 +8,14 @@
 #![expect(clippy::print_stdout, reason = "a bench says where it wrote its results")]
 
 mod figure;
+mod power;
 mod study;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
+use power::{Power, power};
 use rayon::prelude::*;
-use study::power::{Power, power};
 use study::worlds::{self, Sizes};
 use study::{Corpus, Row, bounds, certificates, intervals, summary, sweeps, tests};
 

@@ -132,10 +132,13 @@ pub struct WorstStratum {
     pub tasks: usize,
 }
 
+/// Killed and successes of each task.
+type KilledOf<'r> = BTreeMap<(&'r str, &'r str), (f64, f64)>;
+
 /// For the rows of one stack: the largest of the strata's upper bounds, each at a confidence of 95 % over all of them
 /// (Bonferroni over strata, Gaffke within). `None` with fewer than two strata. Every unknown counts as killed.
 pub fn worst_stratum(group: &Group<'_>) -> Option<WorstStratum> {
-    let mut strata: BTreeMap<(Option<Label>, Option<Label>), BTreeMap<(&str, &str), (f64, f64)>> = BTreeMap::new();
+    let mut strata: BTreeMap<(Option<Label>, Option<Label>), KilledOf<'_>> = BTreeMap::new();
     for row in &group.rows {
         if let Some((killed, one)) = fes_parts(row) {
             let tasks = strata.entry((row.suite.clone(), row.model.clone())).or_default();

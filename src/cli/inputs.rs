@@ -300,6 +300,7 @@ pub(super) fn read_text(path: &Path, help: &str) -> Result<String, Diagnostic> {
 
 /// How reliable the outcome labels are.
 #[derive(Clone, Debug, Default, Args)]
+#[expect(clippy::struct_field_names, reason = "the arguments are named so")]
 pub(super) struct LabelErrorArgs {
     /// Chance that a true success is labelled a success, when labels err.
     #[arg(long, value_name = "CHANCE", value_parser = super::sweep::share)]

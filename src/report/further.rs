@@ -1,5 +1,7 @@
 //! Sentences below the first table about what its numbers leave out: luck among many, other suites, other shares of failures.
 
+use std::fmt::Write as _;
+
 use crate::aggregate::{
     Group, Row, Unit, by_stack, chosen_elsewhere, oracle_share, saved_at, stopped_by, worst_stratum,
 };
@@ -86,12 +88,13 @@ fn of_one(group: &Group<'_>, unit: Unit) -> Vec<String> {
             unit.name()
         );
         if let Some([quarter, half, _, ever]) = stopped_by(group, unit) {
-            line.push_str(&format!(
+            let _ = write!(
+                line,
                 "; it stops {} of the failures within a quarter of what they spent, {} within half, {} at all",
                 percent(quarter),
                 percent(half),
                 percent(ever)
-            ));
+            );
         }
         notes.push(line);
     }

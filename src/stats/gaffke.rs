@@ -50,7 +50,7 @@ impl Surpluses {
 
     /// The p-value after the fewest further clean tasks, at most `most`, that bring it to `delta` or below, and their number.
     fn after_clean(&self, most: u64, delta: f64) -> (f64, u64) {
-        if !(self.slack > 0.0) || self.values.iter().any(|value| value.is_nan()) {
+        if self.slack.is_nan() || self.slack <= 0.0 || self.values.iter().any(|value| value.is_nan()) {
             return (1.0, 0);
         }
         let mut good: Vec<f64> = self.values.iter().copied().filter(|value| *value > 0.0).collect();
@@ -145,13 +145,16 @@ pub fn upper_bound(losses: &[f64], delta: f64) -> f64 {
 mod tests {
     use super::*;
 
+    /// Losses with their numbers, alpha, p, upper bound, wealth, clean tasks needed at 10 and 5 %, tasks at this rate.
+    type Golden = (&'static [(usize, f64)], f64, f64, f64, f64, [u64; 2], Option<u64>);
+
     fn repeat(parts: &[(usize, f64)]) -> Vec<f64> {
         parts.iter().flat_map(|(n, loss)| std::iter::repeat_n(*loss, *n)).collect()
     }
 
     #[test]
     fn golden_values_of_exact_rationals() {
-        let golden: [(&[(usize, f64)], f64, f64, f64, f64, [u64; 2], Option<u64>); 11] = [
+        let golden: [Golden; 11] = [
             (&[(45, 0.0)], 0.05, 0.099_440, 0.049_881, 6.910_764, [0, 14], Some(45)),
             (&[(150, 0.0), (3, 1.0)], 0.05, 0.049_445, 0.043_142, 2.083_017, [0, 0], Some(184)),
             (&[(58, 0.0), (1, 0.25), (1, 0.125)], 0.05, 0.070_201, 0.044_381, 9.498_460, [0, 7], Some(53)),

@@ -129,12 +129,12 @@ pub fn incidence_band(runs: &[Ending], task_of: &[usize], budgets: &[f64], level
         let count = |run: &Ending| if run.end == End::CutOff && run.at < last { Ending { end, ..*run } } else { *run };
         band_of_curve(&runs.iter().map(count).collect::<Vec<_>>(), &group_of, groups, budgets, level)
     };
-    let least = of(End::Failure);
+    let lowest = of(End::Failure);
     if informative_cuts(runs) == 0 {
-        return least;
+        return lowest;
     }
-    let both = least.into_iter().zip(of(End::Success));
-    both.map(|(least, most)| Some(least?.hull(most?))).collect()
+    let both = lowest.into_iter().zip(of(End::Success));
+    both.map(|(low, high)| Some(low?.hull(high?))).collect()
 }
 
 fn band_of_curve(

@@ -334,7 +334,7 @@ fn clean_tasks_needed_golden() {
     ];
     for (alpha, row) in table {
         for (stops, delta, tasks) in row {
-            let losses = vec![1.0; stops as usize];
+            let losses = (0..stops).map(|_| 1.0);
             let needed = Surpluses::of_losses(losses, alpha).clean_tasks_needed(delta);
             assert_eq!(
                 needed.map(|clean| clean + stops),
@@ -534,8 +534,13 @@ fn certificates_are_violated_at_most_as_often_as_they_say() {
 #[test]
 fn worlds_with_a_giant_task_or_judges_that_err_hold_too() {
     let corpus = Corpus { tasks: 60, trials: 4, even: true, icc: 0.3, effect: 0.3 };
-    for sizes in [Sizes::Giant, Sizes::OneToThirty] {
+    for sizes in Sizes::ALL {
         check_share(&worlds::rate(sizes, corpus, 200), "printed", "coverage", 0.93..=1.0);
+        check_share(&worlds::budget(sizes, corpus, 40), "printed", "coverage", 0.90..=1.0);
+        for row in worlds::costs(sizes, Corpus { effect: 1.2, ..corpus }, 100) {
+            let range = if row.measure == "disagree" { 0.0..=0.0 } else { 0.93..=1.0 };
+            check_share(std::slice::from_ref(&row), "printed", row.measure, range);
+        }
         let rows = worlds::difference(sizes, corpus, 200);
         check_share(&rows, "printed", "coverage", 0.93..=1.0);
         check_share(&rows, "printed", "disagree", 0.0..=0.0);
@@ -548,6 +553,8 @@ fn worlds_with_a_giant_task_or_judges_that_err_hold_too() {
     let judge = Corpus { effect: 0.2, ..corpus };
     check_share(&worlds::judged_certificate(judge, 100), "printed", "violated", 0.0..=0.1);
     check_share(&worlds::checked_labels(Corpus { effect: 0.1, ..corpus }, 60), "printed", "coverage", 0.93..=0.98);
+    check_share(&worlds::missing_labels(corpus, 100), "printed", "coverage", 0.90..=1.0);
+    check_share(&worlds::sparse_checkpoints(corpus, 100), "bounds", "sample-within", 1.0..=1.0);
     check_share(&worlds::given_up(Corpus { effect: 0.8, ..corpus }, 60), "printed", "truth-within", 0.95..=1.0);
 }
 

@@ -192,8 +192,8 @@ pub(crate) fn alike(sizes: Sizes, corpus: Corpus, repetitions: u64) -> Vec<Row> 
                 let success = random.chance(0.5);
                 for ((rate, kills), saves) in rates.iter().zip(&mut kills).zip(&mut saves) {
                     let stop = random.chance(*rate);
-                    let saved = if stop && !success { tokens * random.uniform() } else { 0.0 };
-                    saves[task].add(saved, tokens);
+                    let spared = if stop && !success { tokens * random.uniform() } else { 0.0 };
+                    saves[task].add(spared, tokens);
                     if success {
                         kills[task].add(f64::from(u8::from(stop)), 1.0);
                     }
@@ -212,8 +212,8 @@ pub(crate) fn alike(sizes: Sizes, corpus: Corpus, repetitions: u64) -> Vec<Row> 
             tally.note("printed", measure, Some(adjusted.iter().any(|p| p.is_some_and(|p| p <= 0.05))));
         }
         let beats = |better: usize, worse: usize| {
-            let (killed, saved) = (pair(&kills, worse, better), pair(&saves, better, worse));
-            killed.zip(saved).is_some_and(|(k, s)| surely_beaten(&k, &s, stacks * (stacks - 1), 0.05))
+            let differences = pair(&kills, worse, better).zip(pair(&saves, better, worse));
+            differences.is_some_and(|(fewer, more)| surely_beaten(&fewer, &more, stacks * (stacks - 1), 0.05))
         };
         let beaten = (0..stacks).any(|worse| (0..stacks).any(|better| worse != better && beats(better, worse)));
         tally.note("printed", "any-beaten", Some(beaten));

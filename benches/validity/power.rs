@@ -4,7 +4,7 @@ use whenstop::stats::certificate::{Bound, hoeffding_bentkus};
 use whenstop::stats::distribution::binomial_cdf;
 use whenstop::stats::gaffke::Surpluses;
 
-use super::random::Random;
+use crate::study::random::Random;
 
 const ALPHA: f64 = 0.05;
 const DELTA: f64 = 0.1;
@@ -22,9 +22,12 @@ pub(crate) struct Power {
     pub(crate) most: Option<usize>,
 }
 
+/// From the runs of each task, those killed, and whether the one looked at by hand is.
+type PValue = fn(&[(u64, u64, bool)]) -> f64;
+
 /// For every method at `runs` runs a task and a true task-averaged rate of `rate`, over `corpora` growing corpora.
 pub(crate) fn power(runs: u64, rate: f64, corpora: u64) -> Vec<Power> {
-    let methods: [(&'static str, fn(&[(u64, u64, bool)]) -> f64); 4] = [
+    let methods: [(&'static str, PValue); 4] = [
         ("hoeffding-bentkus (before)", |tasks| {
             if tasks.iter().all(|task| task.0 == 1) {
                 let losses = tasks.iter().map(|task| task.1).sum();
