@@ -57,7 +57,8 @@ fn every_signal(bencher: Bencher) {
 #[divan::bench]
 fn compare_stack_runs(bencher: Bencher) {
     let file = StackFile::parse("throughput.toml", STACKS).expect("bundled stacks");
-    let strategies = catalog::strategies(&file, &|_| unreachable!("no configuration is named")).expect("bundled stacks");
+    let strategies =
+        catalog::strategies(&file, &|_| unreachable!("no configuration is named")).expect("bundled stacks");
     let comparison = Comparison::new(&strategies, Assumptions::default());
     bencher.counter(ItemsCount::new(RUNS.len() * strategies.len())).bench_local(|| {
         for run in RUNS.iter() {

@@ -70,7 +70,7 @@ pub fn archive(data: &[u8]) {
 pub fn stack(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let none = |path: &str| Err(Diagnostic::new(whenstop::diagnostic::Location::file(path), "none", ""));
-    match StackFile::parse("stacks.toml", &text).and_then(|file| catalog::strategies(file, &none)) {
+    match StackFile::parse("stacks.toml", &text).and_then(|file| catalog::strategies(&file, &none)) {
         Ok(strategies) => {
             for strategy in strategies.iter().take(8) {
                 let _ = (strategy.name(), strategy.profile(), strategy.rules(), strategy.requirements());

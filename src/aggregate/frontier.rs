@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Group, LEVEL, Label, SEED, Summary, Unit, fes_parts, useful_parts};
+use super::{Group, LEVEL, Label, SEED, Summary, Unit, beaten, fes_parts, useful_parts};
 use crate::stats::bootstrap::REPLICATES;
 use crate::stats::frontier::{Tradeoff, hypervolume, membership};
 use crate::stats::{Interval, RangeEstimate, Replicates, Resamples, cluster_key};
@@ -20,13 +20,14 @@ pub struct FrontierPoint {
     pub stack: Label,
     /// The unit the saving is counted in.
     pub unit: Unit,
-    /// Successes killed over successes.
+    /// Successes killed over successes; corrected where label errors are given.
     pub fes_rate: RangeEstimate,
     /// Saved on failures and after success, over what was recorded.
     pub saved_ratio: RangeEstimate,
-    /// No other stack kills no more and saves no less, one of them strictly.
+    /// No other stack kills no more and saves no less, one of them strictly, as estimated: chance plays its part.
     pub on_frontier: bool,
-    /// A stack that beats it, when there is one.
+    /// A stack that is better on both counts beyond chance, when there is one: see [`beaten`](super::beaten()). A stack off
+    /// the frontier need not have one.
     pub beaten_by: Option<Label>,
 }
 
@@ -36,19 +37,27 @@ impl FrontierPoint {
         self.fes_rate.high.value.zip(self.saved_ratio.low.value)
     }
 
+    /// Says who beats each of `points`, which are of the stacks of `groups` in their order.
+    pub fn mark_beaten(points: &mut [Self], groups: &[Group<'_>], unit: Unit) {
+        for (point, by) in points.iter_mut().zip(beaten(groups, unit)) {
+            point.beaten_by = by.and_then(|at| groups.get(at)).map(|group| group.stack.clone());
+        }
+    }
+
     fn tradeoff(&self) -> Option<Tradeoff> {
         self.axes().map(|(fes, saved)| Tradeoff { retention: 1.0 - fes, cost: 1.0 - saved })
     }
 }
 
-/// Places every stack; order as given. Savings that came of killed successes do not count.
+/// Places every stack; order as given. Savings that came of killed successes do not count. Who is beaten takes the
+/// rows: [`FrontierPoint::mark_beaten`].
 pub fn frontier(summaries: &[Summary], unit: Unit) -> Vec<FrontierPoint> {
     let mut points: Vec<FrontierPoint> = summaries
         .iter()
         .map(|summary| FrontierPoint {
             stack: summary.stack.clone(),
             unit,
-            fes_rate: summary.estimates.fes_rate,
+            fes_rate: summary.fes_rate(),
             saved_ratio: summary.ratios_in(unit).useful,
             on_frontier: false,
             beaten_by: None,
@@ -60,9 +69,7 @@ pub fn frontier(summaries: &[Summary], unit: Unit) -> Vec<FrontierPoint> {
         let beats = |other: &&FrontierPoint| {
             other.axes().is_some_and(|(f, s)| f <= fes && s >= saved && (f < fes || s > saved))
         };
-        let beater = placed.iter().find(beats);
-        point.beaten_by = beater.map(|beater| beater.stack.clone());
-        point.on_frontier = beater.is_none();
+        point.on_frontier = !placed.iter().any(|other| beats(&other));
     }
     points
 }

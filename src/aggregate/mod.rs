@@ -1,6 +1,7 @@
 //! Rows in, numbers out: one row per run and stack, and the tables computed from them. Column names live
 //! here and nowhere else; they are a contract.
 
+mod beaten;
 mod budget;
 mod corrected;
 mod estimates;
@@ -19,6 +20,7 @@ mod strata;
 mod summary;
 mod tasks;
 
+pub use beaten::beaten;
 pub use budget::{BudgetCurve, budget_curves};
 pub use corrected::{CorrectedRate, corrected_fes_rate};
 pub use estimates::{Estimates, LEVEL};

@@ -35,6 +35,11 @@ impl Tasks {
         Self { places, len: ranks.len() }
     }
 
+    /// For each row the place of its task, in name order.
+    pub(super) fn places(&self) -> &[usize] {
+        &self.places
+    }
+
     /// How many there are.
     pub(super) fn len(&self) -> usize {
         self.len

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use super::Exit;
 use super::failure::Failure;
-use super::inputs::read_text;
 use super::output::{Format, Output};
 use crate::conformance::{self, ConformanceReport, TableFile};
 use crate::diagnostic::{Diagnostic, Location};
+use crate::reader::unpacked_text;
 
 /// Arguments of `conformance`.
 #[derive(Debug, clap::Args)]
@@ -34,7 +34,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         Format::Json => output.json(&serde_json::to_value(&report).map_err(|error| Failure::internal(&error))?),
         _ => output.data(&text(&report)),
     }
-    let agreed = report.disagreed.is_empty() && report.unknown_tables.is_empty();
+    let agreed = report.disagreed.is_empty() && report.malformed.is_empty() && report.unknown_tables.is_empty();
     Ok(if agreed { Exit::Done } else { Exit::GateFailed })
 }
 
@@ -48,15 +48,23 @@ fn collect(path: &Path, files: &mut Vec<TableFile>) -> Result<(), Failure> {
             let at = Location::file(path.display().to_string());
             Failure::input(Diagnostic::new(at, format!("cannot list: {error}"), "check the path and its permissions"))
         })?;
-        if entry.file_type().is_file() && entry.path().extension().is_some_and(|extension| extension == "jsonl") {
+        if entry.file_type().is_file() && is_table(entry.path()) {
             push(entry.path(), files)?;
         }
     }
     Ok(())
 }
 
+fn is_table(path: &Path) -> bool {
+    path.file_name().and_then(|name| name.to_str()).and_then(conformance::table_name).is_some()
+}
+
 fn push(path: &Path, files: &mut Vec<TableFile>) -> Result<(), Failure> {
-    let text = read_text(path, "a table is a UTF-8 file of JSON lines").map_err(Failure::input)?;
+    let text = unpacked_text(path).map_err(|error| {
+        let at = Location::file(path.display().to_string());
+        let help = "a table is a UTF-8 file of JSON lines, plain, .gz or .zst";
+        Failure::input(Diagnostic::new(at, format!("cannot read: {error}"), help))
+    })?;
     files.push(TableFile { path: path.display().to_string(), text });
     Ok(())
 }
@@ -66,14 +74,26 @@ fn text(report: &ConformanceReport) -> String {
     for table in &report.unknown_tables {
         lines.push(format!("unknown table: {table}"));
     }
+    for case in &report.malformed {
+        lines.push(format!("{}: malformed case {} of {}: {}", case.file, case.id, case.folder, case.why));
+    }
     for case in &report.disagreed {
         lines.push(format!("{} {}: {}: expected {}, got {}", case.file, case.id, case.field, case.expected, case.got));
     }
     for case in &report.not_applicable {
         lines.push(format!("{} {}: not applicable: {}", case.file, case.id, case.why));
     }
+    if report.systems.len() > 1 {
+        let each =
+            report.systems.iter().map(|(folder, (cases, agreed))| format!("{folder}: {agreed} of {cases} agreed"));
+        lines.extend(each);
+    }
+    let malformed = match report.malformed.len() {
+        0 => String::new(),
+        n => format!("{n} malformed, "),
+    };
     lines.push(format!(
-        "{} cases: {} agreed, {} disagreed, {} not applicable, {} unknown tables",
+        "{} cases: {} agreed, {} disagreed, {malformed}{} not applicable, {} unknown tables",
         report.cases,
         report.agreed,
         report.disagreed.len(),

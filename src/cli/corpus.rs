@@ -2,10 +2,10 @@
 
 use super::Exit;
 use super::failure::Failure;
-use super::inputs::ReadingArgs;
+use super::inputs::{ReadingArgs, open};
 use super::output::{Format, Output};
 use crate::diagnostic::one_line;
-use crate::reader::{Corpus, CorpusReport, Detail, Oddity, PricingReport, ReadOptions, RunRead};
+use crate::reader::{CorpusReport, Detail, Oddity, PricingReport, ReadOptions, RunRead};
 use crate::report::table::{Cell, Table};
 
 /// Arguments of `corpus`.
@@ -31,7 +31,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let detail = if args.runs { Detail::Runs } else { Detail::Hygiene };
     let options = ReadOptions { detail, ..args.reading.options()? };
-    let corpus = Corpus::open(&args.paths, options)?;
+    let corpus = open(&args.paths, options)?;
     let bar = output.progress(corpus.bytes());
     let report = corpus.process(|_| (), |()| bar.set_position(corpus.bytes_read()))?;
     bar.finish_and_clear();

@@ -11,6 +11,7 @@ use crate::catalog::{self, Strategies};
 use crate::diagnostic::{Diagnostic, Diagnostics, Location, Severity, nearest};
 use crate::preset;
 use crate::reader::{Corpus, CorpusReport, Detail, PriceTable, ReadOptions, RecordedCosts};
+use crate::report::refuse_half_written;
 use crate::stack::{StackFile, Use};
 use crate::stats::labels::LabelErrors;
 use crate::system::ConfigText;
@@ -94,7 +95,7 @@ impl CorpusArgs {
 
     /// The same with other options than the arguments say.
     pub(super) fn open_with(&self, change: impl FnOnce(ReadOptions) -> ReadOptions) -> Result<Corpus, Failure> {
-        Ok(Corpus::open(&self.paths, change(self.reading.options()?))?)
+        open(&self.paths, change(self.reading.options()?))
     }
 
     /// Lists and reads everything; see [`process`].
@@ -106,6 +107,12 @@ impl CorpusArgs {
     ) -> Result<CorpusReport, Failure> {
         process(&self.open()?, output, work, sink)
     }
+}
+
+/// Lists what there is to read under `paths`. A folder that `convert` was writing when it was ended is no corpus.
+pub(super) fn open(paths: &[PathBuf], options: ReadOptions) -> Result<Corpus, Failure> {
+    paths.iter().try_for_each(|path| refuse_half_written(path)).map_err(Failure::input)?;
+    Ok(Corpus::open(paths, options)?)
 }
 
 /// Reads everything: `work` in parallel, `sink` here and in order. Tells what was lost; a corpus

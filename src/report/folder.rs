@@ -31,12 +31,18 @@ impl Lock {
     /// Locks `folder` for reading; refuses while it is written, and where a writer was ended half-way.
     pub fn to_read(folder: &Path) -> Result<Self, Diagnostic> {
         let lock = locked(folder, File::try_lock_shared)?;
-        if folder.join(INCOMPLETE).exists() {
-            let what = "this folder is half written: some of its files are new and some are old";
-            return Err(Diagnostic::new(at(folder), what, "write it again with the command that wrote it"));
-        }
-        Ok(lock)
+        refuse_half_written(folder).map(|()| lock)
     }
+}
+
+/// Refuses a folder in which a writer was ended half-way. A file of that name that says something else is none of ours.
+pub fn refuse_half_written(folder: &Path) -> Result<(), Diagnostic> {
+    let ours = std::fs::read(folder.join(INCOMPLETE)).is_ok_and(|text| NOTICE.as_bytes().starts_with(&text));
+    if !ours {
+        return Ok(());
+    }
+    let what = "this folder is half written: some of its files are new and some are old";
+    Err(Diagnostic::new(at(folder), what, "write it again with the command that wrote it"))
 }
 
 fn at(folder: &Path) -> Location {
@@ -111,7 +117,10 @@ impl Staged {
 /// stays, since the folder is half written until this writer is done.
 fn put_notice(path: &Path) -> io::Result<()> {
     if std::fs::symlink_metadata(path).is_ok_and(|data| data.is_file()) {
-        return Ok(());
+        let ours = NOTICE.as_bytes().starts_with(&std::fs::read(path)?);
+        let in_the_way =
+            || io::Error::new(io::ErrorKind::AlreadyExists, format!("a file `{INCOMPLETE}` is in the way"));
+        return ours.then_some(()).ok_or_else(in_the_way);
     }
     // A link of that name is replaced, not followed.
     let _ = std::fs::remove_file(path);

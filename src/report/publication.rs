@@ -239,7 +239,8 @@ impl Publication {
         let groups = by_stack(&self.rows);
         let stacks: Vec<(Label, Vec<Label>)> =
             self.manifest.stacks.iter().map(|stack| (stack.name.clone(), stack.rules.clone())).collect();
-        let points = frontier(summaries, self.unit);
+        let mut points = frontier(summaries, self.unit);
+        FrontierPoint::mark_beaten(&mut points, &groups, self.unit);
         let spread = frontier_spread(&groups, self.unit);
         let curves = groups.first().map(|group| budget_curves(group, self.unit)).unwrap_or_default();
         Ok(Tables {
@@ -290,9 +291,11 @@ impl Publication {
     fn write_figures(&self, tables: &Tables, summaries: &[Summary], out: &Path) -> Result<(), Diagnostic> {
         let groups: Vec<Group<'_>> = by_stack(&self.rows);
         let subtitle = self.headline();
-        let frontier = FrontierFigure { points: &tables.points, summaries, subtitle: subtitle.clone() };
+        let first = self.first(summaries);
+        let max_fes = self.manifest.max_fes;
+        let frontier = FrontierFigure { points: &tables.points, first: &first, max_fes, subtitle: subtitle.clone() };
         save(&frontier, out, "frontier")?;
-        save(&BoundsFigure { summaries, subtitle: subtitle.clone() }, out, "bounds")?;
+        save(&BoundsFigure { summaries, groups: &groups, subtitle: subtitle.clone() }, out, "bounds")?;
         save(&BudgetFigure { curves: &tables.curves, subtitle: subtitle.clone() }, out, "budget")?;
         save(&StopsFigure { groups: &groups, subtitle: subtitle.clone() }, out, "stop-steps")?;
         save(&SpendingFigure { groups: &groups, unit: self.unit, subtitle }, out, "spending")

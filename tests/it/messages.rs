@@ -32,6 +32,7 @@ fn desk() -> Desk {
 fn refused(files: &[&str]) -> String {
     let desk = desk();
     let mut told = String::new();
+    desk.put("awaken.json", "[\n  {\"type\": \"timeout\", \"secnds\": 300}\n]\n");
     for file in files {
         desk.put("s.toml", file);
         let (code, stdout, stderr) = desk.told("lint s.toml");
@@ -66,6 +67,7 @@ fn keys_that_are_not_there() {
         "[stack]\nname = \"s\"\nany = [{ signal = \"steps\", at_least = 5 }]\n".to_owned(),
         "name = \"s\"\nany = [{ signal = \"steps\", at_least = 5 }]\n".to_owned(),
         rule("signal = \"steps\", \">\" = 3"),
+        rule("signal = \"steps\", > = 3"),
         rule("signal = \"steps\", max = 3"),
         rule("elapsed = \"5m\""),
         rule("tokens.total = \"200k\""),
@@ -73,6 +75,7 @@ fn keys_that_are_not_there() {
         rule("signal = \"steps\", at_least = 3, window = 5"),
         rule("all = [{ signal = \"steps\", at_least = 5, then = \"warn\" }]"),
         rule("signal = \"steps\", at_least = 5, at_most = 9"),
+        rule("any = [{ signal = \"stepz\", at_least = 5 }], not = 3"),
         String::new(),
         "[[stack]\nname = \"s\n".to_owned(),
     ];
@@ -118,6 +121,7 @@ fn settings_of_systems_and_presets() {
         "[[stack]]\nname = \"mine\"\nuse = \"roo-code\"\nconfig = \"roo.json\"\n",
         "[[stack]]\nname = \"mine\"\nuse = \"awaken\"\nany = [{ signal = \"steps\", at_least = 5 }]\n",
         "[[stack]]\nname = \"mine\"\nuse = \"awaken\"\nconfig = \"awakn.json\"\n",
+        "[[stack]]\nname = \"mine\"\nuse = \"awaken\"\nconfig = \"awaken.json\"\n",
         "[[stack]]\nname = \"mine\"\nuse = \"awaken\"\nsettings = { max_rounds = 5 }\n",
     ];
     insta::assert_snapshot!("stack_settings", refused(&files));

@@ -2,61 +2,15 @@
 
 use std::path::Path;
 
-use whenstop::conformance::{self, ConformanceReport, TableFile};
-use whenstop::reader::{Corpus, ReadOptions};
+use whenstop::conformance;
+use whenstop::reader::{Corpus, ReadOptions, unpacked_text};
 use whenstop::replay::replay;
 use whenstop::system::mira::plan::MetricsScope;
-use whenstop::system::mira::rules::{Profile, Rules};
+use whenstop::system::mira::rules::{Profile, Replan, Rules};
 use whenstop::system::{self, ConfigText, Settings, benchmark, mira};
 use whenstop::transcript::{Draft, Event, Grade, Message, Outcome, Role, Run};
 
-use crate::shared;
-
-/// Every JSON Lines file of a folder, in name order.
-fn tables(folder: &Path) -> Vec<TableFile> {
-    let mut paths: Vec<_> = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "jsonl"))
-        .collect();
-    paths.sort();
-    let read = |path: &std::path::PathBuf| TableFile {
-        path: path.to_string_lossy().into_owned(),
-        text: std::fs::read_to_string(path).unwrap(),
-    };
-    paths.iter().map(read).collect()
-}
-
-fn show(report: &ConformanceReport) -> String {
-    let lines = report.disagreed.iter().take(20).map(|d| {
-        let file = Path::new(&d.file).file_name().unwrap().to_string_lossy();
-        format!("{file} {}: {}: expected {}, got {}", d.id, d.field, d.expected, d.got)
-    });
-    let more = [format!("unknown tables: {:?}; {} of {} agreed", report.unknown_tables, report.agreed, report.cases)];
-    lines.chain(more).collect::<Vec<_>>().join("\n")
-}
-
-/// Every golden case of a system agrees.
-fn check_golden(system: &str) {
-    let Some(folder) = shared::folder(&format!("golden/{system}")) else { return };
-    let report = conformance::run(&tables(&folder));
-    assert!(report.all_agreed() && report.not_applicable.is_empty(), "{}", show(&report));
-}
-
-#[test]
-fn agentica_agrees_with_every_golden_case() {
-    check_golden("agentica");
-}
-
-#[test]
-fn awaken_agrees_with_every_golden_case() {
-    check_golden("awaken");
-}
-
-#[test]
-fn agentao_agrees_with_every_golden_case() {
-    check_golden("agentao");
-}
+use crate::golden;
 
 /// The folder of bundled cases and native configurations of a system.
 fn bundled(system: &str) -> std::path::PathBuf {
@@ -66,8 +20,8 @@ fn bundled(system: &str) -> std::path::PathBuf {
 #[test]
 fn bundled_cases_agree() {
     for system in ["mira", "agentica", "adaptive", "awaken", "agentao"] {
-        let report = conformance::run(&tables(&bundled(system)));
-        assert!(report.all_agreed(), "{}", show(&report));
+        let report = conformance::run(&golden::tables(&bundled(system)));
+        assert!(report.all_agreed(), "{}", golden::show(&report));
     }
 }
 
@@ -107,8 +61,7 @@ fn a_recorded_session_carries_its_own_verdicts_and_spending() {
     assert_eq!(stop_on_session(&log, "published-1.4", "token_budget = 500"), "1:end_of_round budget_limited:budget");
     assert_eq!(stop_on_session(&log, "published-1.4", "turn_budget = 1"), "1:end_of_round budget_limited:budget");
     assert_eq!(stop_on_session(&log, "published-1.5", "turn_budget = 1"), "2:end_of_round budget_limited:budget");
-    let Some(golden) = shared::folder("golden/agentica") else { return };
-    let log = golden.join("session_log_1.4.6.jsonl");
+    let log = golden::path("systems/agentica/session_log_1.4.6.jsonl.gz");
     // The second turn's judge could not be read, which lets the turn cap pass.
     assert_eq!(stop_on_session(&log, "published-1.4", "turn_budget = 2"), "5:end_of_round complete");
     assert_eq!(stop_on_session(&log, "published-1.4", "token_budget = 2100"), "3:end_of_round budget_limited:budget");
@@ -144,21 +97,9 @@ fn native_configurations_are_read_in_every_profile() {
     }
 }
 
-#[test]
-fn mira_agrees_with_every_golden_case() {
-    check_golden("mira");
-}
-
-#[test]
-fn adaptive_agrees_with_every_golden_case() {
-    check_golden("adaptive");
-}
-
 /// The cases of one mira table.
 fn mira_cases(table: &str) -> Vec<serde_json::Value> {
-    let Some(folder) = shared::folder("golden/mira") else { return Vec::new() };
-    let text = std::fs::read_to_string(folder.join(format!("{table}.jsonl"))).unwrap();
-    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+    golden::cases(&format!("systems/mira/{table}"))
 }
 
 #[test]
@@ -169,10 +110,12 @@ fn mira_answers_for_its_other_releases_too() {
         ("provider_error", "match"),
         ("replan", "replan"),
     ];
-    let releases = [("v0_2", Profile::Published02), ("later", Profile::PublishedLater)];
-    for ((table, field), (key, profile)) in tables.into_iter().flat_map(|t| releases.map(|r| (t, r))) {
+    // What the repository had before 0.3: as 0.2.0, but an empty queue is filled again within the budget.
+    let before = Rules { replan: Replan::WithinBudget, ..Rules::of(Profile::Published020) };
+    let releases = [("v0_2", before), ("later", Rules::of(Profile::Published050))];
+    for ((table, field), (key, rules)) in tables.into_iter().flat_map(|t| releases.map(|r| (t, r))) {
         for case in mira_cases(table) {
-            let answer = mira::answer_of(Rules::of(profile), table, &case["input"]).unwrap();
+            let answer = mira::answer_of(rules, table, &case["input"]).unwrap();
             assert_eq!(answer[field], case["also"][key], "{table} {} {key}", case["id"]);
         }
     }
@@ -206,9 +149,8 @@ fn text_tests_score_on_the_bundled_texts() {
 
 #[test]
 fn text_tests_score_on_the_golden_texts() {
-    let Some(folder) = shared::folder("golden/mira") else { return };
     for table in ["user_input_request", "failure_response"] {
-        let text = std::fs::read_to_string(folder.join(format!("{table}.jsonl"))).unwrap();
+        let text = unpacked_text(&golden::path(&format!("systems/mira/{table}.jsonl.gz"))).unwrap();
         let found = benchmark::score(&text);
         eprintln!("{}", scores(&found));
         assert!(found.len() >= 4 && found.iter().all(|score| score.counts.n() > 60), "{table}");

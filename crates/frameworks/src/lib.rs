@@ -1,5 +1,6 @@
 //! The stop rules that agent frameworks ship: [`system`] holds the five seed systems, [`preset`] the rules of other
-//! frameworks, [`catalog`] the names of them all; [`conformance`] holds them against the originals' own answers.
+//! frameworks, [`catalog`] the names of them all; [`python`] what Python does where
+//! a framework written in it depends on it; [`conformance`] holds them against the originals' own answers.
 
 #[cfg(test)]
 pub(crate) use whenstop_core::replay;
@@ -11,4 +12,5 @@ pub(crate) use whenstop_readers::redact;
 pub mod catalog;
 pub mod conformance;
 pub mod preset;
+pub mod python;
 pub mod system;

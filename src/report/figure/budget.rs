@@ -3,8 +3,10 @@
 use plotters::prelude::*;
 
 use super::canvas::{Drawing, FigureError, Picture};
-use super::style::{self, AMBER, BLUE, FAINT, GREEN, GREY, INK, LABEL, RED, SMALL, STONE, TEAL, TITLE};
-use crate::aggregate::BudgetCurve;
+use super::pen::{At, Head, Look, MARGIN, Pen, WIDTH};
+use super::scale::{Plane, Quantity, Scale, ticks};
+use super::style::{self, AMBER, BLUE, GREEN, GREY, INK, RED, SMALL, STONE, TEAL};
+use crate::aggregate::{BudgetCurve, Unit};
 use crate::stats::Interval;
 
 /// The budget curves of a corpus.
@@ -15,80 +17,125 @@ pub struct BudgetFigure<'a> {
     pub subtitle: String,
 }
 
-/// Colours in turn; beyond them curves share a colour and are told apart by their number.
+/// One colour a curve: of more the largest groups are drawn, the table has them all.
 const COLOURS: [RGBColor; 7] = [BLUE, RED, GREEN, AMBER, TEAL, INK, STONE];
-/// With more curves than this the bands would only hide each other; the table has them.
-const MOST_BANDS: usize = 7;
-const LEGEND: u32 = 340;
-const ROW: i32 = 19;
+/// With more curves than this the bands would only hide each other.
+const MOST_BANDS: usize = 4;
+/// Groups of fewer tasks are left out where others are larger.
+const FEW_TASKS: u64 = 8;
+const PLANE: (i32, i32) = (66, 756);
+const LEGEND: i32 = 782;
+const HEIGHT: i32 = 440;
+const ROW: i32 = 40;
+
+impl BudgetFigure<'_> {
+    /// The largest groups, in the order of the table.
+    fn drawn(&self) -> Vec<&BudgetCurve> {
+        let mut by_size: Vec<(usize, &BudgetCurve)> = self.curves.iter().enumerate().collect();
+        by_size.sort_by_key(|(at, curve)| (std::cmp::Reverse(curve.runs), *at));
+        // A curve of few tasks says little beside others; one of a single task is a step from nothing to everything.
+        let least = [FEW_TASKS, 2].into_iter().find(|least| by_size.iter().any(|(_, curve)| curve.tasks >= *least));
+        by_size.retain(|(_, curve)| least.is_none_or(|least| curve.tasks >= least));
+        by_size.truncate(if least.is_some() { COLOURS.len() } else { 1 });
+        by_size.sort_by_key(|(at, _)| *at);
+        by_size.into_iter().map(|(_, curve)| curve).collect()
+    }
+
+    fn unit(&self) -> Unit {
+        self.curves.first().map_or(Unit::Steps, |curve| curve.unit)
+    }
+
+    fn head(&self) -> Head {
+        let noun = self.unit().noun();
+        if self.curves.is_empty() {
+            return Head::new("Success by budget")
+                .sentence(
+                    "No run has both an outcome and a recorded cost: nothing can be said about what a budget would achieve.",
+                )
+                .note(&self.subtitle);
+        }
+        let drawn = self.drawn();
+        let mut notes =
+            vec!["a cross ends what is known: beyond it, capped runs might have gone on to succeed".to_owned()];
+        if !drawn.iter().any(|curve| curve.curve.known_to.is_some()) {
+            notes.clear();
+        }
+        if drawn.len() <= MOST_BANDS && drawn.iter().any(|curve| curve.band.iter().any(Option::is_some)) {
+            notes.push("bands: 95 % intervals, by task".to_owned());
+        }
+        let left: Vec<&BudgetCurve> =
+            self.curves.iter().filter(|curve| !drawn.iter().any(|drawn| std::ptr::eq(*drawn, *curve))).collect();
+        if !left.is_empty() {
+            let runs: u64 = left.iter().map(|curve| curve.runs).sum();
+            notes.push(format!("{} smaller groups ({runs} runs) are in budget.csv", left.len()));
+        }
+        let head = Head::new(format!("Success by budget in {noun}: the runs as recorded, without any stack"));
+        let head = head.note(&self.subtitle);
+        if notes.is_empty() { head } else { head.note(&notes.join("; ")) }
+    }
+}
 
 impl Picture for BudgetFigure<'_> {
     fn size(&self) -> (u32, u32) {
-        let rows = u32::try_from(self.curves.len()).unwrap_or(u32::MAX).saturating_mul(19);
-        (1120, 560.max(rows.saturating_add(130)))
+        let top = self.head().bottom();
+        let below = if self.curves.is_empty() { 20 } else { HEIGHT + 120 };
+        (WIDTH, (top + below).unsigned_abs())
     }
 
     fn draw<B: DrawingBackend>(&self, area: &Drawing<B>) -> Result<(), FigureError> {
-        let error = |error: DrawingAreaErrorKind<B::ErrorType>| FigureError::of(&error);
-        let unit = self.curves.first().map_or("steps", |curve| curve.unit.name());
-        let title = format!("Success by budget of {unit}");
-        area.draw(&Text::new(title, (20, 14), ("sans-serif", TITLE).into_font().color(&INK))).map_err(error)?;
-        let small = ("sans-serif", SMALL).into_font().color(&GREY);
-        let note = format!(
-            "{}; Aalen-Johansen, capped runs cut off; a cross ends what is known; bands: 95 %, by task",
-            self.subtitle
-        );
-        area.draw(&Text::new(note, (20, 42), small.clone())).map_err(error)?;
-        let (body, legend) = area.margin(64, 10, 10, 10).split_horizontally(1120 - LEGEND - 20);
+        let pen = Pen::on(area);
+        let head = self.head();
+        head.draw(&pen)?;
+        let drawn = self.drawn();
+        if drawn.is_empty() {
+            return Ok(());
+        }
         // Beyond the last success every curve is flat.
-        let right = self.curves.iter().map(last_success).fold(1.0, f64::max) * 1.2;
-        let ends = self.curves.iter().filter_map(|curve| curve.curve.steps.last()).map(|step| step.at);
-        let right = ends.fold(1.0, f64::max).min(right);
-        let mut chart = ChartBuilder::on(&body)
-            .x_label_area_size(48)
-            .y_label_area_size(62)
-            .margin(8)
-            .build_cartesian_2d(0.0..right * 1.03, 0.0..100.0)
-            .map_err(error)?;
-        chart
-            .configure_mesh()
-            .x_desc(format!("budget, {unit} a run"))
-            .x_label_formatter(&|budget| format!("{budget:.0}"))
-            .y_desc("runs with success by then, %")
-            .axis_desc_style(("sans-serif", LABEL).into_font().color(&INK))
-            .label_style(small.clone())
-            .light_line_style(WHITE)
-            .bold_line_style(FAINT)
-            .axis_style(GREY)
-            .draw()
-            .map_err(error)?;
-        if self.curves.len() <= MOST_BANDS {
-            for (curve, colour) in self.curves.iter().zip(COLOURS) {
-                let band = Polygon::new(band(curve, right * 1.03), colour.mix(0.12).filled());
-                chart.draw_series([band]).map_err(error)?;
+        let right = drawn.iter().map(|curve| last_success(curve)).fold(0.0, f64::max) * 1.2;
+        let ends = drawn.iter().filter_map(|curve| curve.curve.steps.last()).map(|step| step.at).fold(0.0, f64::max);
+        let right = if right > 0.0 { ends.min(right) } else { ends };
+        let right = if right > 0.0 { right * 1.03 } else { 1.0 };
+        let top = head.bottom() + 40;
+        let x = Scale::new((0.0, right), PLANE);
+        let plane = Plane { x, y: Scale::new((0.0, 100.0), (top + HEIGHT, top)), pad: 0 };
+        let quantity = Quantity::of(self.unit());
+        let x_ticks = ticks(0.0, right, 8, quantity, self.unit() != Unit::CostUsd);
+        let y_ticks = ticks(0.0, 100.0, 10, Quantity::Percent, true);
+        let x_name = format!("budget, {} a run", self.unit().noun());
+        plane.draw(&pen, (&x_ticks, &y_ticks), (&x_name, "runs with success by then, %"))?;
+        let pixels = |points: Vec<(f64, f64)>| -> Vec<At> { points.into_iter().map(|(x, y)| plane.at(x, y)).collect() };
+        let coloured = || drawn.iter().zip(COLOURS);
+        if drawn.len() <= MOST_BANDS {
+            for (curve, colour) in coloured() {
+                pen.shape(&pixels(band(curve, right)), colour.mix(0.12).filled())?;
             }
         }
-        for (index, curve) in self.curves.iter().enumerate() {
-            let colour = COLOURS[index % COLOURS.len()];
-            let points = steps(curve, right * 1.03);
-            if let (Some(end), Some(_)) = (points.last().copied(), curve.curve.known_to.filter(|known| *known <= right))
-            {
-                chart.draw_series([Cross::new(end, 5, colour.stroke_width(2))]).map_err(error)?;
+        for (curve, colour) in coloured() {
+            let points = pixels(steps(curve, right));
+            if let (Some(end), Some(_)) = (points.last(), curve.curve.known_to.filter(|known| *known <= right)) {
+                pen.cross(*end, 5, colour.stroke_width(2))?;
             }
-            chart.draw_series(LineSeries::new(points, colour.stroke_width(2))).map_err(error)?;
+            pen.line(&points, colour.stroke_width(2))?;
         }
-        for (index, (curve, y)) in
-            self.curves.iter().zip((4_i32..).step_by(usize::try_from(ROW).unwrap_or(19))).enumerate()
-        {
-            let colour = COLOURS[index % COLOURS.len()];
-            legend.draw(&Rectangle::new([(0, y + 4), (14, y + 8)], colour.filled())).map_err(error)?;
-            let name =
-                [curve.suite.as_deref(), curve.model.as_deref()].into_iter().flatten().collect::<Vec<_>>().join(", ");
-            let text = format!("{} ({} runs)", style::clipped(&name, 34), curve.runs);
-            legend.draw(&Text::new(text, (20, y), ("sans-serif", SMALL).into_font().color(&INK))).map_err(error)?;
+        let room = WIDTH.cast_signed() - MARGIN - LEGEND - 22;
+        let mut y = top + 10;
+        for (curve, colour) in coloured() {
+            pen.rectangle((LEGEND, y - 2, LEGEND + 14, y + 2), colour.filled())?;
+            pen.text(&style::fitted(&name(curve), SMALL, room), (LEGEND + 22, y), Look::SMALL)?;
+            let mut of = format!("{} runs of {} tasks", curve.runs, curve.tasks);
+            if curve.cut_off > 0 {
+                of += &format!(", {} cut off by a cap", curve.cut_off);
+            }
+            pen.text(&of, (LEGEND + 22, y + 17), Look::SMALL.colour(GREY))?;
+            y += ROW;
         }
         Ok(())
     }
+}
+
+fn name(curve: &BudgetCurve) -> String {
+    let parts: Vec<&str> = [curve.suite.as_deref(), curve.model.as_deref()].into_iter().flatten().collect();
+    if parts.is_empty() { "all runs".to_owned() } else { parts.join(", ") }
 }
 
 /// The budget of the last success.
@@ -132,4 +179,46 @@ fn corners(values: impl Iterator<Item = (f64, f64)>, right: f64) -> Vec<(f64, f6
     }
     points.push((last.min(right), level));
     points
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::aggregate::{Label, budget_curves};
+
+    #[test]
+    fn without_curves_there_is_a_sentence() {
+        let figure = BudgetFigure { curves: &[], subtitle: "nothing".to_owned() };
+        assert!(figure.size().1 < 140);
+    }
+
+    #[test]
+    fn of_many_groups_the_largest_are_drawn_in_their_order() {
+        let empty = crate::aggregate::Group {
+            stack: Label::from(""),
+            profile: Label::from(""),
+            suite: None,
+            model: None,
+            rows: Vec::new(),
+        };
+        assert!(budget_curves(&empty, Unit::Steps).is_empty());
+        let curve = |runs: u64| BudgetCurve {
+            suite: Some(format!("suite-{runs}").as_str().into()),
+            model: None,
+            unit: Unit::Steps,
+            runs,
+            tasks: runs,
+            cut_off: 0,
+            curve: crate::stats::incidence::cumulative_incidence(&[]),
+            band: Vec::new(),
+        };
+        let curves: Vec<BudgetCurve> = [7, 19, 12, 18, 13, 17, 14, 16, 15].map(curve).into();
+        let figure = BudgetFigure { curves: &curves, subtitle: String::new() };
+        let runs: Vec<u64> = figure.drawn().iter().map(|curve| curve.runs).collect();
+        assert_eq!(runs, [19, 18, 13, 17, 14, 16, 15]);
+        let few: Vec<BudgetCurve> = [3, 1, 2].map(curve).into();
+        assert_eq!(BudgetFigure { curves: &few, subtitle: String::new() }.drawn().len(), 2);
+        let lone: Vec<BudgetCurve> = [1, 1].map(curve).into();
+        assert_eq!(BudgetFigure { curves: &lone, subtitle: String::new() }.drawn().len(), 1);
+    }
 }

@@ -30,7 +30,7 @@ pub trait Picture {
     /// Width and height in pixels.
     fn size(&self) -> (u32, u32);
 
-    /// Draws it; the background is white already.
+    /// Draws it, on an area of this size or several times as large; the background is white already.
     fn draw<B: DrawingBackend>(&self, area: &Drawing<B>) -> Result<(), FigureError>;
 }
 
@@ -61,9 +61,13 @@ fn svg<P: Picture>(picture: &P) -> Result<String, FigureError> {
     Ok(text)
 }
 
+/// A PNG has so many pixels for each of the picture's, in either direction.
+const SHARPNESS: u32 = 2;
+
 fn png<P: Picture>(picture: &P) -> Result<Vec<u8>, FigureError> {
     register_fonts().map_err(FigureError)?;
     let (width, height) = picture.size();
+    let (width, height) = (width.saturating_mul(SHARPNESS), height.saturating_mul(SHARPNESS));
     let mut pixels = vec![0; width as usize * height as usize * 3];
     {
         let area = PlainText(BitMapBackend::with_buffer(&mut pixels, (width, height))).into_drawing_area();

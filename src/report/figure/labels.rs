@@ -1,54 +1,80 @@
 //! Labels beside points, where there is room for them.
 
+use super::pen::{At, Frame};
+use super::style::{SMALL, width};
+
 /// A point in pixels with the texts it may be labelled with, the best first.
+#[derive(Clone, Debug)]
 pub(super) struct Labelled {
-    pub(super) at: (i32, i32),
+    pub(super) at: At,
     pub(super) texts: Vec<String>,
 }
 
-/// A rectangle in pixels: left, top, right, bottom.
-type Frame = (i32, i32, i32, i32);
+/// A text in its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Placed {
+    /// What is written.
+    pub(super) text: String,
+    /// Its left end, at half its height.
+    pub(super) at: At,
+    /// Where a line to the point begins, where the label is too far off to be read without one.
+    pub(super) leader: Option<At>,
+}
 
-const LETTER: i32 = 7;
-const LINE: i32 = 14;
-const DOT: i32 = 6;
+const LINE: i32 = 15;
+const DOT: i32 = 7;
+/// A label nearer than this needs no line to its point.
+const NEAR: i32 = 16;
 
-/// For each point, in the order of their importance, the text that fits and the offset of its left middle from the point;
-/// `None` where nothing fits within `bounds` without covering a point or another label.
-pub(super) fn place(points: &[Labelled], bounds: Frame) -> Vec<Option<(String, (i32, i32))>> {
-    let mut taken: Vec<Frame> =
-        points.iter().map(|p| (p.at.0 - DOT, p.at.1 - DOT, p.at.0 + DOT, p.at.1 + DOT)).collect();
+/// For each point, in the order of their importance, the text that fits and where; `None` where nothing fits within
+/// `bounds` without covering a point, `taken` or another label. Labels keep off `lines` where they can.
+pub(super) fn place(points: &[Labelled], bounds: Frame, taken: &[Frame], lines: &[Frame]) -> Vec<Option<Placed>> {
+    let dots = points.iter().map(|p| (p.at.0 - DOT, p.at.1 - DOT, p.at.0 + DOT, p.at.1 + DOT));
+    let mut taken: Vec<Frame> = taken.iter().copied().chain(dots).collect();
     points
         .iter()
         .map(|point| {
-            let tried = point.texts.iter().flat_map(|text| offsets(text).into_iter().map(move |offset| (text, offset)));
-            for (text, offset) in tried {
-                let label = label_box(point.at, offset, text);
-                if within(label, bounds) && !taken.iter().any(|other| overlap(label, *other)) {
-                    taken.push(label);
-                    return Some((text.clone(), offset));
-                }
-            }
-            None
+            let placed = place_one(point, bounds, &taken, lines).or_else(|| place_one(point, bounds, &taken, &[]))?;
+            taken.push(label_box(placed.at, &placed.text));
+            Some(placed)
         })
         .collect()
 }
 
-/// The places tried: right and left of the point, above and below rather than level, where lines run.
-fn offsets(text: &str) -> Vec<(i32, i32)> {
-    let left = -width(text) - DOT - 4;
-    let right = DOT + 4;
-    let rises = [-12, 12, -26, 26, 0, -40, 40];
-    rises.into_iter().flat_map(|rise| [(right, rise), (left, rise)]).collect()
+fn place_one(point: &Labelled, bounds: Frame, taken: &[Frame], lines: &[Frame]) -> Option<Placed> {
+    let tried = point.texts.iter().flat_map(|text| offsets(text).into_iter().map(move |offset| (text, offset)));
+    tried.into_iter().find_map(|(text, offset)| {
+        let at = (point.at.0 + offset.0, point.at.1 + offset.1);
+        let label = label_box(at, text);
+        let is_free = |others: &[Frame]| !others.iter().any(|other| overlap(label, *other));
+        (within(label, bounds) && is_free(taken) && is_free(lines)).then(|| Placed {
+            text: text.clone(),
+            at,
+            leader: leader(point.at, label),
+        })
+    })
 }
 
-fn width(text: &str) -> i32 {
-    i32::try_from(text.chars().count()).unwrap_or(i32::MAX / LETTER).saturating_mul(LETTER)
+/// The places tried, the nearest first: right and left of the point, above and below.
+fn offsets(text: &str) -> Vec<At> {
+    let (right, left, middle) = (DOT + 3, -width(text, SMALL) - DOT - 3, -width(text, SMALL) / 2);
+    let near =
+        [0, -12, 12].into_iter().flat_map(|rise| [(right, rise), (left, rise)]).chain([(middle, -16), (middle, 16)]);
+    let far = [26, 40, 56, 74].into_iter().flat_map(|rise| {
+        [(right, -rise), (right, rise), (left, -rise), (left, rise), (right + rise, -rise / 2), (left - rise, rise / 2)]
+    });
+    near.chain(far).collect()
 }
 
-fn label_box(at: (i32, i32), offset: (i32, i32), text: &str) -> Frame {
-    let (left, middle) = (at.0 + offset.0, at.1 + offset.1);
-    (left, middle - LINE / 2, left.saturating_add(width(text)), middle + LINE / 2)
+/// From the point to the nearest place of a label that is not beside it.
+fn leader(point: At, label: Frame) -> Option<At> {
+    let nearest = (point.0.clamp(label.0, label.2), point.1.clamp(label.1, label.3));
+    let distance = (nearest.0 - point.0).abs().max((nearest.1 - point.1).abs());
+    (distance > NEAR).then_some(nearest)
+}
+
+fn label_box(at: At, text: &str) -> Frame {
+    (at.0, at.1 - LINE / 2, at.0.saturating_add(width(text, SMALL)), at.1 + LINE / 2)
 }
 
 fn within(a: Frame, bounds: Frame) -> bool {
@@ -56,7 +82,7 @@ fn within(a: Frame, bounds: Frame) -> bool {
 }
 
 fn overlap(a: Frame, b: Frame) -> bool {
-    a.0 < b.2 && b.0 < a.2 && a.1 < b.3 && b.1 < a.3
+    a.0 <= b.2 && b.0 <= a.2 && a.1 <= b.3 && b.1 <= a.3
 }
 
 #[cfg(test)]
@@ -68,16 +94,28 @@ mod tests {
         let point = |x: i32, y: i32| Labelled { at: (x, y), texts: vec!["a long name".to_owned(), "7".to_owned()] };
         let points: Vec<Labelled> = (0..30).map(|at| point(100 + at % 6 * 9, 100 + at / 6 * 9)).collect();
         let bounds = (0, 0, 300, 300);
-        let placed = place(&points, bounds);
-        let boxes: Vec<Frame> = points
-            .iter()
-            .zip(&placed)
-            .filter_map(|(point, placed)| placed.as_ref().map(|(text, offset)| label_box(point.at, *offset, text)))
-            .collect();
+        let placed = place(&points, bounds, &[(100, 0, 140, 40)], &[]);
+        let boxes: Vec<Frame> = placed.iter().flatten().map(|placed| label_box(placed.at, &placed.text)).collect();
         assert!(boxes.len() > 3 && boxes.len() < 30, "{}", boxes.len());
         for (at, label) in boxes.iter().enumerate() {
             assert!(within(*label, bounds));
+            assert!(!overlap(*label, (100, 0, 140, 40)));
             assert!(boxes[..at].iter().all(|other| !overlap(*label, *other)));
+            assert!(points.iter().all(|p| !overlap(*label, (p.at.0, p.at.1, p.at.0, p.at.1))));
         }
+    }
+
+    #[test]
+    fn a_label_far_from_its_point_has_a_line_to_it() {
+        let alone = Labelled { at: (100, 100), texts: vec!["name".to_owned()] };
+        let near = place(std::slice::from_ref(&alone), (0, 0, 300, 300), &[], &[]);
+        assert_eq!(near[0].as_ref().map(|placed| (placed.at.1, placed.leader)), Some((100, None)));
+        let crowded = place(&[alone], (0, 0, 300, 300), &[(0, 70, 300, 130)], &[]);
+        assert!(crowded[0].as_ref().is_some_and(|placed| placed.leader.is_some()));
+        // A line is kept off where there is room elsewhere, and covered where there is none.
+        let on_line = Labelled { at: (100, 100), texts: vec!["name".to_owned()] };
+        let beside = place(std::slice::from_ref(&on_line), (0, 0, 300, 300), &[], &[(0, 99, 300, 101)]);
+        assert!(beside[0].as_ref().is_some_and(|placed| placed.at.1 != 100));
+        assert!(place(&[on_line], (0, 0, 300, 300), &[], &[(0, 0, 300, 300)])[0].is_some());
     }
 }

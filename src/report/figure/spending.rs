@@ -1,11 +1,14 @@
-//! Where the tokens (or steps) went: one bar a stack, the recording itself first.
+//! Where the tokens (or dollars, or steps) went: one bar a stack, the recording itself first.
 
 use plotters::prelude::*;
-use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::canvas::{Drawing, FigureError, Picture};
-use super::style::{self, AMBER, BLUE, GREEN, GREY, INK, LABEL, RED, ROSE, SKY, SMALL, STONE, TEAL, TITLE};
+use super::pen::{Head, Look, MARGIN, Pen, WIDTH};
+use super::scale::{Quantity, Scale, ticks};
+use super::stops::named;
+use super::style::{self, AMBER, BLUE, FAINT, GREEN, GREY, INK, LABEL, MAUVE, RED, ROSE, SKY, SMALL, STONE, TEAL};
 use crate::aggregate::{Group, Row, Unit};
+use crate::transcript::Outcome;
 use crate::verdict::Verdict;
 
 /// Spending of a comparison.
@@ -18,115 +21,201 @@ pub struct SpendingFigure<'a> {
     pub subtitle: String,
 }
 
-/// The parts of a bar, in drawing order: they add up to what was recorded.
-const PARTS: [(&str, RGBColor); 9] = [
+const PARTS: usize = 10;
+/// The parts of a bar, in drawing order: what was spent, what is not known, what was not spent.
+const PART: [(&str, RGBColor); PARTS] = [
     ("spent on kept successes", BLUE),
     ("spent after success", SKY),
     ("spent on failures", AMBER),
     ("spent on killed successes", RED),
-    ("spent, unlabelled", STONE),
+    ("spent, nobody graded", STONE),
+    ("not known: a rule not read, or path left", MAUVE),
     ("killed successes: not spent", ROSE),
     ("saved after success", TEAL),
     ("saved on failures", GREEN),
-    ("saved, unlabelled", RGBColor(0xdd, 0xdd, 0xdd)),
+    ("not spent, nobody graded", RGBColor(0xdd, 0xdd, 0xdd)),
 ];
 
-const BAR: u32 = 26;
-const NAMES: i32 = 250;
+const BAR: i32 = 26;
+const LEFT: i32 = 260;
+const RIGHT: i32 = WIDTH.cast_signed() - MARGIN - 20;
+const COLUMN: i32 = 272;
+
+/// All that is drawn.
+struct Bars {
+    /// Names and parts, the recording first.
+    bars: Vec<(String, [f64; PARTS])>,
+    /// Changed nothing of it: their bars would be that of the recording.
+    idle: Vec<String>,
+    /// Not one run of which is known what it would have spent.
+    unread: Vec<String>,
+    /// Runs whose spending is recorded.
+    told: usize,
+    runs: usize,
+}
+
+impl Bars {
+    fn of(groups: &[Group<'_>], unit: Unit) -> Self {
+        let (mut idle, mut unread) = (Vec::new(), Vec::new());
+        let first = groups.first().map(|group| &*group.rows).unwrap_or_default();
+        let told = first.iter().filter(|row| unit.recorded(row).is_some()).count();
+        let recorded = groups.first().map(|group| parts(group, unit, true));
+        let mut bars = Vec::new();
+        bars.extend(recorded.filter(|_| told > 0).map(|parts| ("as recorded".to_owned(), parts)));
+        for group in groups.iter().filter(|_| told > 0) {
+            let parts = parts(group, unit, false);
+            if group.rows.iter().all(|row| row.unknown.unread) {
+                unread.push(group.stack.to_string());
+            } else if Some(parts) == recorded {
+                idle.push(group.stack.to_string());
+            } else {
+                bars.push((group.stack.to_string(), parts));
+            }
+        }
+        Self { bars, idle, unread, told, runs: first.len() }
+    }
+
+    fn head(&self, unit: Unit, subtitle: &str) -> Head {
+        let noun = unit.noun();
+        let mut head = Head::new(format!("Where the {noun} went"));
+        if self.told == 0 {
+            return head.sentence(&format!("No run tells how many {noun} it spent.")).note(subtitle);
+        }
+        head = head.note(subtitle);
+        if self.told < self.runs {
+            head = head.note(&format!(
+                "over the {} of {} runs whose {noun} are recorded; the others are left out, not counted as 0",
+                self.told, self.runs
+            ));
+        }
+        for (why, names) in [("change nothing here", &self.idle), ("not judged", &self.unread)] {
+            if !names.is_empty() {
+                head = head.note(&format!("{why}: {}", named(names)));
+            }
+        }
+        head
+    }
+
+    /// The parts that occur.
+    fn legend(&self) -> Vec<usize> {
+        (0..PARTS).filter(|part| self.bars.iter().any(|(_, parts)| parts[*part] > 0.0)).collect()
+    }
+
+    fn legend_height(&self) -> i32 {
+        i32::try_from(self.legend().len().div_ceil(4)).unwrap_or(0) * 22 + 10
+    }
+
+    fn height(&self) -> i32 {
+        i32::try_from(self.bars.len()).unwrap_or(i32::MAX / 200).saturating_mul(BAR)
+    }
+}
 
 impl Picture for SpendingFigure<'_> {
     fn size(&self) -> (u32, u32) {
-        let bars = u32::try_from(self.groups.len()).unwrap_or(u32::MAX).saturating_add(1);
-        (1120, bars.saturating_mul(BAR).saturating_add(200))
+        let bars = Bars::of(self.groups, self.unit);
+        let top = bars.head(self.unit, &self.subtitle).bottom();
+        let below = if bars.bars.is_empty() { 20 } else { bars.legend_height() + bars.height() + 74 };
+        (WIDTH, top.saturating_add(below).unsigned_abs())
     }
 
     fn draw<B: DrawingBackend>(&self, area: &Drawing<B>) -> Result<(), FigureError> {
-        let error = |error: DrawingAreaErrorKind<B::ErrorType>| FigureError::of(&error);
-        let title = format!("Where the {} went", self.unit.name().replace("cost_usd", "dollars"));
-        area.draw(&Text::new(title, (20, 14), ("sans-serif", TITLE).into_font().color(&INK))).map_err(error)?;
-        area.draw(&Text::new(self.subtitle.clone(), (20, 42), ("sans-serif", SMALL).into_font().color(&GREY)))
-            .map_err(error)?;
-        draw_legend(area)?;
-        let recorded = self.groups.first().map(|group| parts(group, self.unit, true));
-        let bars = recorded.map(|parts| ("as recorded".to_owned(), parts)).into_iter();
-        let bars =
-            bars.chain(self.groups.iter().map(|group| (group.stack.to_string(), parts(group, self.unit, false))));
-        for (index, (name, parts)) in (0_i32..).zip(bars) {
-            draw_bar(area, 140 + index * i32::try_from(BAR).unwrap_or(0), &name, &parts)?;
+        let pen = Pen::on(area);
+        let bars = Bars::of(self.groups, self.unit);
+        let head = bars.head(self.unit, &self.subtitle);
+        head.draw(&pen)?;
+        let Some((_, recorded)) = bars.bars.first() else { return Ok(()) };
+        for (place, part) in (0..).zip(bars.legend()) {
+            let (x, y) = (MARGIN + (place % 4) * COLUMN, head.bottom() + 8 + (place / 4) * 22);
+            pen.rectangle((x, y - 7, x + 14, y + 7), PART[part].1.filled())?;
+            pen.text(PART[part].0, (x + 20, y), Look::SMALL)?;
         }
-        Ok(())
+        let top = head.bottom() + bars.legend_height();
+        let whole: f64 = recorded.iter().sum();
+        let most = bars.bars.iter().map(|(_, parts)| parts.iter().sum()).fold(0.0, f64::max);
+        let scale = Scale::new((0.0, most), (LEFT, RIGHT));
+        let bottom = top + bars.height();
+        for (at, label) in ticks(0.0, most, 8, Quantity::of(self.unit), self.unit != Unit::CostUsd) {
+            let at = scale.at(at);
+            pen.line(&[(at, top), (at, bottom + 4)], FAINT)?;
+            pen.text(&label, (at, bottom + 16), Look::SMALL.colour(GREY).centred())?;
+        }
+        let mut y = top;
+        for (name, parts) in &bars.bars {
+            draw_bar(&pen, &scale, y, name, parts, whole)?;
+            y += BAR;
+        }
+        let name = format!("{} of all runs together; in the bars: % of those recorded", self.unit.noun());
+        pen.text(&name, (i32::midpoint(LEFT, RIGHT), bottom + 38), Look::LABEL.centred())
     }
 }
 
-fn draw_legend<B: DrawingBackend>(area: &Drawing<B>) -> Result<(), FigureError> {
-    let error = |error: DrawingAreaErrorKind<B::ErrorType>| FigureError::of(&error);
-    for (index, (name, colour)) in (0_i32..).zip(PARTS) {
-        let (x, y) = (20 + (index % 4) * 270, 66 + (index / 4) * 22);
-        area.draw(&Rectangle::new([(x, y), (x + 14, y + 14)], colour.filled())).map_err(error)?;
-        area.draw(&Text::new(name, (x + 20, y), ("sans-serif", SMALL).into_font().color(&INK))).map_err(error)?;
+fn draw_bar<B: DrawingBackend>(
+    pen: &Pen<'_, B>,
+    scale: &Scale,
+    y: i32,
+    name: &str,
+    parts: &[f64; PARTS],
+    whole: f64,
+) -> Result<(), FigureError> {
+    let middle = y + BAR / 2;
+    pen.text(&style::fitted(name, LABEL, LEFT - 12 - MARGIN), (LEFT - 12, middle), Look::LABEL.ending())?;
+    let mut sum = 0.0;
+    for (part, (_, colour)) in parts.iter().zip(PART).filter(|(part, _)| **part > 0.0) {
+        let start = scale.at(sum);
+        sum += part;
+        let end = scale.at(sum);
+        pen.rectangle((start, middle - 10, end, middle + 9), colour.filled())?;
+        let label = format!("{:.0} %", part / whole * 100.0);
+        if style::width(&label, SMALL) + 6 <= end - start {
+            let ink = if matches!(colour, BLUE | RED | GREEN | MAUVE) { WHITE } else { INK };
+            pen.text(&label, (i32::midpoint(start, end), middle), Look::SMALL.colour(ink).centred())?;
+        }
     }
     Ok(())
 }
 
-fn draw_bar<B: DrawingBackend>(area: &Drawing<B>, y: i32, name: &str, parts: &[f64; 9]) -> Result<(), FigureError> {
-    let error = |error: DrawingAreaErrorKind<B::ErrorType>| FigureError::of(&error);
-    let right = ("sans-serif", LABEL).into_font().color(&INK).pos(Pos::new(HPos::Right, VPos::Center));
-    area.draw(&Text::new(style::clipped(name, 28), (NAMES - 10, y + 9), right)).map_err(error)?;
-    let total: f64 = parts.iter().sum();
-    if total <= 0.0 {
-        let none = ("sans-serif", SMALL).into_font().color(&GREY);
-        return area.draw(&Text::new("no run tells", (NAMES, y + 2), none)).map_err(error);
-    }
-    let width = f64::from(1100 - NAMES);
-    let mut x = f64::from(NAMES);
-    for (part, (_, colour)) in parts.iter().zip(PARTS) {
-        let end = x + part / total * width;
-        #[expect(clippy::cast_possible_truncation, reason = "pixels of a figure 1,120 wide")]
-        let corners = [(x.round() as i32, y), (end.round() as i32, y + 19)];
-        area.draw(&Rectangle::new(corners, colour.filled())).map_err(error)?;
-        if part / total > 0.045 {
-            let label = format!("{:.0} %", part / total * 100.0);
-            #[expect(clippy::cast_possible_truncation, reason = "pixels of a figure 1,120 wide")]
-            let middle = (x.midpoint(end) as i32, y + 10);
-            let light = matches!(colour, BLUE | RED | GREEN);
-            let style = ("sans-serif", SMALL).into_font().color(if light { &WHITE } else { &INK });
-            area.draw(&Text::new(label, middle, style.pos(Pos::new(HPos::Center, VPos::Center)))).map_err(error)?;
-        }
-        x = end;
-    }
-    Ok(())
-}
-
-/// What each part of the bar holds. `as_recorded` ignores the stops.
-fn parts(group: &Group<'_>, unit: Unit, as_recorded: bool) -> [f64; 9] {
-    let mut parts = [0.0; 9];
+/// What each part of the bar holds. `as_recorded` ignores the stacks' doings. A run whose spending is not recorded is in
+/// no part.
+fn parts(group: &Group<'_>, unit: Unit, as_recorded: bool) -> [f64; PARTS] {
+    let mut parts = [0.0; PARTS];
     for row in &group.rows {
         let Some(recorded) = unit.recorded(row) else { continue };
-        let spent = if as_recorded { recorded } else { unit.at_stop(row).unwrap_or(recorded) };
-        let saved = recorded - spent;
+        let known = if as_recorded { Some((recorded, recorded)) } else { spent(row, unit) };
+        let Some((spent, most)) = known else {
+            parts[5] += recorded;
+            continue;
+        };
+        parts[5] += most - spent;
+        let saved = (recorded - most).max(0.0);
         let after = after_success(row, unit).min(recorded);
-        match row.verdict {
-            Verdict::Unlabelled => {
-                parts[4] += spent;
-                parts[8] += saved;
-            }
-            verdict if verdict.is_fes() && !as_recorded => {
-                parts[3] += spent;
-                parts[5] += saved;
-            }
-            _ if row.outcome == crate::transcript::Outcome::Success => {
+        let (spent_on, saved_on) = match (row.outcome, row.verdict) {
+            (Outcome::Unknown, _) => (4, 9),
+            (_, verdict) if verdict.is_fes() && !as_recorded => (3, 6),
+            (Outcome::Success, _) => {
                 let useful = spent.min(recorded - after);
-                parts[0] += useful;
                 parts[1] += spent - useful;
-                parts[6] += saved;
+                parts[0] -= spent - useful;
+                (0, 7)
             }
-            _ => {
-                parts[2] += spent;
-                parts[7] += saved;
-            }
-        }
+            (Outcome::Failure, Verdict::GoodTrim) => (2, 7),
+            (Outcome::Failure, _) => (2, 8),
+        };
+        parts[spent_on] += spent;
+        parts[saved_on] += saved;
     }
     parts
+}
+
+/// Spent under the stack at least and at most, with what a forced answer costs; `None` where it is not known on whom, or
+/// nothing limits it.
+fn spent(row: &Row, unit: Unit) -> Option<(f64, f64)> {
+    let (low, high) = match unit {
+        Unit::Steps => (row.steps_low as f64, row.steps_high? as f64),
+        Unit::Tokens => (row.tokens_low? as f64, row.tokens_high? as f64),
+        Unit::CostUsd => (row.cost_usd_low?, row.cost_usd_high?),
+    };
+    let is_known = !row.unknown.unread && (row.outcome != Outcome::Success || row.killed_low == row.killed_high);
+    is_known.then(|| (low, high.max(low)))
 }
 
 /// Spent after the success was secured, where that is known.
@@ -135,5 +224,16 @@ fn after_success(row: &Row, unit: Unit) -> f64 {
         Unit::Steps => row.steps_after_secured.map_or(0.0, |steps| steps as f64),
         Unit::Tokens => row.tokens_after_secured.map_or(0.0, |tokens| tokens as f64),
         Unit::CostUsd => 0.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_runs_there_is_a_sentence() {
+        let figure = SpendingFigure { groups: &[], unit: Unit::CostUsd, subtitle: "nothing".to_owned() };
+        assert!(figure.size().1 < 140);
     }
 }

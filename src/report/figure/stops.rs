@@ -1,11 +1,12 @@
 //! At which step each stack stops, and what that did to the run.
 
 use plotters::prelude::*;
-use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::canvas::{Drawing, FigureError, Picture};
-use super::style::{self, FAINT, GREEN, GREY, INK, LABEL, RED, SMALL, STONE, TEAL, TITLE};
-use crate::aggregate::Group;
+use super::pen::{At, Head, Look, MARGIN, Pen, WIDTH};
+use super::style::{self, GREEN, GREY, LABEL, MAUVE, RED, SMALL, STONE, TEAL};
+use crate::aggregate::{Group, Row};
+use crate::report::table::join;
 use crate::verdict::Verdict;
 
 /// Stop steps of a comparison.
@@ -16,104 +17,293 @@ pub struct StopsFigure<'a> {
     pub subtitle: String,
 }
 
-const KINDS: [(&str, RGBColor); 4] =
-    [("success killed", RED), ("stopped after success", TEAL), ("failure stopped", GREEN), ("unlabelled", STONE)];
-const BINS: usize = 40;
-const STRIP: u32 = 64;
-const NAMES: i32 = 250;
-const RIGHT: i32 = 1090;
+/// What a stop was, in the order the parts of a bar are stacked. Of runs that are judged the first three are those of the
+/// tables.
+const KINDS: [(&str, RGBColor); 5] = [
+    ("success killed", RED),
+    ("failure stopped", GREEN),
+    ("stopped after success", TEAL),
+    ("nobody graded the run", STONE),
+    ("unknown: a rule could not be read, or what followed is not recorded", MAUVE),
+];
+const BINS: u64 = 32;
+const LEFT: i32 = 260;
+const RIGHT: i32 = WIDTH.cast_signed() - MARGIN;
+/// Height of the tallest bar: with few stacks there is room to see more.
+const TALLEST: (i32, i32) = (46, 84);
+
+/// Stops by bin and kind.
+type Bins = Vec<[u32; KINDS.len()]>;
+
+/// All that is drawn.
+struct Strips<'a> {
+    /// Those that stopped, with the stops in each bin.
+    strips: Vec<(&'a Group<'a>, Bins)>,
+    /// Never stopped a run, which is known of every run.
+    quiet: Vec<String>,
+    /// Stopped none for certain, but on some runs that is not known.
+    open: Vec<String>,
+    /// Not one run could be read.
+    unread: Vec<String>,
+    /// Steps a bin.
+    width: u64,
+    /// Runs in the tallest bar of all.
+    tallest: u32,
+}
+
+impl<'a> Strips<'a> {
+    fn of(groups: &'a [Group<'a>]) -> Self {
+        let (stopping, others): (Vec<&Group<'_>>, Vec<&Group<'_>>) =
+            groups.iter().partition(|group| group.rows.iter().any(|row| row.is_stop()));
+        let named = |kind: &dyn Fn(&Group<'_>) -> bool| -> Vec<String> {
+            others.iter().filter(|group| kind(group)).map(|group| group.stack.to_string()).collect()
+        };
+        let is_unread = |group: &Group<'_>| group.rows.iter().all(|row| row.unknown.unread);
+        let is_open = |group: &Group<'_>| group.rows.iter().any(|row| row.unknown.unread || row.unknown.diverged);
+        let quiet = named(&|group| !is_open(group));
+        let open = named(&|group| is_open(group) && !is_unread(group));
+        let unread = named(&is_unread);
+        let stops = stopping.iter().flat_map(|group| &group.rows).filter(|row| row.is_stop());
+        let longest = stops.map(|row| row.steps_at_stop).max().unwrap_or(0);
+        let width = bin_width(longest);
+        let count = usize::try_from(longest / width).unwrap_or(0) + 1;
+        let strips: Vec<_> = stopping.into_iter().map(|group| (group, bins(group, width, count))).collect();
+        let bars = strips.iter().flat_map(|(_, bins)| bins).map(|kinds| kinds.iter().sum());
+        Self { tallest: bars.max().unwrap_or(0), quiet, open, unread, strips, width }
+    }
+
+    fn bar_height(&self) -> i32 {
+        if self.strips.len() <= 6 { TALLEST.1 } else { TALLEST.0 }
+    }
+
+    fn strip_height(&self) -> i32 {
+        self.bar_height() + 26
+    }
+
+    fn height(&self) -> i32 {
+        i32::try_from(self.strips.len()).unwrap_or(i32::MAX / 200).saturating_mul(self.strip_height())
+    }
+
+    fn kinds(&self) -> Vec<usize> {
+        let occurs = |kind: &usize| self.strips.iter().flat_map(|(_, bins)| bins).any(|kinds| kinds[*kind] > 0);
+        (0..KINDS.len()).filter(occurs).collect()
+    }
+
+    fn head(&self, subtitle: &str) -> Head {
+        let mut head = Head::new("When each stack stops");
+        if self.strips.is_empty() {
+            head = head.sentence("No stack is known to have stopped a run early.");
+        }
+        head = head.note(subtitle);
+        for (why, names) in [
+            ("never stopped a run", &self.quiet),
+            (
+                "stopped none for certain, but a rule could not be read on some runs, or the stack warned, asked or refused and \
+                 what follows is not recorded",
+                &self.open,
+            ),
+            ("not judged, a rule could not be read on any run", &self.unread),
+        ] {
+            if !names.is_empty() {
+                head = head.note(&format!("{why}: {}", named(names)));
+            }
+        }
+        if self.strips.is_empty() {
+            return head;
+        }
+        let steps = if self.width == 1 { "at one step".to_owned() } else { format!("within {} steps", self.width) };
+        let scale =
+            format!("a bar holds the runs stopped {steps}, with their number; all strips have one height scale");
+        head.note(&scale)
+    }
+}
+
+/// Names as a list; of very many the first.
+pub(super) fn named(names: &[String]) -> String {
+    /// Names told of many.
+    const TOLD: usize = 24;
+    match names.len() {
+        count if count > TOLD => format!("{} and {} more", names[..TOLD].join(", "), count - TOLD),
+        _ => join(names),
+    }
+}
 
 impl Picture for StopsFigure<'_> {
     fn size(&self) -> (u32, u32) {
-        let strips = u32::try_from(self.groups.len()).unwrap_or(u32::MAX);
-        (1120, strips.saturating_mul(STRIP).saturating_add(160))
+        let strips = Strips::of(self.groups);
+        let top = strips.head(&self.subtitle).bottom();
+        if strips.strips.is_empty() {
+            return (WIDTH, top.unsigned_abs() + 20);
+        }
+        (WIDTH, (top + 44 + strips.height() + 40).unsigned_abs())
     }
 
     fn draw<B: DrawingBackend>(&self, area: &Drawing<B>) -> Result<(), FigureError> {
-        let error = |error: DrawingAreaErrorKind<B::ErrorType>| FigureError::of(&error);
-        let title = ("sans-serif", TITLE).into_font().color(&INK);
-        area.draw(&Text::new("When each stack stops", (20, 14), title)).map_err(error)?;
-        area.draw(&Text::new(self.subtitle.clone(), (20, 42), ("sans-serif", SMALL).into_font().color(&GREY)))
-            .map_err(error)?;
-        for (index, (name, colour)) in (0_i32..).zip(KINDS) {
-            let x = 20 + index * 220;
-            area.draw(&Rectangle::new([(x, 66), (x + 14, 80)], colour.filled())).map_err(error)?;
-            area.draw(&Text::new(name, (x + 20, 66), ("sans-serif", SMALL).into_font().color(&INK))).map_err(error)?;
+        let pen = Pen::on(area);
+        let strips = Strips::of(self.groups);
+        let head = strips.head(&self.subtitle);
+        head.draw(&pen)?;
+        if strips.strips.is_empty() {
+            return Ok(());
         }
-        let width = bin_width(self.groups);
-        for (index, group) in (0_i32..).zip(self.groups) {
-            let base = 150 + index * i32::try_from(STRIP).unwrap_or(0);
-            draw_strip(area, base, group, width)?;
+        draw_legend(&pen, &strips, head.bottom() + 10)?;
+        let mut base = head.bottom() + 44 + strips.bar_height();
+        for (group, bins) in &strips.strips {
+            draw_strip(&pen, &strips, base, group, bins)?;
+            base += strips.strip_height();
         }
-        let base = 150 + i32::try_from(self.groups.len()).unwrap_or(0) * i32::try_from(STRIP).unwrap_or(0) - 44;
-        draw_axis(area, base, width)
+        draw_axis(&pen, &strips, base - strips.strip_height())
     }
 }
 
-/// Steps a bin: the longest stop fits into the bins.
-fn bin_width(groups: &[Group<'_>]) -> u64 {
-    let longest = groups.iter().flat_map(|group| &group.rows).filter(|row| row.is_stop()).map(|row| row.steps_at_stop);
-    longest.max().unwrap_or(0) / BINS as u64 + 1
+fn draw_legend<B: DrawingBackend>(pen: &Pen<'_, B>, strips: &Strips<'_>, y: i32) -> Result<(), FigureError> {
+    let mut x = MARGIN;
+    for kind in strips.kinds() {
+        let (name, colour) = KINDS[kind];
+        pen.rectangle((x, y - 7, x + 14, y + 7), colour.filled())?;
+        pen.text(name, (x + 20, y), Look::SMALL)?;
+        x += 44 + style::width(name, SMALL);
+    }
+    Ok(())
 }
 
-fn bin_x(bin: usize) -> i32 {
-    NAMES + i32::try_from(bin).unwrap_or(0) * (RIGHT - NAMES) / i32::try_from(BINS).unwrap_or(1)
+/// Steps a bin, a round number: the longest stop fits into the bins.
+fn bin_width(longest: u64) -> u64 {
+    let powers = (0..19).map(|power| 10_u64.pow(power));
+    let round = powers.flat_map(|power| [1, 2, 5].map(|first: u64| first.saturating_mul(power)));
+    round.into_iter().find(|width| longest / width < BINS).unwrap_or(u64::MAX)
+}
+
+fn bins(group: &Group<'_>, width: u64, count: usize) -> Bins {
+    let mut bins = vec![[0; KINDS.len()]; count];
+    for row in group.rows.iter().filter(|row| row.is_stop()) {
+        let bin = usize::try_from(row.steps_at_stop / width).unwrap_or(usize::MAX);
+        if let Some(kinds) = bins.get_mut(bin) {
+            kinds[kind(row)] += 1;
+        }
+    }
+    bins
+}
+
+/// Which of the kinds a stop is: one that is certain, or why it is not.
+fn kind(row: &Row) -> usize {
+    match row.verdict {
+        _ if row.unknown.unread => 4,
+        _ if row.unknown.unlabelled => 3,
+        _ if row.killed_low == 1 => 0,
+        _ if row.true_stop_low == 1 => 1,
+        Verdict::GoodTrim | Verdict::Rescued if !row.unknown.diverged => 2,
+        _ => 4,
+    }
+}
+
+/// `21 of 494 runs, 4 killed`: what is not known is not 0.
+fn count(bins: &Bins, runs: usize) -> String {
+    let of = |kinds: &[usize]| -> u32 { bins.iter().flat_map(|bin| kinds.iter().map(|kind| bin[*kind])).sum() };
+    let (known, killed, unknown) = (of(&[0, 1, 2]), of(&[0]), of(&[3, 4]));
+    let killed = match (known, unknown) {
+        (_, 0) => format!("{killed} killed"),
+        (0, _) => "killed: unknown".to_owned(),
+        _ => format!("at least {killed} killed"),
+    };
+    format!("{} of {runs} runs, {killed}", known + unknown)
+}
+
+/// The left edge of a bin.
+fn bin_x(bin: usize, count: usize) -> i32 {
+    let (bin, count) = (i32::try_from(bin).unwrap_or(0), i32::try_from(count.max(1)).unwrap_or(1));
+    LEFT + bin * (RIGHT - LEFT) / count
 }
 
 fn draw_strip<B: DrawingBackend>(
-    area: &Drawing<B>,
+    pen: &Pen<'_, B>,
+    strips: &Strips<'_>,
     base: i32,
     group: &Group<'_>,
-    width: u64,
+    bins: &Bins,
 ) -> Result<(), FigureError> {
-    let error = |error: DrawingAreaErrorKind<B::ErrorType>| FigureError::of(&error);
-    let mut bins = [[0_u32; 4]; BINS];
-    let mut stops = 0;
-    for row in group.rows.iter().filter(|row| row.is_stop()) {
-        let bin = usize::try_from(row.steps_at_stop / width).unwrap_or(BINS - 1).min(BINS - 1);
-        let kind = match row.verdict {
-            verdict if verdict.is_fes() => 0,
-            Verdict::GoodTrim | Verdict::Rescued => 1,
-            Verdict::Unlabelled => 3,
-            _ => 2,
-        };
-        bins[bin][kind] += 1;
-        stops += 1;
-    }
-    let right = |size: u32, colour: &RGBColor| {
-        ("sans-serif", size).into_font().color(colour).pos(Pos::new(HPos::Right, VPos::Center))
-    };
-    let name = style::clipped(&group.stack, 28);
-    area.draw(&Text::new(name, (NAMES - 10, base - 22), right(LABEL, &INK))).map_err(error)?;
-    let count = format!("{stops} of {} runs", group.rows.len());
-    area.draw(&Text::new(count, (NAMES - 10, base - 6), right(SMALL, &GREY))).map_err(error)?;
-    area.draw(&PathElement::new(vec![(NAMES, base), (RIGHT, base)], FAINT)).map_err(error)?;
-    let tallest = bins.iter().map(|kinds| kinds.iter().sum::<u32>()).max().unwrap_or(0).max(1);
+    let tallest = strips.bar_height();
+    let name = style::fitted(&group.stack, LABEL, LEFT - 12 - MARGIN);
+    pen.text(&name, (LEFT - 12, base - 24), Look::LABEL.ending())?;
+    let count = count(bins, group.rows.len());
+    pen.text(&count, (LEFT - 12, base - 7), Look::SMALL.colour(GREY).ending())?;
     for (bin, kinds) in bins.iter().enumerate() {
         let mut below = 0;
+        let (left, right) = (bin_x(bin, bins.len()), bin_x(bin + 1, bins.len()));
+        // A wide bin does not make a wide bar.
+        let side = ((right - left - 40) / 2).max(i32::from(right - left > 4));
+        let mut floor = base;
         for (count, (_, colour)) in kinds.iter().zip(KINDS) {
-            let height = |count: u32| i32::try_from(count * 46 / tallest).unwrap_or(0);
-            // A single run stays visible beside a tall neighbour.
-            let top = if *count > 0 { height(below + count).max(height(below) + 2) } else { height(below) };
-            let corners = [(bin_x(bin) + 1, base - top), (bin_x(bin + 1) - 1, base - height(below))];
-            if *count > 0 {
-                area.draw(&Rectangle::new(corners, colour.filled())).map_err(error)?;
+            if *count == 0 {
+                continue;
             }
             below += count;
+            let top = (base - bar(below, strips.tallest, tallest)).min(floor - 3);
+            pen.rectangle((left + side, top, right - side, floor), colour.filled())?;
+            floor = top;
+        }
+        if below > 0 && style::width(&below.to_string(), SMALL) <= right - left {
+            let at = (i32::midpoint(left, right), floor - 8);
+            pen.text(&below.to_string(), at, Look::SMALL.colour(GREY).centred())?;
         }
     }
-    let scale = ("sans-serif", SMALL).into_font().color(&GREY).pos(Pos::new(HPos::Right, VPos::Top));
-    area.draw(&Text::new(format!("max {tallest}"), (RIGHT, base - 46), scale)).map_err(error)
+    pen.line(&[(LEFT, base), (RIGHT, base)], GREY)
 }
 
-fn draw_axis<B: DrawingBackend>(area: &Drawing<B>, base: i32, width: u64) -> Result<(), FigureError> {
-    let error = |error: DrawingAreaErrorKind<B::ErrorType>| FigureError::of(&error);
-    for bin in (0..=BINS).step_by(5) {
-        let style = ("sans-serif", SMALL).into_font().color(&GREY).pos(Pos::new(HPos::Center, VPos::Top));
-        area.draw(&Text::new((bin as u64 * width).to_string(), (bin_x(bin), base), style)).map_err(error)?;
+/// The height of a bar: runs on the one scale of all strips.
+fn bar(runs: u32, of: u32, tallest: i32) -> i32 {
+    i32::try_from(i64::from(runs) * i64::from(tallest) / i64::from(of.max(1))).unwrap_or(tallest)
+}
+
+/// Steps below the last strip: in the middle of bins of one step, else at their edges.
+fn draw_axis<B: DrawingBackend>(pen: &Pen<'_, B>, strips: &Strips<'_>, base: i32) -> Result<(), FigureError> {
+    let count = strips.strips.first().map_or(1, |(_, bins)| bins.len());
+    let every = if count > 20 { 5 } else { 2_usize.min(count) };
+    for bin in (0..=count).step_by(every) {
+        let at: At = if strips.width == 1 && bin < count {
+            (i32::midpoint(bin_x(bin, count), bin_x(bin + 1, count)), base + 14)
+        } else if strips.width == 1 {
+            continue;
+        } else {
+            (bin_x(bin, count), base + 14)
+        };
+        let steps = u64::try_from(bin).unwrap_or(0).saturating_mul(strips.width);
+        pen.text(&steps.to_string(), at, Look::SMALL.colour(GREY).centred())?;
     }
-    let style = ("sans-serif", LABEL).into_font().color(&INK).pos(Pos::new(HPos::Center, VPos::Top));
-    let middle = i32::midpoint(NAMES, RIGHT);
-    area.draw(&Text::new("steps paid for at the stop; each strip has its own height", (middle, base + 18), style))
-        .map_err(error)
+    pen.text("steps (model calls) paid for at the stop", (i32::midpoint(LEFT, RIGHT), base + 36), Look::LABEL.centred())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bins_are_round_and_hold_the_longest_stop() {
+        assert_eq!([0, 1, 31, 32, 63, 64, 159, 160].map(bin_width), [1, 1, 1, 2, 2, 5, 5, 10]);
+        for longest in [0, 5, 77, 1_000, 123_456_789, u64::MAX] {
+            assert!(longest / bin_width(longest) < BINS, "{longest}");
+        }
+    }
+
+    #[test]
+    fn bars_share_one_scale() {
+        assert_eq!(bar(107, 107, 46), 46);
+        assert_eq!(bar(53, 107, 46), 22);
+        assert_eq!(bar(0, 0, 46), 0);
+        assert_eq!(bar(u32::MAX, u32::MAX, 46), 46);
+    }
+
+    #[test]
+    fn what_is_not_known_is_not_told_as_zero() {
+        assert_eq!(count(&vec![[4, 16, 0, 0, 0], [0, 1, 0, 0, 0]], 494), "21 of 494 runs, 4 killed");
+        assert_eq!(count(&vec![[0, 0, 0, 0, 79]], 494), "79 of 494 runs, killed: unknown");
+        assert_eq!(count(&vec![[0, 0, 0, 40, 0]], 50), "40 of 50 runs, killed: unknown");
+        assert_eq!(count(&vec![[2, 1, 0, 0, 5]], 494), "8 of 494 runs, at least 2 killed");
+    }
+
+    #[test]
+    fn nothing_stopped_is_a_sentence() {
+        let figure = StopsFigure { groups: &[], subtitle: "nothing".to_owned() };
+        assert!(figure.size().1 < 120);
+    }
 }

@@ -1,6 +1,6 @@
 //! One look for every figure: fonts, sizes and colours that hold up for colour-blind readers.
 
-use plotters::style::{FontStyle, RGBColor, register_font};
+use plotters::style::{FontStyle, IntoFont, RGBColor, register_font};
 
 /// Registers the embedded font once, so that no system font is needed.
 pub fn register_fonts() -> Result<(), String> {
@@ -43,8 +43,42 @@ pub const ROSE: RGBColor = RGBColor(0xf2, 0xa9, 0xa0);
 pub const AMBER: RGBColor = RGBColor(0xe0, 0x9a, 0x2b);
 /// Spent after success.
 pub const SKY: RGBColor = RGBColor(0x9e, 0xc9, 0xe8);
-/// Unlabelled.
+/// Not graded.
 pub const STONE: RGBColor = RGBColor(0xbd, 0xbd, 0xbd);
+
+/// Beyond what is tolerated.
+pub const SHADE: RGBColor = RGBColor(0xf3, 0xf3, 0xf3);
+/// Not known.
+pub const MAUVE: RGBColor = RGBColor(0x9b, 0x72, 0xb0);
+
+/// The width of a text in pixels.
+pub fn width(text: &str, size: u32) -> i32 {
+    let letters = || u32::try_from(text.chars().count()).unwrap_or(u32::MAX).saturating_mul(size) * 3 / 5;
+    let measured = register_fonts().ok().and_then(|()| ("sans-serif", size).into_font().box_size(text).ok());
+    i32::try_from(measured.map_or_else(letters, |(width, _)| width)).unwrap_or(i32::MAX)
+}
+
+/// A text in lines of at most `most` pixels; a word that is longer is cut.
+pub fn wrapped(text: &str, size: u32, most: i32) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if width(&format!("{line} {word}"), size) <= most => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(fitted(word, size, most)),
+        }
+    }
+    lines
+}
+
+/// A name cut to `most` pixels, with an ellipsis where something was lost.
+pub fn fitted(name: &str, size: u32, most: i32) -> String {
+    // No figure has room for more letters than this.
+    let letters = name.chars().take(300).count();
+    (1..=letters).rev().map(|kept| clipped(name, kept)).find(|text| width(text, size) <= most).unwrap_or_default()
+}
 
 /// A name cut to `width` characters, with an ellipsis where something was lost.
 pub fn clipped(name: &str, width: usize) -> String {
@@ -53,4 +87,22 @@ pub fn clipped(name: &str, width: usize) -> String {
     }
     let kept: String = name.chars().take(width.saturating_sub(1)).collect();
     format!("{}…", kept.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_keep_within_their_width() {
+        let text = "None of these 8 can be shipped at 5 %: `loose-budget` comes nearest and may kill up to 6.3 % of successes.";
+        let lines = wrapped(text, SMALL, 200);
+        assert!(lines.len() > 2);
+        assert!(lines.iter().all(|line| width(line, SMALL) <= 200), "{lines:?}");
+        assert_eq!(lines.join(" "), text);
+        assert_eq!(wrapped("", SMALL, 200), Vec::<String>::new());
+        assert_eq!(fitted("short", SMALL, 200), "short");
+        let cut = fitted("a name that is far too long for its place", SMALL, 100);
+        assert!(cut.ends_with('…') && width(&cut, SMALL) <= 100, "{cut}");
+    }
 }

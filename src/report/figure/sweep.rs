@@ -1,10 +1,13 @@
 //! Killed and saved against the limit, one panel per signal: where the two curves part is the limit to ship.
 
 use plotters::prelude::*;
-use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::canvas::{Drawing, FigureError, Picture};
-use super::style::{BLUE, FAINT, GREY, INK, LABEL, RED, SMALL, TITLE};
+use super::frontier::ungraded;
+use super::pen::{At, Head, Look, MARGIN, Pen, WIDTH};
+use super::scale::{Plane, Quantity, Scale, Tick, ticks};
+use super::style::{self, BLUE, GREY, INK, RED, SMALL};
+use crate::report::choice::percent;
 use crate::stats::RangeEstimate;
 use crate::sweep::{Grid, Results, SettingResult};
 
@@ -22,110 +25,119 @@ pub struct SweepFigure<'a> {
     pub subtitle: String,
 }
 
-const PANEL: (u32, u32) = (560, 440);
-const COLUMNS: usize = 2;
-const HEAD: u32 = 96;
+const HEIGHT: i32 = 440;
+const LEGEND: i32 = 26;
 
 impl SweepFigure<'_> {
-    fn panels(&self) -> usize {
-        self.grid.axes.len().max(1)
+    /// Panels beside each other.
+    fn columns(&self) -> i32 {
+        if self.grid.axes.len() < 2 { 1 } else { 2 }
     }
 
-    fn columns(&self) -> usize {
-        self.panels().min(COLUMNS)
-    }
-}
-
-impl Picture for SweepFigure<'_> {
-    fn size(&self) -> (u32, u32) {
-        let pixels = |count: usize, each: u32| u32::try_from(count).unwrap_or(1).saturating_mul(each);
-        let width = pixels(self.columns(), PANEL.0).max(760);
-        (width, HEAD.saturating_add(pixels(self.panels().div_ceil(self.columns()), PANEL.1)))
+    fn is_ungraded(&self) -> bool {
+        self.results.settings.iter().all(|setting| setting.summary.outcomes.recorded.is_none())
     }
 
-    fn draw<B: DrawingBackend>(&self, area: &Drawing<B>) -> Result<(), FigureError> {
-        let error = |error: DrawingAreaErrorKind<B::ErrorType>| FigureError::of(&error);
-        let small = ("sans-serif", SMALL).into_font();
-        let title = ("sans-serif", TITLE).into_font().color(&INK);
-        area.draw(&Text::new("Killed and saved against the limit", (20, 14), title)).map_err(error)?;
-        area.draw(&Text::new(self.subtitle.clone(), (20, 42), small.color(&GREY))).map_err(error)?;
-        let saved = format!("{} saved on failures and after success, % of all", self.results.unit.name());
-        let max = format!("{} % killed: the most tolerated", style_percent(self.max_fes));
-        let mut x = 20;
-        for (text, colour) in [("successes killed, % of successes", RED), (&saved, BLUE), (&max, GREY)] {
-            area.draw(&Rectangle::new([(x, 72), (x + 14, 76)], colour.filled())).map_err(error)?;
-            area.draw(&Text::new(text.to_owned(), (x + 20, 67), small.color(&INK))).map_err(error)?;
-            x += 34 + i32::try_from(small.box_size(text).map_or(200, |(width, _)| width)).unwrap_or(200);
+    fn head(&self) -> Head {
+        let head = Head::new("Killed and saved against the limit");
+        if self.is_ungraded() {
+            let runs = self.results.settings.iter().map(|setting| setting.summary.runs).max().unwrap_or(0);
+            return head.sentence(&ungraded(runs)).note(&self.subtitle);
         }
-        let body = area.margin(HEAD, 0, 6, 6);
-        let panels = body.split_evenly((self.panels().div_ceil(self.columns()), self.columns()));
-        for (axis, panel) in panels.iter().enumerate().take(self.grid.axes.len()) {
-            self.draw_panel(axis, panel)?;
-        }
-        Ok(())
+        head.note(&self.subtitle)
     }
-}
 
-impl SweepFigure<'_> {
-    /// The settings of an axis with their positions among all settings.
+    /// The settings of an axis with their positions among all settings, by limit.
     fn of_axis(&self, axis: usize) -> Vec<(usize, &SettingResult)> {
         let mut own: Vec<(usize, &SettingResult)> =
             self.results.settings.iter().enumerate().filter(|(_, setting)| setting.axis == axis).collect();
         own.sort_by(|a, b| a.1.limit.total_cmp(&b.1.limit));
         own
     }
+}
 
-    fn draw_panel<B: DrawingBackend>(&self, axis: usize, area: &Drawing<B>) -> Result<(), FigureError> {
-        let error = |error: DrawingAreaErrorKind<B::ErrorType>| FigureError::of(&error);
+impl Picture for SweepFigure<'_> {
+    fn size(&self) -> (u32, u32) {
+        let top = self.head().bottom();
+        if self.is_ungraded() {
+            return (WIDTH, top.unsigned_abs() + 20);
+        }
+        let panels = i32::try_from(self.grid.axes.len().max(1)).unwrap_or(1);
+        let rows = (panels + self.columns() - 1) / self.columns();
+        (WIDTH, (top + LEGEND + rows.saturating_mul(HEIGHT)).unsigned_abs())
+    }
+
+    fn draw<B: DrawingBackend>(&self, area: &Drawing<B>) -> Result<(), FigureError> {
+        let pen = Pen::on(area);
+        let head = self.head();
+        head.draw(&pen)?;
+        if self.is_ungraded() {
+            return Ok(());
+        }
+        let (mut x, y) = (MARGIN, head.bottom() + 8);
+        let saved = format!("{} saved on failures and after success, % of all", self.results.unit.noun());
+        for (text, colour) in [("successes killed, % of successes", RED), (&saved, BLUE)] {
+            pen.dot((x + 7, y), 5, colour, colour)?;
+            pen.text(text, (x + 20, y), Look::SMALL)?;
+            x += 44 + style::width(text, SMALL);
+        }
+        let tolerated = format!("tolerated killed: {}", percent(self.max_fes));
+        pen.dashes((x, y), (x + 20, y), INK.stroke_width(1))?;
+        pen.text(&tolerated, (x + 28, y), Look::SMALL)?;
+        x += 52 + style::width(&tolerated, SMALL);
+        if self.results.settings.iter().flat_map(|setting| [killed(setting), useful(setting)]).any(|of| is_range(&of)) {
+            pen.text("box: known only within bounds", (x, y), Look::SMALL.colour(GREY))?;
+        }
+        let width = WIDTH.cast_signed() / self.columns();
+        for (axis, place) in (0..self.grid.axes.len()).zip(0..) {
+            let (column, row) = (place % self.columns(), place / self.columns());
+            self.draw_panel(&pen, axis, (column * width, head.bottom() + LEGEND + row * HEIGHT), width)?;
+        }
+        Ok(())
+    }
+}
+
+impl SweepFigure<'_> {
+    fn draw_panel<B: DrawingBackend>(
+        &self,
+        pen: &Pen<'_, B>,
+        axis: usize,
+        (left, top): At,
+        width: i32,
+    ) -> Result<(), FigureError> {
         let Some(of) = self.grid.axes.get(axis) else { return Ok(()) };
         let settings = self.of_axis(axis);
-        let limits: Vec<f64> = settings.iter().map(|(_, setting)| setting.limit).collect();
-        let highs = settings.iter().flat_map(|(_, setting)| [setting.summary.fes_rate(), setting.useful]);
-        let most =
-            highs.filter_map(|estimate| estimate.upper().or(estimate.high.value)).fold(self.max_fes * 1.5, f64::max);
-        let (right, top) = (limits.len() as f64 - 0.5, (most * 108.0).min(103.0));
-        let mut chart = ChartBuilder::on(area)
-            .x_label_area_size(48)
-            .y_label_area_size(52)
-            .margin(10)
-            .build_cartesian_2d(-0.5..right, 0.0..top)
-            .map_err(error)?;
-        let label = |x: &f64| place(*x).and_then(|at| limits.get(at)).map_or_else(String::new, |limit| short(*limit));
-        chart
-            .configure_mesh()
-            .disable_x_mesh()
-            .x_labels(limits.len().min(12) * 2 + 1)
-            .x_label_formatter(&label)
-            .x_desc(format!("{} … ({})", of.name(), of.unit()))
-            .y_label_formatter(&|y| format!("{y} %"))
-            .axis_desc_style(("sans-serif", LABEL).into_font().color(&INK))
-            .label_style(("sans-serif", SMALL).into_font().color(&GREY))
-            .light_line_style(WHITE)
-            .bold_line_style(FAINT)
-            .axis_style(GREY)
-            .draw()
-            .map_err(error)?;
-        let tolerated = [(-0.5, self.max_fes * 100.0), (right, self.max_fes * 100.0)];
-        chart.draw_series(DashedLineSeries::new(tolerated, 5, 4, GREY.stroke_width(1))).map_err(error)?;
-        for (colour, shift, of) in [(RED, -0.06, killed as Of), (BLUE, 0.06, useful as Of)] {
-            let points: Vec<(f64, RangeEstimate)> =
-                settings.iter().enumerate().map(|(at, (_, setting))| (at as f64 + shift, of(setting))).collect();
-            let line = points.iter().filter_map(|(x, estimate)| Some((*x, estimate.value()? * 100.0)));
-            chart.draw_series(LineSeries::new(line.clone(), colour.stroke_width(2))).map_err(error)?;
-            chart.draw_series(line.map(|at| Circle::new(at, 4, colour.filled()))).map_err(error)?;
-            for (x, estimate) in &points {
-                if let Some(interval) = estimate.interval() {
-                    let bar = [(*x, interval.low * 100.0), (*x, interval.high * 100.0)];
-                    chart.draw_series(LineSeries::new(bar, colour.mix(0.45).stroke_width(2))).map_err(error)?;
-                }
-            }
+        let name = axis_name(&of.name(), of.unit());
+        let estimates = || settings.iter().flat_map(|(_, setting)| [killed(setting), useful(setting)]);
+        if !estimates().any(|estimate| estimate.is_defined()) {
+            let text = format!("{name}: no run tells what the signal reads, so there is nothing to draw.");
+            let lines = style::wrapped(&text, SMALL, width - 2 * MARGIN - 20);
+            return (0..)
+                .zip(lines)
+                .try_for_each(|(at, line)| pen.text(&line, (left + MARGIN, top + 60 + at * 19), Look::SMALL));
         }
-        let chosen = settings.iter().position(|(at, _)| self.chosen == Some(*at));
-        if let Some(x) = chosen.map(|at| at as f64) {
-            chart.draw_series(DashedLineSeries::new([(x, 0.0), (x, top)], 2, 4, INK.stroke_width(1))).map_err(error)?;
-            let style = ("sans-serif", SMALL).into_font().color(&INK).pos(Pos::new(HPos::Left, VPos::Top));
-            let text = EmptyElement::at((x, top)) + Text::new("chosen", (5, 2), style);
-            chart.draw_series([text]).map_err(error)?;
+        let highs = estimates().filter_map(|estimate| estimate.upper().or(estimate.high.value));
+        let high = (highs.fold(self.max_fes * 1.5, f64::max) * 104.0).min(104.0);
+        let lows = estimates().filter_map(|estimate| estimate.lower().or(estimate.low.value));
+        let low = (lows.fold(0.0, f64::min) * 104.0).max(-100.0);
+        let count = settings.len() as f64;
+        let plane = Plane {
+            x: Scale::new((-0.5, count - 0.5), (left + 66, left + width - 30)),
+            y: Scale::new((low, high), (top + HEIGHT - 64, top + 44)),
+            pad: 0,
+        };
+        let x_ticks = limit_ticks(&settings, width - 96);
+        plane.draw(pen, (&x_ticks, &ticks(low, high, 8, Quantity::Percent, false)), (&name, "%"))?;
+        let (left, top, right, bottom) = plane.frame();
+        let tolerated = plane.y.at(self.max_fes * 100.0);
+        pen.dashes((left, tolerated), (right, tolerated), INK.stroke_width(1))?;
+        for (colour, shift, of) in [(RED, -4, killed as Of), (BLUE, 4, useful as Of)] {
+            draw_curve(pen, &plane, &settings, colour, shift, of)?;
+        }
+        if let Some(at) = settings.iter().position(|(at, _)| self.chosen == Some(*at)) {
+            let x = plane.x.at(at as f64);
+            pen.dashes((x, top), (x, bottom), INK.stroke_width(1))?;
+            pen.text("chosen", (x, top - 9), Look::SMALL.centred())?;
         }
         Ok(())
     }
@@ -142,15 +154,65 @@ fn useful(setting: &SettingResult) -> RangeEstimate {
     setting.useful
 }
 
-/// The position of a limit on the axis; `None` between two limits.
-fn place(x: f64) -> Option<usize> {
-    let near = x.round();
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked not to be negative")]
-    ((x - near).abs() < 1e-6 && near >= 0.0).then_some(near as usize)
+/// Points with their intervals, joined where neighbours are points; boxes where only bounds are known.
+fn draw_curve<B: DrawingBackend>(
+    pen: &Pen<'_, B>,
+    plane: &Plane,
+    settings: &[(usize, &SettingResult)],
+    colour: RGBColor,
+    shift: i32,
+    of: Of,
+) -> Result<(), FigureError> {
+    let (_, _, _, bottom) = plane.frame();
+    let mut line: Vec<At> = Vec::new();
+    for (at, (_, setting)) in settings.iter().enumerate() {
+        let estimate = of(setting);
+        let x = plane.x.at(at as f64) + shift;
+        let y = |share: f64| plane.y.at(share * 100.0);
+        if let Some(interval) = estimate.interval() {
+            pen.line(&[(x, y(interval.low)), (x, y(interval.high))], colour.mix(0.45).stroke_width(2))?;
+        }
+        if let Some(value) = estimate.value() {
+            line.push((x, y(value)));
+            continue;
+        }
+        if let Some(high) = estimate.high.value {
+            let low = estimate.low.value.map_or(bottom, y);
+            pen.rectangle((x - 4, y(high) - 1, x + 4, low + 1), colour.mix(0.25).filled())?;
+            pen.rectangle((x - 4, y(high) - 1, x + 4, low + 1), colour)?;
+            if estimate.low.value.is_none() {
+                // Nothing limits it from below.
+                pen.shape(&[(x - 6, bottom - 8), (x + 6, bottom - 8), (x, bottom)], colour.filled())?;
+            }
+        }
+        draw_line(pen, &std::mem::take(&mut line), colour)?;
+    }
+    draw_line(pen, &line, colour)
 }
 
-fn style_percent(share: f64) -> String {
-    format!("{:.3}", share * 100.0).trim_end_matches('0').trim_end_matches('.').to_owned()
+fn draw_line<B: DrawingBackend>(pen: &Pen<'_, B>, points: &[At], colour: RGBColor) -> Result<(), FigureError> {
+    if points.len() > 1 {
+        pen.line(points, colour.stroke_width(2))?;
+    }
+    points.iter().try_for_each(|point| pen.dot(*point, 4, colour, colour))
+}
+
+fn is_range(estimate: &RangeEstimate) -> bool {
+    estimate.is_defined() && !estimate.is_point()
+}
+
+/// The limits, or every second, third … where all have no room within `width`.
+fn limit_ticks(settings: &[(usize, &SettingResult)], width: i32) -> Vec<Tick> {
+    let labels: Vec<Tick> =
+        settings.iter().enumerate().map(|(at, (_, setting))| (at as f64, short(setting.limit))).collect();
+    let widest = labels.iter().map(|(_, label)| style::width(label, SMALL) + 10).max().unwrap_or(0);
+    let room = usize::try_from(width / widest.max(1)).unwrap_or(1).max(1);
+    let every = labels.len().div_ceil(room).max(1);
+    labels.into_iter().step_by(every).collect()
+}
+
+fn axis_name(name: &str, unit: &str) -> String {
+    format!("{name} … ({unit})")
 }
 
 /// A limit in few characters: `200k`, `1.5M`.
@@ -162,4 +224,14 @@ fn short(limit: f64) -> String {
     };
     let text = format!("{value:.3}");
     format!("{}{suffix}", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_are_short() {
+        assert_eq!([2.0, 0.05, 50_000.0, 1_500_000.0, 0.0].map(short), ["2", "0.05", "50k", "1.5M", "0"]);
+    }
 }

@@ -15,6 +15,17 @@ fn compared(desk: &Desk) {
     assert_eq!(desk.told("compare a.jsonl --stacks s.toml --out out").0, 0);
 }
 
+/// Writes another cell into the first row.
+fn put_cell(desk: &Desk, column: &str, cell: &str) {
+    let text = desk.read("out/rows.csv");
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let header = reader.headers().unwrap().clone();
+    let at = header.iter().position(|name| name == column).unwrap();
+    let row = reader.records().next().unwrap().unwrap();
+    let cells: Vec<&str> = row.iter().enumerate().map(|(nth, old)| if nth == at { cell } else { old }).collect();
+    desk.put("out/rows.csv", &format!("{}\n{}\n", header.iter().collect::<Vec<_>>().join(","), cells.join(",")));
+}
+
 #[test]
 fn what_cannot_be_written_is_an_error() {
     let commands = [
@@ -60,10 +71,8 @@ fn results_that_are_no_results_are_refused_with_their_place() {
         (
             "of another version",
             |desk| {
-                desk.put(
-                    "out/manifest.json",
-                    &desk.read("out/manifest.json").replace("\"rows_version\": 2", "\"rows_version\": 99"),
-                );
+                let manifest = desk.read("out/manifest.json");
+                desk.put("out/manifest.json", &manifest.replace("\"rows_version\": ", "\"rows_version\": 99"));
             },
             3,
             "version 99",
@@ -76,25 +85,8 @@ fn results_that_are_no_results_are_refused_with_their_place() {
             3,
             "rows.csv:3",
         ),
-        (
-            "with a verdict of no sense",
-            |desk| desk.put("out/rows.csv", &desk.read("out/rows.csv").replace("unlabelled", "splendid")),
-            3,
-            "splendid",
-        ),
-        (
-            "with a number of no sense",
-            |desk| {
-                desk.put(
-                    "out/rows.csv",
-                    &desk
-                        .read("out/rows.csv")
-                        .replace(",s,unlabelled,exact,unknown,unknown,,1,", ",s,unlabelled,exact,unknown,unknown,,-1,"),
-                );
-            },
-            3,
-            "rows.csv:2",
-        ),
+        ("with a verdict of no sense", |desk| put_cell(desk, "verdict", "splendid"), 3, "splendid"),
+        ("with a number of no sense", |desk| put_cell(desk, "steps_recorded", "-1"), 3, "rows.csv:2"),
     ];
     let mut rows = Vec::new();
     for (what, damage, exit, said) in cases {
@@ -132,4 +124,38 @@ fn what_a_killed_writer_left_is_swept_up() {
                 assert_eq!(desk.read("out/notes.txt"), "mine", "what is not ours stays");
             }),
     ]);
+}
+
+#[test]
+fn a_half_written_folder_is_no_corpus() {
+    let commands = [
+        "corpus each",
+        "compare each --stacks s.toml",
+        "convert each --out all.jsonl",
+        "check each --stacks s.toml --fail-on fes_rate>0.5",
+    ];
+    let rows = commands.map(|command| {
+        row(format!("half a folder of runs: {command}"), command)
+            .file("a.jsonl", run("a"))
+            .file("s.toml", STACK)
+            .prepare(|desk| {
+                assert_eq!(desk.told("convert a.jsonl --out each/").0, 0);
+                desk.put("each/INCOMPLETE", "");
+            })
+            .exit(3)
+            .says("half written")
+            .says("each")
+    });
+    let mine = row("a file of the same name", "corpus .")
+        .file("INCOMPLETE", "my list")
+        .file("a.jsonl", run("a"))
+        .runs(1)
+        .says("trace");
+    let in_the_way = row("a file of the same name in the way", "convert a.jsonl --out each/")
+        .file("a.jsonl", run("a"))
+        .file("each/INCOMPLETE", "my list")
+        .exit(3)
+        .says("in the way")
+        .after(|desk| assert_eq!(desk.read("each/INCOMPLETE"), "my list"));
+    check(rows.into_iter().chain([mine, in_the_way]).collect());
 }

@@ -29,8 +29,9 @@ pub struct TableFile {
 
 /// Something that answers the cases of one folder.
 pub trait Oracle {
-    /// What `expected` should be for a case: `row` is the whole line, without its `expected`.
-    fn answer(&self, table: &str, row: &Value) -> Result<Value, CaseError>;
+    /// What `expected` should be for a case: `row` is the whole line, without its `expected`, whose fields
+    /// are `asked`.
+    fn answer(&self, table: &str, row: &Value, asked: &[String]) -> Result<Value, CaseError>;
 
     /// Reads one line of a table.
     fn read(&self, line: &str) -> Result<Value, serde_json::Error> {
@@ -75,6 +76,19 @@ pub struct NotApplicable {
     pub why: String,
 }
 
+/// A case that is not what a table may hold.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Malformed {
+    /// The table's path.
+    pub file: String,
+    /// The folder that names the system or framework.
+    pub folder: String,
+    /// The case: its id, else its line.
+    pub id: String,
+    /// What is wrong with it.
+    pub why: String,
+}
+
 /// The outcome of a conformance run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ConformanceReport {
@@ -86,16 +100,19 @@ pub struct ConformanceReport {
     pub disagreed: Vec<Disagreement>,
     /// Cases that rest on something that is not the framework's own.
     pub not_applicable: Vec<NotApplicable>,
+    /// Cases that are not what a table may hold: an error of the table.
+    pub malformed: Vec<Malformed>,
     /// Files no system or preset knows. An error, not a skip.
     pub unknown_tables: Vec<String>,
-    /// Cases by system, in name order: (cases, agreed).
+    /// Cases by system or framework (the folder), in name order: (cases, agreed).
     pub systems: BTreeMap<String, (usize, usize)>,
 }
 
 impl ConformanceReport {
-    /// True when every case agreed or was set aside with a reason, there was at least one, and every table is known.
+    /// True when every case could be read and agreed, or was set aside with a reason, there was at least
+    /// one, and every table is known.
     pub fn all_agreed(&self) -> bool {
-        self.cases > 0 && self.disagreed.is_empty() && self.unknown_tables.is_empty()
+        self.cases > 0 && self.disagreed.is_empty() && self.malformed.is_empty() && self.unknown_tables.is_empty()
     }
 }
 
@@ -123,9 +140,9 @@ fn recordings(files: &[TableFile]) -> BTreeMap<&str, &str> {
     let by_path: BTreeMap<&str, &str> = files.iter().map(|file| (file.path.as_str(), file.text.as_str())).collect();
     for file in files {
         for name in named_recordings(&file.text) {
-            if let Some((path, text)) = by_path.get_key_value(sibling(&file.path, &name).as_str()) {
-                named.insert(*path, *text);
-            }
+            let beside = beside(&file.path, &name);
+            let found = beside.iter().find_map(|path| by_path.get_key_value(path.as_str()));
+            named.extend(found.map(|(path, text)| (*path, *text)));
         }
     }
     named
@@ -144,9 +161,10 @@ pub fn named_recordings(table: &str) -> Vec<String> {
     names
 }
 
-/// The path of a file beside `path`.
-pub fn sibling(path: &str, name: &str) -> String {
-    Path::new(path).with_file_name(name).to_string_lossy().into_owned()
+/// The paths a file beside `path` may have: plain or packed.
+fn beside(path: &str, name: &str) -> [String; 3] {
+    ["", ".gz", ".zst"]
+        .map(|packed| Path::new(path).with_file_name(format!("{name}{packed}")).to_string_lossy().into_owned())
 }
 
 /// The folder and the stem of a path.
@@ -154,7 +172,23 @@ fn place(path: &str) -> (String, String) {
     let path = Path::new(path);
     let text =
         |part: Option<&std::ffi::OsStr>| part.map(|part| part.to_string_lossy().into_owned()).unwrap_or_default();
-    (text(path.parent().and_then(Path::file_name)), text(path.file_stem()))
+    let name = text(path.file_name());
+    let stem = table_name(&name).unwrap_or(&name);
+    (text(path.parent().and_then(Path::file_name)), stem.to_owned())
+}
+
+/// The table's name in a file name: what stands before `.jsonl`, and `.gz` or `.zst` after it; `None`
+/// when the file is no table.
+pub fn table_name(file_name: &str) -> Option<&str> {
+    let unpacked = [".gz", ".zst"].iter().find_map(|packed| file_name.strip_suffix(packed)).unwrap_or(file_name);
+    unpacked.strip_suffix(".jsonl").filter(|name| !name.is_empty())
+}
+
+/// The known table a file's name means: its own name, else the longest known one that it holds.
+fn known_table(name: &str, known: &[&'static str]) -> Option<&'static str> {
+    let exact = known.iter().copied().find(|known| *known == name);
+    let held = || known.iter().copied().filter(|known| name.contains(known)).max_by_key(|known| known.len());
+    exact.or_else(held)
 }
 
 fn run_table(
@@ -167,7 +201,7 @@ fn run_table(
 ) {
     for (index, line) in file.text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let case = Case::of(file, index + 1, oracle.read(line), recordings);
-        let answer = case.row.as_ref().map_err(Clone::clone).and_then(|row| oracle.answer(table, row));
+        let answer = case.row.as_ref().map_err(Clone::clone).and_then(|row| oracle.answer(table, row, &case.asked));
         if answer == Err(CaseError::UnknownTable) {
             report.unknown_tables.push(file.path.clone());
             return;
@@ -175,13 +209,25 @@ fn run_table(
         report.cases += 1;
         let tally = report.systems.entry(folder.to_owned()).or_default();
         tally.0 += 1;
-        match case.judge(answer, oracle.nested()) {
-            Ok(None) => {
-                report.agreed += 1;
-                tally.1 += 1;
+        let Case { file, id, expected, .. } = case;
+        match answer {
+            Ok(got) => match first_difference(&expected, &got, oracle.nested()) {
+                None => {
+                    report.agreed += 1;
+                    tally.1 += 1;
+                }
+                Some(Difference { field, expected, got }) => {
+                    report.disagreed.push(Disagreement { file, id, field, expected, got });
+                }
+            },
+            Err(CaseError::NotApplicable(why)) => report.not_applicable.push(NotApplicable { file, id, why }),
+            Err(error) => {
+                let why = match error {
+                    CaseError::BadCase(why) => why,
+                    error => error.to_string(),
+                };
+                report.malformed.push(Malformed { file, folder: folder.to_owned(), id, why });
             }
-            Ok(Some(disagreement)) => report.disagreed.push(disagreement),
-            Err(not_applicable) => report.not_applicable.push(not_applicable),
         }
     }
 }
@@ -193,6 +239,8 @@ struct Case {
     /// The line without its `expected`, or why it cannot be read.
     row: Result<Value, CaseError>,
     expected: Value,
+    /// The fields of `expected`.
+    asked: Vec<String>,
 }
 
 impl Case {
@@ -207,6 +255,7 @@ impl Case {
             id: format!("line {line_number}"),
             row: Err(CaseError::BadCase(why)),
             expected: Value::Null,
+            asked: Vec::new(),
         };
         let mut row = match line {
             Ok(Value::Object(row)) => row,
@@ -220,29 +269,14 @@ impl Case {
             let recording = input
                 .get("file")
                 .and_then(Value::as_str)
-                .and_then(|name| recordings.get(sibling(&file.path, name).as_str()))
+                .and_then(|name| beside(&file.path, name).iter().find_map(|path| recordings.get(path.as_str())))
                 .map(|text| Value::from(*text));
             if let Some(recording) = recording {
                 input.insert("recording".to_owned(), recording);
             }
         }
         let id = row.get("id").and_then(Value::as_str).map_or_else(|| format!("line {line_number}"), str::to_owned);
-        Self { file: file.path.clone(), id, row: Ok(Value::Object(row)), expected }
-    }
-
-    /// `Ok(None)`: agreed.
-    fn judge(self, answer: Result<Value, CaseError>, nested: Nested) -> Result<Option<Disagreement>, NotApplicable> {
-        let Self { file, id, expected, .. } = self;
-        match answer {
-            Ok(got) => Ok(first_difference(&expected, &got, nested).map(|difference| {
-                let Difference { field, expected, got } = difference;
-                Disagreement { file, id, field, expected, got }
-            })),
-            Err(CaseError::NotApplicable(why)) => Err(NotApplicable { file, id, why }),
-            Err(error) => {
-                let got = Value::from(error.to_string());
-                Ok(Some(Disagreement { file, id, field: "input".to_owned(), expected, got }))
-            }
-        }
+        let asked = expected.as_object().map(|expected| expected.keys().cloned().collect()).unwrap_or_default();
+        Self { file: file.path.clone(), id, row: Ok(Value::Object(row)), expected, asked }
     }
 }

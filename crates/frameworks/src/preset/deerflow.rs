@@ -6,6 +6,7 @@ use super::frame::counters::Window;
 use super::frame::identity::arguments;
 use super::frame::{Action, Acts, Machine, Parameter, Recipe, Settings, SettingsError, wrong_kind};
 use super::{Preset, plain_case};
+use crate::python;
 use crate::transcript::fingerprint::canonical_json;
 use crate::transcript::{Event, Message, Moment, Name, PointView, ToolCall};
 
@@ -245,19 +246,8 @@ fn key(call: &ToolCall) -> String {
 /// The path and the buckets of the first and last line read.
 fn place(given: &Map<String, Value>) -> String {
     let path = given.get("path").and_then(Value::as_str).unwrap_or_default();
-    let start = given.get("start_line").and_then(line).unwrap_or(1);
-    let end = given.get("end_line").and_then(line).unwrap_or(start);
+    let start = given.get("start_line").and_then(python::small_int).unwrap_or(1);
+    let end = given.get("end_line").and_then(python::small_int).unwrap_or(start);
     let bucket = |line: i64| (line.max(1) - 1) / BUCKET;
     format!("{path}:{}-{}", bucket(start.min(end)), bucket(start.max(end)))
-}
-
-/// A line number as Python's `int` reads it.
-fn line(value: &Value) -> Option<i64> {
-    match value {
-        #[expect(clippy::cast_possible_truncation, reason = "a fraction is cut off, as Python does")]
-        Value::Number(number) => number.as_i64().or_else(|| number.as_f64().map(|double| double as i64)),
-        Value::String(text) => text.trim().parse().ok(),
-        Value::Bool(flag) => Some(i64::from(*flag)),
-        _ => None,
-    }
 }

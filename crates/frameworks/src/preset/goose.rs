@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::frame::counters::Streak;
 use super::frame::identity::arguments;
-use super::frame::{Action, Acts, Machine, Parameter, Recipe, Settings, SettingsError};
+use super::frame::{Action, Acts, COMBINED, Machine, Parameter, Recipe, Settings, SettingsError};
 use super::{Preset, Variant};
 use crate::decision::Need;
 use crate::transcript::{Event, Message, Name, ToolCall};
@@ -55,14 +55,20 @@ pub(super) fn preset() -> Preset {
     }
 }
 
+/// The driver's device that puts both checks in force.
+const BOTH: &str = "both_checks";
+
 #[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
 fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     let variant = match rule {
-        "repetition_check" => "documented",
+        "repetition_check" | COMBINED => "documented",
         "repeated_error" => "repeated-error",
         _ => "shipped",
     };
-    Ok(Settings { variant: Some(variant.to_owned()), only: None, ..Settings::of_case(rule, input) })
+    let mut settings = Settings { variant: Some(variant.to_owned()), only: None, ..Settings::of_case(rule, input) };
+    // All at once: the two checks that have an effect.
+    settings.driver.insert(BOTH.to_owned(), Value::Bool(rule == COMBINED));
+    Ok(settings)
 }
 
 #[derive(Clone, Debug)]
@@ -74,8 +80,9 @@ struct Goose {
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+    let both = settings.device(BOTH) == Some(&Value::Bool(true));
     let max = settings.opt_int("max_repetitions", None)?.filter(|_| settings.is_variant("documented"));
-    let errors = settings.is_variant("repeated-error").then(RepeatedError::default);
+    let errors = (settings.is_variant("repeated-error") || both).then(RepeatedError::default);
     let rules: &[&str] = if errors.is_some() { &[REPETITION, ERRORS] } else { &[REPETITION] };
     let machine = Goose { max, streak: Streak::default(), errors };
     Ok(Recipe::new(machine, rules).needs(ERRORS, Need::ErrorFlags).blind(&[REPETITION]))

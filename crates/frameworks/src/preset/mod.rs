@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use crate::decision::Strategy;
 use crate::diagnostic::nearest;
-pub use frame::{Parameter, PresetStrategy, Recipe, Settings, SettingsError};
+pub use frame::{COMBINED, Parameter, PresetStrategy, Recipe, Settings, SettingsError};
 pub use traps::{Trap, traps};
 
 /// One version of the same rules, where documented and shipped behaviour differ.
@@ -45,8 +45,8 @@ pub struct Preset {
     pub tables: &'static [&'static str],
     /// Makes the machine.
     pub build: fn(&Settings) -> Result<Recipe, SettingsError>,
-    /// Reads a golden case's input (`config` and the driver's devices) for the rule it drives; an
-    /// error says why the case does not apply.
+    /// Reads a golden case's input (`config` and the driver's devices) for the rule it drives, or for all
+    /// of them at once ([`COMBINED`]); an error says why the case does not apply.
     pub case: fn(rule: &str, input: &Map<String, Value>) -> Result<Settings, String>,
 }
 

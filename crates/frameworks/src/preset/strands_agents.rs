@@ -3,7 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::Preset;
-use super::frame::{Action, Acts, Facts, Machine, Parameter, Recipe, Settings, SettingsError, python};
+use super::frame::{Action, Acts, COMBINED, Facts, Machine, Parameter, Recipe, Settings, SettingsError};
+use crate::python;
 use crate::decision::Need;
 use crate::transcript::{Event, Instant, Message, Moment, PointView, Role};
 
@@ -89,7 +90,16 @@ pub(super) fn preset() -> Preset {
 
 #[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
 fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
-    Ok(Settings::of_case(rule, input).devices(&["seconds_per_model_call"]))
+    let mut settings = Settings::of_case(rule, input).devices(&["seconds_per_model_call"]);
+    if rule == COMBINED {
+        // An agent, a swarm and a graph are driven apart: the configuration says which it is.
+        settings.only = Some(match () {
+            () if settings.gives(&["max_node_executions"]) => GRAPH.to_owned(),
+            () if settings.gives(&["limits"]) => LIMITS.to_owned(),
+            () => SWARM.to_owned(),
+        });
+    }
+    Ok(settings)
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
@@ -133,7 +143,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
 
 /// The caps in their order, or the framework's refusal.
 fn caps(limits: Option<&Value>) -> Result<[Option<u64>; 3], SettingsError> {
-    let Some(limits) = limits.filter(|limits| python::truth(limits)) else { return Ok([None; 3]) };
+    let Some(limits) = limits.filter(|limits| python::is_true(limits)) else { return Ok([None; 3]) };
     let Some(limits) = limits.as_object() else {
         return Err(SettingsError::refused("TypeError", "limits must be a mapping"));
     };

@@ -10,8 +10,6 @@ pub mod agentica;
 pub mod awaken;
 pub mod benchmark;
 pub mod mira;
-pub mod pyjson;
-pub mod python;
 mod round;
 mod settings;
 #[cfg(test)]
@@ -37,10 +35,37 @@ pub struct SystemInfo {
     pub manual: &'static str,
     /// Builds the strategy from its native configuration.
     pub build: fn(&Settings) -> Result<Box<dyn Strategy>, ConfigError>,
-    /// What the original code answers for one golden case: the table's file stem and the case's
-    /// `input`. Where the input names a recording (`input.file`), its text stands in
-    /// `input.recording`.
-    pub answer: fn(&str, &Value) -> Result<Value, CaseError>,
+    /// Its golden tables.
+    pub tables: &'static [&'static str],
+    /// Which of them a case belongs to by its shape, where its file has a name of its own.
+    pub table_of: fn(&GoldenCase<'_>) -> Option<&'static str>,
+    /// What the original code answers for one golden case of one of the tables.
+    pub answer: fn(&GoldenCase<'_>) -> Result<Value, CaseError>,
+}
+
+/// A case of a golden table.
+#[derive(Clone, Copy, Debug)]
+pub struct GoldenCase<'c> {
+    /// The table: one of the system's own.
+    pub table: &'c str,
+    /// The case's `input`. Where it names a recording (`input.file`), the text stands in `input.recording`.
+    pub input: &'c Value,
+    /// The release that answered (`original_version`), where the case says.
+    pub version: Option<&'c str>,
+    /// The fields that are asked for.
+    pub asked: &'c [String],
+}
+
+impl GoldenCase<'_> {
+    /// Does the input have all these fields?
+    fn has(&self, fields: &[&str]) -> bool {
+        fields.iter().all(|field| self.input.get(field).is_some())
+    }
+
+    /// Is this field asked for?
+    fn asks(&self, field: &str) -> bool {
+        self.asked.iter().any(|asked| asked == field)
+    }
 }
 
 impl std::fmt::Debug for SystemInfo {

@@ -27,7 +27,12 @@ impl ConfigText {
     pub fn json_error(&self, error: &serde_json::Error, what: &str, help: &str) -> ConfigError {
         let before: usize = self.text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
         let at = before + error.column().saturating_sub(1);
-        self.error_in(at..at, format!("{what}: {}", message_of(error)), help)
+        let message = message_of(error);
+        // Of an unknown name serde tells the end of what it stands in.
+        let named = ["unknown field `", "unknown variant `"].iter().find_map(|start| message.strip_prefix(start));
+        let name = named.and_then(|rest| rest.split('`').next());
+        let span = name.and_then(|name| self.key(name, 0..self.text.len())).unwrap_or(at..at);
+        self.error_in(span, format!("{what}: {message}"), help)
     }
 
     /// The text as TOML, in JSON's terms (times become text).

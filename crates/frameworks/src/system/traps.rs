@@ -223,7 +223,7 @@ fn mira(settings: &Settings) -> Vec<ConfigTrap> {
     let value = |key: &str| settings.set.get(key).or_else(|| config.get(key));
     for (index, goal) in value("goals").and_then(Value::as_array).into_iter().flatten().enumerate() {
         let alone = serde_json::json!({"goals": [goal], "strictHeuristics": true});
-        if Policy::parse(&alone).ok().flatten().is_some_and(|policy| policy.goals.is_empty()) {
+        if Policy::parse(&alone, true).ok().flatten().is_some_and(|policy| policy.goals.is_empty()) {
             let what = format!("goal {} is dropped without a word", index + 1);
             told("goals", what, "write `metric`, `operator` (> >= < <= ==) and a numeric `value`");
         }
@@ -234,7 +234,7 @@ fn mira(settings: &Settings) -> Vec<ConfigTrap> {
     ] {
         let Some(limit) = value(key).filter(|limit| !limit.is_null()) else { continue };
         let alone = serde_json::json!({key: limit, "strictHeuristics": true});
-        if !Policy::parse(&alone).ok().flatten().is_some_and(|policy| read(&policy)) {
+        if !Policy::parse(&alone, true).ok().flatten().is_some_and(|policy| read(&policy)) {
             told(key, format!("`{key}` of {limit} is dropped without a word: there is no limit"), "write 1 or more");
         } else if let Some((what, help)) = limit.as_i64().filter(|_| key == "maxTokens").and_then(few_tokens) {
             told(key, what, &help);

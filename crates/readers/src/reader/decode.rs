@@ -1,6 +1,7 @@
 //! Compressed streams, seen through: gzip and Zstandard, known by their first bytes.
 
 use std::io::{self, Cursor, Read};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -44,6 +45,16 @@ pub(super) fn decoded<R: Read + Send + 'static>(input: R) -> io::Result<Box<dyn 
         Packing::Zstd => Box::new(Guarded { output: Zstd::of(counted), read, written: 0 }),
         Packing::Plain | Packing::Zip => Box::new(counted),
     })
+}
+
+/// A file's text, uncompressed if it is gzip or Zstandard.
+///
+/// # Errors
+/// A file that cannot be read, or whose text is not UTF-8.
+pub fn unpacked_text(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    decoded(std::fs::File::open(path)?)?.read_to_string(&mut text)?;
+    Ok(text)
 }
 
 /// All frames of Zstandard, uncompressed.

@@ -36,6 +36,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 pub use corpus::Corpus;
+pub use decode::unpacked_text;
 pub use format::{FORMATS, Format, Layout, Raw, by_id, detect};
 pub use grades::{FolderGrades, Graded};
 pub use hygiene::{Check, Oddity};

@@ -71,8 +71,15 @@ fn condition(fields: &Fields<'_>) -> Read<Condition> {
             Err(fields.error_here("a clause without a condition", help))
         }
         [first, second, ..] => {
-            // Each of them is looked through, so that its own errors are told too.
-            let _ = (fields.value("latched"), Comparator::ALL.map(|comparator| fields.value(comparator.key())));
+            // Each of them is read, so that its own errors are told too.
+            for kind in &kinds {
+                let _ = match *kind {
+                    "signal" => read_rule(fields).map(drop),
+                    "all" => read_all(fields).map(drop),
+                    "any" => read_parts(fields, "any").map(drop),
+                    _ => fields.table("not", EXAMPLE).and_then(|part| read_condition(&part)).map(drop),
+                };
+            }
             let what = format!("a clause with both `{first}` and `{second}`");
             Err(fields.error_at_key(second, what, "one condition a clause: nest the other inside it"))
         }

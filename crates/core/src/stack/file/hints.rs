@@ -126,6 +126,16 @@ pub(super) fn comparator(key: &str) -> Option<Comparator> {
     looked_up(COMPARATORS, key)
 }
 
+/// The comparator whose sign a text begins with, where TOML wants a key.
+pub(super) fn sign_at(text: &str) -> Option<Comparator> {
+    text.starts_with(['<', '>'])
+        .then(|| {
+            // The longer signs come first in the list.
+            COMPARATORS.iter().find(|(sign, _)| text.starts_with(sign)).map(|(_, comparator)| *comparator)
+        })
+        .flatten()
+}
+
 /// What is wrong with an unknown key and what to write, where that is more than a near miss.
 pub(super) fn of_unknown(level: Level<'_>, key: &str, value: &DeValue<'_>) -> Option<(String, String)> {
     let plain = format!("unknown key `{key}`");

@@ -96,7 +96,12 @@ fn read(source: Source<'_>, file: &mut StackFile) -> Read<()> {
     for error in &errors {
         let span = error.span().unwrap_or(0..0);
         let what = error.message().lines().next().unwrap_or("not TOML").to_owned();
-        source.error(span, format!("not TOML: {what}"), "`whenstop rules --help` shows a stack file");
+        let help = match source.text.get(span.start..).and_then(hints::sign_at) {
+            Some(comparator) => format!("write `{} = …`", comparator.key()),
+            None if what == "duplicate key" => "keep one of them".to_owned(),
+            None => "`whenstop rules --help` shows a stack file".to_owned(),
+        };
+        source.error(span, format!("not TOML: {what}"), help);
     }
     if !errors.is_empty() {
         return Err(Reported);

@@ -1,8 +1,8 @@
 //! Messages and events as the conditions see them.
 
-use serde_json::Value;
 
-use super::super::frame::{native, python};
+use super::super::frame::native;
+use crate::python::{self, Ascii, Strictness};
 use crate::transcript::{self, Role, ToolCall};
 
 /// A message or event of the conversation.
@@ -75,7 +75,8 @@ fn default_source(role: Role) -> &'static str {
 fn printed_call(call: &ToolCall) -> String {
     let arguments = call.arguments.as_str();
     let arguments =
-        serde_json::from_str::<Value>(&arguments).map_or_else(|_| arguments.to_string(), |v| python::json_dumps(&v));
+        python::loads(&arguments, Strictness::Strict)
+                .map_or_else(|| arguments.to_string(), |value| python::dumps(&value, Ascii::Escaped));
     let id = python::repr_text(call.id.as_deref().unwrap_or_default());
     format!(
         "FunctionCall(id={id}, arguments={}, name={})",

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::super::frame::python;
+use crate::python;
 use crate::transcript::ToolCall;
 use crate::transcript::fingerprint::canonical_json;
 
@@ -51,7 +51,7 @@ impl Call {
             written: value.to_string(),
             equality: python::value_key(&value),
             sorted: canonical_json(&value),
-            empty: !python::truth(&value),
+            empty: !python::is_true(&value),
             refusal: None,
             content: None,
             failed: false,

@@ -7,7 +7,6 @@ pub mod counters;
 pub mod identity;
 mod machine;
 pub mod native;
-pub mod python;
 mod settings;
 
 pub use identity::arguments;
@@ -15,4 +14,4 @@ pub use machine::{
     Act, Action, Acts, AfterStop, Facts, Machine, PresetStrategy, PresetWatch, Recipe, next_request, starts_run,
 };
 pub(in crate::preset) use settings::wrong_kind;
-pub use settings::{Parameter, Settings, SettingsError};
+pub use settings::{COMBINED, Parameter, Settings, SettingsError};

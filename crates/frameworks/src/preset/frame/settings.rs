@@ -84,13 +84,18 @@ impl SettingsError {
     }
 }
 
+/// The rule a golden case names that drives all the rules of a framework at once.
+pub const COMBINED: &str = "combined";
+
 impl Settings {
-    /// Settings of one golden case: its configuration, one rule, everything else a driver's device.
+    /// Settings of one golden case: its configuration, one rule (or all of them, for [`COMBINED`]),
+    /// everything else a driver's device.
     pub fn of_case(rule: &str, input: &Map<String, Value>) -> Self {
         let config = input.get("config").and_then(Value::as_object).cloned().unwrap_or_default();
         let driver =
             input.iter().filter(|(key, _)| *key != "config" && *key != "events").map(|(k, v)| (k.clone(), v.clone()));
-        Self { set: config, only: Some(rule.to_owned()), driver: driver.collect(), ..Self::default() }
+        let only = Some(rule.to_owned()).filter(|rule| rule != COMBINED);
+        Self { set: config, only, driver: driver.collect(), ..Self::default() }
     }
 
     /// Moves `names` from the settings to the driver's devices.
@@ -126,6 +131,11 @@ impl Settings {
     /// The value of a parameter; nested ones are found under their dotted name or inside tables.
     pub fn get(&self, name: &str) -> Option<&Value> {
         find(&self.set, name)
+    }
+
+    /// Is any of these parameters given?
+    pub fn gives(&self, names: &[&str]) -> bool {
+        names.iter().any(|name| self.get(name).is_some())
     }
 
     /// A driver's device.

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::super::frame::{Action, Acts, python};
+use super::super::frame::{Action, Acts};
+use crate::python;
 use super::GOAL;
 use crate::transcript::{Event, Message};
 
@@ -91,19 +92,19 @@ impl Goal {
 }
 
 fn is_blank_answer(message: &Message) -> bool {
-    message.is_step() && message.tool_calls.is_empty() && message.text().trim().is_empty()
+    message.is_step() && message.tool_calls.is_empty() && python::strip(&message.text()).is_empty()
 }
 
 /// Reads a judge's reply: JSON, also fenced or with prose around it; an older shape has `done`.
 fn read(reply: &str) -> Verdict {
     let Some(Value::Object(data)) = json_in(reply) else { return Verdict::Unreadable };
     let done = match data.get("done") {
-        Some(Value::String(word)) => matches!(word.trim().to_lowercase().as_str(), "true" | "yes" | "1" | "done"),
-        Some(value) => python::truth(value),
+        Some(Value::String(word)) => matches!(python::lower(python::strip(word)).as_str(), "true" | "yes" | "1" | "done"),
+        Some(value) => python::is_true(value),
         None => false,
     };
     let verdict = match data.get("verdict") {
-        Some(Value::String(word)) => word.trim().to_lowercase(),
+        Some(Value::String(word)) => python::lower(python::strip(word)),
         _ if done => "done".to_owned(),
         _ => "continue".to_owned(),
     };
@@ -116,7 +117,7 @@ fn read(reply: &str) -> Verdict {
 
 /// The whole text as JSON, else what stands between the first `{` and the next `}`.
 fn json_in(reply: &str) -> Option<Value> {
-    let mut text = reply.trim();
+    let mut text = python::strip(reply);
     if text.starts_with("```") {
         text = text.trim_matches('`');
         text = text.split_once('\n').map_or(text, |(_, rest)| rest);
@@ -131,8 +132,8 @@ fn json_in(reply: &str) -> Option<Value> {
 /// Something to wait for: a session by name, a process or a number of seconds above 0.
 fn has_target(data: &serde_json::Map<String, Value>) -> bool {
     let sessions = ["wait_on_session", "session_id", "wait_session"];
-    let session = sessions.iter().filter_map(|key| data.get(*key)).find(|value| python::truth(value));
+    let session = sessions.iter().filter_map(|key| data.get(*key)).find(|value| python::is_true(value));
     let numbers = ["wait_on_pid", "pid", "wait_pid", "wait_for_seconds", "seconds", "wait_seconds"];
-    session.and_then(Value::as_str).is_some_and(|name| !name.trim().is_empty())
-        || numbers.iter().filter_map(|key| python::int(data.get(*key)?)).any(|number| number > 0)
+    session.and_then(Value::as_str).is_some_and(|name| !python::strip(name).is_empty())
+        || numbers.iter().filter_map(|key| python::small_int(data.get(*key)?)).any(|number| number > 0)
 }

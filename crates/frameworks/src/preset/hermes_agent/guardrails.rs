@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::super::frame::{Action, Acts, Settings, python};
+use super::super::frame::{Action, Acts, Settings};
+use crate::python;
 use crate::transcript::fingerprint::canonical_json;
 use crate::transcript::{Event, Message, Role, ToolCall};
 
@@ -247,7 +248,7 @@ impl Limits {
     fn new(settings: &Settings) -> Self {
         let get = |name: &str| settings.get(&format!("tool_loop_guardrails.{name}"));
         let limit = |nested: &str, flat: &str, default: i64| {
-            let value = get(nested).or_else(|| get(flat)).and_then(python::int);
+            let value = get(nested).or_else(|| get(flat)).and_then(python::small_int);
             value.filter(|value| *value >= 1).unwrap_or(default)
         };
         Self {
@@ -268,7 +269,7 @@ fn switch(value: Option<&Value>, default: bool) -> bool {
     match value {
         Some(Value::Bool(flag)) => *flag,
         Some(Value::Number(number)) => number.as_f64() != Some(0.0),
-        Some(Value::String(word)) => match word.trim().to_lowercase().as_str() {
+        Some(Value::String(word)) => match python::lower(python::strip(word)).as_str() {
             "1" | "true" | "yes" | "on" | "enabled" => true,
             "0" | "false" | "no" | "off" | "disabled" => false,
             _ => default,
@@ -322,7 +323,7 @@ fn plan(calls: &[ToolCall]) -> Vec<Pending> {
 
 /// The parts of the path a file tool is aimed at; `None` when it names none.
 fn scoped_path(arguments: &Value) -> Option<Vec<String>> {
-    let path = arguments.get("path")?.as_str().filter(|path| !path.trim().is_empty())?;
+    let path = arguments.get("path")?.as_str().filter(|path| !python::strip(path).is_empty())?;
     let mut parts: Vec<String> = vec![if path.starts_with('/') { "/" } else { "." }.to_owned()];
     for part in path.split('/') {
         match part {

@@ -6,7 +6,7 @@ mod guardrails;
 use serde_json::{Map, Value};
 
 use super::Preset;
-use super::frame::{Action, Acts, Facts, Machine, Parameter, Recipe, Settings, SettingsError};
+use super::frame::{Action, Acts, COMBINED, Facts, Machine, Parameter, Recipe, Settings, SettingsError};
 use crate::decision::Need;
 use crate::transcript::{Event, Moment, PointView, Role};
 
@@ -165,7 +165,10 @@ fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
             }
         }
     }
-    settings.set.insert("goal".to_owned(), Value::Bool(rule == GOAL));
+    let has_goal = rule == GOAL || (rule == COMBINED && settings.gives(&["max_turns"]));
+    if !settings.gives(&["goal"]) {
+        settings.set.insert("goal".to_owned(), Value::Bool(has_goal));
+    }
     Ok(settings)
 }
 

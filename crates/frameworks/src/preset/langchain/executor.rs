@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::super::frame::{Action, Acts, Machine, Settings, SettingsError, python};
+use super::super::frame::{Action, Acts, Machine, Settings, SettingsError};
+use crate::python;
 use super::EXECUTOR;
 use crate::transcript::{Event, Instant, Message, Moment, PointView, Role};
 
@@ -26,7 +27,7 @@ impl Executor {
             max_seconds: settings.opt_number("max_execution_time", None)?,
             method: settings.text("early_stopping_method")?.unwrap_or("force").to_owned(),
             legacy: settings.text("agent")? == Some("ZeroShotAgent"),
-            handles_parsing_errors: settings.get("handle_parsing_errors").is_some_and(python::truth),
+            handles_parsing_errors: settings.get("handle_parsing_errors").is_some_and(python::is_true),
             forced_answer: settings.device("forced_answer").and_then(Value::as_str).map(str::to_owned),
             iterations: 0,
             started_at: None,

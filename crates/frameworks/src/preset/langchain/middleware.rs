@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::super::frame::{Action, Acts, SettingsError, python, wrong_kind};
+use super::super::frame::{Action, Acts, SettingsError, wrong_kind};
+use crate::python;
 use super::{MODEL_CALLS, TOOL_CALLS};
 use crate::transcript::Message;
 

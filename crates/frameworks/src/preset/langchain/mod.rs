@@ -6,7 +6,7 @@ mod middleware;
 
 use serde_json::{Map, Value};
 
-use super::frame::{Parameter, Recipe, Settings, SettingsError};
+use super::frame::{COMBINED, Parameter, Recipe, Settings, SettingsError};
 use super::{Preset, Variant};
 use crate::decision::Need;
 
@@ -115,7 +115,9 @@ pub(super) fn preset() -> Preset {
 #[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
 fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     let mut settings = Settings { only: None, ..Settings::of_case("", input) };
-    if rule == EXECUTOR {
+    // All at once is either the executor's limits or the middlewares of a graph.
+    let executor = ["max_iterations", "early_stopping_method", "max_execution_time", "handle_parsing_errors"];
+    if rule == EXECUTOR || (rule == COMBINED && settings.gives(&executor)) {
         settings.variant = Some(EXECUTOR.to_owned());
         settings.driver.insert("forced_answer".to_owned(), Value::from("forced"));
     } else if let Some(Value::String(agent)) = settings.set.shift_remove("agent") {

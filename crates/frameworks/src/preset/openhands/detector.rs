@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 
 use serde_json::{Map, Value};
 
-use super::super::frame::{native, python};
+use super::super::frame::native;
+use crate::python;
 use super::{ACTION_ERROR, ACTION_OBSERVATION, ALTERNATING, MONOLOGUE};
 use crate::transcript::{Message, ToolCall};
 

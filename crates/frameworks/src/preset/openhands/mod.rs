@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use super::frame::{Action, Acts, Machine, Recipe, Settings, SettingsError, native};
 use super::{Parameter, Preset};
 use crate::decision::Need;
+use crate::python;
 use crate::transcript::{Event, Message, Moment, PointView, Role};
 
 use detector::{Detector, Seen, Thresholds, deed};
@@ -231,7 +232,7 @@ impl Conversation {
         if self.drive != Drive::Run {
             return;
         }
-        if text.trim().is_empty() {
+        if python::strip(&text).is_empty() {
             acts.act(Action::Inject, CORRECTIVE).code("corrective_nudge").detail(CORRECTION);
             self.push(Seen::EnvironmentMessage);
         } else {

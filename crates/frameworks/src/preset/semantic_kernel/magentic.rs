@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::super::frame::{Action, Acts, Facts, Machine, Settings, SettingsError, python};
+use super::super::frame::{Action, Acts, Facts, Machine, Settings, SettingsError};
+use crate::python;
 use super::{MAGENTIC_LEDGER, MAGENTIC_LIMITS};
 use crate::transcript::{Event, Role};
 
@@ -29,7 +30,7 @@ impl Ledger {
         let table: Value = serde_json::from_str(reply).ok()?;
         let answer = |name: &str| {
             let value = table.get(name)?;
-            Some(python::truth(value.get("answer").unwrap_or(value)))
+            Some(python::is_true(value.get("answer").unwrap_or(value)))
         };
         Some(Self {
             satisfied: answer("is_request_satisfied")?,

@@ -7,7 +7,7 @@ mod strategy;
 
 use serde_json::{Map, Value};
 
-use super::frame::{Parameter, Recipe, Settings, SettingsError};
+use super::frame::{COMBINED, Parameter, Recipe, Settings, SettingsError};
 use super::{Preset, Variant};
 use crate::decision::Need;
 
@@ -100,6 +100,15 @@ pub(super) fn preset() -> Preset {
 
 #[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
 fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
+    let given = Settings::of_case(rule, input);
+    // All at once: which of its loops is driven, the configuration says.
+    let rule = match rule {
+        COMBINED if given.gives(&["termination_strategy"]) => "group_chat_termination",
+        COMBINED if given.gives(&["strategies"]) => "aggregator",
+        COMBINED if given.gives(&["max_stall_count", "max_round_count", "max_reset_count"]) => "magentic",
+        COMBINED if given.gives(&["max_rounds"]) => "orchestration_max_rounds",
+        rule => rule,
+    };
     let variant = match rule {
         "group_chat_termination" => "AgentGroupChat",
         "aggregator" => AGGREGATOR,
@@ -107,7 +116,7 @@ fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
         "magentic" => "MagenticOrchestration",
         _ => "auto_invoke",
     };
-    Ok(Settings { only: None, variant: Some(variant.to_owned()), ..Settings::of_case(rule, input) })
+    Ok(Settings { only: None, variant: Some(variant.to_owned()), ..given })
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {

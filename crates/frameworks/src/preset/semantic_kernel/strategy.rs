@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::super::frame::{SettingsError, wrong_kind};
+use crate::python;
 
 /// A termination strategy.
 #[derive(Clone, Debug)]
@@ -53,7 +54,7 @@ impl Strategy {
         in_scope
             && match &self.kind {
                 Kind::Never => false,
-                Kind::Contains(word) => text.to_lowercase().contains(word.as_str()),
+                Kind::Contains(word) => python::lower(text).contains(word.as_str()),
                 Kind::MinMessages(n) => n_messages >= *n,
             }
     }

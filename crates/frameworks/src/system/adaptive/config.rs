@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::iterations::DEFAULT_MAX;
+use super::iterations::{DEFAULT_MAX, Strategies};
 use crate::diagnostic::Location;
 use crate::system::{ConfigError, ConfigText, Settings};
 
@@ -27,6 +27,38 @@ pub(in crate::system) fn max_iterations(settings: &Settings) -> Result<i64, Conf
     whole(&value).ok_or_else(|| {
         let what = format!("`{KEY}` is {value}, not a whole number");
         config.error_at("max_iterations", what, "write a whole number such as 5")
+    })
+}
+
+/// The strategies of the design document that are in force: `strategies`, a list of their numbers, and
+/// `consecutive_successes` for the fourth (2 when it does not say).
+pub(super) fn strategies(settings: &Settings) -> Result<Strategies, ConfigError> {
+    const HELP: &str = "a list of the design document's numbers: 1 conclusion tag, 2 task status, 3 completion words, \
+                        4 consecutive successes";
+    let streak = match settings.set.get("consecutive_successes") {
+        None => None,
+        Some(value) => {
+            let wanted = value.as_u64().and_then(|wanted| u32::try_from(wanted).ok()).filter(|wanted| *wanted > 0);
+            let refused = || settings.bad_option("consecutive_successes", value, "a whole number from 1");
+            Some(wanted.ok_or_else(refused)?)
+        }
+    };
+    let Some(value) = settings.set.get("strategies") else {
+        return Ok(Strategies { successes: streak, ..Strategies::default() });
+    };
+    let refused = || settings.bad_option("strategies", value, HELP);
+    let numbers: Option<Vec<u64>> = value
+        .as_array()
+        .ok_or_else(refused)?
+        .iter()
+        .map(|number| number.as_u64().filter(|n| (1..=4).contains(n)))
+        .collect();
+    let numbers = numbers.ok_or_else(refused)?;
+    Ok(Strategies {
+        conclusion_tag: numbers.contains(&1),
+        task_status: numbers.contains(&2),
+        completion_words: numbers.contains(&3),
+        successes: numbers.contains(&4).then(|| streak.unwrap_or(2)),
     })
 }
 

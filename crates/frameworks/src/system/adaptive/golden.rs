@@ -2,18 +2,37 @@
 
 use serde_json::{Value, json};
 
+use super::config;
 use super::iterations::{DEFAULT_MAX, End, Iterations, Next, Profile};
 use super::review::{Review, Verdict};
-use crate::system::CaseError;
+use crate::system::{CaseError, GoldenCase, Settings};
 use crate::text::completion_words::completion_word;
 use crate::text::conclusion_tag::{CONCLUSION, has_conclusion};
 use crate::text::experiment_tag::experiment_code;
 use crate::text::observation::observation;
 
+/// The tables there are.
+pub(super) const TABLES: &[&str] =
+    &["is_task_completed", "observation_prep", "experiment_tag", "review_gate", "loop_trace", "published_loop_trace"];
+
+/// The table of a case by its shape.
+pub(super) fn table_of(case: &GoldenCase<'_>) -> Option<&'static str> {
+    match () {
+        () if case.has(&["responses", "reviews"]) => Some("published_loop_trace"),
+        () if case.has(&["responses"]) => Some("loop_trace"),
+        () if case.has(&["observation"]) => Some("is_task_completed"),
+        () if case.has(&["raw"]) => Some("observation_prep"),
+        () if case.has(&["response"]) => Some("experiment_tag"),
+        () if case.has(&["review"]) => Some("review_gate"),
+        () => None,
+    }
+}
+
 /// The answer for one case.
-pub(super) fn answer(table: &str, input: &Value) -> Result<Value, CaseError> {
+pub(super) fn answer(case: &GoldenCase<'_>) -> Result<Value, CaseError> {
+    let input = case.input;
     let text = |key: &str| input[key].as_str().unwrap_or_default();
-    match table {
+    match case.table {
         "is_task_completed" => Ok(json!({"task_completed": completion_word(text("observation")).is_some()})),
         "observation_prep" => {
             let prepared = observation(text("raw"));
@@ -40,7 +59,11 @@ pub(super) fn answer(table: &str, input: &Value) -> Result<Value, CaseError> {
 /// A whole workflow, its calls and executions scripted.
 fn trace(profile: Profile, input: &Value) -> Result<Value, CaseError> {
     let max = input["max_iterations"].as_i64().unwrap_or(DEFAULT_MAX);
-    let mut iterations = Iterations::new(profile, max);
+    let wanted = ["strategies", "consecutive_successes"];
+    let set = wanted.into_iter().filter_map(|key| Some((key.to_owned(), input.get(key)?.clone()))).collect();
+    let strategies = config::strategies(&Settings { set, ..Settings::default() });
+    let strategies = strategies.map_err(|error| CaseError::BadCase(error.to_string()))?;
+    let mut iterations = Iterations::new(profile, max).with(strategies);
     let mut responses = input["responses"].as_array().into_iter().flatten();
     let mut executions = input["executions"].as_array().into_iter().flatten();
     let mut reviews = input["reviews"].as_array().map(|reviews| reviews.iter());
@@ -55,13 +78,19 @@ fn trace(profile: Profile, input: &Value) -> Result<Value, CaseError> {
         }
         conversation.push_str(reply);
         let code = experiment_code(reply).unwrap_or_default();
-        if let Next::Stop(end) = iterations.reply(reply, !code.is_empty()) {
-            break end;
+        match iterations.reply(reply, !code.is_empty()) {
+            Next::Stop(end) => break end,
+            Next::FinalCall => {
+                kinds.push("final");
+                continue;
+            }
+            Next::Experiment | Next::Call => {}
         }
         let execution = executions.next();
         let execution = execution.ok_or_else(|| CaseError::BadCase("one more experiment is run".to_owned()))?;
         experiments_run += 1;
         let stream = if execution["success"].as_bool() == Some(true) { "stdout" } else { "stderr" };
+        iterations.ran(execution["success"].as_bool().map(|success| !success));
         seen = observation(execution[stream].as_str().unwrap_or_default());
         let review = reviews.as_mut().filter(|_| !seen.is_empty()).and_then(|reviews| {
             reviews_run += 1;
@@ -94,6 +123,8 @@ fn name(end: End) -> &'static str {
     match end {
         End::ConclusionTag => "conclusion_tag",
         End::TaskCompleted(_) => "task_completed",
+        End::TaskStatus => "task_status",
+        End::Successes(_) => "consecutive_successes",
         End::Reviewed => "reviewed",
         End::NoExperiment => "no_experiment",
         End::MaxIterations => "max_iterations",

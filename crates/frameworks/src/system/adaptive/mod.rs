@@ -19,5 +19,7 @@ pub const ADAPTIVE: SystemInfo = SystemInfo {
     profiles: replay::PROFILES,
     manual: include_str!("manual.md"),
     build: replay::build,
+    tables: golden::TABLES,
+    table_of: golden::table_of,
     answer: golden::answer,
 };

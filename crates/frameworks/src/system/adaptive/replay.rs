@@ -2,7 +2,7 @@
 //! the cycle's text, its tools the experiment, their results the observation.
 
 use super::config;
-use super::iterations::{End, Iterations, Next, Profile};
+use super::iterations::{End, Iterations, Next, Profile, Strategies};
 use super::review::Review;
 use crate::decision::{Action, Decision, Evidence, Need, Requirement, RuleName, Strategy, Watch};
 use crate::judge::Judge;
@@ -14,10 +14,12 @@ use crate::transcript::{Event, Header, JudgeReply, Message, Moment, PointView, R
 
 /// The profiles' names; the first is the default.
 pub(super) const PROFILES: &[&str] = &["documented", "published"];
-const OPTIONS: &[&str] = &["max_iterations", "round", "judge"];
+const OPTIONS: &[&str] = &["max_iterations", "round", "judge", "strategies", "consecutive_successes"];
 
 const CONCLUSION: RuleName = RuleName::fixed("adaptive.conclusion_tag");
 const COMPLETED: RuleName = RuleName::fixed("adaptive.task_completed");
+const STATUS: RuleName = RuleName::fixed("adaptive.task_status");
+const SUCCESSES: RuleName = RuleName::fixed("adaptive.consecutive_successes");
 const REVIEW: RuleName = RuleName::fixed("adaptive.review");
 const NO_EXPERIMENT: RuleName = RuleName::fixed("adaptive.no_experiment");
 const MAX: RuleName = RuleName::fixed("adaptive.max_iterations");
@@ -29,6 +31,7 @@ struct Adaptive {
     max: i64,
     round: Round,
     reviewer: Judge,
+    strategies: Strategies,
 }
 
 /// Builds the strategy from a config.yaml (or JSON, or TOML).
@@ -42,7 +45,13 @@ pub(super) fn build(settings: &Settings) -> Result<Box<dyn Strategy>, ConfigErro
     let read_judge = |value| Judge::from_json(value).ok_or_else(|| settings.bad_option("judge", value, Judge::HELP));
     let reviewer = settings.set.get("judge").map_or(Ok(Judge::Recorded), read_judge)?;
     let max = config::max_iterations(settings)?;
-    Ok(Box::new(Adaptive { name: settings.name.clone(), profile, max, round, reviewer }))
+    let strategies = config::strategies(settings)?;
+    if profile == Profile::Published && strategies != Strategies::default() {
+        let help = "the released workflow has none of them; take the profile `documented`";
+        let value = settings.set.get("strategies").or(settings.set.get("consecutive_successes"));
+        return Err(settings.bad_option("strategies", value.unwrap_or(&serde_json::Value::Null), help));
+    }
+    Ok(Box::new(Adaptive { name: settings.name.clone(), profile, max, round, reviewer, strategies }))
 }
 
 impl Strategy for Adaptive {
@@ -59,7 +68,18 @@ impl Strategy for Adaptive {
 
     fn rules(&self) -> Vec<RuleName> {
         match self.profile {
-            Profile::Documented => vec![CONCLUSION, NO_EXPERIMENT, COMPLETED, MAX],
+            Profile::Documented => {
+                let Strategies { conclusion_tag, task_status, completion_words, successes } = self.strategies;
+                let rules = [
+                    (conclusion_tag, CONCLUSION),
+                    (task_status, STATUS),
+                    (true, NO_EXPERIMENT),
+                    (completion_words, COMPLETED),
+                    (successes.is_some(), SUCCESSES),
+                    (true, MAX),
+                ];
+                rules.into_iter().filter(|(is_on, _)| *is_on).map(|(_, rule)| rule).collect()
+            }
             Profile::Published if self.reviewer == Judge::Absent => vec![NO_EXPERIMENT, MAX],
             Profile::Published => vec![NO_EXPERIMENT, REVIEW, MAX],
         }
@@ -72,15 +92,20 @@ impl Strategy for Adaptive {
             (Profile::Published, Judge::Absent) | (Profile::Documented, _) => None,
         };
         let review = need.map(|need| Requirement { rule: REVIEW, need });
+        let streak = self.strategies.successes.map(|_| Requirement { rule: SUCCESSES, need: Need::ErrorFlags });
         // The course of every iteration hangs on tags and words in the replies and observations.
-        review.into_iter().chain(self.rules().into_iter().map(|rule| Requirement { rule, need: Need::Texts })).collect()
+        review
+            .into_iter()
+            .chain(streak)
+            .chain(self.rules().into_iter().map(|rule| Requirement { rule, need: Need::Texts }))
+            .collect()
     }
 
     fn start<'s>(&'s self, _: &Header) -> Box<dyn Watch + 's> {
         Box::new(Workflow {
             adaptive: self,
             clock: RoundClock::new(self.round),
-            iterations: Iterations::new(self.profile, self.max),
+            iterations: Iterations::new(self.profile, self.max).with(self.strategies),
             cycle: Cycle::default(),
             final_call: None,
         })
@@ -92,6 +117,8 @@ impl Strategy for Adaptive {
 struct Cycle {
     has_experiment: bool,
     results: Vec<String>,
+    /// Did any result fail; `None` when one does not say, or there is none.
+    failed: Option<bool>,
     review: Option<JudgeReply>,
 }
 
@@ -118,14 +145,21 @@ impl Watch for Workflow<'_> {
             let text = view.reply().map(Message::text).unwrap_or_default();
             let has_experiment =
                 self.cycle.has_experiment || experiment_code(&text).is_some_and(|code| !code.is_empty());
-            if let Next::Stop(end) = self.iterations.reply(&text, has_experiment) {
-                trail.push(self.stop(view, end));
-                return;
+            match self.iterations.reply(&text, has_experiment) {
+                Next::Stop(end) => {
+                    trail.push(self.stop(view, end));
+                    return;
+                }
+                // The reply's own experiment would not be run: what is recorded of it does not count.
+                Next::FinalCall => self.final_call = Some(STATUS),
+                Next::Experiment | Next::Call => {}
             }
         }
         if ends {
             let cycle = std::mem::take(&mut self.cycle);
-            self.observe(view, &cycle, trail);
+            if self.final_call.is_none() {
+                self.observe(view, &cycle, trail);
+            }
         }
     }
 }
@@ -137,7 +171,12 @@ impl Workflow<'_> {
                 Event::Message(message) if message.is_step() => {
                     self.cycle.has_experiment |= !message.tool_calls.is_empty();
                 }
-                Event::Message(message) if message.is_result() => self.cycle.results.push(message.text().into_owned()),
+                Event::Message(message) if message.is_result() => {
+                    let first = self.cycle.results.is_empty();
+                    let before = if first { Some(false) } else { self.cycle.failed };
+                    self.cycle.failed = before.zip(message.is_error).map(|(before, now)| before || now);
+                    self.cycle.results.push(message.text().into_owned());
+                }
                 Event::Judge(review) => self.cycle.review = Some(review.clone()),
                 _ => {}
             }
@@ -155,6 +194,7 @@ impl Workflow<'_> {
 
     fn observe(&mut self, view: &PointView<'_>, cycle: &Cycle, trail: &mut Vec<Decision>) {
         let seen = observation(&cycle.results.join("\n"));
+        self.iterations.ran(cycle.failed);
         let review = match self.review(view, cycle.review.as_ref()) {
             Ok(review) => review,
             Err(why) => {
@@ -173,6 +213,7 @@ impl Workflow<'_> {
                 let rule = match words.first() {
                     Some(word) if word.starts_with("Task completion") => COMPLETED,
                     Some(word) if word.starts_with("Reviewer indicates") => REVIEW,
+                    Some(word) if word.contains("experiments in a row") => SUCCESSES,
                     _ => MAX,
                 };
                 self.final_call = Some(rule);
@@ -208,6 +249,8 @@ impl Workflow<'_> {
         let (rule, evidence) = match end {
             End::ConclusionTag => (CONCLUSION, Evidence::NONE),
             End::TaskCompleted(_) => (COMPLETED, Evidence::NONE),
+            End::TaskStatus => (STATUS, Evidence::NONE),
+            End::Successes(n) => (SUCCESSES, Evidence::new(f64::from(n), f64::from(n))),
             End::Reviewed => (REVIEW, Evidence::NONE),
             End::NoExperiment => (NO_EXPERIMENT, Evidence::NONE),
             End::MaxIterations => (MAX, self.progress()),

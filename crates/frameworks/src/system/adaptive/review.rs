@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::system::python;
+use crate::python::{self, Strictness};
 
 /// Quality from which a solution may be final, in [0, 1].
 pub const QUALITY: f64 = 0.7;
@@ -68,8 +68,8 @@ impl Review {
 
     /// Reads a recorded reply: JSON, or JSON within a fence or between other words.
     pub fn read_reply(reply: &str) -> Option<Self> {
-        let whole = python::read_json(reply).ok();
-        let within = || python::read_json(reply.get(reply.find('{')?..=reply.rfind('}')?)?).ok();
+        let whole = python::loads(reply, Strictness::Strict);
+        let within = || python::loads(reply.get(reply.find('{')?..=reply.rfind('}')?)?, Strictness::Strict);
         Self::read(&whole.or_else(within)?)
     }
 

@@ -38,6 +38,21 @@ fn the_tag_stops_before_the_experiment_runs() {
 }
 
 #[test]
+fn the_strategies_for_later_are_off_unless_asked_for() {
+    let run = || {
+        let run = steps(&["ok"]).step("<TaskStatus>incomplete</TaskStatus>", "ok");
+        run.step("<Inference>i</Inference>\n<TaskStatus> Complete </TaskStatus>", "ok").step("more", "ok").reply("bye")
+    };
+    let set = |strategies: &[u32]| json!({"max_iterations": 9, "strategies": strategies});
+    check("documented", &set(&[1, 3]), run(), "stop adaptive.no_experiment at 4:after_response");
+    check("documented", &set(&[2]), run(), "force_final adaptive.task_status at 3:before_request");
+    // The results say nothing of failures: no streak.
+    check("documented", &set(&[4]), run(), "stop adaptive.no_experiment at 4:after_response");
+    assert!(refusal(&ADAPTIVE, &settings("published", &set(&[2]))).contains("the released workflow has none"));
+    assert!(refusal(&ADAPTIVE, &settings("documented", &set(&[5]))).contains("conclusion tag"));
+}
+
+#[test]
 fn a_recorded_reviewer_decides_in_the_published_profile() {
     let verdict =
         r#"{"is_buggy": false, "should_continue": false, "completion_state": "complete", "quality_score": 0.7}"#;

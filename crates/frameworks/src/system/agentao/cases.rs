@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::bailout::{
     self, AtCap, Bailout, Entry, Reply, Speaker, Verdict, Window, all_errors, no_text_progress, one_tool,
 };
-use crate::system::python::is_true;
+use crate::python::{self, is_true};
 
 /// The three stuck checks on one history.
 pub(super) fn predicates(input: &Value) -> Result<Value, String> {
@@ -17,7 +17,11 @@ pub(super) fn predicates(input: &Value) -> Result<Value, String> {
     let window = |default| Window(param("window").and_then(Value::as_i64).unwrap_or(default));
     let threshold = param("threshold").and_then(Value::as_f64).unwrap_or(0.8);
     let history: Vec<Read<'_>> = messages.iter().map(read).collect();
-    let tool = holds(&history, window(10), |entries| one_tool(entries, Window(0), threshold));
+    let mut tool = holds(&history, window(10), |entries| one_tool(entries, Window(0), threshold));
+    // Names go into a set, which takes no lists and no dictionaries.
+    if tool.is_boolean() && slice(messages, window(10)).iter().any(has_unhashable_name) {
+        tool = json!({ "raises": "TypeError" });
+    }
     let errors = holds(&history, window(10), |entries| all_errors(entries, Window(0)));
     // The third check returns at the first text it meets, so it may never reach a bad entry.
     let (raises_at, text_at) = bounds(&history, window(30));
@@ -36,8 +40,13 @@ fn raises() -> Value {
     json!({ "raises": "AttributeError" })
 }
 
+fn has_unhashable_name(message: &Value) -> bool {
+    let is_tool = message.get("role").and_then(Value::as_str) == Some("tool");
+    is_tool && message.get("name").is_some_and(|name| name.is_array() || python::dict(name).is_some())
+}
+
 /// The entries of a window, by Python's slice rule.
-fn slice<'h, 'a>(history: &'h [Read<'a>], window: Window) -> &'h [Read<'a>] {
+fn slice<T>(history: &[T], window: Window) -> &[T] {
     let wanted = usize::try_from(window.0.unsigned_abs()).unwrap_or(usize::MAX);
     let from = if window.0 > 0 { history.len().saturating_sub(wanted) } else { wanted.min(history.len()) };
     history.get(from..).unwrap_or_default()
@@ -67,7 +76,7 @@ fn read(message: &Value) -> Read<'_> {
         speaker,
         name: fields.get("name").filter(|name| !name.is_null()).map(|name| match name {
             Value::String(name) => Cow::Borrowed(name.as_str()),
-            other => Cow::Owned(format!("\u{0}{other}")),
+            other => Cow::Owned(format!("\u{0}{}", python::value_key(other))),
         }),
         has_content: content.is_some_and(is_true),
         mentions_error: content.is_some_and(mentions_error),

@@ -9,6 +9,18 @@ use crate::system::{ConfigError, ConfigText, Settings};
 /// agentao's iteration cap when the call names none.
 pub const DEFAULT_MAX_ITERATIONS: i64 = 100;
 
+/// The page's advice on the cap, by what the agent is for: the highest number it names.
+pub(super) const SCENARIOS: [(&str, i64); 4] = [
+    // 20 to 30.
+    ("simple_question", 30),
+    // About 30.
+    ("pay_per_call", 30),
+    // 80 to 150.
+    ("tool_chain", 150),
+    // 200 to 500.
+    ("batch", 500),
+];
+
 /// The cap and its handler.
 pub struct Cap {
     /// Model calls a chat may make; 0 or less asks the handler before the first.
@@ -20,7 +32,8 @@ pub struct Cap {
 }
 
 impl Cap {
-    /// Reads `max_iterations`, `strategy` and `params` from JSON or TOML; everything is optional.
+    /// Reads `max_iterations` (or a `scenario` of the page's table), `strategy` and `params` from JSON or
+    /// TOML; everything is optional.
     /// Without a strategy the transport's default is asked, which stops.
     pub fn read(settings: &Settings) -> Result<Self, ConfigError> {
         let nowhere = ConfigText::default();
@@ -36,8 +49,17 @@ impl Cap {
             let near = nearest(key, KEYS).map_or(HELP.to_owned(), |near| format!("did you mean `{near}`?"));
             return Err(config.error_at(key, format!("unknown key `{key}`"), near));
         }
+        let scenario = match values.get("scenario") {
+            None => None,
+            Some(value) => {
+                let name = value.as_str().unwrap_or_default();
+                let known = SCENARIOS.iter().find(|(known, _)| *known == name);
+                let help = || SCENARIOS.map(|(name, cap)| format!("{name} ({cap})")).join(", ");
+                Some(known.ok_or_else(|| config.error_at("scenario", format!("unknown scenario {value}"), help()))?.1)
+            }
+        };
         let max_iterations = match values.get("max_iterations") {
-            None => DEFAULT_MAX_ITERATIONS,
+            None => scenario.unwrap_or(DEFAULT_MAX_ITERATIONS),
             Some(value) => value
                 .as_i64()
                 .ok_or_else(|| config.error_at("max_iterations", "`max_iterations` is no whole number", HELP))?,
@@ -53,7 +75,7 @@ impl Cap {
     }
 }
 
-const KEYS: [&str; 3] = ["max_iterations", "strategy", "params"];
+const KEYS: [&str; 4] = ["max_iterations", "scenario", "strategy", "params"];
 const HELP: &str = "for example `max_iterations = 100`, `strategy = \"smart\"`";
 
 fn read_text(config: &ConfigText) -> Result<Value, ConfigError> {

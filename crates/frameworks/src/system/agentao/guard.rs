@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::system::pyjson::{Strictness, loads};
-use crate::system::python::{self, strip};
+use crate::python::{self, Strictness, loads, strip};
 use crate::transcript::{Fingerprint, Identity, fingerprint};
 
 /// How often the same call, an empty name, unreadable arguments or a cut reply may come: the third
@@ -81,7 +80,7 @@ pub struct Guard {
 /// Was the reply cut at the token limit? The providers' spellings, in any case.
 pub fn is_cut(finish_reason: Option<&str>) -> bool {
     finish_reason
-        .is_some_and(|reason| ["length", "max_tokens", "model_length"].contains(&strip(reason).to_lowercase().as_str()))
+        .is_some_and(|reason| ["length", "max_tokens", "model_length"].contains(&python::lower(strip(reason)).as_str()))
 }
 
 impl Guard {
@@ -122,25 +121,34 @@ impl Guard {
     }
 }
 
-/// Can agentao read these arguments as an object? It mends fences, doubly encoded objects, control
-/// characters and trailing commas; Python literals, which it also mends, are taken by their braces.
+/// Can agentao read these arguments as an object?
 fn is_readable(arguments: &str) -> bool {
+    why_unreadable(arguments).is_none()
+}
+
+/// Why agentao cannot read these arguments as an object, in its words. It mends fences, doubly encoded
+/// objects, control characters, trailing commas and Python literals.
+pub(super) fn why_unreadable(arguments: &str) -> Option<String> {
     let text = strip(arguments);
-    if text.is_empty() || ["none", "null"].contains(&text.to_lowercase().as_str()) {
-        return true;
+    if text.is_empty() || ["none", "null"].contains(&python::lower(text).as_str()) {
+        return None;
     }
     let text = unfenced(text);
     if text.is_empty() {
-        return true;
+        return None;
     }
-    let parsed = loads(text, Strictness::Lenient).map(|value| match value {
+    let strict = loads(text, Strictness::Strict).map(|value| match value {
         Value::String(inner) => loads(&inner, Strictness::Strict).unwrap_or(Value::String(inner)),
         other => other,
     });
+    let parsed = strict
+        .or_else(|| loads(text, Strictness::Lenient))
+        .or_else(|| loads(&without_trailing_commas(text), Strictness::Lenient))
+        .or_else(|| python::literal(text));
     match parsed {
-        Some(value) => python::dict(&value).is_some(),
-        None => loads(&without_trailing_commas(text), Strictness::Lenient)
-            .map_or_else(|| is_python_literal(text), |value| python::dict(&value).is_some()),
+        None => Some("could not parse tool arguments as JSON or Python literal".to_owned()),
+        Some(value) if python::dict(&value).is_some() => None,
+        Some(value) => Some(format!("tool arguments must parse to an object, got {}", python::type_name(&value))),
     }
 }
 
@@ -165,15 +173,6 @@ fn without_trailing_commas(text: &str) -> String {
     }
     mended.push_str(rest);
     mended
-}
-
-/// A single-quoted dictionary, read by turning Python's words and quotes into JSON's.
-fn is_python_literal(text: &str) -> bool {
-    if !text.starts_with('{') || text.contains('"') || text.contains('\\') {
-        return false;
-    }
-    let json = text.replace('\'', "\"").replace("True", "true").replace("False", "false").replace("None", "null");
-    matches!(loads(&without_trailing_commas(&json), Strictness::Strict), Some(Value::Object(_)))
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 mod cases;
 mod config;
 mod guard;
+mod names;
 mod replay_log;
 mod scripted;
 
@@ -21,12 +22,23 @@ pub const AGENTAO: SystemInfo = SystemInfo {
     profiles: &["published-0.5", "documented"],
     manual: include_str!("manual.md"),
     build: |settings| Ok(Box::new(Agentao::build(settings)?)),
-    answer: |table, input| match table {
-        "stuck_predicates" => cases::predicates(input).map_err(CaseError::BadCase),
-        "bailout_strategies" => cases::strategies(input).map_err(CaseError::BadCase),
-        "chat_loop" => scripted::chat(input).map_err(CaseError::BadCase),
-        "replay_expected" => replay_log::summary(input).map_err(CaseError::BadCase),
-        _ => Err(CaseError::UnknownTable),
+    tables: &["stuck_predicates", "bailout_strategies", "chat_loop", "replay_expected"],
+    table_of: |case| match () {
+        () if case.has(&["max_iterations", "model"]) => Some("chat_loop"),
+        () if case.has(&["strategy", "hits"]) => Some("bailout_strategies"),
+        () if case.has(&["messages"]) => Some("stuck_predicates"),
+        () if case.has(&["file"]) => Some("replay_expected"),
+        () => None,
+    },
+    answer: |case| {
+        let answer = match case.table {
+            "stuck_predicates" => cases::predicates(case.input),
+            "bailout_strategies" => cases::strategies(case.input),
+            "chat_loop" => return scripted::chat(case.input),
+            "replay_expected" => replay_log::summary(case.input),
+            _ => return Err(CaseError::UnknownTable),
+        };
+        answer.map_err(CaseError::BadCase)
     },
 };
 
@@ -56,18 +68,21 @@ pub struct Agentao {
     second: SecondArgument,
     /// Tools that change nothing. Any other may, as in the package a tool that does not say.
     read_only: Vec<String>,
+    /// So many model calls before the cap the interface is warned; `None`: it is not.
+    warns_before: Option<i64>,
 }
 
 impl Agentao {
     /// Builds it. Options: `second_argument` (`history` or `last_calls`; each profile has its own
     /// default) and `read_only` (tools that change nothing; a new call of any other clears the
-    /// repeated-call guard).
+    /// repeated-call guard), and `approaching_limit`: the page's warning, `true` for 20 calls before the
+    /// cap, or another number.
     pub fn build(settings: &Settings) -> Result<Self, ConfigError> {
         let profile = match settings.profile_of(AGENTAO.profiles)? {
             "documented" => Profile::Documented,
             _ => Profile::Published05,
         };
-        settings.refuse_unknown(&["second_argument", "read_only"])?;
+        settings.refuse_unknown(&["second_argument", "read_only", "approaching_limit"])?;
         let second = match (settings.set.contains_key("second_argument"), profile) {
             (false, Profile::Documented) => SecondArgument::History,
             (false, Profile::Published05) => SecondArgument::LastCalls,
@@ -83,13 +98,26 @@ impl Agentao {
                 .and_then(|names| names.iter().map(|name| name.as_str().map(str::to_owned)).collect())
                 .ok_or_else(|| settings.bad_option("read_only", value, "a list of tool names"))?,
         };
-        Ok(Self { name: settings.name.clone(), profile, cap: Cap::read(settings)?, second, read_only })
+        let warns_before = match settings.set.get("approaching_limit") {
+            None | Some(serde_json::Value::Bool(false)) => None,
+            Some(serde_json::Value::Bool(true)) => Some(WARNS_BEFORE),
+            Some(value) => {
+                let refused = || settings.bad_option("approaching_limit", value, "`true`, or a number of model calls");
+                Some(value.as_i64().filter(|calls| *calls >= 0).ok_or_else(refused)?)
+            }
+        };
+        Ok(Self { name: settings.name.clone(), profile, cap: Cap::read(settings)?, second, read_only, warns_before })
     }
 
     fn cap_rule(&self) -> RuleName {
         RuleName::new(format!("max_iterations {} ({})", self.cap.max_iterations, self.cap.strategy))
     }
 }
+
+/// The rule of the page's warning, which goes to the interface and not to the model.
+const APPROACHING: RuleName = RuleName::fixed("approaching limit");
+/// How many model calls before the cap the page's example warns.
+const WARNS_BEFORE: i64 = 20;
 
 /// The package's own tools that change nothing.
 const READ_ONLY: [&str; 3] = ["read_file", "glob", "search_file_content"];
@@ -113,7 +141,11 @@ impl Strategy for Agentao {
             Profile::Documented => &[][..],
             Profile::Published05 => &GUARDS[..],
         };
-        std::iter::once(self.cap_rule()).chain(guards.iter().map(|guard| RuleName::fixed(guard.rule()))).collect()
+        let warning = self.warns_before.map(|_| APPROACHING);
+        std::iter::once(self.cap_rule())
+            .chain(warning)
+            .chain(guards.iter().map(|guard| RuleName::fixed(guard.rule())))
+            .collect()
     }
 
     fn requirements(&self) -> Vec<Requirement> {
@@ -136,6 +168,7 @@ impl Strategy for Agentao {
             handler: (self.cap.handler)(),
             hits: 0,
             chat_over: true,
+            turns: 0,
             iteration: 0,
             guard: Guard::default(),
         })
@@ -149,6 +182,8 @@ struct AgentaoWatch<'s> {
     hits: u32,
     /// The next request begins a chat.
     chat_over: bool,
+    /// Model calls begun, in all chats: the page's counter is never set back.
+    turns: i64,
     /// Model calls of this chat since the cap was last granted.
     iteration: i64,
     guard: Guard,
@@ -180,6 +215,13 @@ impl AgentaoWatch<'_> {
             self.iteration = 0;
         }
         self.iteration += 1;
+        self.turns += 1;
+        let cap = self.system.cap.max_iterations;
+        if self.system.warns_before.is_some_and(|before| self.turns == cap - before) {
+            let evidence = Evidence::new(self.turns as f64, cap as f64);
+            let warning = Decision::at(view, Action::Observe, APPROACHING, evidence).code("approaching_limit");
+            trail.push(warning.detail("Approaching iteration limit..."));
+        }
     }
 
     fn ask(&mut self, view: &PointView<'_>) -> Reply {

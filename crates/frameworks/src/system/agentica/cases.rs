@@ -1,13 +1,17 @@
 //! agentica's golden tables: judge replies, and sequences of turns through a goal.
 
+use std::fmt::Write;
+
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::evaluate::{Referee, Turn, Verified, evaluate};
-use super::goal::{Budgets, Goal, Manager, Status};
+use super::goal::{Budgets, Goal, Manager, Refused, Status};
+use super::limit::Limit;
 use super::reply::{self, Verdict};
 use super::ruling::{Event, Ruling};
-use super::{Rules, Version};
+use super::{Rules, Version, shell};
+use crate::python;
 use crate::system::CaseError;
 
 /// How a raw judge reply is read.
@@ -29,30 +33,47 @@ fn bad(what: &impl ToString) -> CaseError {
 #[derive(Deserialize)]
 struct WireGoal {
     #[serde(default)]
-    objective: String,
+    objective: Option<String>,
     #[serde(default)]
-    turn_budget: Option<i64>,
+    turn_budget: Value,
     #[serde(default)]
-    token_budget: Option<i64>,
+    token_budget: Value,
     #[serde(default)]
-    wall_clock_budget_sec: Option<f64>,
+    wall_clock_budget_sec: Value,
     #[serde(default)]
-    default_turn_budget: Option<i64>,
-    #[serde(default)]
-    judge: Option<String>,
+    default_turn_budget: Value,
+    #[serde(default = "stub")]
+    judge: Value,
     #[serde(default)]
     subgoals: Option<Vec<String>>,
     #[serde(default)]
-    unset: bool,
+    unset: Value,
     #[serde(default)]
-    auto_judge: Option<bool>,
+    auto_judge: Option<Value>,
     #[serde(default)]
     verifier: Option<Vec<Value>>,
 }
 
+/// The judge a case has when it does not say.
+fn stub() -> Value {
+    Value::from("stub")
+}
+
+/// A budget as Python has it: null is none.
+fn limit(name: &str, value: &Value) -> Result<Option<Limit>, CaseError> {
+    if value.is_null() {
+        return Ok(None);
+    }
+    Limit::of(value).map(Some).ok_or_else(|| bad(&format!("`{name}` is no number: {value}")))
+}
+
 impl WireGoal {
-    fn budgets(&self) -> Budgets {
-        Budgets { turns: self.turn_budget, tokens: self.token_budget, seconds: self.wall_clock_budget_sec }
+    fn budgets(&self) -> Result<Budgets, CaseError> {
+        Ok(Budgets {
+            turns: limit("turn_budget", &self.turn_budget)?,
+            tokens: limit("token_budget", &self.token_budget)?,
+            seconds: limit("wall_clock_budget_sec", &self.wall_clock_budget_sec)?.map(Limit::value),
+        })
     }
 }
 
@@ -60,15 +81,34 @@ impl WireGoal {
 #[derive(Deserialize)]
 struct WireTurn {
     #[serde(default)]
-    token_delta: Option<f64>,
+    final_response: Option<String>,
     #[serde(default)]
-    elapsed_sec: Option<f64>,
+    token_delta: Value,
     #[serde(default)]
-    tool_calls: Option<Vec<(String, bool)>>,
+    elapsed_sec: Value,
+    #[serde(default)]
+    tool_calls: Option<Vec<(Option<String>, Value)>>,
     #[serde(default)]
     judge_reply: Value,
     #[serde(default)]
     ops: Option<Vec<Op>>,
+}
+
+impl WireTurn {
+    fn turn(&self) -> Result<Turn, CaseError> {
+        let no_number = |name: &str, value: &Value| bad(&format!("`{name}` is no number: {value}"));
+        let tokens = match &self.token_delta {
+            Value::Null => 0,
+            value => python::int(value).ok_or_else(|| no_number("token_delta", value))?.value(),
+        };
+        let seconds = match &self.elapsed_sec {
+            Value::Null => 0.0,
+            value => python::float(value).ok().flatten().ok_or_else(|| no_number("elapsed_sec", value))?,
+        };
+        let tools = self.tool_calls.iter().flatten();
+        let tools = tools.map(|(name, failed)| (name.clone().unwrap_or_default(), python::is_true(failed))).collect();
+        Ok(Turn { tokens, seconds, tools })
+    }
 }
 
 /// Something done before a turn is evaluated.
@@ -76,30 +116,38 @@ struct WireTurn {
 #[serde(tag = "op", rename_all = "snake_case")]
 enum Op {
     UpdateGoal {
-        status: String,
         #[serde(default)]
-        reason: String,
+        status: Option<String>,
+        #[serde(default)]
+        reason: Option<String>,
         #[serde(default)]
         final_answer: Option<String>,
     },
     Verify {
         #[serde(default)]
-        command: String,
+        command: Option<String>,
         #[serde(default)]
         final_answer: Option<String>,
     },
     Pause {
-        #[serde(default)]
+        /// Absent: the user's; null: none at all.
+        #[serde(default = "by_user")]
         reason: Option<String>,
     },
     Resume,
     Clear,
     Set(Box<WireGoal>),
     AddSubgoal {
-        text: String,
+        #[serde(default)]
+        text: Option<String>,
     },
     ResumeSafety,
     NewProcess,
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "serde takes the default in the field's own type")]
+fn by_user() -> Option<String> {
+    Some("user".to_owned())
 }
 
 /// A sequence of turns under one version's rules.
@@ -108,22 +156,26 @@ pub(super) fn sequence(version: Version, input: &Value) -> Result<Value, CaseErr
     let goal: WireGoal = serde_json::from_value(wire("goal")?).map_err(|error| bad(&error))?;
     let turns: Vec<WireTurn> = serde_json::from_value(wire("turns")?).map_err(|error| bad(&error))?;
     let mut session = Session {
-        rules: Rules { version, auto_judge: goal.auto_judge.unwrap_or(true), has_judge: goal.judge.is_some() },
-        default_turns: goal.default_turn_budget,
+        rules: Rules {
+            version,
+            auto_judge: version != Version::V15 || goal.auto_judge.as_ref().is_none_or(python::is_true),
+            has_judge: goal.judge.as_str() == Some("stub"),
+        },
+        default_turns: limit("default_turn_budget", &goal.default_turn_budget)?,
+        objective: String::new(),
         manager: Manager::default(),
     };
-    if !goal.unset {
-        if let Err(refused) = session.set(&goal) {
-            return Ok(json!({ "set_error": refused }));
-        }
-        for subgoal in goal.subgoals.iter().flatten() {
-            session.manager.add_subgoal(subgoal);
-        }
+    if !python::is_true(&goal.unset)
+        && let Err(refused) = session.set(&goal)?
+    {
+        return Ok(json!({ "set_error": refused.to_string() }));
     }
+    // 1.4 knows no verifier.
+    let verifiers = goal.verifier.as_deref().filter(|script| version == Version::V15 && !script.is_empty());
     let mut answers = Vec::new();
     let mut first_stop = None;
     for (index, turn) in turns.iter().enumerate() {
-        let verifier = goal.verifier.as_ref().and_then(|script| script.get(index));
+        let verifier = verifiers.map(|script| script.get(index).unwrap_or(&Value::Null));
         let (answer, goes_on) = session.play(index + 1, turn, verifier)?;
         answers.push(answer);
         first_stop = first_stop.or((!goes_on).then_some(index + 1));
@@ -134,22 +186,38 @@ pub(super) fn sequence(version: Version, input: &Value) -> Result<Value, CaseErr
 /// A goal under way.
 struct Session {
     rules: Rules,
-    default_turns: Option<i64>,
+    default_turns: Option<Limit>,
+    objective: String,
     manager: Manager,
 }
 
 impl Session {
-    fn set(&mut self, goal: &WireGoal) -> Result<Event, String> {
+    /// Sets a goal: the event, or why it was refused.
+    fn set(&mut self, goal: &WireGoal) -> Result<Result<Event, Refused>, CaseError> {
+        let objective = python::strip(goal.objective.as_deref().unwrap_or_default());
         // The objective is looked at before the budgets.
-        let budgets = if goal.objective.trim().is_empty() {
-            Budgets::default()
-        } else {
-            goal.budgets().checked(self.default_turns, self.rules.version).map_err(|refused| refused.to_string())?
+        if objective.is_empty() {
+            return Ok(Err(Refused::NoObjective));
+        }
+        let budgets = match goal.budgets()?.checked(self.default_turns, self.rules.version) {
+            Ok(budgets) => budgets,
+            Err(refused) => return Ok(Err(refused)),
         };
         let new = Goal::new(budgets);
         let event = Event { reason: Some("user".to_owned()), ..Event::about(&new, "goal.set") };
-        self.manager.set(&goal.objective, new).map_err(|refused| refused.to_string())?;
-        Ok(event)
+        if let Err(refused) = self.manager.set(objective, new) {
+            return Ok(Err(refused));
+        }
+        objective.clone_into(&mut self.objective);
+        for subgoal in goal.subgoals.iter().flatten() {
+            self.add_subgoal(subgoal)?;
+        }
+        Ok(Ok(event))
+    }
+
+    fn add_subgoal(&mut self, text: &str) -> Result<(), CaseError> {
+        let added = self.manager.add_subgoal(text);
+        if added { Ok(()) } else { Err(bad(&"a subgoal that is blank, or without a goal: the original raises")) }
     }
 
     /// Plays a turn: what was done before it, then its evaluation. Says whether the loop goes on.
@@ -159,26 +227,34 @@ impl Session {
         for op in turn.ops.iter().flatten() {
             self.apply(op, &mut events, &mut accepted)?;
         }
-        let charged = Turn {
-            tokens: turn.token_delta.unwrap_or(0.0),
-            seconds: turn.elapsed_sec.unwrap_or(0.0),
-            tools: turn.tool_calls.clone().unwrap_or_default(),
+        let charged = turn.turn()?;
+        let mut script = Script {
+            judge: &turn.judge_reply,
+            verifier,
+            objective: &self.objective,
+            response: turn.final_response.as_deref().unwrap_or_default(),
+            asked: false,
+            tools_line: None,
         };
-        let mut script = Script { judge: &turn.judge_reply, verifier, asked: false, tools_line: None };
         let rules = self.rules;
-        let ruling = self.manager.evaluate(|goal| evaluate(rules, goal, &charged, &mut script));
+        let ruling = self.manager.evaluate(|goal| {
+            let ruling = evaluate(rules, goal, &charged, &mut script);
+            let is_written = ruling.is_written();
+            (ruling, is_written)
+        });
         let ruling = ruling.unwrap_or_else(Ruling::no_goal);
+        let Script { asked, tools_line, .. } = script;
         events.extend(ruling.event.clone());
         let mut answer = json!({
             "turn": number,
             "decision": decision(&ruling),
-            "judge_called": script.asked,
+            "judge_called": asked,
             "state": self.manager.goal().map(|goal| state(goal, self.rules.version)),
             "events": events,
         });
         if let Some(fields) = answer.as_object_mut() {
-            if script.asked {
-                fields.insert("judge_tools_line".to_owned(), json!(script.tools_line));
+            if asked {
+                fields.insert("judge_tools_line".to_owned(), json!(tools_line));
             }
             if !accepted.is_empty() {
                 fields.insert("tool_ops_accepted".to_owned(), json!(accepted));
@@ -188,22 +264,24 @@ impl Session {
     }
 
     fn apply(&mut self, op: &Op, events: &mut Vec<Event>, accepted: &mut Vec<bool>) -> Result<(), CaseError> {
+        let text = |text: &Option<String>| text.clone().unwrap_or_default();
         match op {
             Op::UpdateGoal { status, reason, final_answer } => {
-                accepted.push(self.manager.update_from_tool(status, reason, final_answer.as_deref()));
+                // 1.4's tool takes no answer.
+                let answer = final_answer.as_deref().filter(|_| self.rules.version == Version::V15);
+                accepted.push(self.manager.update_from_tool(&text(status), &text(reason), answer));
             }
             Op::Verify { command, final_answer } => {
-                let passed = exit_status(command)? && self.manager.verified_by(command, final_answer.as_deref());
-                accepted.push(passed);
+                accepted.push(self.manager.verify(&text(command), final_answer.as_deref(), shell::passes)?);
             }
             Op::Pause { reason } => {
-                let paused = self.manager.pause(reason.as_deref().unwrap_or("user"));
+                let paused = self.manager.pause(reason.as_deref());
                 events.extend(self.manager.goal().filter(|_| paused).map(Event::paused));
             }
             Op::Resume => self.manager.resume(),
             Op::Clear => self.manager.clear(),
-            Op::Set(goal) => events.push(self.set(goal).map_err(|error| bad(&error))?),
-            Op::AddSubgoal { text } => self.manager.add_subgoal(text),
+            Op::Set(goal) => events.push(self.set(goal)?.map_err(|refused| bad(&refused))?),
+            Op::AddSubgoal { text: criterion } => self.add_subgoal(&text(criterion))?,
             Op::ResumeSafety => {
                 self.manager.pause_for_safety();
             }
@@ -213,23 +291,20 @@ impl Session {
     }
 }
 
-/// Whether a shell command passes, for the few whose status needs no shell.
-fn exit_status(command: &str) -> Result<bool, CaseError> {
-    match command.split_whitespace().collect::<Vec<_>>().as_slice() {
-        ["true" | ":"] | ["exit", "0"] => Ok(true),
-        [] | ["false"] => Ok(false),
-        ["exit", status] if status.parse::<u8>().is_ok() => Ok(false),
-        _ => Err(CaseError::NotApplicable(format!("the answer depends on running `{command}`"))),
-    }
-}
-
 /// A scripted judge and verifier.
 struct Script<'c> {
     judge: &'c Value,
     verifier: Option<&'c Value>,
+    objective: &'c str,
+    response: &'c str,
     asked: bool,
     tools_line: Option<String>,
 }
+
+/// What a scripted verifier may say beside `raise`; any other key is an error of the call.
+const VERIFIED: [&str; 3] = ["done", "reason", "status"];
+/// What the judge's prompt says before the names of the tools.
+const TOOLS_LINE: &str = "Tools used this turn: ";
 
 impl Referee for Script<'_> {
     fn verify(&mut self) -> Option<Verified> {
@@ -237,9 +312,13 @@ impl Referee for Script<'_> {
             Value::Bool(done) => {
                 Some(Verified { done: *done, reason: "verifier returned bool".to_owned(), status: None })
             }
-            Value::Object(fields) if !fields.contains_key("raise") => Some(Verified {
-                done: fields.get("done").is_some_and(crate::system::python::is_true),
-                reason: fields.get("reason").and_then(Value::as_str).unwrap_or_default().to_owned(),
+            Value::Object(fields) if fields.keys().all(|key| VERIFIED.contains(&key.as_str())) => Some(Verified {
+                done: python::is_true(fields.get("done")?),
+                reason: fields
+                    .get("reason")
+                    .filter(|reason| python::is_true(reason))
+                    .map(python::text)
+                    .unwrap_or_default(),
                 status: match fields.get("status").and_then(Value::as_str) {
                     Some("paused") => Some(Status::Paused),
                     Some("budget_limited") => Some(Status::BudgetLimited),
@@ -250,21 +329,34 @@ impl Referee for Script<'_> {
         }
     }
 
-    fn judge(&mut self, _goal: &Goal, turn: &Turn) -> Option<Verdict> {
+    fn judge(&mut self, goal: &Goal, turn: &Turn) -> Option<Verdict> {
         self.asked = true;
-        let named = turn.tools.iter().filter(|(name, _)| !name.is_empty());
-        let shown: Vec<String> =
-            named.map(|(name, failed)| if *failed { format!("{name}(error)") } else { name.clone() }).collect();
-        self.tools_line = (!shown.is_empty()).then(|| shown.join(", "));
+        let prompt = prompt(self.objective, goal, turn, self.response);
+        self.tools_line = prompt.split('\n').find_map(|line| line.strip_prefix(TOOLS_LINE)).map(str::to_owned);
         Some(match self.judge {
             Value::String(raw) => reply::read(raw),
-            Value::Object(fields) => {
-                let error = fields.get("raise").and_then(Value::as_str).unwrap_or_default();
-                Verdict::Unavailable(format!("judge unavailable: {error}"))
-            }
+            Value::Object(fields) => match fields.get("raise") {
+                Some(error) => Verdict::Unavailable(format!("judge unavailable: {}", python::text(error))),
+                None => reply::read(""),
+            },
             _ => reply::read(""),
         })
     }
+}
+
+/// What the judge is shown, as far as a line of it can be taken for the tools'.
+fn prompt(objective: &str, goal: &Goal, turn: &Turn, response: &str) -> String {
+    let mut prompt = format!("Goal: {objective}");
+    for (index, subgoal) in goal.subgoals.iter().enumerate() {
+        let _ = write!(prompt, "\n  {}. {subgoal}", index + 1);
+    }
+    let named = turn.tools.iter().filter(|(name, _)| !name.is_empty());
+    let shown: Vec<String> =
+        named.map(|(name, failed)| if *failed { format!("{name}(error)") } else { name.clone() }).collect();
+    if !shown.is_empty() {
+        let _ = write!(prompt, "\n{TOOLS_LINE}{}", shown.join(", "));
+    }
+    format!("{prompt}\n---\n{}", python::strip(response))
 }
 
 fn decision(ruling: &Ruling) -> Value {
@@ -282,10 +374,10 @@ fn state(goal: &Goal, version: Version) -> Value {
         "status": goal.status,
         "paused_reason": goal.paused_reason,
         "turns_used": goal.turns_used,
-        "tokens_used": goal.tokens_used,
+        "tokens_used": python::of_digits(&goal.tokens_used.to_string()),
         "wall_clock_used_sec": goal.seconds_used,
-        "turn_budget": goal.budgets.turns,
-        "token_budget": goal.budgets.tokens,
+        "turn_budget": goal.budgets.turns.map(Limit::json),
+        "token_budget": goal.budgets.tokens.map(Limit::json),
         "wall_clock_budget_sec": goal.budgets.seconds,
         "consecutive_parse_failures": goal.parse_failures,
         "consecutive_tool_failures": goal.tool_failures,

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::goal::Budgets;
+use super::limit::Limit;
 use super::{Rules, Version};
 use crate::diagnostic::nearest;
 use crate::judge::Judge;
@@ -88,8 +89,12 @@ impl Arguments<'_> {
         self.config.error_at(name, format!("`{name}` is no {wanted}"), HELP)
     }
 
-    fn whole(&self, name: &str) -> Result<Option<i64>, ConfigError> {
-        self.get(name).map(|value| value.as_i64().ok_or_else(|| self.wrong(name, "whole number"))).transpose()
+    fn whole(&self, name: &str) -> Result<Option<Limit>, ConfigError> {
+        let whole = |value: &Value| match Limit::of(value) {
+            Some(limit @ Limit::Whole(_)) => Ok(limit),
+            _ => Err(self.wrong(name, "whole number")),
+        };
+        self.get(name).map(whole).transpose()
     }
 
     fn number(&self, name: &str) -> Result<Option<f64>, ConfigError> {

@@ -1,6 +1,7 @@
 //! One evaluated turn: agentica's checks in their order.
 
 use super::goal::{Goal, Status};
+use super::limit::with_thousands;
 use super::reply::Verdict;
 use super::ruling::{Cause, Event, Prompt, Ruling};
 use super::{Rules, Version};
@@ -11,8 +12,8 @@ const LIMIT: u32 = 3;
 /// What a turn brought.
 #[derive(Clone, Debug, Default)]
 pub struct Turn {
-    /// Input and output tokens; fractions are cut, negative values ignored.
-    pub tokens: f64,
+    /// Input and output tokens; negative values are ignored.
+    pub tokens: i128,
     /// Seconds; negative values are ignored.
     pub seconds: f64,
     /// The tools used and whether each failed.
@@ -73,13 +74,10 @@ pub fn evaluate(rules: Rules, goal: &mut Goal, turn: &Turn, referee: &mut dyn Re
 }
 
 /// The turn has been paid for, whatever comes of it; only a cleared goal is not charged.
-#[expect(clippy::cast_possible_truncation, reason = "Python's int() of the turn's tokens; a float cast saturates")]
 fn charge(goal: &mut Goal, turn: &Turn) {
     if goal.status != Status::Cleared {
         goal.turns_used += 1;
-        if turn.tokens > 0.0 {
-            goal.tokens_used = goal.tokens_used.saturating_add(turn.tokens.trunc() as i64);
-        }
+        goal.tokens_used = goal.tokens_used.saturating_add(turn.tokens.max(0));
         if turn.seconds > 0.0 {
             goal.seconds_used += turn.seconds;
         }
@@ -92,12 +90,12 @@ fn charge(goal: &mut Goal, turn: &Turn) {
 
 /// Token and wall-clock budgets, named in this order; the page puts the turn budget here too.
 fn exhausted(rules: Rules, goal: &Goal) -> Option<(Cause, String)> {
-    let number = |number: i64| match rules.version {
-        Version::V15 => with_thousands(number),
-        Version::V14 | Version::Documented => number.to_string(),
-    };
-    if let Some(limit) = goal.budgets.tokens.filter(|limit| goal.tokens_used >= *limit) {
-        let words = format!("token budget exhausted ({}/{})", number(goal.tokens_used), number(limit));
+    if let Some(limit) = goal.budgets.tokens.filter(|limit| limit.is_reached_by(goal.tokens_used)) {
+        let (used, limit) = match rules.version {
+            Version::V15 => (with_thousands(goal.tokens_used), limit.grouped()),
+            Version::V14 | Version::Documented => (goal.tokens_used.to_string(), limit.to_string()),
+        };
+        let words = format!("token budget exhausted ({used}/{limit})");
         return Some((Cause::Tokens, words));
     }
     if let Some(limit) = goal.budgets.seconds.filter(|limit| goal.seconds_used >= *limit) {
@@ -109,24 +107,12 @@ fn exhausted(rules: Rules, goal: &Goal) -> Option<(Cause, String)> {
 }
 
 fn turns_exhausted(goal: &Goal) -> bool {
-    goal.budgets.turns.is_some_and(|limit| goal.turns_used >= limit)
+    goal.budgets.turns.is_some_and(|limit| limit.is_reached_by(i128::from(goal.turns_used)))
 }
 
 fn turn_words(goal: &Goal) -> String {
-    format!("turn budget exhausted ({}/{})", goal.turns_used, goal.budgets.turns.unwrap_or_default())
-}
-
-/// `f"{number:,}"`.
-fn with_thousands(number: i64) -> String {
-    let digits = number.unsigned_abs().to_string();
-    let mut grouped = String::with_capacity(digits.len() * 2);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    format!("{}{grouped}", if number < 0 { "-" } else { "" })
+    let limit = goal.budgets.turns.map(|limit| limit.to_string()).unwrap_or_default();
+    format!("turn budget exhausted ({}/{limit})", goal.turns_used)
 }
 
 fn blown_budget(rules: Rules, goal: &mut Goal) -> Option<Ruling> {
@@ -169,7 +155,11 @@ fn after_tool(goal: &Goal) -> Ruling {
         }
         Status::Paused => {
             let reason = last.unwrap_or_else(|| "agent paused goal".to_owned());
-            Ruling::stop(Cause::Tool, goal, "tool_signal", reason).announcing(Event::paused(goal))
+            let why = goal.paused_reason.clone().filter(|why| !why.is_empty());
+            let why = why.unwrap_or_else(|| "agent-tool".to_owned());
+            let event = Event { paused_reason: Some(Some(why.clone())), ..Event::paused(goal) };
+            let cause = if why == "agent-tool" { Cause::Tool } else { Cause::User };
+            Ruling::stop(cause, goal, "tool_signal", reason).announcing(event)
         }
         Status::Active | Status::Cleared | Status::BudgetLimited => {
             Ruling::stop(Cause::NoGoal, goal, "continue", "no active goal")

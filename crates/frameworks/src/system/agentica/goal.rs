@@ -3,6 +3,8 @@
 use serde::Serialize;
 
 use super::Version;
+use super::limit::Limit;
+use crate::python;
 
 /// Is the goal still pursued?
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -37,9 +39,9 @@ impl Status {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Budgets {
     /// Turns (whole agent runs).
-    pub turns: Option<i64>,
+    pub turns: Option<Limit>,
     /// Input and output tokens together.
-    pub tokens: Option<i64>,
+    pub tokens: Option<Limit>,
     /// Seconds the turns took.
     pub seconds: Option<f64>,
 }
@@ -56,7 +58,7 @@ pub struct Goal {
     /// Turns evaluated.
     pub turns_used: i64,
     /// Tokens charged.
-    pub tokens_used: i64,
+    pub tokens_used: i128,
     /// Seconds charged.
     pub seconds_used: f64,
     /// Criteria added to the objective.
@@ -94,6 +96,13 @@ impl Goal {
             final_answer: None,
         }
     }
+
+    /// Takes the answer handed in, without outer blanks; a blank one leaves the one before.
+    fn take_answer(&mut self, answer: Option<&str>) {
+        if let Some(answer) = answer.map(python::strip).filter(|answer| !answer.is_empty()) {
+            self.final_answer = Some(answer.to_owned());
+        }
+    }
 }
 
 /// Why a goal was refused.
@@ -108,30 +117,31 @@ pub enum Refused {
 }
 
 impl Budgets {
-    /// The budgets as `version` takes them: 1.5 refuses 0 and reads -1 as unlimited; before that
-    /// every number is a limit, and a missing turn budget is the manager's.
-    pub fn checked(self, default_turns: Option<i64>, version: Version) -> Result<Self, Refused> {
-        let turns = self.turns.or(default_turns);
+    /// The budgets as `version` takes them: 1.5 refuses 0 and what is below -1, and reads -1 as
+    /// unlimited; before that every number is a limit. A missing turn budget is the manager's own,
+    /// which neither version looks at: 0 or less is a cap reached at once.
+    pub fn checked(self, default_turns: Option<Limit>, version: Version) -> Result<Self, Refused> {
         if version != Version::V15 {
-            return Ok(Self { turns: turns.or(Some(super::DEFAULT_TURNS)), ..self });
+            let turns = self.turns.or(default_turns).unwrap_or(Limit::Whole(super::DEFAULT_TURNS));
+            return Ok(Self { turns: Some(turns), ..self });
         }
-        let whole = |budget: Option<i64>| match budget {
-            Some(-1) | None => Ok(None),
-            Some(limit @ 1..) => Ok(Some(limit)),
-            Some(_) => Err(Refused::BadBudget),
+        let checked = |budget: Option<Limit>| match budget {
+            None => Ok(None),
+            Some(limit) if limit.value().total_cmp(&-1.0).is_eq() => Ok(None),
+            Some(limit) if limit.value() <= 0.0 => Err(Refused::BadBudget),
+            Some(limit) => Ok(Some(limit)),
         };
-        let seconds = match self.seconds {
-            None => None,
-            Some(limit) if limit > 0.0 => Some(limit),
-            Some(limit) if (limit + 1.0).abs() < f64::EPSILON => None,
-            Some(_) => return Err(Refused::BadBudget),
-        };
-        Ok(Self { turns: whole(turns)?, tokens: whole(self.tokens)?, seconds })
+        let turns = if self.turns.is_none() { default_turns } else { checked(self.turns)? };
+        let tokens = checked(self.tokens)?;
+        let seconds = checked(self.seconds.map(Limit::Real))?;
+        Ok(Self { turns, tokens, seconds: seconds.map(Limit::value) })
     }
 }
 
-/// A goal manager and the log it writes to. The model's tool writes to the log behind its back; an
-/// evaluation reads the log first.
+/// A goal manager and the log it writes to.
+///
+/// The manager remembers a goal of its own. The model's tools write to the log behind its back, and
+/// an evaluation reads the log first; what an evaluation does not write is gone at the next one.
 #[derive(Clone, Debug, Default)]
 pub struct Manager {
     memory: Option<Goal>,
@@ -142,7 +152,7 @@ pub struct Manager {
 impl Manager {
     /// Sets a goal, with whatever was there forgotten.
     pub fn set(&mut self, objective: &str, goal: Goal) -> Result<(), Refused> {
-        if crate::system::python::strip(objective).is_empty() {
+        if python::strip(objective).is_empty() {
             return Err(Refused::NoObjective);
         }
         self.memory = Some(goal);
@@ -151,15 +161,16 @@ impl Manager {
         Ok(())
     }
 
-    /// The goal as the log has it.
+    /// The goal as the manager remembers it; `None` before one is set and after one is cleared.
     pub fn goal(&self) -> Option<&Goal> {
-        self.log.as_ref()
+        self.memory.as_ref()
     }
 
     /// A fresh manager reads the same log.
     pub fn restart(&mut self) {
-        self.memory = None;
         self.loaded = false;
+        self.memory = None;
+        self.load();
     }
 
     fn load(&mut self) -> Option<&mut Goal> {
@@ -176,33 +187,33 @@ impl Manager {
         }
     }
 
-    /// Reads the log and changes the goal; `None` without a goal.
-    pub(super) fn evaluate<T>(&mut self, change: impl FnOnce(&mut Goal) -> T) -> Option<T> {
+    /// Reads the log and changes the goal; `change` says beside its answer whether the goal is written
+    /// back. `None` without a goal.
+    pub(super) fn evaluate<T>(&mut self, change: impl FnOnce(&mut Goal) -> (T, bool)) -> Option<T> {
         if self.log.is_some() {
             self.memory.clone_from(&self.log);
         }
         self.loaded = true;
-        let said = self.memory.as_mut().map(change);
-        self.persist();
-        said
+        let (answer, is_written) = self.memory.as_mut().map(change)?;
+        if is_written {
+            self.persist();
+        }
+        Some(answer)
     }
 
-    /// The user pauses an active goal; true when that changed anything.
-    pub fn pause(&mut self, reason: &str) -> bool {
-        self.pause_active(reason)
+    /// The user pauses an active goal, with a reason of their own or none; true when that changed
+    /// anything.
+    pub fn pause(&mut self, reason: Option<&str>) -> bool {
+        let Some(goal) = self.load().filter(|goal| goal.status == Status::Active) else { return false };
+        goal.status = Status::Paused;
+        goal.paused_reason = reason.map(str::to_owned);
+        self.persist();
+        true
     }
 
     /// What opening a session again does: an active goal waits for the user.
     pub fn pause_for_safety(&mut self) -> bool {
-        self.pause_active("resume-safety")
-    }
-
-    fn pause_active(&mut self, reason: &str) -> bool {
-        let Some(goal) = self.load().filter(|goal| goal.status == Status::Active) else { return false };
-        goal.status = Status::Paused;
-        goal.paused_reason = Some(reason.to_owned());
-        self.persist();
-        true
+        self.pause(Some("resume-safety"))
     }
 
     /// Resumes a paused or limited goal. Neither the spent amounts nor the limits change.
@@ -226,19 +237,19 @@ impl Manager {
         }
     }
 
-    /// Adds a criterion.
-    pub fn add_subgoal(&mut self, text: &str) {
-        let text = crate::system::python::strip(text);
-        if let Some(goal) = self.load().filter(|_| !text.is_empty()) {
-            goal.subgoals.push(text.to_owned());
-            self.persist();
-        }
+    /// Adds a criterion. False when the text is blank or there is no goal, which the original refuses.
+    pub fn add_subgoal(&mut self, text: &str) -> bool {
+        let text = python::strip(text);
+        let Some(goal) = self.load().filter(|_| !text.is_empty()) else { return false };
+        goal.subgoals.push(text.to_owned());
+        self.persist();
+        true
     }
 
     /// The model's `update_goal`: `complete` or `paused`, in any case, of an active goal only. Says
-    /// whether it was accepted.
+    /// whether it was accepted. A blank answer leaves the one before.
     pub fn update_from_tool(&mut self, status: &str, reason: &str, final_answer: Option<&str>) -> bool {
-        let status = match crate::system::python::strip(status).to_lowercase().as_str() {
+        let status = match python::lower(python::strip(status)).as_str() {
             "complete" => Status::Complete,
             "paused" => Status::Paused,
             _ => return false,
@@ -248,21 +259,35 @@ impl Manager {
             goal.status = status;
             goal.last_verdict = Some("tool_signal");
             goal.last_reason = Some(words);
-            goal.final_answer = final_answer.map(str::to_owned).or(goal.final_answer.take());
+            goal.take_answer(final_answer);
             if status == Status::Paused {
                 goal.paused_reason = Some("agent-tool".to_owned());
             }
         })
     }
 
-    /// 1.5: the model's `verify_completion` ran a command that passed.
-    pub fn verified_by(&mut self, command: &str, final_answer: Option<&str>) -> bool {
-        self.change_in_log(|goal| {
+    /// 1.5: the model's `verify_completion` asks for a command to be run; `passes` runs it, and is asked
+    /// only while the goal is active and the command is not blank. Says whether the goal is now complete.
+    ///
+    /// # Errors
+    /// Whatever `passes` fails with.
+    pub fn verify<E>(
+        &mut self,
+        command: &str,
+        final_answer: Option<&str>,
+        passes: impl FnOnce(&str) -> Result<bool, E>,
+    ) -> Result<bool, E> {
+        let command = python::strip(command);
+        let is_active = self.log.as_ref().is_some_and(|goal| goal.status == Status::Active);
+        if !is_active || command.is_empty() || !passes(command)? {
+            return Ok(false);
+        }
+        Ok(self.change_in_log(|goal| {
             goal.status = Status::Complete;
             goal.last_verdict = Some("verify_tool");
             goal.last_reason = Some(format!("verify_command passed (exit 0): {command}"));
-            goal.final_answer = final_answer.map(str::to_owned);
-        })
+            goal.take_answer(final_answer);
+        }))
     }
 
     fn change_in_log(&mut self, change: impl FnOnce(&mut Goal)) -> bool {

@@ -4,18 +4,21 @@ mod cases;
 mod config;
 mod evaluate;
 mod goal;
+mod limit;
 mod reply;
 mod round;
 mod ruling;
 mod session_log;
+mod shell;
 
 pub use config::GoalConfig;
 pub use evaluate::{Referee, Turn, Verified, evaluate};
 pub use goal::{Budgets, Goal, Manager, Refused, Status};
+pub use limit::Limit;
 pub use reply::{Verdict, read as read_judge_reply};
 pub use ruling::{Cause, Event, Prompt, Ruling};
 
-use self::round::{GoalRow, RoundEvents, RoundJudge};
+use self::round::{GoalRow, RoundEvents, RoundJudge, UserDeed};
 use super::{CaseError, ConfigError, Round, RoundClock, Settings, SystemInfo};
 use crate::decision::{Action, Decision, Evidence, Need, Requirement, RuleName, Strategy, Watch};
 use crate::judge::Judge;
@@ -27,17 +30,32 @@ pub const AGENTICA: SystemInfo = SystemInfo {
     profiles: &["published-1.4", "published-1.5", "documented"],
     manual: include_str!("manual.md"),
     build: |settings| Ok(Box::new(Agentica::build(settings)?)),
-    answer: |table, input| match table {
-        "judge_replies" => cases::judge_reply(input),
-        "sequences_1.4.6" => cases::sequence(Version::V14, input),
-        "sequences_1.5.0" | "extra_rules_1.5.0" => cases::sequence(Version::V15, input),
-        "session_log_expected" => session_log::summary(input).map_err(CaseError::BadCase),
+    tables: &["judge_replies", "sequences_1.4.6", "sequences_1.5.0", "extra_rules_1.5.0", "session_log_expected"],
+    table_of: |case| {
+        let rules_15 =
+            || case.input["goal"].get("auto_judge").is_some() || case.input["goal"].get("verifier").is_some();
+        let is_15 = case.version.map_or_else(rules_15, |version| !version.contains("1.4"));
+        match () {
+            () if case.has(&["raw"]) => Some("judge_replies"),
+            () if case.has(&["goal", "turns"]) => Some(if is_15 { "extra_rules_1.5.0" } else { "sequences_1.4.6" }),
+            () if case.has(&["file"]) => Some("session_log_expected"),
+            () => None,
+        }
+    },
+    answer: |case| match case.table {
+        "judge_replies" => cases::judge_reply(case.input),
+        "sequences_1.4.6" => cases::sequence(Version::V14, case.input),
+        "sequences_1.5.0" | "extra_rules_1.5.0" => cases::sequence(Version::V15, case.input),
+        "session_log_expected" => session_log::summary(case.input).map_err(CaseError::BadCase),
         _ => Err(CaseError::UnknownTable),
     },
 };
 
+/// The objective of a goal in a replay: what it says is not looked at.
+const TASK: &str = "the recorded task";
+
 /// Turns a goal may take before 1.5 when nobody says otherwise.
-pub const DEFAULT_TURNS: i64 = 100;
+pub const DEFAULT_TURNS: i128 = 100;
 
 /// Whose word is followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,7 +126,7 @@ impl Agentica {
         if version == Version::Documented {
             causes.push(Cause::Turns);
         }
-        causes.extend([Cause::Tool, Cause::ToolStuck]);
+        causes.extend([Cause::User, Cause::Tool, Cause::ToolStuck]);
         if version == Version::V15 {
             causes.push(Cause::Verifier);
         }
@@ -145,6 +163,7 @@ impl Agentica {
             Cause::Seconds => limit("wall_clock_budget_sec", budgets.seconds.map(|seconds| seconds.to_string())),
             Cause::Turns => limit("turn_budget", budgets.turns.map(|turns| turns.to_string())),
             Cause::Tool => RuleName::fixed("update_goal"),
+            Cause::User => RuleName::fixed("goal pause"),
             Cause::ToolStuck => RuleName::fixed("tool-stuck x3"),
             Cause::Verifier => RuleName::fixed("verifier"),
             Cause::JudgeBroken => RuleName::fixed("judge-broken x3"),
@@ -165,7 +184,8 @@ impl Agentica {
                 Judge::Absent => None,
             },
             // A verifier is the user's own code: none is assumed.
-            Cause::Turns | Cause::NoGoal | Cause::Verifier => None,
+            // What a user does is in agentica's own log, or did not happen.
+            Cause::Turns | Cause::NoGoal | Cause::Verifier | Cause::User => None,
         }
     }
 
@@ -173,9 +193,9 @@ impl Agentica {
         let budgets = self.goal.budgets;
         let held = |observed: f64, limit: Option<f64>| Evidence { observed: Some(observed), limit };
         match cause {
-            Cause::Tokens => held(goal.tokens_used as f64, budgets.tokens.map(|limit| limit as f64)),
+            Cause::Tokens => held(goal.tokens_used as f64, budgets.tokens.map(Limit::value)),
             Cause::Seconds => held(goal.seconds_used, budgets.seconds),
-            Cause::Turns => held(goal.turns_used as f64, budgets.turns.map(|limit| limit as f64)),
+            Cause::Turns => held(goal.turns_used as f64, budgets.turns.map(Limit::value)),
             Cause::ToolStuck => held(f64::from(goal.tool_failures), Some(3.0)),
             Cause::JudgeBroken => held(f64::from(goal.parse_failures), Some(3.0)),
             _ => Evidence::NONE,
@@ -207,7 +227,7 @@ impl Strategy for Agentica {
 
     fn start<'s>(&'s self, _header: &Header) -> Box<dyn Watch + 's> {
         let mut manager = Manager::default();
-        let set = manager.set("the recorded task", Goal::new(self.goal.budgets));
+        let set = manager.set(TASK, Goal::new(self.goal.budgets));
         debug_assert!(set.is_ok(), "the objective is not empty");
         Box::new(AgenticaWatch {
             system: self,
@@ -216,7 +236,7 @@ impl Strategy for Agentica {
             row: None,
             from_event: 0,
             ended_at: None,
-            tokens_before: 0.0,
+            tokens_before: 0,
             verdict_was_missing: false,
         })
     }
@@ -233,7 +253,7 @@ struct AgenticaWatch<'s> {
     /// When the round before ended.
     ended_at: Option<Instant>,
     /// Tokens of the round before.
-    tokens_before: f64,
+    tokens_before: i128,
     verdict_was_missing: bool,
 }
 
@@ -254,6 +274,19 @@ impl Watch for AgenticaWatch<'_> {
 
 impl AgenticaWatch<'_> {
     fn evaluate(&mut self, round: RoundEvents<'_, '_>) -> Ruling {
+        for deed in round.user_deeds(self.row.as_ref()) {
+            match deed {
+                UserDeed::Pause(reason) => _ = self.manager.pause(reason.as_deref()),
+                UserDeed::Resume => self.manager.resume(),
+                UserDeed::Clear => self.manager.clear(),
+                UserDeed::Set => {
+                    self.row = None;
+                    self.tokens_before = 0;
+                    let set = self.manager.set(TASK, Goal::new(self.system.goal.budgets));
+                    debug_assert!(set.is_ok(), "the objective is not empty");
+                }
+            }
+        }
         let before = self.row.as_ref();
         if self.system.goal.has_goal_tool {
             for word in round.tool_words(before) {
@@ -263,12 +296,17 @@ impl AgenticaWatch<'_> {
         let mut turn = round.turn(before, self.ended_at);
         if self.system.undercounts {
             let total = turn.tokens;
-            turn.tokens = (total - self.tokens_before).max(0.0);
+            turn.tokens = (total - self.tokens_before).max(0);
             self.tokens_before = total;
         }
         let rules = self.system.goal.rules;
         let mut judge = RoundJudge { round, before, judge: self.system.judge };
-        self.manager.evaluate(|goal| evaluate(rules, goal, &turn, &mut judge)).unwrap_or_else(Ruling::no_goal)
+        let ruling = self.manager.evaluate(|goal| {
+            let ruling = evaluate(rules, goal, &turn, &mut judge);
+            let is_written = ruling.is_written();
+            (ruling, is_written)
+        });
+        ruling.unwrap_or_else(Ruling::no_goal)
     }
 
     fn decide(&mut self, view: &PointView<'_>, ruling: Ruling) -> Option<Decision> {

@@ -2,8 +2,7 @@
 
 use serde_json::Value;
 
-use crate::system::pyjson::{Strictness, loads};
-use crate::system::python::{self, is_true, strip};
+use crate::python::{self, Strictness, is_true, loads, strip};
 
 /// A judge's answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,7 +80,7 @@ fn first_flat_object(text: &str) -> Option<Value> {
 /// Yes, in the words weak judges use; any other text is no.
 fn is_yes(done: &Value) -> bool {
     match done {
-        Value::String(word) => ["true", "yes", "1", "done", "y"].contains(&strip(word).to_lowercase().as_str()),
+        Value::String(word) => ["true", "yes", "1", "done", "y"].contains(&python::lower(strip(word)).as_str()),
         other => is_true(other),
     }
 }

@@ -28,7 +28,21 @@ pub(super) struct GoalRow {
     pub wall_clock_used_sec: f64,
     pub last_verdict: Option<String>,
     pub last_reason: Option<String>,
+    pub paused_reason: Option<String>,
     pub final_answer: Option<String>,
+}
+
+/// What was done to the goal from outside between two evaluations, by the session's log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum UserDeed {
+    /// `/goal pause`, an interruption, or a session opened again; the reason written down.
+    Pause(Option<String>),
+    /// `/goal resume`.
+    Resume,
+    /// `/goal clear`.
+    Clear,
+    /// A new goal: everything is counted anew.
+    Set,
 }
 
 /// What the model told its goal tool.
@@ -47,12 +61,43 @@ impl RoundEvents<'_, '_> {
 
     /// The last goal row that counts one more turn than `before`.
     pub(super) fn goal_row(&self, before: Option<&GoalRow>) -> Option<GoalRow> {
-        let mut rows = self.events.iter().filter_map(|event| match event {
+        let turns = before.map_or(0, |row| row.turns_used);
+        self.rows().rfind(|row| row.turns_used > turns)
+    }
+
+    /// What a user did to the goal in this round: rows that count no new turn and change the status. What
+    /// the model's own tool did is in [`Self::tool_words`].
+    pub(super) fn user_deeds(&self, before: Option<&GoalRow>) -> Vec<UserDeed> {
+        let mut turns = before.map_or(0, |row| row.turns_used);
+        let mut status = before.map_or_else(|| "active".to_owned(), |row| row.status.clone());
+        let mut deeds = Vec::new();
+        for row in self.rows() {
+            let is_between = row.turns_used == turns && row.status != status;
+            let by_tool = match row.paused_reason.as_deref() {
+                Some(why) => why == "agent-tool",
+                // A redacted row keeps who spoke last.
+                None => row.last_verdict.as_deref() == Some("tool_signal"),
+            };
+            let is_new = row.turns_used < turns || (status == "cleared" && row.status == "active");
+            match row.status.as_str() {
+                _ if is_new => deeds.push(UserDeed::Set),
+                _ if !is_between => {}
+                "paused" if !by_tool => deeds.push(UserDeed::Pause(row.paused_reason.clone())),
+                "active" => deeds.push(UserDeed::Resume),
+                "cleared" => deeds.push(UserDeed::Clear),
+                _ => {}
+            }
+            (turns, status) = (row.turns_used, row.status);
+        }
+        deeds
+    }
+
+    /// The goal rows, in order.
+    fn rows(&self) -> impl DoubleEndedIterator<Item = GoalRow> {
+        self.events.iter().filter_map(|event| match event {
             Event::Note(note) if &*note.kind == "agentica.goal" => read_row(note.body.get()),
             _ => None,
-        });
-        let turns = before.map_or(0, |row| row.turns_used);
-        rows.rfind(|row| row.turns_used > turns)
+        })
     }
 
     /// Tokens and seconds of the round, by the goal rows where there are any; `since` is when the
@@ -65,6 +110,11 @@ impl RoundEvents<'_, '_> {
             }
             (None, _) => (self.tokens(), self.seconds(since)),
         };
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "Python's int() of the turn's tokens; a float cast saturates"
+        )]
+        let tokens = tokens.trunc() as i128;
         Turn { tokens, seconds, tools: self.tools() }
     }
 

@@ -27,6 +27,8 @@ pub enum Cause {
     Turns,
     /// The model's own tool.
     Tool,
+    /// The user paused the goal, or opened the session again.
+    User,
     /// Three turns of failed tools.
     ToolStuck,
     /// The verifier.
@@ -63,9 +65,9 @@ pub struct Ruling {
 pub struct Event {
     /// Its name.
     pub event: &'static str,
-    /// Why the goal waits.
+    /// Why the goal waits: `None` where the event does not say, `Some(None)` where it says null.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub paused_reason: Option<String>,
+    pub paused_reason: Option<Option<String>>,
     /// Who decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<&'static str>,
@@ -97,7 +99,7 @@ impl Event {
 
     /// The user, or an evaluation, pauses the goal.
     pub fn paused(goal: &Goal) -> Self {
-        Self { paused_reason: goal.paused_reason.clone(), ..Self::about(goal, "goal.paused") }
+        Self { paused_reason: Some(goal.paused_reason.clone()), ..Self::about(goal, "goal.paused") }
     }
 
     pub(super) fn said(goal: &Goal, event: &'static str, verdict: &'static str, reason: &str) -> Self {
@@ -128,6 +130,12 @@ impl Ruling {
             prompt: Some(Prompt::Continuation),
             event: None,
         }
+    }
+
+    /// Is the goal written to the log? Not when it was no longer pursued and nothing else was left to
+    /// say: the turn then counts until the log is read again.
+    pub fn is_written(&self) -> bool {
+        self.cause != Cause::NoGoal
     }
 
     pub(super) fn announcing(mut self, event: Event) -> Self {

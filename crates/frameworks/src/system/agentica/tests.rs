@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::system::ConfigText;
-use crate::transcript::{Draft, Event, Grade, JudgeReply, Message, Outcome, Role, Run, Text, ToolCall, Usage};
+use crate::transcript::{Draft, Event, Grade, JudgeReply, Message, Note, Outcome, Role, Run, Text, ToolCall, Usage};
 
 /// Rounds of one tool step and one answer; `judge` is asked after each.
 fn run(rounds: &[(bool, Option<&str>)], outcome: Outcome) -> Run {
@@ -108,4 +108,34 @@ fn arguments_are_checked_by_the_version() {
         "budget must be positive, or -1 for unlimited (goal.toml:1:7)"
     );
     assert_eq!(refusal("published-1.4", "tokens_budget = 1"), "unknown argument `tokens_budget` (goal.toml:1:1)");
+}
+
+/// A run with a row of agentica's own log after each round of one answer.
+fn logged(rows: &[&[Value]]) -> Run {
+    let mut events = Vec::new();
+    for row in rows {
+        let messages = [Message::saying(Role::User, "go on"), Message::saying(Role::Assistant, "so far")];
+        events.extend(messages.map(Event::Message));
+        events.extend(row.iter().map(|goal| {
+            let body = serde_json::value::to_raw_value(&json!({ "goal": goal })).unwrap();
+            Event::Note(Note { kind: "agentica.goal".into(), body })
+        }));
+    }
+    Run::new(Draft { events, ..Draft::default() })
+}
+
+#[test]
+fn a_recorded_pause_ends_the_loop_unless_it_is_resumed() {
+    let row = |status: &str, turns: i64, why: Option<&str>| json!({"status": status, "turns_used": turns, "last_verdict": "continue", "paused_reason": why});
+    let turn = |n| row("active", n, None);
+    let paused = logged(&[&[turn(1)], &[row("paused", 1, Some("user-interrupted"))], &[turn(2)]]);
+    check("", "published-1.4", &json!({}), &paused, "1 paused:user-interrupted");
+    let resumed = logged(&[&[turn(1)], &[row("paused", 1, Some("user")), turn(1), turn(2)], &[turn(3)]]);
+    check("", "published-1.4", &json!({}), &resumed, "");
+    check("turn_budget = 3", "published-1.4", &json!({}), &resumed, "2 budget_limited:budget");
+    let cleared = logged(&[&[turn(1)], &[row("cleared", 1, None)], &[turn(2)]]);
+    check("", "published-1.4", &json!({}), &cleared, "1 cleared");
+    // A new goal is counted anew.
+    let again = logged(&[&[turn(1)], &[row("cleared", 1, None), turn(0), turn(1)], &[turn(2)]]);
+    check("turn_budget = 3", "published-1.4", &json!({}), &again, "");
 }

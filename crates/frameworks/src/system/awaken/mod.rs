@@ -15,6 +15,7 @@ pub use spec::{AgentStops, DEFAULT_MAX_ROUNDS, StopConditionSpec};
 
 use super::{CaseError, ConfigError, Settings, SystemInfo};
 use crate::decision::{Action, Decision, FirstFiring, Requirement, RuleName, Strategy, Watch};
+use crate::diagnostic::Location;
 use crate::transcript::{Header, Message, Millis, Moment, PointView};
 
 /// The system's registration.
@@ -23,12 +24,15 @@ pub const AWAKEN: SystemInfo = SystemInfo {
     profiles: &["published-0.6", "documented"],
     manual: include_str!("manual.md"),
     build: |settings| Ok(Box::new(Awaken::build(settings)?)),
-    answer: |table, input| {
-        if !cases::TABLES.contains(&table) {
-            return Err(CaseError::UnknownTable);
-        }
-        cases::answer(input).map_err(CaseError::BadCase)
+    tables: cases::TABLES,
+    table_of: |case| match case.input.get("kind").and_then(serde_json::Value::as_str)? {
+        "stats" => Some("stacks"),
+        "serde" => Some("spec_serde"),
+        "steps" if case.has(&["extra_max_rounds_plugin"]) => Some("shared_counters"),
+        "steps" => Some("step_sequences"),
+        _ => None,
     },
+    answer: |case| cases::answer(case.input).map_err(CaseError::BadCase),
 };
 
 /// Whose word is followed.
@@ -64,7 +68,7 @@ impl Awaken {
             None => AgentStops::default(),
             Some(config) => AgentStops::read(&config.text).map_err(|error| {
                 let help = "awaken reads a JSON list such as [{\"type\":\"max_rounds\",\"rounds\":10}]";
-                config.json_error(&error, "awaken refuses this configuration", help)
+                config.json_error(&error, "awaken refuses it", help)
             })?,
         };
         if let Some(value) = settings.set.get("max_rounds") {
@@ -79,6 +83,11 @@ impl Awaken {
                 value.as_bool().ok_or_else(|| settings.bad_option("shared_counters", value, "`true` or `false`"))?
             }
         };
+        if shared && profile == Profile::Documented {
+            let what = "StateError::KeyAlreadyRegistered: StopConditionPlugin and MaxRoundsPlugin are both registered";
+            let help = "the page: choose one of the two (drop `shared_counters`); 0.6.0 takes both, in `published-0.6`";
+            return Err(ConfigError::new(Location::default(), what, help));
+        }
         Ok(Self::new(settings.name.clone(), profile, stops, shared))
     }
 

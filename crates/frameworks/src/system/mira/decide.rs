@@ -1,11 +1,13 @@
 //! One end-of-round decision: the stop policy and the continuation decision, in either order.
 
-use super::guardrail::{AgentProfile, Guard, Project, guard};
+use serde_json::Value;
+
+use super::guardrail::{AgentProfile, Guard, PlanFile, Project, guard};
 use super::plan;
 use super::policy::Policy;
 use super::rules::{Order, ProviderCheck, Replan, Rules};
-use super::stop::{MAX_ROUNDS, Reason, stop_policy};
-use crate::system::python::{self, Raised};
+use super::stop::{Reason, stop_policy};
+use crate::python::{self, Raised};
 use crate::text::failure::failure;
 use crate::text::provider_error::provider_error;
 use crate::text::user_request::user_request;
@@ -27,8 +29,9 @@ pub struct Situation<'s> {
     pub auto_round: u32,
     /// Tokens counted against `maxTokens`.
     pub tokens: i128,
-    /// Is there no telling what is queued? Then the queue never counts as exhausted.
-    pub queue_is_unknown: bool,
+    /// Does a missing plan mean that the recording lacks it? Then there is no telling what is queued or
+    /// approved, and neither ends the run.
+    pub plan_may_be_unrecorded: bool,
 }
 
 /// The answer of the continuation decision.
@@ -42,7 +45,7 @@ pub enum Continuation {
 
 impl Situation<'_> {
     fn is_strict(&self) -> bool {
-        self.policy.is_none_or(|policy| policy.strict)
+        !self.rules.strict_switch || self.policy.is_none_or(|policy| policy.strict)
     }
 
     /// The text heuristics: the failure first.
@@ -63,27 +66,36 @@ impl Situation<'_> {
         stop_policy(self.policy, project.plan(), self.rules.metrics, self.tokens)
     }
 
-    /// The continuation decision; `last` keeps what the guardrail found when it is asked.
+    /// The continuation decision; `last` keeps what the guardrail found when it is asked. Without a
+    /// project there is no plan to be guarded or approved.
     ///
     /// # Errors
     /// See [`Raised`].
-    pub fn continuation(&self, project: &mut Project, last: &mut Guard) -> Result<Continuation, Raised> {
+    pub fn continuation(&self, project: Option<&mut Project>, last: &mut Guard) -> Result<Continuation, Raised> {
         if !self.is_auto {
             return Ok(Continuation::Stop(None));
         }
         let stop = |reason| Ok(Continuation::Stop(Some(reason)));
-        if self.rules.approval && awaits_approval(project) {
+        let nothing = &mut Project::default();
+        let has_project = project.is_some();
+        let project = project.unwrap_or(nothing);
+        if self.rules.approval && has_project && !self.plan_is_unrecorded(project) && awaits_approval(project) {
             return stop(Reason::PlanApproval);
         }
-        if let Some(reason) = self.provider_error() {
-            return stop(reason);
+        let provider = |check| self.rules.provider == check;
+        if let Some(marker) = if provider(ProviderCheck::First) { self.provider_error() } else { None } {
+            return stop(Reason::ProviderError(marker));
         }
-        *last = guard(project, self.agent_profile)?;
-        if self.blocks(last, project) {
+        *last = guard(project, self.agent_profile, self.rules)?;
+        if last.blocks(self.rules, project) {
             return stop(Reason::Guardrail);
         }
-        if self.auto_round >= MAX_ROUNDS {
-            return stop(Reason::MaxRounds(self.auto_round));
+        if self.auto_round >= self.rules.max_rounds {
+            return stop(Reason::MaxRounds(self.auto_round, self.rules.max_rounds));
+        }
+        let later = provider(ProviderCheck::Heuristic) && self.is_strict();
+        if let Some(marker) = if later { self.provider_error() } else { None } {
+            return stop(Reason::ProviderErrorLater(marker));
         }
         if let Some(reason) = self.heuristic() {
             return stop(reason);
@@ -92,25 +104,19 @@ impl Situation<'_> {
         if let Some(reason) = if documented { self.stop_policy(project)? } else { None } {
             return stop(reason);
         }
-        if self.queue_is_unknown || plan::has_pending_work(project.plan())? || self.replans(project)? {
+        if self.plan_is_unrecorded(project) || plan::has_pending_work(project.plan())? || self.replans(project)? {
             return Ok(Continuation::Go);
         }
         stop(Reason::QueueExhausted)
     }
 
-    fn provider_error(&self) -> Option<Reason> {
-        let marker = || provider_error(self.text, self.rules.wording);
-        match self.rules.provider {
-            ProviderCheck::Never => None,
-            ProviderCheck::Always => marker().map(Reason::ProviderError),
-            ProviderCheck::IfStrict => marker().filter(|_| self.is_strict()).map(Reason::ProviderErrorLater),
-        }
+    /// Is there no telling what the plan says, because the recording holds none?
+    fn plan_is_unrecorded(&self, project: &Project) -> bool {
+        self.plan_may_be_unrecorded && project.plan == PlanFile::Absent
     }
 
-    /// Do the guardrail's findings block?
-    pub fn blocks(&self, guard: &Guard, project: &Project) -> bool {
-        let all = self.rules.mild_issues_block || project.is_strict();
-        guard.issues.iter().any(|issue| all || issue.severe)
+    fn provider_error(&self) -> Option<&'static str> {
+        provider_error(self.text, self.rules.wording)
     }
 
     /// Is the run continued although nothing is queued?
@@ -121,6 +127,9 @@ impl Situation<'_> {
         if plan::has_pending_work(project.plan())? {
             return Ok(false);
         }
+        if self.rules.replan == Replan::Never {
+            return Ok(false);
+        }
         let Some(policy) = self.policy else { return Ok(self.rules.replan == Replan::Liberal) };
         if self.stop_policy(project)?.is_some() {
             return Ok(false);
@@ -128,14 +137,16 @@ impl Situation<'_> {
         let completed = plan::completed_count(project.plan(), self.rules.metrics) as i128;
         let room = policy.max_experiments.as_ref().map(|max| completed < max.value());
         Ok(match self.rules.replan {
+            Replan::Never => false,
             Replan::WithinBudget => room.unwrap_or(false),
             Replan::Liberal | Replan::NeedsPolicy => !policy.goals.is_empty() || room.unwrap_or(true),
         })
     }
 }
 
-/// After 0.3 a plan waits until its phase is `approved`.
+/// From 0.3.3 on a project waits until the phase of its plan is `approved`; one without a plan, too.
 fn awaits_approval(project: &Project) -> bool {
-    let phase = |plan: &serde_json::Map<String, serde_json::Value>| plan.get("phase").map(python::text);
-    project.plan().is_some_and(|plan| phase(plan).as_deref() != Some("approved"))
+    let block = project.plan().and_then(|plan| plan.get("plan")).and_then(python::dict);
+    let phase = block.and_then(|block| block.get("phase")).and_then(Value::as_str);
+    phase.map(python::strip) != Some("approved")
 }

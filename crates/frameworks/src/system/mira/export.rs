@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::guardrail::{PlanFile, Project, has_final_result};
 use super::plan::{self, Plan};
-use crate::system::python::{self, Raised};
+use crate::python::{self, Raised};
 
 /// Said when `result` is rolled back.
 pub const RESULT_NOTE: &str = "auto-run guard: skipped task_plan.result update without explicit export request";
@@ -19,7 +19,7 @@ pub fn is_result_request(content: &Value, metadata: &Value) -> bool {
         return true;
     }
     let Some(content) = content.as_str() else { return false };
-    let lowered = content.to_lowercase();
+    let lowered = python::lower(content);
     lowered.contains("manual export request for")
         || (lowered.contains("final deliverable") && lowered.contains("request"))
         || (content.contains("导出") && ["报告", "论文", "结果"].iter().any(|word| content.contains(word)))
@@ -34,14 +34,15 @@ pub struct Guarded {
     pub status_kept: bool,
 }
 
-/// Applies both guards to the plan a run left behind.
+/// Applies the guards to the plan a run left behind; 0.2.0 has only the one for `result`.
 ///
 /// # Errors
 /// See [`Raised`].
-pub fn apply(project: &mut Project, before: Plan<'_>) -> Result<Guarded, Raised> {
+pub fn apply(project: &mut Project, before: Plan<'_>, keeps_open: bool) -> Result<Guarded, Raised> {
     let Some(after) = project.plan() else { return Ok(Guarded::default()) };
     let mut plan = after.clone();
-    let guarded = Guarded { result_restored: restore_result(&mut plan, before), status_kept: keep_open(&mut plan)? };
+    let result_restored = restore_result(&mut plan, before);
+    let guarded = Guarded { result_restored, status_kept: keeps_open && keep_open(&mut plan)? };
     if guarded != Guarded::default() {
         project.plan = PlanFile::Parsed(Value::Object(plan));
     }

@@ -12,16 +12,60 @@ use super::plan;
 use super::policy::{Policy, float_json};
 use super::rules::{Profile, Rules};
 use super::stop::{Reason, stop_policy};
-use crate::system::CaseError;
-use crate::system::python::{self, Int, Raised};
+use crate::python::{self, Int, Raised};
+use crate::system::{CaseError, GoldenCase};
 use crate::text::closing_paragraph;
 use crate::text::failure::failure;
 use crate::text::provider_error::provider_error;
 use crate::text::user_request::user_request;
 
-/// The answer of the published 0.3.
-pub(super) fn answer(table: &str, input: &Value) -> Result<Value, CaseError> {
-    answer_of(Rules::of(Profile::Published03), table, input)
+/// The tables there are.
+pub(super) const TABLES: &[&str] = &[
+    "user_input_request",
+    "failure_response",
+    "provider_error",
+    "result_request",
+    "parse_policy",
+    "goal_evaluation",
+    "stop_policy_unparsed",
+    "replan",
+    "continuation_decision",
+    "round_decision",
+    "checkpoint",
+    "export_guard",
+    "final_result",
+    "token_accounting",
+    "message_trace",
+];
+
+/// The table of a case by its shape. Which of three text tests is meant its shape does not say.
+pub(super) fn table_of(case: &GoldenCase<'_>) -> Option<&'static str> {
+    match () {
+        () if case.has(&["rounds"]) => Some("message_trace"),
+        () if case.has(&["run_mode", "plan"]) && case.asks("plan_after") => Some("continuation_decision"),
+        () if case.has(&["run_mode", "plan"]) => Some("round_decision"),
+        () if case.has(&["policy_unparsed"]) => Some("stop_policy_unparsed"),
+        () if case.has(&["policy", "plan"]) && case.asks("replan") => Some("replan"),
+        () if case.has(&["policy", "plan"]) => Some("goal_evaluation"),
+        () if case.has(&["policy"]) => Some("parse_policy"),
+        () if case.has(&["channel", "after"]) => Some("export_guard"),
+        () if case.has(&["before", "after"]) => Some("checkpoint"),
+        () if case.has(&["content"]) => Some("result_request"),
+        () if case.has(&["steps"]) || case.has(&["usages_of_one_round"]) => Some("token_accounting"),
+        () if case.has(&["result"]) => Some("final_result"),
+        () => None,
+    }
+}
+
+/// The answer of the release that the case names; else of the code that the page describes.
+pub(super) fn answer(case: &GoldenCase<'_>) -> Result<Value, CaseError> {
+    let version = case.version.and_then(|version| version.strip_prefix("mira-engine "));
+    let profile = match version {
+        None | Some("doc") => Profile::Described03,
+        Some(version) => Profile::from_name(&format!("published-{version}"))
+            .ok_or_else(|| CaseError::BadCase(format!("no profile has the rules of release {version}")))?,
+    };
+    answer_of(Rules::of(profile), case.table, case.input)
 }
 
 /// The answer under `rules`.
@@ -29,6 +73,7 @@ pub(super) fn answer(table: &str, input: &Value) -> Result<Value, CaseError> {
 /// # Errors
 /// An unknown table, or an input that lacks what its table needs.
 pub fn answer_of(rules: Rules, table: &str, input: &Value) -> Result<Value, CaseError> {
+    let parse = || Policy::parse(&input["policy"], rules.strict_switch);
     let answer = match table {
         "user_input_request" => Ok(text_match(input, |text| user_request(text, rules.wording))),
         "failure_response" => Ok(text_match(input, |text| failure(text, rules.wording))),
@@ -36,7 +81,7 @@ pub fn answer_of(rules: Rules, table: &str, input: &Value) -> Result<Value, Case
         "result_request" => {
             Ok(json!({"result_request": export::is_result_request(&input["content"], &input["metadata"])}))
         }
-        "parse_policy" => Policy::parse(&input["policy"]).map(|policy| json!({"policy": policy_json(policy.as_ref())})),
+        "parse_policy" => parse().map(|policy| json!({"policy": policy_json(rules, policy.as_ref())})),
         "goal_evaluation" => goal_evaluation(rules, input),
         "stop_policy_unparsed" => Policy::unparsed(&input["policy_unparsed"]).and_then(|policy| {
             let reason = stop_policy(policy.as_ref(), python::dict(&input["plan"]), rules.metrics, tokens(input))?;
@@ -46,7 +91,7 @@ pub fn answer_of(rules: Rules, table: &str, input: &Value) -> Result<Value, Case
         "continuation_decision" => continuation(rules, input),
         "round_decision" => round(rules, input),
         "checkpoint" => checkpoint(input),
-        "export_guard" => export_guard(input),
+        "export_guard" => export_guard(rules, input),
         "final_result" => Ok(json!({"has_final_result": has_final_result(input.get("result"))})),
         "token_accounting" => Ok(token_accounting(input)),
         "message_trace" => message_trace(rules, input),
@@ -55,8 +100,17 @@ pub fn answer_of(rules: Rules, table: &str, input: &Value) -> Result<Value, Case
     Ok(answer.unwrap_or_else(|Raised(name)| json!({"raises": name})))
 }
 
-fn policy_json(policy: Option<&Policy>) -> Value {
-    policy.map_or(Value::Null, Policy::json)
+fn policy_json(rules: Rules, policy: Option<&Policy>) -> Value {
+    let mut json = policy.map_or(Value::Null, Policy::json);
+    if let Some(fields) = json.as_object_mut().filter(|_| !rules.strict_switch) {
+        fields.shift_remove("strictHeuristics");
+    }
+    json
+}
+
+/// The reason that is printed.
+fn told(rules: Rules, reason: Option<&Reason>) -> Option<&Reason> {
+    reason.filter(|reason| rules.says_why || reason.is_condition())
 }
 
 fn reason_json(reason: Option<&Reason>) -> Value {
@@ -74,7 +128,7 @@ fn text_match(input: &Value, phrase: impl Fn(&str) -> Option<&'static str>) -> V
 }
 
 fn goal_evaluation(rules: Rules, input: &Value) -> Result<Value, Raised> {
-    let policy = Policy::parse(&input["policy"])?;
+    let policy = Policy::parse(&input["policy"], rules.strict_switch)?;
     let plan = python::dict(&input["plan"]);
     let reason = stop_policy(policy.as_ref(), plan, rules.metrics, tokens(input))?;
     let metrics = plan::metrics(plan, rules.metrics)?.into_iter();
@@ -87,7 +141,7 @@ fn goal_evaluation(rules: Rules, input: &Value) -> Result<Value, Raised> {
 }
 
 fn replan(rules: Rules, input: &Value) -> Result<Value, Raised> {
-    let policy = Policy::parse(&input["policy"])?;
+    let policy = Policy::parse(&input["policy"], rules.strict_switch)?;
     let project = Project { plan: plan_file(&input["plan"]), ..Project::default() };
     let warranted = situation_of(rules, policy.as_ref(), input).replans(&project)?;
     Ok(json!({"has_pending_work": plan::has_pending_work(project.plan())?, "replan": warranted}))
@@ -102,7 +156,7 @@ fn situation_of<'s>(rules: Rules, policy: Option<&'s Policy>, input: &'s Value) 
         text: input["final_content"].as_str().unwrap_or_default(),
         auto_round: input["auto_round"].as_u64().and_then(|round| u32::try_from(round).ok()).unwrap_or(0),
         tokens: tokens(input),
-        queue_is_unknown: false,
+        plan_may_be_unrecorded: false,
     }
 }
 
@@ -128,7 +182,7 @@ fn project(input: &Value, plan: &Value) -> Project {
 }
 
 fn continuation(rules: Rules, input: &Value) -> Result<Value, Raised> {
-    let policy = Policy::parse(&input["policy"])?;
+    let policy = Policy::parse(&input["policy"], rules.strict_switch)?;
     let mut on_disk = project(input, &input["plan"]);
     let mut guard = Guard::default();
     let decision = continuation_of(&situation_of(rules, policy.as_ref(), input), input, &mut on_disk, &mut guard)?;
@@ -138,8 +192,8 @@ fn continuation(rules: Rules, input: &Value) -> Result<Value, Raised> {
     };
     Ok(json!({
         "continue": decision == Continuation::Go,
-        "stop_reason": reason_json(reason),
-        "guard_issues": guard.issues.iter().map(|issue| issue.text.as_str()).collect::<Vec<_>>(),
+        "stop_reason": reason_json(told(rules, reason)),
+        "guard_issues": guard.issues,
         "plan_after": reduced(&on_disk),
     }))
 }
@@ -152,12 +206,11 @@ fn continuation_of(
     guard: &mut Guard,
 ) -> Result<Continuation, Raised> {
     let has_project = input["has_project_dir"].as_bool().unwrap_or(true);
-    let nothing = &mut Project::default();
-    situation.continuation(if has_project { on_disk } else { nothing }, guard)
+    situation.continuation(has_project.then_some(on_disk), guard)
 }
 
 fn round(rules: Rules, input: &Value) -> Result<Value, Raised> {
-    let policy = Policy::parse(&input["policy"])?;
+    let policy = Policy::parse(&input["policy"], rules.strict_switch)?;
     let situation = situation_of(rules, policy.as_ref(), input);
     let mut on_disk = project(input, &input["plan"]);
     let has_project = input["has_project_dir"].as_bool().unwrap_or(true);
@@ -174,8 +227,8 @@ fn round(rules: Rules, input: &Value) -> Result<Value, Raised> {
     };
     Ok(json!({
         "continue": decision == Continuation::Go,
-        "stop_reason": reason_json(reason),
-        "prefix": reason.map(Reason::prefix),
+        "stop_reason": reason_json(told(rules, reason)),
+        "prefix": told(rules, reason).map(Reason::prefix),
     }))
 }
 
@@ -186,11 +239,12 @@ fn reduced(project: &Project) -> Value {
         let field = |key: &str| Some((key.to_owned(), experiment.get(key)?.clone()));
         Value::Object(["id", "status", "conclusion"].into_iter().filter_map(field).collect())
     };
-    let experiments = plan::experiments(Some(plan)).iter().filter_map(python::dict).map(keep);
+    let experiments = plan.get("experiments").and_then(Value::as_array);
+    let experiments = experiments.map(|list| list.iter().filter_map(python::dict).map(keep).collect::<Vec<_>>());
     json!({
         "status": plan.get("status"),
         "current_experiment": plan.get("current_experiment"),
-        "experiments": experiments.collect::<Vec<_>>(),
+        "experiments": experiments,
     })
 }
 
@@ -199,11 +253,16 @@ fn checkpoint(input: &Value) -> Result<Value, Raised> {
     Ok(json!({"checkpoint_ok": plan::checkpoint_is_fresh(before, after), "crossed": plan::crossed(before, after)?}))
 }
 
-fn export_guard(input: &Value) -> Result<Value, Raised> {
+/// Do the export guards look at this channel? 0.2.0 calls it `web`.
+fn is_guarded(rules: Rules, channel: &Value) -> bool {
+    channel.as_str() == Some(if rules.web_only { "web" } else { "ui" })
+}
+
+fn export_guard(rules: Rules, input: &Value) -> Result<Value, Raised> {
     let mut project = Project { plan: plan_file(&input["after"]), ..Project::default() };
-    let off = input["result_request"].as_bool() == Some(true) || input["channel"].as_str() != Some("ui");
+    let off = input["result_request"].as_bool() == Some(true) || !is_guarded(rules, &input["channel"]);
     let before = python::dict(&input["before"]);
-    let guarded = if off { export::Guarded::default() } else { export::apply(&mut project, before)? };
+    let guarded = if off { export::Guarded::default() } else { export::apply(&mut project, before, rules.keeps_open)? };
     let plan = project.plan().map(|plan| Value::Object(plan.clone()));
     Ok(json!({
         "result_rolled_back": guarded.result_restored,
@@ -239,13 +298,15 @@ fn token_accounting(input: &Value) -> Value {
 }
 
 fn message_trace(rules: Rules, input: &Value) -> Result<Value, Raised> {
-    let policy = Policy::parse(&input["policy"])?;
-    let is_auto = |mode: &Value| mode.as_str().is_some_and(|mode| python::strip(mode).to_lowercase() == "auto");
+    let policy = Policy::parse(&input["policy"], rules.strict_switch)?;
+    let loops = !rules.web_only || input["channel"].as_str() == Some("web");
+    let is_auto =
+        |mode: &Value| loops && mode.as_str().is_some_and(|mode| python::lower(python::strip(mode)) == "auto");
     let project = project(input, &input["plan_before"]);
     let mut message = Message::new(rules, policy, is_auto(&input["run_mode"]), Some(project));
     message.agent_profile = agent_profile(&input["agent_profile"]);
-    message.guards_export = input["channel"].as_str() == Some("ui")
-        && !export::is_result_request(&input["user_message"], &input["metadata"]);
+    message.guards_export =
+        is_guarded(rules, &input["channel"]) && !export::is_result_request(&input["user_message"], &input["metadata"]);
     let mut kinds = vec![RunKind::Initial];
     let mut progress = Vec::new();
     let mut session = Int::of(&input["session_tokens_before"]).map_or(0, |tokens| tokens.value());

@@ -4,12 +4,12 @@ use serde_json::{Map, Value};
 
 use super::decide::{Continuation, Situation};
 use super::export;
-use super::guardrail::{AgentProfile, Contract, Guard, PlanFile, Project, guard};
+use super::guardrail::{AgentProfile, Contract, Guard, Project, guard};
 use super::plan;
 use super::policy::Policy;
-use super::rules::{Order, Rules, TokenScope};
-use super::stop::{MAX_ROUNDS, Reason};
-use crate::system::python::Raised;
+use super::rules::{Order, Repair, Rules, TokenScope};
+use super::stop::Reason;
+use crate::python::{self, Raised};
 
 /// Why an agent run takes place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,7 +119,7 @@ impl Message {
         let mut progress = Vec::new();
         self.reload();
         if let Some(project) = self.project.as_mut().filter(|_| self.guards_export) {
-            let guarded = export::apply(project, self.before.as_ref())?;
+            let guarded = export::apply(project, self.before.as_ref(), self.rules.keeps_open)?;
             progress.extend(guarded.result_restored.then(|| export::RESULT_NOTE.to_owned()));
             progress.extend(guarded.status_kept.then(|| export::STATUS_NOTE.to_owned()));
             self.reload();
@@ -166,14 +166,19 @@ impl Message {
         progress.extend(match next {
             Next::Stop(_) | Next::Run(RunKind::Initial) => None,
             Next::Run(RunKind::Continue) => {
-                Some(format!("auto-run round {}: continuing to next experiment cycle", self.auto_round))
+                let what = if self.rules.says_why { "experiment cycle" } else { "pending experiment" };
+                Some(format!("auto-run round {}: continuing to next {what}", self.auto_round))
             }
             Next::Run(RunKind::CheckpointRepair) => Some(format!(
                 "auto-run checkpoint repair {}: forcing task_plan sync for running experiment",
                 self.checkpoint_repairs
             )),
             Next::Run(RunKind::GuardrailRepair) => {
-                Some(format!("auto-run guardrail repair {}: filling required evidence fields", self.guard_repairs))
+                let what = match self.rules.repair {
+                    Repair::Blocked => "completing strict task_plan contract fields",
+                    Repair::Any | Repair::Never => "filling required evidence fields",
+                };
+                Some(format!("auto-run guardrail repair {}: {what}", self.guard_repairs))
             }
             Next::Run(RunKind::StrictContractRepair) => Some(
                 "auto-run strict contract repair: required fields still missing; \
@@ -185,11 +190,11 @@ impl Message {
     }
 
     fn judge(&mut self, text: &str, progress: &mut Vec<String>) -> Result<Next, Raised> {
-        if self.is_auto && self.rules.repairs && self.needs_checkpoint(progress)? {
+        if self.is_auto && self.rules.checkpoint_repair && self.needs_checkpoint(progress)? {
             return Ok(Next::Run(RunKind::CheckpointRepair));
         }
         let mut project = self.project.take();
-        let decision = self.decide(text, project.as_mut().unwrap_or(&mut Project::default()), progress);
+        let decision = self.decide(text, project.as_mut(), progress);
         self.project = project;
         decision
     }
@@ -197,14 +202,13 @@ impl Message {
     /// Looks at what crossed the line and at running experiments; true when a repair run is due.
     fn needs_checkpoint(&mut self, progress: &mut Vec<String>) -> Result<bool, Raised> {
         let crossed = plan::crossed(self.before.as_ref(), self.after.as_ref())?;
-        if crossed.len() > 1 {
+        if crossed.len() > 1 && self.rules.repair != Repair::Blocked {
             let names = crossed.iter().take(3).cloned().collect::<Vec<_>>().join(", ");
             progress.push(format!("auto-run guard warning: multiple experiments advanced in one round ({names})"));
         }
         if let Some(project) = self.project.as_mut().filter(|_| !crossed.is_empty()) {
-            self.last_guard = guard(project, self.agent_profile)?;
-            let all = self.rules.mild_issues_block || project.is_strict();
-            let blocks = self.last_guard.issues.iter().any(|issue| all || issue.severe);
+            self.last_guard = guard(project, self.agent_profile, self.rules)?;
+            let blocks = self.last_guard.blocks(self.rules, project);
             if !blocks && self.last_guard.fixed {
                 let note = "auto-run guard: code-level contract normalization applied after experiment transition";
                 progress.push(note.to_owned());
@@ -224,8 +228,14 @@ impl Message {
         Ok(true)
     }
 
-    fn decide(&mut self, text: &str, project: &mut Project, progress: &mut Vec<String>) -> Result<Next, Raised> {
+    fn decide(
+        &mut self,
+        text: &str,
+        mut project: Option<&mut Project>,
+        progress: &mut Vec<String>,
+    ) -> Result<Next, Raised> {
         let policy = self.policy.clone();
+        let nothing = Project::default();
         let situation = Situation {
             rules: self.rules,
             policy: policy.as_ref(),
@@ -234,42 +244,69 @@ impl Message {
             text,
             auto_round: self.auto_round,
             tokens: self.counted_tokens(),
-            queue_is_unknown: self.plan_may_be_unrecorded && project.plan == PlanFile::Absent,
+            plan_may_be_unrecorded: self.plan_may_be_unrecorded,
         };
-        let policy_first = self.is_auto && self.rules.order == Order::Code;
-        if let Some(reason) = if policy_first { situation.stop_policy(project)? } else { None } {
+        if self.is_auto
+            && self.rules.order == Order::Code
+            && let Some(reason) = situation.stop_policy(project.as_deref().unwrap_or(&nothing))?
+        {
             progress.push(format!("{}{reason}", reason.prefix()));
             return Ok(Next::Stop(Some(reason)));
         }
-        let reason = match situation.continuation(project, &mut self.last_guard)? {
+        let reason = match situation.continuation(project.as_deref_mut(), &mut self.last_guard)? {
             Continuation::Go => return Ok(Next::Run(RunKind::Continue)),
             Continuation::Stop(reason) => reason,
         };
-        progress.extend(reason.as_ref().map(|reason| format!("{}{reason}", reason.prefix())));
-        let repair = self.repair(&situation, project, progress)?;
+        let told = reason.as_ref().filter(|_| self.rules.says_why);
+        let told = told.map(|reason| format!("{}{reason}{}", reason.prefix(), detail(reason, text)));
+        let project = project.as_deref().unwrap_or(&nothing);
+        let repair = match self.rules.repair {
+            Repair::Never => None,
+            Repair::Any => {
+                progress.extend(told);
+                self.repair(&situation, project, progress)?
+            }
+            Repair::Blocked => {
+                let repair = self.repair_of_block(&situation, reason.as_ref());
+                progress.extend(told.filter(|_| repair.is_none()));
+                repair
+            }
+        };
         Ok(repair.map_or(Next::Stop(reason), Next::Run))
     }
 
-    /// The run that follows in spite of a printed reason, when the guardrail's findings ask for one.
+    /// From 0.3.1 on: one repair run for a block that a repair can lift.
+    fn repair_of_block(&mut self, situation: &Situation<'_>, reason: Option<&Reason>) -> Option<RunKind> {
+        let can_repair = self.is_auto
+            && reason == Some(&Reason::Guardrail)
+            && !self.last_guard.is_beyond_repair(self.rules)
+            && situation.heuristic().is_none();
+        if !can_repair || self.guard_repairs > 0 {
+            return None;
+        }
+        self.guard_repairs += 1;
+        Some(RunKind::GuardrailRepair)
+    }
+
+    /// Until 0.3.0: the run that follows in spite of a printed reason, when the guardrail's findings ask for one.
     fn repair(
         &mut self,
         situation: &Situation<'_>,
         project: &Project,
         progress: &mut Vec<String>,
     ) -> Result<Option<RunKind>, Raised> {
-        let no_issues = self.last_guard.issues.is_empty();
-        let beyond_repair = !self.rules.mild_issues_block && self.last_guard.issues.iter().any(|issue| issue.severe);
-        if !self.is_auto || !self.rules.repairs || no_issues || beyond_repair || situation.heuristic().is_some() {
+        if !self.is_auto || self.last_guard.issues.is_empty() || situation.heuristic().is_some() {
             return Ok(None);
         }
         if self.guard_repairs == 0 {
             self.guard_repairs += 1;
             return Ok(Some(RunKind::GuardrailRepair));
         }
-        if !plan::has_pending_work(project.plan())? || self.auto_round >= MAX_ROUNDS {
+        if !plan::has_pending_work(project.plan())? || self.auto_round >= self.rules.max_rounds {
             return Ok(None);
         }
-        let contract = Contract { profile: self.agent_profile.unwrap_or_default(), strict: project.is_strict() };
+        // The loop's own profile counts here, not the project's.
+        let contract = Contract::of(Some(self.agent_profile.unwrap_or_default()), project, self.rules);
         if contract.strict && !contract.completed_fields().is_empty() {
             self.guard_repairs = 0;
             return Ok(Some(RunKind::StrictContractRepair));
@@ -279,4 +316,21 @@ impl Message {
         progress.push(warning.to_owned());
         Ok(Some(RunKind::Continue))
     }
+}
+
+/// How many characters of a provider's error are quoted.
+const QUOTED: usize = 240;
+
+/// What is added to a printed reason: from 0.3.1 on the words of a provider's error.
+fn detail(reason: &Reason, text: &str) -> String {
+    let words: Vec<&str> = text.split(python::is_space).filter(|word| !word.is_empty()).collect();
+    let snippet = words.join(" ");
+    if !matches!(reason, Reason::ProviderErrorLater(_)) || snippet.is_empty() {
+        return String::new();
+    }
+    if snippet.chars().count() <= QUOTED {
+        return format!(" — {snippet}");
+    }
+    let cut: String = snippet.chars().take(QUOTED - 1).collect();
+    format!(" — {}…", cut.trim_end_matches(python::is_space))
 }

@@ -26,5 +26,7 @@ pub const MIRA: SystemInfo = SystemInfo {
     profiles: rules::PROFILES,
     manual: include_str!("manual.md"),
     build: replay::build,
+    tables: golden::TABLES,
+    table_of: golden::table_of,
     answer: golden::answer,
 };

@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use crate::system::python::{self, Raised};
+use super::policy::raw_number;
+use crate::python::{self, Raised};
 
 /// A plan as loaded: an object, or nothing (no file, not JSON, not an object).
 pub type Plan<'p> = Option<&'p Map<String, Value>>;
@@ -82,7 +83,10 @@ pub fn metrics(plan: Plan<'_>, scope: MetricsScope) -> Result<Vec<(String, f64)>
             for experiment in completed() {
                 for (name, value) in metric_map(experiment.get("results")).into_iter().flatten() {
                     let name = python::strip(name);
-                    let Some(value) = python::float(value)?.filter(|_| !name.is_empty()) else { continue };
+                    if name.is_empty() {
+                        continue;
+                    }
+                    let Some(value) = raw_number(Some(value))? else { continue };
                     match merged.iter_mut().find(|(known, _)| known == name) {
                         Some((_, latest)) => *latest = value,
                         None => merged.push((name.to_owned(), value)),
@@ -96,7 +100,7 @@ pub fn metrics(plan: Plan<'_>, scope: MetricsScope) -> Result<Vec<(String, f64)>
             let own = last.get("metrics").and_then(python::dict);
             let mut latest = Vec::new();
             for (name, value) in own.or_else(|| metric_map(last.get("results"))).into_iter().flatten() {
-                latest.extend(python::float(value)?.map(|value| (name.clone(), value)));
+                latest.extend(raw_number(Some(value))?.map(|value| (name.clone(), value)));
             }
             Ok(latest)
         }

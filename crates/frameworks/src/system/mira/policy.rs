@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::system::python::{self, Int, Raised};
+use crate::python::{self, Int, Raised};
 
 /// A comparison of a metric with its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +71,8 @@ pub struct Policy {
     pub all_goals: bool,
     /// The goals that can be evaluated.
     pub goals: Vec<Goal>,
+    /// Are there goals at all, evaluable or not? Then the plan's metrics are read.
+    pub names_goals: bool,
     /// Are the text heuristics on?
     pub strict: bool,
     /// Stop once this many experiments are completed.
@@ -83,18 +85,21 @@ impl Policy {
     /// Reads a raw policy. `None`: there is no policy (not an object, or nothing usable in it and
     /// `strictHeuristics` not set). Unusable parts are dropped without a word, as the original does.
     ///
+    /// `strict_switch`: does the release know `strictHeuristics`?
+    ///
     /// # Errors
     /// A goal's value that is an integer too large for a double raises `OverflowError`.
-    pub fn parse(raw: &Value) -> Result<Option<Self>, Raised> {
+    pub fn parse(raw: &Value, strict_switch: bool) -> Result<Option<Self>, Raised> {
         let Some(raw) = python::dict(raw) else { return Ok(None) };
-        let logic = raw.get("logic").and_then(Value::as_str).map(|logic| python::strip(logic).to_uppercase());
+        let logic = raw.get("logic").and_then(Value::as_str).map(|logic| python::upper(python::strip(logic)));
         let mut goals = Vec::new();
         for goal in list(raw.get("goals")).iter().filter_map(python::dict) {
             goals.extend(Goal::parse(goal)?);
         }
-        let strict = raw.get("strictHeuristics").and_then(Value::as_bool);
+        let strict = raw.get("strictHeuristics").and_then(Value::as_bool).filter(|_| strict_switch);
         let policy = Self {
             all_goals: logic.as_deref() != Some("OR"),
+            names_goals: !goals.is_empty(),
             goals,
             strict: strict.unwrap_or(true),
             max_experiments: budget(raw, "maxExperiments"),
@@ -108,16 +113,22 @@ impl Policy {
     /// unknown operator is kept and never met.
     ///
     /// # Errors
-    /// As [`Self::parse`].
+    /// As [`Self::parse`]; a policy that is no object, and not empty either, raises `AttributeError`.
     pub fn unparsed(raw: &Value) -> Result<Option<Self>, Raised> {
-        let Some(raw) = python::dict(raw).filter(|raw| !raw.is_empty()) else { return Ok(None) };
-        let logic = raw.get("logic").map_or_else(|| "AND".to_owned(), python::text).to_uppercase();
+        if !python::is_true(raw) {
+            return Ok(None);
+        }
+        let Some(raw) = python::dict(raw) else { return Err(Raised("AttributeError")) };
+        let logic = python::upper(&raw.get("logic").map_or_else(|| "AND".to_owned(), python::text));
         let mut goals = Vec::new();
         for goal in list(raw.get("goals")).iter().filter_map(python::dict) {
-            goals.extend(Goal::unparsed(goal)?);
+            // The value is converted, and may raise, before the rest of the goal is looked at.
+            let target = raw_number(goal.get("value"))?;
+            goals.extend(target.and_then(|target| Goal::aimed(goal, target)));
         }
         Ok(Some(Self {
             all_goals: logic == "AND",
+            names_goals: !list(raw.get("goals")).is_empty(),
             goals,
             strict: raw.get("strictHeuristics").and_then(Value::as_bool).unwrap_or(true),
             max_experiments: budget(raw, "maxExperiments"),
@@ -144,21 +155,30 @@ impl Policy {
 impl Goal {
     fn parse(raw: &Map<String, Value>) -> Result<Option<Self>, Raised> {
         let operator = raw.get("operator").and_then(Value::as_str).and_then(Operator::from_sign);
-        let Some(operator) = operator else { return Ok(None) };
-        Ok(Self::unparsed(raw)?.map(|goal| Self { operator: Some(operator), ..goal }))
-    }
-
-    fn unparsed(raw: &Map<String, Value>) -> Result<Option<Self>, Raised> {
-        let text = |key| raw.get(key).and_then(Value::as_str);
-        let (Some(metric), Some(operator)) = (text("metric").map(python::strip), text("operator")) else {
-            return Ok(None);
-        };
-        let target = raw.get("value").map_or(Ok(None), python::float);
-        if metric.is_empty() {
+        if operator.is_none() || Self::aimed(raw, 0.0).is_none() {
             return Ok(None);
         }
-        let goal = |target| Self { metric: metric.to_owned(), operator: Operator::from_sign(operator), target };
-        Ok(target?.map(goal))
+        let target = raw.get("value").map_or(Ok(None), python::float)?;
+        Ok(target.and_then(|target| Self::aimed(raw, target)))
+    }
+
+    /// The goal with its target; `None` when its metric or its operator is no text, or the metric blank.
+    fn aimed(raw: &Map<String, Value>, target: f64) -> Option<Self> {
+        let text = |key| raw.get(key).and_then(Value::as_str);
+        let metric = python::strip(text("metric")?);
+        let operator = Operator::from_sign(text("operator")?);
+        (!metric.is_empty()).then(|| Self { metric: metric.to_owned(), operator, target })
+    }
+}
+
+/// A number as MIRA reads metrics and unparsed targets: texts are stripped first.
+///
+/// # Errors
+/// An integer too large for a double raises `OverflowError`.
+pub fn raw_number(value: Option<&Value>) -> Result<Option<f64>, Raised> {
+    match value {
+        Some(Value::String(text)) => Ok(python::float_of_text(python::strip(text))),
+        value => value.map_or(Ok(None), python::float),
     }
 }
 

@@ -6,10 +6,10 @@ use super::guardrail::{AgentProfile, PlanFile, Project, experiment_number};
 use super::message::{Message, Next, RunKind};
 use super::plan::MetricsScope;
 use super::policy::Policy;
-use super::rules::{Order, PROFILES, Profile, ProviderCheck, Rules, TokenScope};
+use super::rules::{Guardrail, Order, PROFILES, Profile, ProviderCheck, Rules, TokenScope};
 use super::stop::{RULES, Reason};
 use crate::decision::{Action, Decision, Evidence, Need, Requirement, RuleName, Strategy, Watch};
-use crate::system::python::{self, Raised};
+use crate::python::{self, Raised, Strictness};
 use crate::system::{ConfigError, ConfigText, Round, RoundClock, Settings};
 use crate::transcript::{Event, Header, Lane, Message as Recorded, Metrics, PointView, Role};
 
@@ -28,6 +28,7 @@ const OPTIONS: &[&str] = &[
     "order",
     "metrics",
     "token_scope",
+    "auto_max_rounds",
 ];
 const POLICY_KEYS: &[&str] = &["logic", "goals", "maxExperiments", "maxTokens", "strictHeuristics"];
 const PROJECT_KEYS: &[&str] = &["automation_policy", "agent_profile", "contract_version"];
@@ -53,7 +54,10 @@ struct Mira {
 /// Builds the strategy from an automation policy or a project.json that holds one.
 pub(super) fn build(settings: &Settings) -> Result<Box<dyn Strategy>, ConfigError> {
     settings.refuse_unknown(OPTIONS)?;
-    let profile = Profile::from_name(settings.profile_of(PROFILES)?).unwrap_or(Profile::Published03);
+    let profile = match settings.profile.as_deref().and_then(Profile::from_name) {
+        Some(profile) => profile,
+        None => Profile::from_name(settings.profile_of(PROFILES)?).unwrap_or(Profile::Described03),
+    };
     let project = settings.config.as_ref().map(read_config).transpose()?;
     let mut policy = match project.as_ref().and_then(|project| project.get("automation_policy")) {
         Some(Value::Object(policy)) => policy.clone(),
@@ -61,10 +65,11 @@ pub(super) fn build(settings: &Settings) -> Result<Box<dyn Strategy>, ConfigErro
     };
     let inline = settings.set.iter().filter(|(key, _)| POLICY_KEYS.contains(&key.as_str()));
     policy.extend(inline.map(|(key, value)| (key.clone(), value.clone())));
-    let policy = Policy::parse(&Value::Object(policy)).map_err(|Raised(exception)| {
-        let at = settings.config.clone().unwrap_or_default();
-        at.error_at("goals", format!("MIRA fails on this policy with {exception}"), "give goals a smaller `value`")
-    })?;
+    let policy =
+        Policy::parse(&Value::Object(policy), Rules::of(profile).strict_switch).map_err(|Raised(exception)| {
+            let at = settings.config.clone().unwrap_or_default();
+            at.error_at("goals", format!("MIRA fails on this policy with {exception}"), "give goals a smaller `value`")
+        })?;
     Ok(Box::new(Mira {
         name: settings.name.clone(),
         profile,
@@ -81,7 +86,7 @@ pub(super) fn build(settings: &Settings) -> Result<Box<dyn Strategy>, ConfigErro
 
 /// The file as a project.json: a bare policy is put where a project has it.
 fn read_config(config: &ConfigText) -> Result<Value, ConfigError> {
-    let value = python::read_json(&config.text).or_else(|_| config.json())?;
+    let value = python::loads(&config.text, Strictness::Strict).map_or_else(|| config.json(), Ok)?;
     if value.is_null() {
         return Ok(json!({}));
     }
@@ -104,7 +109,7 @@ fn read_config(config: &ConfigText) -> Result<Value, ConfigError> {
 
 fn agent_profile(settings: &Settings) -> Result<Option<AgentProfile>, ConfigError> {
     let read = |value: &Value| {
-        let help = "`agent_profile` is \"default\", \"research\" or \"engineer\"";
+        let help = "`agent_profile` is \"default\", \"research\", \"engineer\" or \"team\"";
         AgentProfile::of(value).ok_or_else(|| settings.bad_option("agent_profile", value, help))
     };
     settings.set.get("agent_profile").map(read).transpose()
@@ -124,6 +129,13 @@ fn switches(settings: &Settings, mut rules: Rules) -> Result<Rules, ConfigError>
         let message = settings.word("token_scope", &["message", "session"])? == "message";
         rules.tokens = if message { TokenScope::Message } else { TokenScope::Session };
     }
+    if let Some(value) = settings.set.get("auto_max_rounds") {
+        let cap = value.as_u64().and_then(|cap| u32::try_from(cap).ok()).filter(|cap| *cap > 0);
+        let help = "a number from 1, in the profile `published-0.5.0`: before 0.3.3 the cap of 20 is fixed";
+        let is_fixed = rules.guardrail != Guardrail::Severe;
+        let refused = || settings.bad_option("auto_max_rounds", value, help);
+        rules.max_rounds = cap.filter(|_| !is_fixed).ok_or_else(refused)?;
+    }
     Ok(rules)
 }
 
@@ -142,7 +154,7 @@ impl Strategy for Mira {
             Order::Documented => vec![3, 4, 5, 6, 7, 8, 0, 1, 2, 9],
         };
         let policy = self.policy.as_ref();
-        let strict = policy.is_none_or(|policy| policy.strict);
+        let strict = !self.rules.strict_switch || policy.is_none_or(|policy| policy.strict);
         order.retain(|rule| match rule {
             0 => policy.is_some_and(|policy| !policy.goals.is_empty()),
             1 => policy.is_some_and(|policy| policy.max_experiments.is_some()),
@@ -150,8 +162,8 @@ impl Strategy for Mira {
             3 => self.rules.approval,
             4 => match self.rules.provider {
                 ProviderCheck::Never => false,
-                ProviderCheck::Always => true,
-                ProviderCheck::IfStrict => strict,
+                ProviderCheck::First => true,
+                ProviderCheck::Heuristic => strict,
             },
             7 | 8 => strict,
             _ => true,
@@ -224,7 +236,7 @@ impl AutoRun<'_> {
         if message.role != Role::User || message.lane != Lane::Main {
             return;
         }
-        if python::strip(&message.text()).to_lowercase() == "/new" {
+        if python::lower(python::strip(&message.text())) == "/new" {
             self.message.reset_session();
         } else if self.mira.prompts_restart {
             self.message.restart();

@@ -5,11 +5,7 @@ use std::fmt;
 use super::plan::{self, MetricsScope, Plan};
 use super::policy::Policy;
 use crate::decision::{Evidence, RuleName};
-use crate::system::python::{Int, Raised};
-
-/// The cap on follow-up runs. It cannot be configured, and as it is tested at decision time, 20
-/// follow-ups make 21 agent runs.
-pub const MAX_ROUNDS: u32 = 20;
+use crate::python::{Int, Raised};
 
 /// Why an auto run stops.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,8 +24,9 @@ pub enum Reason {
     Guardrail,
     /// A plan that nobody approved (after 0.3).
     PlanApproval,
-    /// The round cap; rounds so far.
-    MaxRounds(u32),
+    /// The round cap; rounds so far, and the cap. It is tested at decision time, so 20 follow-ups make 21
+    /// agent runs.
+    MaxRounds(u32, u32),
     /// The reply reads as a failure; the phrase.
     Failure(&'static str),
     /// The reply reads as a request to the user; the phrase.
@@ -62,7 +59,7 @@ impl Reason {
             Self::PlanApproval => RULES[3],
             Self::ProviderError(_) | Self::ProviderErrorLater(_) => RULES[4],
             Self::Guardrail => RULES[5],
-            Self::MaxRounds(_) => RULES[6],
+            Self::MaxRounds(..) => RULES[6],
             Self::Failure(_) => RULES[7],
             Self::UserRequest(_) => RULES[8],
             Self::QueueExhausted => RULES[9],
@@ -74,7 +71,7 @@ impl Reason {
         match self {
             Self::MaxExperiments(completed, max) => Evidence::new(*completed as f64, max.value() as f64),
             Self::Tokens(used, max) => Evidence::new(*used as f64, max.value() as f64),
-            Self::MaxRounds(rounds) => Evidence::new(f64::from(*rounds), f64::from(MAX_ROUNDS)),
+            Self::MaxRounds(rounds, cap) => Evidence::new(f64::from(*rounds), f64::from(*cap)),
             _ => Evidence::NONE,
         }
     }
@@ -90,12 +87,14 @@ impl Reason {
         }
     }
 
+    /// Is it a condition of the policy?
+    pub fn is_condition(&self) -> bool {
+        matches!(self, Self::Goals | Self::MaxExperiments(..) | Self::Tokens(..))
+    }
+
     /// What stands before the reason in the progress message.
     pub fn prefix(&self) -> &'static str {
-        match self {
-            Self::Goals | Self::MaxExperiments(..) | Self::Tokens(..) => "auto-run stop condition: ",
-            _ => "auto-run stop reason: ",
-        }
+        if self.is_condition() { "auto-run stop condition: " } else { "auto-run stop reason: " }
     }
 }
 
@@ -109,7 +108,7 @@ impl fmt::Display for Reason {
             Self::ProviderErrorLater(_) => f.write_str("provider error"),
             Self::Guardrail => f.write_str("task_plan guardrail blocking"),
             Self::PlanApproval => f.write_str("awaiting plan approval"),
-            Self::MaxRounds(_) => write!(f, "max rounds reached ({MAX_ROUNDS})"),
+            Self::MaxRounds(_, cap) => write!(f, "max rounds reached ({cap})"),
             Self::Failure(_) => f.write_str("failure heuristic matched"),
             Self::UserRequest(_) => f.write_str("user-input heuristic matched"),
             Self::QueueExhausted => f.write_str("queue exhausted, no replan condition met"),
@@ -128,7 +127,7 @@ pub fn stop_policy(
     tokens_used: i128,
 ) -> Result<Option<Reason>, Raised> {
     let Some(policy) = policy else { return Ok(None) };
-    if !policy.goals.is_empty() && goals_met(policy, &plan::metrics(plan, scope)?) {
+    if policy.names_goals && goals_met(policy, &plan::metrics(plan, scope)?) {
         return Ok(Some(Reason::Goals));
     }
     let completed = plan::completed_count(plan, scope);
@@ -145,5 +144,8 @@ fn goals_met(policy: &Policy, metrics: &[(String, f64)]) -> bool {
         let value = metrics.iter().find(|(name, _)| *name == goal.metric).map(|(_, value)| *value);
         value.zip(goal.operator).is_some_and(|(value, operator)| operator.passes(value, goal.target))
     });
+    if policy.goals.is_empty() {
+        return false;
+    }
     if policy.all_goals { met.all(|met| met) } else { met.any(|met| met) }
 }

@@ -41,7 +41,7 @@ impl ZeroCosts {
         let tokens = if millions >= 0.1 { format!("{millions:.1} M") } else { self.tokens.to_string() };
         let runs = if self.runs == 1 { "1 run records".to_owned() } else { format!("{} runs record", self.runs) };
         let what = format!("{runs} a cost of 0 for {tokens} tokens: taken as unknown");
-        let model = self.models.keys().next().map_or("NAME", String::as_str);
+        let model = self.models.keys().next().filter(|model| model.len() <= 24).map_or("NAME", String::as_str);
         let help = format!("`--free-model {model}` if it is free, `--price FILE` to compute it");
         Diagnostic::new(Location::default(), what, help)
     }

@@ -3,7 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::Project;
-use crate::system::python;
+use crate::python;
+use crate::system::mira::rules::{Guardrail, Rules};
 
 /// Who the agent is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -15,15 +16,18 @@ pub enum AgentProfile {
     Research,
     /// An engineer.
     Engineer,
+    /// A team, from 0.3.3 on; held to the researcher's contract.
+    Team,
 }
 
 impl AgentProfile {
-    /// Reads a profile; `None` when it is none of the three.
+    /// Reads a profile; `None` when it is none of the four.
     pub fn of(value: &Value) -> Option<Self> {
-        match python::strip(value.as_str()?).to_lowercase().as_str() {
+        match python::lower(python::strip(value.as_str()?)).as_str() {
             "default" => Some(Self::Default),
             "research" => Some(Self::Research),
             "engineer" => Some(Self::Engineer),
+            "team" => Some(Self::Team),
             _ => None,
         }
     }
@@ -33,6 +37,7 @@ impl AgentProfile {
             Self::Default => "default",
             Self::Research => "research",
             Self::Engineer => "engineer",
+            Self::Team => "team",
         }
     }
 }
@@ -47,18 +52,32 @@ pub struct Contract {
     pub profile: AgentProfile,
     /// Contract version 2: more is asked, and filled-in placeholders are refused.
     pub strict: bool,
+    /// The release's guardrail.
+    pub guardrail: Guardrail,
 }
 
 impl Contract {
     /// The contract in force: the loop's profile, else the project's.
-    pub fn of(agent_profile: Option<AgentProfile>, project: &Project) -> Self {
-        Self { profile: agent_profile.unwrap_or_else(|| project.profile()), strict: project.is_strict() }
+    pub fn of(agent_profile: Option<AgentProfile>, project: &Project, rules: Rules) -> Self {
+        let guardrail = rules.guardrail;
+        let profile = match agent_profile.unwrap_or_else(|| project.profile()) {
+            // Releases before 0.3.3 know no teams.
+            AgentProfile::Team if guardrail != Guardrail::Severe => AgentProfile::Default,
+            known => known,
+        };
+        Self { profile, strict: project.is_strict(), guardrail }
+    }
+
+    /// From 0.3.1 on contract version 1 asks for nothing.
+    fn asks(self) -> bool {
+        self.strict || self.guardrail == Guardrail::All
     }
 
     /// Fields every completed experiment must have, as dotted paths.
     pub fn completed_fields(self) -> &'static [&'static str] {
         match (self.profile, self.strict) {
-            (AgentProfile::Research, _) => &[
+            _ if !self.asks() => &[],
+            (AgentProfile::Research | AgentProfile::Team, _) => &[
                 "theoretical_proof",
                 "isolation_test.control",
                 "isolation_test.treatment",
@@ -76,7 +95,8 @@ impl Contract {
 
     fn rejection_fields(self) -> &'static [&'static str] {
         match self.profile {
-            AgentProfile::Research => {
+            _ if !self.asks() => &[],
+            AgentProfile::Research | AgentProfile::Team => {
                 &["theoretical_proof", "isolation_test.control", "isolation_test.treatment", "evidence_refs"]
             }
             AgentProfile::Engineer => &["evidence_refs", "tests.summary"],
@@ -108,7 +128,7 @@ impl Contract {
 }
 
 fn reads_as_rejection(conclusion: &str) -> bool {
-    let lowered = conclusion.to_lowercase();
+    let lowered = python::lower(conclusion);
     REJECTION_WORDS.iter().any(|word| lowered.contains(word))
 }
 
@@ -130,5 +150,5 @@ fn is_filled(value: &Value) -> bool {
 }
 
 fn is_placeholder(value: &Value) -> bool {
-    value.as_str().is_some_and(|text| python::strip(text).to_lowercase().starts_with("guardrail auto-fill:"))
+    value.as_str().is_some_and(|text| python::lower(python::strip(text)).starts_with("guardrail auto-fill:"))
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use super::Project;
-use crate::system::python;
+use crate::python;
 
 /// Keys that make a JSON object look like an experiment's results.
 const RESULT_KEYS: [&str; 9] =
@@ -52,7 +52,7 @@ pub fn experiment_number(id: &str) -> Option<u32> {
 
 /// The folder an experiment's files stand in.
 fn folder_name(id: &str) -> String {
-    experiment_number(id).map_or_else(|| python::strip(id).to_lowercase(), |number| format!("exp{number:03}"))
+    experiment_number(id).map_or_else(|| python::lower(python::strip(id)), |number| format!("exp{number:03}"))
 }
 
 /// Looks through the project for what belongs to the experiment.
@@ -88,9 +88,9 @@ fn candidates<'p>(project: &'p Project, id: &str, name: &str) -> Vec<&'p str> {
     ];
     let first = project.below(&experiments).into_iter().chain(project.below(&outputs)).filter(|path| is_json(path));
     let first: Vec<&str> = first.collect();
-    let tokens = [python::strip(id).to_lowercase(), name.to_lowercase()];
+    let tokens = [python::lower(python::strip(id)), python::lower(name)];
     let named = files.into_iter().filter(|path| {
-        let lowered = path.to_lowercase();
+        let lowered = python::lower(path);
         is_json(path) && tokens.iter().any(|token| !token.is_empty() && lowered.contains(token.as_str()))
     });
     let mut ordered: Vec<&str> = Vec::new();
@@ -110,7 +110,7 @@ fn is_json(path: &str) -> bool {
 }
 
 fn looks_like_results(object: &Map<String, Value>) -> bool {
-    let known = |key: &String| RESULT_KEYS.contains(&python::strip(key).to_lowercase().as_str());
+    let known = |key: &String| RESULT_KEYS.contains(&python::lower(python::strip(key)).as_str());
     let (mut numeric, mut other) = (0, 0);
     for value in object.values() {
         count_leaves(value, 1, &mut numeric, &mut other);

@@ -2,54 +2,62 @@
 
 use serde_json::{Map, Value};
 
-use super::reconcile::EXPERIMENT_STATUS;
-use super::{Contract, Issue, Project};
-use crate::system::python;
+use super::plan_block::plan_block;
+use super::reconcile::experiment_status;
+use super::{Contract, Project};
+use crate::python::{self, Raised};
+use crate::system::mira::rules::{Guardrail, Rules};
 
 /// All issues, in plan order. A plan whose `experiments` is no list has none.
-pub(super) fn lint(plan: &Map<String, Value>, project: &Project, contract: Contract) -> Vec<Issue> {
-    let Some(experiments) = plan.get("experiments").and_then(Value::as_array) else { return Vec::new() };
-    let mut issues = Vec::new();
+pub(super) fn lint(
+    plan: &Map<String, Value>,
+    project: &Project,
+    contract: Contract,
+    rules: Rules,
+) -> Result<Vec<String>, Raised> {
+    let known = experiment_status(rules);
+    let mut issues = if contract.guardrail == Guardrail::Severe { plan_block(plan.get("plan"))? } else { Vec::new() };
+    let Some(experiments) = plan.get("experiments").and_then(Value::as_array) else { return Ok(issues) };
     let mut ids: Vec<&str> = Vec::new();
     let mut running = 0;
     for (index, experiment) in experiments.iter().enumerate() {
         let position = index + 1;
         let Some(experiment) = python::dict(experiment) else {
-            issues.push(Issue::severe(format!("experiment #{position} is not an object")));
+            issues.push(format!("experiment #{position} is not an object"));
             continue;
         };
         let id = experiment.get("id").and_then(Value::as_str).filter(|id| !python::strip(id).is_empty());
         let Some(id) = id else {
-            issues.push(Issue::severe(format!("experiment #{position} missing id")));
+            issues.push(format!("experiment #{position} missing id"));
             continue;
         };
         if ids.contains(&id) {
-            issues.push(Issue::severe(format!("duplicate experiment id: {id}")));
+            issues.push(format!("duplicate experiment id: {id}"));
         }
         ids.push(id);
-        let status = experiment.get("status").and_then(Value::as_str).filter(|word| EXPERIMENT_STATUS.contains(word));
+        let status = experiment.get("status").and_then(Value::as_str).filter(|word| known.contains(word));
         let Some(status) = status else {
-            issues.push(Issue::severe(format!("{id}: invalid status")));
+            issues.push(format!("{id}: invalid status"));
             continue;
         };
         running += usize::from(status == "running");
         if status == "completed" {
             completed(&mut issues, id, experiment, project, contract);
         }
-        artifacts(&mut issues, id, experiment, project);
+        artifacts(&mut issues, id, experiment, project, contract);
     }
     if running > 1 {
-        issues.push(Issue::severe("more than one experiment marked as running"));
+        issues.push("more than one experiment marked as running".to_owned());
     }
     let current = plan.get("current_experiment").and_then(Value::as_str).filter(|current| !current.is_empty());
     if current.is_some_and(|current| !ids.contains(&current)) {
-        issues.push(Issue::mild("current_experiment does not match any experiment id"));
+        issues.push("current_experiment does not match any experiment id".to_owned());
     }
-    issues
+    Ok(issues)
 }
 
 fn completed(
-    issues: &mut Vec<Issue>,
+    issues: &mut Vec<String>,
     id: &str,
     experiment: &Map<String, Value>,
     project: &Project,
@@ -57,23 +65,29 @@ fn completed(
 ) {
     let has = |key: &str| experiment.get(key).is_some_and(python::is_true);
     if !has("results") && !has("conclusion") {
-        issues.push(Issue::mild(format!("{id}: completed experiment missing results/conclusion")));
+        issues.push(format!("{id}: completed experiment missing results/conclusion"));
     }
-    issues.extend(contract.breaches(id, experiment).into_iter().map(Issue::mild));
-    evidence_refs(issues, id, experiment, project);
+    issues.extend(contract.breaches(id, experiment));
+    evidence_refs(issues, id, experiment, project, contract);
 }
 
-fn evidence_refs(issues: &mut Vec<Issue>, id: &str, experiment: &Map<String, Value>, project: &Project) {
+fn evidence_refs(
+    issues: &mut Vec<String>,
+    id: &str,
+    experiment: &Map<String, Value>,
+    project: &Project,
+    contract: Contract,
+) {
     let refs = match experiment.get("evidence_refs") {
         None | Some(Value::Null) => return,
         Some(Value::Array(refs)) => refs,
-        Some(_) => return issues.push(Issue::mild(format!("{id}: evidence_refs must be a list"))),
+        Some(_) => return issues.push(format!("{id}: evidence_refs must be a list")),
     };
     let results = experiment.get("results").and_then(python::dict);
     let metrics = results.and_then(|results| results.get("metrics")).and_then(python::dict);
     for (index, reference) in refs.iter().enumerate() {
         let place = format!("{id}: evidence_refs[{}]", index + 1);
-        let mut report = |text: String| issues.push(Issue::mild(text));
+        let mut report = |text: String| issues.push(text);
         let Some(reference) = python::dict(reference) else {
             report(format!("{place} must be an object"));
             continue;
@@ -90,24 +104,38 @@ fn evidence_refs(issues: &mut Vec<Issue>, id: &str, experiment: &Map<String, Val
         if let Some(key) = text(key).filter(|key| metrics.is_some_and(|metrics| !metrics.contains_key(key))) {
             report(format!("{place} metric_key '{key}' not found in results.metrics"));
         }
-        if let Some(artifact) = text(artifact).filter(|artifact| !project.has_file(artifact)) {
+        if let Some(artifact) = text(artifact).filter(|artifact| !exists(project, artifact, contract)) {
             report(format!("{place} artifact '{artifact}' does not exist"));
         }
     }
 }
 
-fn artifacts(issues: &mut Vec<Issue>, id: &str, experiment: &Map<String, Value>, project: &Project) {
+fn artifacts(
+    issues: &mut Vec<String>,
+    id: &str,
+    experiment: &Map<String, Value>,
+    project: &Project,
+    contract: Contract,
+) {
     let results = experiment.get("results").and_then(python::dict);
     for artifact in results.and_then(|results| results.get("artifacts")).and_then(Value::as_array).into_iter().flatten()
     {
         let Some(path) = artifact.as_str() else {
-            issues.push(Issue::mild(format!("{id}: non-string artifact path")));
+            issues.push(format!("{id}: non-string artifact path"));
             continue;
         };
         if path.starts_with('/') || path.starts_with("../") || path.contains("/../") {
-            issues.push(Issue::severe(format!("{id}: unsafe artifact path '{path}'")));
-        } else if !project.has_file(path) {
-            issues.push(Issue::mild(format!("{id}: artifact path does not exist '{path}'")));
+            issues.push(format!("{id}: unsafe artifact path '{path}'"));
+        } else if !exists(project, path, contract) {
+            issues.push(format!("{id}: artifact path does not exist '{path}'"));
         }
     }
+}
+
+/// Does the artifact exist? From 0.3.3 on a pattern names any file it fits.
+fn exists(project: &Project, artifact: &str, contract: Contract) -> bool {
+    if contract.guardrail == Guardrail::Severe && artifact.contains(['*', '?', '[']) {
+        return project.has_match(artifact);
+    }
+    project.has_file(artifact)
 }

@@ -3,44 +3,74 @@
 mod contract;
 mod evidence;
 mod lint;
+mod plan_block;
 mod project;
 mod reconcile;
+mod warnings;
 
 use serde_json::Value;
 
-use crate::system::python::Raised;
+use super::rules::{Guardrail, Rules};
+use crate::python::Raised;
 
 pub use contract::{AgentProfile, Contract};
 pub use evidence::experiment_number;
 pub use project::{PlanFile, Project};
 pub use reconcile::has_final_result;
 
-/// Something wrong with a plan.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Issue {
-    /// The original's words.
-    pub text: String,
-    /// Blocks whatever the contract version, after 0.3.
-    pub severe: bool,
-}
+/// Parts of the issues that are severe from 0.3.3 on.
+const SEVERE: [&str; 6] = [
+    "failed to parse task_plan.json",
+    "failed to write normalized task_plan.json",
+    "task_plan root must be a JSON object",
+    "unsafe artifact path",
+    ": invalid status",
+    "more than one experiment marked as running",
+];
 
-impl Issue {
-    fn severe(text: impl Into<String>) -> Self {
-        Self { text: text.into(), severe: true }
-    }
-
-    fn mild(text: impl Into<String>) -> Self {
-        Self { text: text.into(), severe: false }
-    }
-}
+/// Parts of the issues that 0.3.1 takes for repairable.
+const REPAIRABLE: [&str; 4] = [
+    "completed experiment missing results/conclusion",
+    "profile missing required fields",
+    "hypothesis rejection requires fields",
+    ": evidence_refs",
+];
 
 /// What the guardrail last found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Guard {
-    /// What is wrong.
-    pub issues: Vec<Issue>,
+    /// What is wrong, in the original's words.
+    pub issues: Vec<String>,
     /// Was the plan rewritten?
     pub fixed: bool,
+    /// Could the plan not be read? Then every issue blocks.
+    pub unreadable: bool,
+}
+
+impl Guard {
+    /// Do the findings block?
+    pub fn blocks(&self, rules: Rules, project: &Project) -> bool {
+        let all = self.unreadable || rules.guardrail == Guardrail::All || project.is_strict();
+        if all { !self.issues.is_empty() } else { self.is_beyond_repair(rules) }
+    }
+
+    /// Is there an issue that no repair is asked for? The releases tell issues apart by their words.
+    pub fn is_beyond_repair(&self, rules: Rules) -> bool {
+        self.issues.iter().any(|issue| is_fatal(rules.guardrail, issue))
+    }
+}
+
+fn is_fatal(guardrail: Guardrail, issue: &str) -> bool {
+    let has = |part: &&str| issue.contains(*part);
+    match guardrail {
+        Guardrail::All => false,
+        Guardrail::Fatal => !REPAIRABLE.iter().any(has),
+        Guardrail::Severe => {
+            let broken = issue.starts_with("experiment #")
+                && (issue.contains("is not an object") || issue.contains("missing id"));
+            broken || SEVERE.iter().any(has)
+        }
+    }
 }
 
 /// Runs the guardrail on a project: rewrites its plan and lists what is still wrong with it. A
@@ -49,26 +79,32 @@ pub struct Guard {
 ///
 /// # Errors
 /// See [`Raised`]: an unhashable status.
-pub fn guard(project: &mut Project, agent_profile: Option<AgentProfile>) -> Result<Guard, Raised> {
-    let refuse = |text: &str| Ok(Guard { issues: vec![Issue::severe(text)], fixed: false });
+pub fn guard(project: &mut Project, agent_profile: Option<AgentProfile>, rules: Rules) -> Result<Guard, Raised> {
+    let refuse = |text: &str| Ok(Guard { issues: vec![text.to_owned()], fixed: false, unreadable: true });
     let plan = match &project.plan {
         PlanFile::Absent => return Ok(Guard::default()),
         PlanFile::Unparsable => return refuse("failed to parse task_plan.json"),
         PlanFile::Parsed(plan) => plan.clone(),
     };
     if let Some(recorded) = plan.get("guardrail_issues").and_then(Value::as_array) {
-        let issues = recorded.iter().filter_map(Value::as_str).map(Issue::mild).collect();
-        return Ok(Guard { issues, fixed: false });
+        let issues = recorded.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+        return Ok(Guard { issues, ..Guard::default() });
     }
-    let Some(object) = crate::system::python::dict(&plan) else {
+    let Some(object) = crate::python::dict(&plan) else {
         return refuse("task_plan root must be a JSON object");
     };
-    let normalised = reconcile::reconcile(object, project)?;
-    let fixed = normalised.is_some();
-    let current = normalised.unwrap_or_else(|| object.clone());
-    if fixed {
-        project.plan = PlanFile::Parsed(Value::Object(current.clone()));
+    let normalised = reconcile::reconcile(object, project, rules)?;
+    let mut fixed = normalised.is_some();
+    let mut current = normalised.unwrap_or_else(|| object.clone());
+    let contract = Contract::of(agent_profile, project, rules);
+    // What is looked for in the project's files includes the plan's own, as it is written by now.
+    let seen = Project { plan: PlanFile::Parsed(Value::Object(current.clone())), ..project.clone() };
+    let issues = lint::lint(&current, &seen, contract, rules)?;
+    if rules.guardrail == Guardrail::Severe {
+        fixed |= warnings::note(&mut current, &issues, |issue| is_fatal(rules.guardrail, issue));
     }
-    let contract = Contract::of(agent_profile, project);
-    Ok(Guard { issues: lint::lint(&current, project, contract), fixed })
+    if fixed {
+        project.plan = PlanFile::Parsed(Value::Object(current));
+    }
+    Ok(Guard { issues, fixed, unreadable: false })
 }

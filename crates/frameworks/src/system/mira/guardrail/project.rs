@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::AgentProfile;
+use crate::python::{self, Int, Strictness};
 use crate::system::mira::plan::Plan;
-use crate::system::python::{self, Int};
 
 /// The plan's file.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -23,7 +23,7 @@ pub enum PlanFile {
 impl PlanFile {
     /// Reads the file's text.
     pub fn read(text: &str) -> Self {
-        python::read_json(text).map_or(Self::Unparsable, Self::Parsed)
+        python::loads(text, Strictness::Strict).map_or(Self::Unparsable, Self::Parsed)
     }
 }
 
@@ -86,6 +86,14 @@ impl Project {
         self.files.is_none() || (!path.starts_with('/') && self.paths().any(|known| known == resolved))
     }
 
+    /// Is there a file that fits the pattern, as `Path.glob` has it?
+    pub(super) fn has_match(&self, pattern: &str) -> bool {
+        let wanted: Vec<&str> = pattern.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
+        let is_readable = !pattern.starts_with('/') && wanted.iter().all(|part| *part == "**" || !part.contains("**"));
+        let fits = |path: &str| glob(&wanted, &path.split('/').collect::<Vec<_>>());
+        self.files.is_none() || (is_readable && self.paths().any(fits))
+    }
+
     /// Paths of the files below the folder `folder`, at any depth, in Python's path order.
     pub(super) fn below(&self, folder: &str) -> Vec<&str> {
         let prefix = format!("{folder}/");
@@ -96,7 +104,7 @@ impl Project {
     pub(super) fn json_files(&self) -> Vec<&str> {
         const IGNORED: [&str; 6] = [".git", ".mira", "__pycache__", "node_modules", ".venv", "venv"];
         let is_ignored = |path: &str| path.rsplit('/').skip(1).any(|folder| IGNORED.contains(&folder));
-        let is_json = |path: &str| path.to_lowercase().ends_with(".json");
+        let is_json = |path: &str| python::lower(path).strip_suffix(".json").is_some();
         sorted(self.paths().filter(|path| is_json(path) && !is_ignored(path)))
     }
 
@@ -109,8 +117,49 @@ impl Project {
     pub(super) fn json(&self, path: &str) -> Option<Value> {
         match (path, &self.plan) {
             ("task_plan.json", PlanFile::Parsed(plan)) => Some(plan.clone()),
-            _ => python::read_json(self.text(path)?).ok(),
+            _ => python::loads(self.text(path)?, Strictness::Strict),
         }
+    }
+}
+
+/// Do the parts of a path fit those of a pattern? `**` stands for any number of folders.
+fn glob(pattern: &[&str], path: &[&str]) -> bool {
+    match (pattern, path) {
+        ([], []) => true,
+        (["**", rest @ ..], _) => {
+            // A pattern that ends in `**` names folders only.
+            !rest.is_empty() && (0..path.len()).any(|skipped| path.get(skipped..).is_some_and(|path| glob(rest, path)))
+        }
+        ([part, pattern @ ..], [name, path @ ..]) => part_fits(part, name) && glob(pattern, path),
+        _ => false,
+    }
+}
+
+/// `fnmatch`: `*`, `?`, `[abc]`, `[a-z]`, `[!abc]`.
+fn part_fits(pattern: &str, name: &str) -> bool {
+    let mut rest = pattern.chars();
+    let Some(first) = rest.next() else { return name.is_empty() };
+    let after = rest.as_str();
+    let mut letters = name.chars();
+    match first {
+        '*' => name.char_indices().map(|(at, _)| at).chain([name.len()]).any(|at| part_fits(after, &name[at..])),
+        '?' => letters.next().is_some() && part_fits(after, letters.as_str()),
+        '[' if after.char_indices().skip(1).any(|(_, c)| c == ']') => {
+            let (set, negated) = after.strip_prefix('!').map_or((after, false), |set| (set, true));
+            let end = set.char_indices().skip(1).find(|(_, c)| *c == ']').map_or(set.len(), |(at, _)| at);
+            let members: Vec<char> = set[..end].chars().collect();
+            let Some(letter) = letters.next() else { return false };
+            let is_range = |at: usize| members.get(at + 1) == Some(&'-') && members.get(at + 2).is_some();
+            let mut at = 0;
+            let mut found = false;
+            while let Some(low) = members.get(at) {
+                let high = if is_range(at) { members.get(at + 2).unwrap_or(low) } else { low };
+                found |= (*low..=*high).contains(&letter);
+                at += if is_range(at) { 3 } else { 1 };
+            }
+            found != negated && part_fits(set.get(end + 1..).unwrap_or_default(), letters.as_str())
+        }
+        letter => letters.next() == Some(letter) && part_fits(after, letters.as_str()),
     }
 }
 

@@ -6,13 +6,21 @@ use serde_json::{Map, Value};
 
 use super::Project;
 use super::evidence::{self, Recovered};
-use crate::system::python::{self, Int, Raised};
+use crate::python::{self, Int, Raised};
+use crate::system::mira::plan::MetricsScope;
+use crate::system::mira::rules::Rules;
 
 /// How many code points of the findings become the conclusion.
 const CONCLUSION_CHARS: usize = 240;
 const RECOVERED: &str = "Recovered completed experiment artifacts from workspace.";
 const PLAN_STATUS: [&str; 3] = ["in_progress", "completed", "failed"];
-pub(super) const EXPERIMENT_STATUS: [&str; 5] = ["pending", "running", "completed", "failed", "skipped"];
+const EXPERIMENT_STATUS: [&str; 6] = ["pending", "running", "completed", "failed", "skipped", "finished"];
+
+/// The statuses an experiment may have. On the page's word `finished` is one of them; the code knows five.
+pub(super) fn experiment_status(rules: Rules) -> &'static [&'static str] {
+    let known = if rules.metrics == MetricsScope::LastExperiment { 6 } else { 5 };
+    EXPERIMENT_STATUS.get(..known).unwrap_or_default()
+}
 
 /// Does a plan's `result` hold something a user could be given?
 pub fn has_final_result(result: Option<&Value>) -> bool {
@@ -33,7 +41,11 @@ pub fn has_final_result(result: Option<&Value>) -> bool {
 ///
 /// # Errors
 /// A status that is a list or an object raises `TypeError`.
-pub(super) fn reconcile(plan: &Map<String, Value>, project: &Project) -> Result<Option<Map<String, Value>>, Raised> {
+pub(super) fn reconcile(
+    plan: &Map<String, Value>,
+    project: &Project,
+    rules: Rules,
+) -> Result<Option<Map<String, Value>>, Raised> {
     let Some(experiments) = plan.get("experiments").and_then(Value::as_array) else { return Ok(None) };
     let mut out = plan.clone();
     let mut changed = false;
@@ -45,13 +57,20 @@ pub(super) fn reconcile(plan: &Map<String, Value>, project: &Project) -> Result<
         out.insert("status".to_owned(), Value::from("in_progress"));
         changed = true;
     }
-    let mut pass = Pass { project, ids: BTreeSet::new(), highest: 0, running_seen: false, changed: false };
+    let mut pass = Pass {
+        project,
+        known: experiment_status(rules),
+        ids: BTreeSet::new(),
+        highest: 0,
+        running_seen: false,
+        changed: false,
+    };
     let mut updated = Vec::with_capacity(experiments.len());
     for (index, experiment) in experiments.iter().enumerate() {
         updated.push(Value::Object(pass.experiment(index + 1, experiment)?));
     }
     changed |= pass.changed;
-    changed |= settle(&mut out, &updated);
+    changed |= settle(&mut out, &updated, rules.keeps_open);
     out.insert("experiments".to_owned(), Value::Array(updated));
     Ok(changed.then_some(out))
 }
@@ -66,7 +85,7 @@ fn is_one_of(status: Option<&Value>, known: &[&str]) -> Result<bool, Raised> {
 }
 
 /// Points the plan at its first pending experiment, and takes back an early `completed`.
-fn settle(plan: &mut Map<String, Value>, experiments: &[Value]) -> bool {
+fn settle(plan: &mut Map<String, Value>, experiments: &[Value], keeps_open: bool) -> bool {
     let field = |experiment: &Value, key: &str| experiment.get(key).and_then(Value::as_str).map(str::to_owned);
     let status_of = |id: &str| {
         let experiment = experiments.iter().find(|experiment| field(experiment, "id").as_deref() == Some(id));
@@ -86,7 +105,7 @@ fn settle(plan: &mut Map<String, Value>, experiments: &[Value]) -> bool {
         }
     }
     let is_open = has_running || first_pending.is_some() || !has_final_result(plan.get("result"));
-    if plan.get("status").and_then(Value::as_str) == Some("completed") && is_open {
+    if plan.get("status").and_then(Value::as_str) == Some("completed") && is_open && keeps_open {
         plan.insert("status".to_owned(), Value::from("in_progress"));
         changed = true;
     }
@@ -96,6 +115,7 @@ fn settle(plan: &mut Map<String, Value>, experiments: &[Value]) -> bool {
 /// One walk over the experiments.
 struct Pass<'p> {
     project: &'p Project,
+    known: &'static [&'static str],
     ids: BTreeSet<String>,
     highest: u32,
     running_seen: bool,
@@ -168,7 +188,7 @@ impl Pass<'_> {
 
     /// The status, with unknown ones and a second `running` set to `pending`.
     fn status(&mut self, item: &mut Map<String, Value>) -> Result<String, Raised> {
-        let known = is_one_of(item.get("status"), &EXPERIMENT_STATUS)?;
+        let known = is_one_of(item.get("status"), self.known)?;
         let status = item.get("status").and_then(Value::as_str).unwrap_or_default();
         if known && (status != "running" || !self.running_seen) {
             let status = status.to_owned();

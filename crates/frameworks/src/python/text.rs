@@ -1,0 +1,94 @@
+//! Python's `str` methods.
+
+use std::borrow::Cow;
+
+use super::unicode::{ALPHANUMERIC, UNPRINTABLE, ZEROS};
+
+/// Is `character` beyond an odd number of `borders`?
+fn is_within(borders: &[u32], character: char) -> bool {
+    borders.partition_point(|border| *border <= u32::from(character)) % 2 == 1
+}
+
+/// `text.strip()`: Python's white space, which has the four information separators too.
+pub fn strip(text: &str) -> &str {
+    text.trim_matches(is_space)
+}
+
+/// `str.isspace()` of one character.
+pub fn is_space(character: char) -> bool {
+    character.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&character)
+}
+
+/// `str.isprintable()` of one character.
+pub fn is_printable(character: char) -> bool {
+    if character.is_ascii() { (' '..='~').contains(&character) } else { !is_within(&UNPRINTABLE, character) }
+}
+
+/// `\w` of Python's `re`: `str.isalnum()`, or an underscore.
+pub fn is_word(character: char) -> bool {
+    if character.is_ascii() {
+        return character.is_ascii_alphanumeric() || character == '_';
+    }
+    is_within(&ALPHANUMERIC, character)
+}
+
+/// `text.lower()`. Letters that Unicode took in later than CPython stay as they are.
+pub fn lower(text: &str) -> String {
+    mapped(text, str::to_lowercase)
+}
+
+/// `text.upper()`.
+pub fn upper(text: &str) -> String {
+    mapped(text, str::to_uppercase)
+}
+
+/// Stands for the letters that are not mapped: it has no case, and ends a word.
+const CASELESS: char = '\u{e000}';
+
+/// Maps what this library and CPython map alike: not from, and not to, a character CPython does not know.
+fn mapped(text: &str, map: fn(&str) -> String) -> String {
+    if text.is_ascii() {
+        return map(text);
+    }
+    let is_unknown = |c: char| !c.is_ascii() && !c.is_control() && !c.is_whitespace() && !is_printable(c);
+    let stays = |c: char| {
+        c == CASELESS || is_unknown(c) || (!c.is_ascii() && map(c.encode_utf8(&mut [0; 4])).chars().any(is_unknown))
+    };
+    let mut kept = text.chars().filter(|c| stays(*c));
+    let Some(first) = kept.next() else { return map(text) };
+    let mut kept = std::iter::once(first).chain(kept);
+    let masked: String = text.chars().map(|c| if stays(c) { CASELESS } else { c }).collect();
+    map(&masked).chars().map(|c| if c == CASELESS { kept.next().unwrap_or(c) } else { c }).collect()
+}
+
+/// The ASCII form of a Unicode decimal digit.
+pub fn ascii_digit(character: char) -> Option<char> {
+    if character.is_ascii() {
+        return Some(character).filter(char::is_ascii_digit);
+    }
+    let code = u32::from(character);
+    let after = ZEROS.partition_point(|zero| *zero <= code);
+    let zero = after.checked_sub(1).and_then(|at| ZEROS.get(at))?;
+    char::from_digit(code - zero, 10)
+}
+
+/// A number's text as `int()` and `float()` see it: without outer blanks (of which the information
+/// separators are none here), digits in ASCII, and without the underscores that stand between digits;
+/// `None` where an underscore stands elsewhere.
+pub(super) fn numeral(text: &str) -> Option<Cow<'_, str>> {
+    let text = text.trim_matches(char::is_whitespace);
+    let text = if text.is_ascii() {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(text.chars().map(|c| ascii_digit(c).unwrap_or(c)).collect::<String>())
+    };
+    if !text.contains('_') {
+        return Some(text);
+    }
+    let bytes = text.as_bytes();
+    let is_digit = |index: Option<usize>| index.and_then(|index| bytes.get(index)).is_some_and(u8::is_ascii_digit);
+    let mut underscores = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'_');
+    underscores
+        .all(|(index, _)| is_digit(index.checked_sub(1)) && is_digit(Some(index + 1)))
+        .then(|| Cow::Owned(text.replace('_', "")))
+}

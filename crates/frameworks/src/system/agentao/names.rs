@@ -1,0 +1,89 @@
+//! agentao's repair of tool names: spelling alone, no guess by likeness.
+
+use std::collections::BTreeSet;
+
+use crate::python;
+
+/// What a name may be padded with.
+const EDGES: [char; 8] = [' ', '\t', '\r', '\n', '\u{c}', '\u{b}', '_', '-'];
+
+/// The offered name that `name` spells; `None` when it spells none. `name` itself is looked for, too.
+pub(super) fn repaired<'o>(name: &str, offered: &[&'o str]) -> Option<&'o str> {
+    let mut tiers = vec![variants(name)];
+    let trimmed = name.trim_matches(EDGES);
+    if !trimmed.is_empty() && trimmed != name {
+        tiers.push(variants(trimmed));
+    }
+    let mut seen: BTreeSet<String> = tiers.iter().flatten().cloned().collect();
+    let mut frontier = seen.clone();
+    // A suffix is dropped twice at most, each time less faithfully.
+    for _ in 0..2 {
+        let stripped = frontier.iter().filter_map(|spelling| without_suffix(spelling));
+        let next: BTreeSet<String> =
+            stripped.flat_map(|spelling| variants(&spelling)).filter(|spelling| !seen.contains(spelling)).collect();
+        if next.is_empty() {
+            break;
+        }
+        seen.extend(next.iter().cloned());
+        tiers.push(next.iter().cloned().collect());
+        frontier = next;
+    }
+    let spellings = || tiers.iter().flatten();
+    let verbatim = || spellings().find_map(|spelling| offered.iter().find(|name| **name == spelling));
+    // An offered name may itself be spelled in another way; one that two share means neither.
+    let by_spelling = |spelling: &String| {
+        let mut means = offered.iter().filter(|name| variants(name).iter().skip(1).any(|other| other == spelling));
+        means.next().filter(|_| means.next().is_none())
+    };
+    verbatim().or_else(|| spellings().find_map(by_spelling)).copied()
+}
+
+/// The spellings of a name, itself first: lower case, separators as underscores, humps as underscores.
+fn variants(name: &str) -> Vec<String> {
+    let lower = python::lower(name);
+    let separated = lower.replace(['-', ' '], "_");
+    let mut humps = String::new();
+    for (index, character) in name.chars().enumerate() {
+        if index > 0 && character.is_ascii_uppercase() {
+            humps.push('_');
+        }
+        humps.push(character);
+    }
+    let mut variants: Vec<String> = Vec::new();
+    for spelling in [name.to_owned(), lower, separated, python::lower(&humps)] {
+        if !spelling.is_empty() && !variants.contains(&spelling) {
+            variants.push(spelling);
+        }
+    }
+    variants
+}
+
+fn without_suffix(name: &str) -> Option<String> {
+    let lower = python::lower(name);
+    let suffix = ["_tool", "-tool", "tool"].into_iter().find(|suffix| lower.ends_with(suffix))?;
+    let kept: String = name.chars().take(name.chars().count() - suffix.len()).collect();
+    let kept = kept.trim_end_matches(['_', '-']);
+    (!kept.is_empty()).then(|| kept.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_repaired_by_its_spelling() {
+        let offered = ["alpha", "read_file", "getFile"];
+        let cases = [
+            ("alpha", Some("alpha")),
+            (" Alpha\n", Some("alpha")),
+            ("ReadFileTool_tool", Some("read_file")),
+            ("read-file", Some("read_file")),
+            ("get_file", Some("getFile")),
+            ("alph", None),
+            ("", None),
+        ];
+        for (name, meant) in cases {
+            assert_eq!(repaired(name, &offered), meant, "{name}");
+        }
+    }
+}

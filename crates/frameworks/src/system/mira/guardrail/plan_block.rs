@@ -1,0 +1,80 @@
+//! The `plan` block of interactive planning, from 0.3.3 on.
+
+use serde_json::Value;
+
+use crate::python::{self, Raised};
+
+/// `value in {known}`.
+///
+/// # Errors
+/// A list or an object cannot be looked up in a set: `TypeError`.
+fn is_one_of(value: &Value, known: &[&str]) -> Result<bool, Raised> {
+    match value {
+        Value::Array(_) => Err(Raised("TypeError")),
+        Value::String(text) => Ok(known.contains(&text.as_str())),
+        value if python::dict(value).is_some() => Err(Raised("TypeError")),
+        _ => Ok(false),
+    }
+}
+
+/// What is wrong with the block; nothing when there is none.
+///
+/// # Errors
+/// See [`Raised`]: an unhashable phase or kind.
+pub(super) fn plan_block(plan: Option<&Value>) -> Result<Vec<String>, Raised> {
+    let Some(plan) = plan.filter(|plan| !plan.is_null()) else { return Ok(Vec::new()) };
+    let Some(plan) = python::dict(plan) else { return Ok(vec!["plan must be a JSON object".to_owned()]) };
+    let field = |key: &str| plan.get(key).filter(|value| !value.is_null());
+    let mut issues = Vec::new();
+    if let Some(phase) = field("phase")
+        && !is_one_of(phase, &["questions", "draft", "approved"])?
+    {
+        issues.push(format!("plan.phase invalid: {}", python::repr(phase)));
+    }
+    match field("questions") {
+        None => {}
+        Some(Value::Array(questions)) => {
+            let mut ids = Vec::new();
+            for (index, question) in questions.iter().enumerate() {
+                question_issues(index + 1, question, &mut ids, &mut issues)?;
+            }
+        }
+        Some(_) => issues.push("plan.questions must be a list".to_owned()),
+    }
+    if field("draft").is_some_and(|draft| python::dict(draft).is_none()) {
+        issues.push("plan.draft must be a JSON object".to_owned());
+    }
+    Ok(issues)
+}
+
+fn question_issues<'q>(
+    position: usize,
+    question: &'q Value,
+    ids: &mut Vec<&'q str>,
+    issues: &mut Vec<String>,
+) -> Result<(), Raised> {
+    let Some(fields) = python::dict(question) else {
+        issues.push(format!("plan question #{position} is not an object"));
+        return Ok(());
+    };
+    let text = |key: &str| fields.get(key).and_then(Value::as_str).filter(|text| !python::strip(text).is_empty());
+    match text("id") {
+        None => issues.push(format!("plan question #{position} missing id")),
+        Some(id) if ids.contains(&id) => issues.push(format!("duplicate plan question id: {id}")),
+        Some(id) => ids.push(id),
+    }
+    let named = fields.get("id").filter(|id| python::is_true(id)).map_or_else(|| position.to_string(), python::text);
+    if text("prompt").is_none() {
+        issues.push(format!("plan question {named} missing prompt"));
+    }
+    let kind = fields.get("kind").unwrap_or(&Value::Null);
+    if !is_one_of(kind, &["single", "multi", "text"])? {
+        issues.push(format!("plan question {named} invalid kind: {}", python::repr(kind)));
+    } else if kind.as_str() != Some("text") {
+        let options = fields.get("options").and_then(Value::as_array);
+        if options.is_none_or(Vec::is_empty) {
+            issues.push(format!("plan question {named} requires options for kind '{}'", python::text(kind)));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,252 @@
+//! Axes: round ticks, labels that never repeat, and the plane they span.
+
+use plotters::prelude::*;
+
+use super::canvas::FigureError;
+use super::pen::{At, Frame, Look, Pen};
+use super::style::{FAINT, GREY, INK, SMALL, width};
+use crate::aggregate::Unit;
+
+/// What the numbers of an axis are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Quantity {
+    /// Parts of a hundred.
+    Percent,
+    /// Things counted.
+    Count,
+    /// Dollars.
+    Dollars,
+}
+
+impl Quantity {
+    /// What is counted in `unit`.
+    pub(super) fn of(unit: Unit) -> Self {
+        if unit == Unit::CostUsd { Self::Dollars } else { Self::Count }
+    }
+
+    /// A number in as many digits as tell it from one `step` away, on an axis that reaches to `most`.
+    fn label(self, value: f64, step: f64, most: f64) -> String {
+        // Half a step in a thousand below zero is zero.
+        let value = if value.abs() < step / 1000.0 { 0.0 } else { value };
+        match self {
+            Self::Percent => decimals(value, step),
+            Self::Count => counted(value, step, most),
+            Self::Dollars => {
+                let (sign, size) = (if value < 0.0 { "−" } else { "" }, value.abs());
+                if step >= 1.0 {
+                    format!("{sign}${}", counted(size, step, most))
+                } else {
+                    format!("{sign}${size:.*}", places(step).max(2))
+                }
+            }
+        }
+    }
+}
+
+fn counted(value: f64, step: f64, most: f64) -> String {
+    // All ticks of an axis have one suffix.
+    let (size, suffix) = match most.abs().max(step) {
+        most if most >= 1e9 => (1e9, "B"),
+        most if most >= 1e6 => (1e6, "M"),
+        most if most >= 1e4 => (1e3, "k"),
+        _ => (1.0, ""),
+    };
+    if value == 0.0 { "0".to_owned() } else { format!("{}{suffix}", decimals(value / size, step / size)) }
+}
+
+fn decimals(value: f64, step: f64) -> String {
+    format!("{value:.*}", places(step))
+}
+
+/// Decimals that tell two multiples of `step` apart.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 12")]
+fn places(step: f64) -> usize {
+    let needed = (0..12_u8).find(|places| {
+        let scaled = step * 10_f64.powi(i32::from(*places));
+        (scaled - scaled.round()).abs() < 1e-6 * scaled.abs().max(1e-9) && scaled >= 0.5
+    });
+    usize::from(needed.unwrap_or(12))
+}
+
+/// A tick: a number and its label.
+pub(super) type Tick = (f64, String);
+
+/// Round numbers from `low` to `high`, at most `most` of them and 1, 2 or 5 apart in their first digit; whole numbers
+/// alone where `whole`.
+pub(super) fn ticks(low: f64, high: f64, most: u32, quantity: Quantity, whole: bool) -> Vec<Tick> {
+    if !(low.is_finite() && high.is_finite() && low < high) || most == 0 {
+        return Vec::new();
+    }
+    let rough = (high - low) / f64::from(most);
+    let power = 10_f64.powf(rough.log10().floor());
+    let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|first| first * power).find(|step| *step >= rough);
+    let step = step.unwrap_or(power * 10.0).max(if whole { 1.0 } else { 0.0 });
+    let first = (low / step - 1e-9).ceil();
+    let numbers = (0..=most).map(|at| (first + f64::from(at)) * step);
+    numbers
+        .take_while(|at| *at <= high + step * 1e-9)
+        .map(|at| (at, quantity.label(at, step, high.max(-low))))
+        .collect()
+}
+
+/// Ticks of shares in percent on a square-root scale.
+pub(super) fn root_ticks(high: f64) -> Vec<Tick> {
+    let percents = [0.0, 1.0, 5.0, 10.0, 20.0, 30.0, 50.0, 70.0, 100.0];
+    percents.into_iter().filter(|at| *at <= high).map(|at| (at, Quantity::Percent.label(at, 1.0, high))).collect()
+}
+
+/// Numbers on pixels.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scale {
+    low: f64,
+    high: f64,
+    from: i32,
+    to: i32,
+    rooted: bool,
+}
+
+impl Scale {
+    /// `low` is at pixel `from`, `high` at `to`.
+    pub(super) fn new((low, high): (f64, f64), (from, to): (i32, i32)) -> Self {
+        Self { low, high, from, to, rooted: false }
+    }
+
+    /// By square roots, to tell small shares apart beside large ones; `low` is then at most 0, and what is below 0 is at 0.
+    #[must_use]
+    pub(super) fn rooted(self) -> Self {
+        Self { rooted: true, ..self }
+    }
+
+    /// The pixel of a number; what is off the scale is at its end.
+    #[expect(clippy::cast_possible_truncation, reason = "between the two ends")]
+    pub(super) fn at(&self, value: f64) -> i32 {
+        let place = |value: f64| if self.rooted { value.max(0.0).sqrt() } else { value };
+        let (low, high) = (place(self.low), place(self.high));
+        let share = if high > low { (place(value) - low) / (high - low) } else { 0.0 };
+        let share = if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) };
+        self.from + (share * f64::from(self.to - self.from)).round() as i32
+    }
+
+    /// True for a square-root scale.
+    pub(super) fn is_rooted(&self) -> bool {
+        self.rooted
+    }
+
+    /// True where the number is on the scale.
+    pub(super) fn holds(&self, value: f64) -> bool {
+        self.low <= value && value <= self.high
+    }
+
+    /// The pixels of its ends.
+    pub(super) fn ends(&self) -> (i32, i32) {
+        (self.from, self.to)
+    }
+}
+
+/// Two axes.
+#[derive(Clone, Debug)]
+pub(super) struct Plane {
+    /// From left to right.
+    pub(super) x: Scale,
+    /// From bottom to top.
+    pub(super) y: Scale,
+    /// Room left of the least number, so that a dot there does not stand on the frame.
+    pub(super) pad: i32,
+}
+
+impl Plane {
+    /// The pixel of a point.
+    pub(super) fn at(&self, x: f64, y: f64) -> At {
+        (self.x.at(x), self.y.at(y))
+    }
+
+    /// What it covers.
+    pub(super) fn frame(&self) -> Frame {
+        let ((left, right), (bottom, top)) = (self.x.ends(), self.y.ends());
+        (left - self.pad, top, right, bottom)
+    }
+
+    /// Grid, ticks and the names of the axes: that of the upright one stands above it.
+    pub(super) fn draw<B: DrawingBackend>(
+        &self,
+        pen: &Pen<'_, B>,
+        (x_ticks, y_ticks): (&[Tick], &[Tick]),
+        (x_name, y_name): (&str, &str),
+    ) -> Result<(), FigureError> {
+        let (left, top, right, bottom) = self.frame();
+        for (at, label) in apart(x_ticks, |at| self.x.at(at)) {
+            pen.line(&[(at, top), (at, bottom)], FAINT)?;
+            pen.text(label, (at, bottom + 14), Look::SMALL.colour(GREY).centred())?;
+        }
+        for (at, label) in y_ticks {
+            let at = self.y.at(*at);
+            pen.line(&[(left, at), (right, at)], FAINT)?;
+            pen.text(label, (left - 8, at), Look::SMALL.colour(GREY).ending())?;
+        }
+        pen.line(&[(left, top), (left, bottom), (right, bottom)], GREY)?;
+        pen.text(x_name, (i32::midpoint(left, right), bottom + 36), Look::LABEL.colour(INK).centred())?;
+        pen.text(y_name, (left - 40, top - 18), Look::LABEL)
+    }
+}
+
+/// The ticks whose labels have room beside those before, at their pixels.
+fn apart(ticks: &[Tick], pixel: impl Fn(f64) -> i32) -> Vec<(i32, &str)> {
+    let mut kept: Vec<(i32, &str)> = Vec::new();
+    let mut free = i32::MIN;
+    for (at, label) in ticks {
+        let (at, half) = (pixel(*at), width(label, SMALL) / 2 + 4);
+        if at - half >= free {
+            kept.push((at, label));
+            free = at + half;
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_of_ticks_never_repeat() {
+        for quantity in [Quantity::Percent, Quantity::Count, Quantity::Dollars] {
+            for exponent in -40..60 {
+                let high = 1.37_f64.powi(exponent);
+                let ticks = ticks(0.0, high, 8, quantity, false);
+                assert!(ticks.len() >= 3 && ticks.len() <= 9, "{high}: {ticks:?}");
+                let labels: std::collections::BTreeSet<&str> = ticks.iter().map(|(_, label)| &**label).collect();
+                assert_eq!(labels.len(), ticks.len(), "{ticks:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn ticks_are_round_and_within() {
+        let texts = |low, high, most, quantity, whole| -> Vec<String> {
+            ticks(low, high, most, quantity, whole).into_iter().map(|(_, label)| label).collect()
+        };
+        assert_eq!(texts(0.0, 104.0, 5, Quantity::Percent, false), ["0", "50", "100"]);
+        assert_eq!(
+            texts(0.0, 330_000.0, 8, Quantity::Count, false),
+            ["0", "50k", "100k", "150k", "200k", "250k", "300k"]
+        );
+        assert_eq!(texts(0.0, 28_000.0, 8, Quantity::Count, true), ["0", "5k", "10k", "15k", "20k", "25k"]);
+        assert_eq!(
+            texts(0.0, 0.5, 5, Quantity::Dollars, false),
+            ["$0.00", "$0.10", "$0.20", "$0.30", "$0.40", "$0.50"]
+        );
+        assert_eq!(texts(0.0, 3.2, 8, Quantity::Count, true), ["0", "1", "2", "3"]);
+        assert_eq!(texts(-3.0, 10.0, 8, Quantity::Percent, false), ["-2", "0", "2", "4", "6", "8", "10"]);
+        assert_eq!(texts(0.0, f64::NAN, 8, Quantity::Count, false), Vec::<String>::new());
+        assert_eq!(texts(1.0, 1.0, 8, Quantity::Count, false), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_is_off_the_scale_is_at_its_end() {
+        let scale = Scale::new((0.0, 50.0), (100, 600));
+        assert_eq!((scale.at(0.0), scale.at(25.0), scale.at(50.0)), (100, 350, 600));
+        assert_eq!((scale.at(-5.0), scale.at(1e300), scale.at(f64::NAN)), (100, 600, 100));
+        let rooted = Scale::new((0.0, 100.0), (0, 100)).rooted();
+        assert_eq!((rooted.at(-1.0), rooted.at(25.0), rooted.at(100.0)), (0, 50, 100));
+    }
+}
