@@ -1,8 +1,10 @@
 //! The validity simulation: draws corpora of known truth, and counts how often what the tool prints is right.
 //!
-//! `cargo bench --bench validity [-- FOLDER]` writes `results.csv`, `outside.csv`, `summary.csv`, `validity.png` and `validity.svg` into
-//! FOLDER (default `target/validity`). Everything is seeded: the same code writes the same bytes. A bounded
-//! version of the same study is part of the tests.
+//! `cargo bench --bench validity [-- FOLDER]` writes `results.csv`, `outside.csv`, `summary.csv`, `power.csv`, `validity.png` and
+//! `validity.svg` into FOLDER (default `target/validity`). Everything is seeded: the same code writes the same bytes.
+//!
+//! `cargo bench --bench validity -- --quick` draws a few corpora of the hardest cells, writes nothing, and fails if a printed number
+//! misses its target by more than chance allows.
 #![expect(clippy::print_stdout, reason = "a bench says where it wrote its results")]
 
 mod figure;
@@ -12,6 +14,8 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
+use study::power::{Power, power};
+use study::worlds::{self, Sizes};
 use study::{Corpus, Row, bounds, certificates, intervals, summary, sweeps, tests};
 
 const TASKS: [usize; 7] = [8, 12, 20, 30, 50, 100, 200];
@@ -27,7 +31,7 @@ const EXPERIMENTS: [(Experiment, &[f64]); 12] = [
     (|corpus| intervals::stops(corpus, 2000, 200), &[0.05, 0.1, 0.3, 0.5]),
     (|corpus| intervals::tokens(corpus, 2000, 200), &[0.05, 0.1, 0.3, 0.5]),
     (|corpus| intervals::free_ratios(corpus, 2000), &[0.1, 0.3, 0.5]),
-    (|corpus| intervals::budget(corpus, 500, 200), &[0.3, 1.0]),
+    (|corpus| intervals::budget(corpus, 500), &[0.3, 1.0]),
     (|corpus| intervals::labels(corpus, 2000), &[0.3, 0.6]),
     (|corpus| tests::yes_no(corpus, 2000), &[0.05, 0.1, 0.3, 0.5]),
     (|corpus| tests::costs(corpus, 2000, 0), &[0.1, 0.3, 0.5]),
@@ -37,47 +41,158 @@ const EXPERIMENTS: [(Experiment, &[f64]); 12] = [
     (|corpus| bounds::outcomes(corpus, 1000), &[0.1, 0.3]),
 ];
 
-/// Experiment, method, measure, and the range its share should lie in.
+/// The worlds: every experiment with the effect sizes and corpora it is run at.
+type World = (fn(Corpus, u64) -> Vec<Row>, &'static [f64], u64);
+type SizedWorld = (fn(Sizes, Corpus, u64) -> Vec<Row>, &'static [f64], u64);
+
+/// Worlds with tasks of unequal size.
+const SIZED: [SizedWorld; 5] = [
+    (worlds::rate, &[0.05, 0.3], 2000),
+    (worlds::difference, &[0.05, 0.3], 2000),
+    (worlds::budget, &[0.3], 400),
+    (worlds::costs, &[0.7, 1.2, 1.6], 2000),
+    (worlds::alike, &[8.0, 30.0], 300),
+];
+
+/// Worlds of other kinds.
+const WORLDS: [World; 5] = [
+    (worlds::checked_labels, &[0.05, 0.1, 0.2], 1000),
+    (worlds::judged_certificate, &[0.05, 0.1, 0.2], 1000),
+    (worlds::given_up, &[0.3, 0.8], 500),
+    (worlds::missing_labels, &[0.3], 2000),
+    (worlds::sparse_checkpoints, &[0.3], 1000),
+];
+
+/// Experiment (a `*` at its end stands for anything), method, measure, and the range its share should lie in.
 type Target = (&'static str, &'static str, &'static str, f64, f64);
 
 /// What each printed number promises.
-const TARGETS: [Target; 16] = [
-    ("rate", "printed", "coverage", 0.93, 0.97),
-    ("stops", "printed", "coverage", 0.93, 0.97),
-    ("tokens", "printed", "coverage", 0.93, 0.97),
-    ("free-ratios", "after-rework", "coverage", 0.93, 0.97),
-    ("free-ratios", "per-success", "coverage", 0.93, 0.97),
-    ("budget-curve", "printed", "coverage", 0.93, 0.97),
-    ("labels", "printed", "coverage", 0.93, 0.97),
-    ("paired-yes-no", "printed", "type-I", 0.04, 0.06),
-    ("paired-costs", "printed", "type-I", 0.04, 0.06),
-    ("paired-costs", "printed", "coverage", 0.93, 0.97),
-    ("sweep-all-alike", "printed", "family-wise", 0.0, 0.05),
-    ("sweep-half-differ", "printed", "family-wise", 0.0, 0.05),
+const TARGETS: [Target; 36] = [
+    ("rate", "printed", "coverage", 0.93, 0.98),
+    ("stops", "printed", "coverage", 0.93, 0.98),
+    ("tokens", "printed", "coverage", 0.93, 0.98),
+    ("free-ratios", "after-rework", "coverage", 0.93, 0.98),
+    ("free-ratios", "per-success", "coverage", 0.93, 0.98),
+    ("budget-curve", "printed", "coverage", 0.93, 0.98),
+    ("labels", "printed", "coverage", 0.93, 0.98),
+    ("paired-yes-no", "printed", "type-I", 0.02, 0.06),
+    ("paired-costs", "printed", "type-I", 0.02, 0.06),
+    ("paired-costs", "printed", "coverage", 0.93, 0.98),
+    ("sweep-all-alike", "printed", "family-wise", 0.0, 0.06),
+    ("sweep-half-differ", "printed", "family-wise", 0.0, 0.06),
     ("certificate", "exact-binomial", "violated", 0.0, 0.1),
-    ("certificate", "hoeffding-bentkus", "violated", 0.0, 0.1),
+    ("certificate", "gaffke", "violated", 0.0, 0.1),
+    ("certificate", "betting", "violated", 0.0, 0.1),
     ("bounds", "bounds", "sample-within", 1.0, 1.0),
     ("bounds", "difference-bounds", "sample-within", 1.0, 1.0),
+    ("rate-*", "printed", "coverage", 0.93, 0.98),
+    ("difference-*", "printed", "coverage", 0.93, 0.98),
+    ("difference-*", "printed", "disagree", 0.0, 0.0),
+    ("budget-giant", "printed", "coverage", 0.93, 0.98),
+    ("budget-two-giants", "printed", "coverage", 0.93, 0.98),
+    ("budget-zipf", "printed", "coverage", 0.93, 0.98),
+    ("budget-1-30", "printed", "coverage", 0.93, 0.98),
+    ("cost-*", "printed", "coverage", 0.93, 0.98),
+    ("cost-*", "printed", "disagree", 0.0, 0.0),
+    ("saved-*", "printed", "coverage", 0.93, 0.98),
+    ("saved-*", "printed", "disagree", 0.0, 0.0),
+    ("alike-*", "printed", "family-wise-kills", 0.0, 0.06),
+    ("alike-*", "printed", "family-wise-savings", 0.0, 0.06),
+    ("alike-*", "printed", "any-beaten", 0.0, 0.06),
+    ("labels-checked", "printed", "coverage", 0.93, 0.98),
+    ("certificate-judge", "printed", "violated", 0.0, 0.1),
+    ("budget-given-up", "printed", "truth-within", 0.95, 1.0),
+    ("bounds-sparse-checkpoints", "bounds", "sample-within", 1.0, 1.0),
+    ("bounds-sparse-checkpoints", "printed", "truth-within", 0.95, 1.0),
 ];
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let folder = std::env::args().skip(1).find(|arg| !arg.starts_with('-'));
-    let folder = folder.map_or_else(|| PathBuf::from("target/validity"), PathBuf::from);
-    std::fs::create_dir_all(&folder)?;
-    let mut jobs: Vec<(Experiment, Corpus)> = Vec::new();
-    for (experiment, effects) in EXPERIMENTS {
-        for tasks in TASKS {
-            for (trials, even) in SHAPES {
-                // With one run per task there is nothing to correlate.
-                for icc in CORRELATIONS.into_iter().filter(|icc| trials > 1 || *icc == 0.0) {
-                    jobs.extend(
-                        effects.iter().map(|effect| (experiment, Corpus { tasks, trials, even, icc, effect: *effect })),
-                    );
+/// A cell of the study, ready to run.
+type Job = Box<dyn Fn() -> Vec<Row> + Send + Sync>;
+
+/// The regular corpora, then the worlds. `quick`: few cells and a tenth of the corpora.
+fn jobs(quick: bool) -> Vec<Job> {
+    let mut jobs: Vec<Job> = Vec::new();
+    let corpora = |n: u64| if quick { n.min(400) } else { n };
+    if !quick {
+        for (experiment, effects) in EXPERIMENTS {
+            for tasks in TASKS {
+                for (trials, even) in SHAPES {
+                    // With one run per task there is nothing to correlate.
+                    for icc in CORRELATIONS.into_iter().filter(|icc| trials > 1 || *icc == 0.0) {
+                        jobs.extend(effects.iter().map(|&effect| -> Job {
+                            Box::new(move || experiment(Corpus { tasks, trials, even, icc, effect }))
+                        }));
+                    }
                 }
             }
         }
     }
-    let rows: Vec<Row> = jobs.into_par_iter().flat_map_iter(|(experiment, corpus)| experiment(corpus)).collect();
+    let correlations: &[f64] = if quick { &[0.3] } else { &CORRELATIONS };
+    for &icc in correlations {
+        for sizes in Sizes::ALL {
+            for (world, effects, n) in SIZED {
+                let n = corpora(n);
+                jobs.extend(effects.iter().take(if quick { 1 } else { effects.len() }).map(|&effect| -> Job {
+                    Box::new(move || world(sizes, Corpus { tasks: 60, trials: 30, even: false, icc, effect }, n))
+                }));
+            }
+        }
+        let sizes: &[usize] = if quick { &[60] } else { &[30, 60, 200] };
+        for &tasks in sizes {
+            for (world, effects, n) in WORLDS {
+                let n = corpora(n);
+                jobs.extend(effects.iter().map(|&effect| -> Job {
+                    Box::new(move || world(Corpus { tasks, trials: 4, even: true, icc, effect }, n))
+                }));
+            }
+        }
+    }
+    jobs
+}
+
+/// Fails if a cell of a printed number lies outside its target on the rough side, further than four Monte-Carlo errors and a point.
+fn quick() -> Result<(), Box<dyn Error>> {
+    let rows: Vec<Row> = jobs(true).into_par_iter().flat_map_iter(|job| job()).collect();
+    let mut misses = Vec::new();
+    for row in &rows {
+        let (Some((_, _, _, low, high)), Some(share), Some(error)) = (target(row), row.share(), row.error()) else {
+            continue;
+        };
+        let slack = 4.0 * error.max((0.05 * 0.95 / row.answered as f64).sqrt()) + 0.01;
+        let slack = if (low, high) == (&0.0, &0.0) || (low, high) == (&1.0, &1.0) { 0.0 } else { slack };
+        let is_rough = if *low >= 0.5 { share < low - slack } else { share > high + slack };
+        if is_rough {
+            misses.push(format!(
+                "{} {} {}: {share:.3}, wanted {low} to {high} in {:?}",
+                row.experiment, row.method, row.measure, row.corpus
+            ));
+        }
+    }
+    println!("{} cells, {} outside", rows.len(), misses.len());
+    if misses.is_empty() { Ok(()) } else { Err(misses.join("\n").into()) }
+}
+
+fn target(row: &Row) -> Option<&'static Target> {
+    let named = |pattern: &str| match pattern.strip_suffix('*') {
+        Some(start) => row.experiment.starts_with(start),
+        None => row.experiment == pattern,
+    };
+    TARGETS.iter().find(|target| named(target.0) && (target.1, target.2) == (row.method.as_str(), row.measure))
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if arguments.iter().any(|argument| argument == "--quick") {
+        return quick();
+    }
+    let folder = arguments.iter().find(|arg| !arg.starts_with('-'));
+    let folder = folder.map_or_else(|| PathBuf::from("target/validity"), PathBuf::from);
+    std::fs::create_dir_all(&folder)?;
+    let rows: Vec<Row> = jobs(false).into_par_iter().flat_map_iter(|job| job()).collect();
+    let cells: Vec<(u64, f64)> =
+        [1, 4, 8].into_iter().flat_map(|runs| [0.0, 0.01, 0.02].map(|rate| (runs, rate))).collect();
+    let powers: Vec<Power> = cells.into_par_iter().flat_map_iter(|(runs, rate)| power(runs, rate, 1000)).collect();
+    write_power(&powers, &folder.join("power.csv"))?;
     let mut sided: Vec<(&Row, &str)> = rows.iter().map(|row| (row, side(row))).collect();
     write_results(&sided, &folder.join("results.csv"))?;
     sided.retain(|(_, side)| !side.is_empty());
@@ -96,9 +211,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// For a cell outside its target by more than two Monte-Carlo errors, whether the number errs on the safe side; else empty.
 fn side(row: &Row) -> &'static str {
-    let is_of = |target: &&Target| (target.0, target.1, target.2) == (row.experiment, row.method.as_str(), row.measure);
     let (Some((_, _, _, low, high)), Some(share), Some(error)) =
-        (TARGETS.iter().find(is_of), row.share().filter(|_| row.answered >= 100), row.error())
+        (target(row), row.share().filter(|_| row.answered >= 100), row.error())
     else {
         return "";
     };
@@ -147,6 +261,23 @@ fn write_results(rows: &[(&Row, &str)], path: &Path) -> Result<(), Box<dyn Error
             row.answered.to_string(),
             row.drawn.to_string(),
             (*side).to_owned(),
+        ])?;
+    }
+    csv.flush()?;
+    Ok(())
+}
+
+fn write_power(powers: &[Power], path: &Path) -> Result<(), Box<dyn Error>> {
+    let mut csv = csv::Writer::from_path(path)?;
+    csv.write_record(["method", "runs_per_task", "true_rate", "tasks_until_half_certify", "tasks_until_four_in_five"])?;
+    for line in powers {
+        let count = |tasks: Option<usize>| tasks.map_or_else(|| "over 700".to_owned(), |tasks| tasks.to_string());
+        csv.write_record([
+            line.method.to_owned(),
+            line.runs.to_string(),
+            line.rate.to_string(),
+            count(line.half),
+            count(line.most),
         ])?;
     }
     csv.flush()?;

@@ -3,52 +3,30 @@
 use super::ratios::{AmountRange, useful_range};
 use super::tasks::Tasks;
 use super::{Group, LEVEL, Row, Unit};
-use crate::stats::multiplicity::holm;
-use crate::stats::{PairedCounts, PairedSums, paired_test, ratio_difference};
+use crate::stats::frontier::surely_beaten;
+use crate::stats::{PairedSums, RatioDifference};
 use crate::transcript::Outcome;
 
-/// For each group the position of one that beats it, `None` where none does. The groups hold the same runs in the same
-/// order.
+/// For each group the position of the first that beats it, `None` where none does, which does not make stacks equal. The
+/// groups hold the same runs in the same order.
 ///
 /// One stack beats another if, on the runs both could be judged on, it kills no more successes and saves no less, and
-/// at least one of the two beyond chance: paired by run, clustered by task, Holm over both tests of every pair of stacks
-/// that acted, at 5 %. What is known only within bounds is taken at its worst for the one and at its best for the other.
-/// Of several, the one with the smallest p-value, then the first.
+/// one of the two beyond chance: paired by run, clustered by task, over all ordered pairs of stacks that acted
+/// ([`surely_beaten`]). What is known only within bounds is taken at its worst for the one and at its best for the other.
 pub fn beaten(groups: &[Group<'_>], unit: Unit) -> Vec<Option<usize>> {
-    let mut beaten: Vec<Option<(f64, usize)>> = vec![None; groups.len()];
     let Some(tasks) = groups.first().map(|group| Tasks::of(&group.rows)) else { return Vec::new() };
     let known: Vec<Vec<Known>> =
         groups.iter().map(|group| group.rows.iter().map(|row| known(row, unit)).collect()).collect();
     let acted: Vec<usize> = (0..groups.len()).filter(|at| groups[*at].rows.iter().any(|row| has_acted(row))).collect();
-    let pairs = acted.iter().enumerate().flat_map(|(at, a)| acted[at + 1..].iter().map(move |b| (*a, *b)));
-    // A pair in which neither is better on both counts is tested, too: it counts among the tests.
-    let tested: Vec<Option<Better>> = pairs
-        .map(|(a, b)| {
-            let better = |a: usize, b: usize| {
-                let p = p_values(&known[a], &known[b], tasks.places(), tasks.len())?;
-                Some(Better { better: a, worse: b, p })
-            };
-            better(a, b).or_else(|| better(b, a))
+    let pairs = acted.len() * acted.len().saturating_sub(1);
+    let by = |worse: usize| {
+        let mut others = acted.iter().copied().filter(|other| *other != worse);
+        others.find(|better| {
+            let differences = differences(&known[*better], &known[worse], &tasks);
+            differences.is_some_and(|(killed, saved)| surely_beaten(&killed, &saved, pairs, 1.0 - LEVEL))
         })
-        .collect();
-    let p_values: Vec<f64> = tested.iter().flat_map(|pair| pair.as_ref().map_or([1.0; 2], |pair| pair.p)).collect();
-    for (pair, p) in tested.iter().zip(holm(&p_values).chunks(2)) {
-        let (Some(Better { better, worse, .. }), Some(p)) = (pair, p.iter().copied().reduce(f64::min)) else {
-            continue;
-        };
-        let found = (p, *better);
-        if p <= 1.0 - LEVEL && beaten[*worse].is_none_or(|other| found < other) {
-            beaten[*worse] = Some(found);
-        }
-    }
-    beaten.into_iter().map(|by| by.map(|(_, at)| at)).collect()
-}
-
-/// A pair of which one is better on both counts, with the p-values of killed and saved.
-struct Better {
-    better: usize,
-    worse: usize,
-    p: [f64; 2],
+    };
+    (0..groups.len()).map(|at| acted.contains(&at).then(|| by(at)).flatten()).collect()
 }
 
 /// What is known of one run under one stack; nothing of a run that is left out.
@@ -72,37 +50,27 @@ fn has_acted(row: &Row) -> bool {
     row.is_judged() && (row.stopped_high == 1 || row.unknown.diverged)
 }
 
-/// The p-values of "`a` kills as many" and "`a` saves as much", where `a` is better on one count and no worse on the
-/// other whatever the unknowns are; 1 for a count on which they are alike. `None` where it is not.
-fn p_values(a: &[Known], b: &[Known], places: &[usize], tasks: usize) -> Option<[f64; 2]> {
-    let mut counts = vec![PairedCounts::default(); tasks];
-    let mut sums = vec![PairedSums::default(); tasks];
-    let (mut successes, mut killed, mut saved) = (0_u64, 0.0, 0.0);
-    for ((a, b), place) in a.iter().zip(b).zip(places) {
-        if let (Some((_, worst)), Some((best, _))) = (a.killed, b.killed) {
-            successes += 1;
-            killed += worst - best;
-            let task = counts.get_mut(*place)?;
-            task.n += 1;
-            task.only_a += u64::from(worst > best);
-            task.only_b += u64::from(worst < best);
+/// What `worse` kills more and `better` saves more, at least, whatever the unknowns are. `None` without a success both
+/// were judged on, or where nothing limits what `better` may cost.
+fn differences(better: &[Known], worse: &[Known], tasks: &Tasks) -> Option<(RatioDifference, RatioDifference)> {
+    let mut killed = vec![PairedSums::default(); tasks.len()];
+    let mut saved = vec![PairedSums::default(); tasks.len()];
+    for ((better, worse), place) in better.iter().zip(worse).zip(tasks.places()) {
+        if let (Some((_, most)), Some((least, _))) = (better.killed, worse.killed) {
+            let task = killed.get_mut(*place)?;
+            task.a.add(least, 1.0);
+            task.b.add(most, 1.0);
         }
-        if let (Some(((worst, _), recorded)), Some(((_, best), _))) = (a.saved, b.saved) {
+        if let (Some(((least, _), recorded)), Some(((_, most), _))) = (better.saved, worse.saved) {
+            let task = saved.get_mut(*place)?;
             // What follows a warning may cost any amount.
-            let worst = worst?;
-            saved += worst - best;
-            let task = sums.get_mut(*place)?;
-            task.a.add(worst, recorded);
-            task.b.add(best, recorded);
+            task.a.add(least?, recorded);
+            task.b.add(most, recorded);
         }
     }
-    if successes == 0 || killed > 0.0 || saved < 0.0 || (killed == 0.0 && saved == 0.0) {
-        return None;
-    }
-    sums.retain(|task| task.a.n > 0);
-    let p_killed = if killed < 0.0 { paired_test(&counts).p } else { None };
-    let p_saved = if saved > 0.0 { ratio_difference(&sums, LEVEL).p } else { None };
-    Some([p_killed.unwrap_or(1.0), p_saved.unwrap_or(1.0)])
+    killed.retain(|task| task.a.n > 0);
+    saved.retain(|task| task.a.n > 0);
+    RatioDifference::new(&killed).zip(RatioDifference::new(&saved))
 }
 
 #[cfg(test)]

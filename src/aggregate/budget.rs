@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{Group, LEVEL, Label, Row, SEED, Unit};
-use crate::stats::bootstrap::REPLICATES;
-use crate::stats::incidence::{End, Ending, Incidence, cumulative_incidence, incidence_band};
-use crate::stats::{Interval, Resamples, cluster_key};
+use super::{Group, LEVEL, Label, Row, Unit};
+use crate::stats::Interval;
+use crate::stats::incidence::{End, Ending, Incidence, incidence_band, incidence_bounds, informative_cuts};
 use crate::transcript::Outcome;
 
 /// The curve of one stratum.
@@ -23,9 +22,14 @@ pub struct BudgetCurve {
     pub tasks: u64,
     /// Runs cut off by their own cap: the recording cannot tell whether they would have succeeded.
     pub cut_off: u64,
-    /// The curve.
+    /// Of those, the runs cut off before others went on, so not by a cap on this axis: they make the curve a range.
+    pub informative: u64,
+    /// The curve; its lowest course where it is a range.
     pub curve: Incidence,
-    /// A pointwise 95 % interval for each step of the curve. Empty below 8 tasks; on a long curve only some steps have one.
+    /// Its highest course, step by step; the same where it is no range.
+    pub most: Incidence,
+    /// A pointwise 95 % interval for each step of the curve, which holds both courses. Empty below 8 tasks; on a long curve
+    /// only some steps have one.
     pub band: Vec<Option<Interval>>,
 }
 
@@ -49,23 +53,23 @@ type Stratum<'r> = Vec<(Ending, (&'r str, &'r str))>;
 fn curve(suite: Option<Label>, model: Option<Label>, unit: Unit, runs: &Stratum<'_>) -> BudgetCurve {
     let tasks: BTreeMap<(&str, &str), usize> = runs.iter().map(|(_, task)| (*task, 0)).collect();
     let places: BTreeMap<(&str, &str), usize> = tasks.into_keys().zip(0..).collect();
-    let keys: Vec<u64> = places.keys().map(|(suite, task)| cluster_key(&format!("{suite}\u{0}{task}"))).collect();
     let endings: Vec<Ending> = runs.iter().map(|(ending, _)| *ending).collect();
     let task_of: Vec<usize> = runs.iter().map(|(_, task)| places.get(task).copied().unwrap_or(usize::MAX)).collect();
-    let curve = cumulative_incidence(&endings);
+    let (curve, most) = incidence_bounds(&endings);
     let every = curve.steps.len().div_ceil(BAND_STEPS).max(1);
     let with_band = |at: usize| at % every == every - 1 || at + 1 == curve.steps.len();
     let budgets: Vec<f64> =
         curve.steps.iter().enumerate().filter(|(at, _)| with_band(*at)).map(|(_, step)| step.at).collect();
-    let resamples = Resamples::new(&keys, REPLICATES, SEED);
-    let mut intervals = incidence_band(&endings, &task_of, &resamples, &budgets, LEVEL).into_iter();
+    let mut intervals = incidence_band(&endings, &task_of, &budgets, LEVEL).into_iter();
     BudgetCurve {
         suite,
         model,
         unit,
         runs: endings.len() as u64,
-        tasks: keys.len() as u64,
+        tasks: places.len() as u64,
         cut_off: endings.iter().filter(|ending| ending.end == End::CutOff).count() as u64,
+        informative: informative_cuts(&endings) as u64,
+        most,
         band: (0..curve.steps.len()).map(|at| with_band(at).then(|| intervals.next().flatten()).flatten()).collect(),
         curve,
     }

@@ -10,8 +10,8 @@ use crate::stats::bounds::{Dominance, difference_bounds, dominance};
 use crate::stats::difference::RatioDifference;
 use crate::stats::paired::sign_flip;
 use crate::stats::{
-    Adjustment, BoundEstimate, BoundSums, Comparison, PairedCounts, PairedSums, PairedTest, Resamples, SweepTest,
-    adjust_sweep, bound_difference, cluster_key, paired_test, ratio_difference,
+    Adjustment, BoundEstimate, BoundSums, Comparison, PairedCounts, PairedSums, Resamples, SweepTest, adjust_sweep,
+    bound_difference, cluster_key, ratio_difference,
 };
 use crate::transcript::Outcome;
 
@@ -46,9 +46,7 @@ pub struct Pair {
     pub killed_there: u64,
     /// Rate of false early stops, stack minus baseline.
     pub fes_rate: Difference,
-    /// The test on the successes only one of the two killed.
-    pub fes_test: PairedTest,
-    /// P-value of the sign-flip check over tasks; `None` where the test has none.
+    /// P-value of the sign-flip check over tasks; `None` where the difference has none.
     pub fes_sign_flip_p: Option<f64>,
     /// The unit of the saving.
     pub unit: Unit,
@@ -69,12 +67,11 @@ pub fn pairs(groups: &[Group<'_>], baseline: &str, unit: Unit) -> Vec<Pair> {
     let keys: Vec<u64> = clusters.iter().map(|(suite, task)| cluster_key(&format!("{suite}\u{0}{task}"))).collect();
     let resamples = Resamples::new(&keys, REPLICATES, SEED);
     let counts: Vec<Vec<PairedCounts>> = others.iter().map(|group| discordant(group, base)).collect();
-    let tests: Vec<PairedTest> = counts.iter().map(|tasks| paired_test(tasks)).collect();
     let sums = |parts: &dyn Fn(&Row) -> Option<(f64, f64)>| -> Vec<Vec<PairedSums>> {
         others.iter().map(|group| paired(group, base, parts)).collect()
     };
-    let fes_rates = differences(&sums(&fes_parts), &resamples, |at, _| tests[at].p);
-    let saved_ratios = differences(&sums(&|row| useful_parts(row, unit)), &resamples, |_, own| own.p);
+    let fes_rates = differences(&sums(&fes_parts), &resamples);
+    let saved_ratios = differences(&sums(&|row| useful_parts(row, unit)), &resamples);
     let sign_flip_p = |tasks: &[PairedCounts]| {
         sign_flip(&tasks.iter().map(|task| task.only_a as f64 - task.only_b as f64).collect::<Vec<f64>>(), SEED)
     };
@@ -90,8 +87,7 @@ pub fn pairs(groups: &[Group<'_>], baseline: &str, unit: Unit) -> Vec<Pair> {
             killed_here: sum(|task| task.only_a),
             killed_there: sum(|task| task.only_b),
             fes_rate: fes_rates[at],
-            fes_test: tests[at],
-            fes_sign_flip_p: tests[at].p.map(|_| sign_flip_p(counts)),
+            fes_sign_flip_p: fes_rates[at].comparison.p.map(|_| sign_flip_p(counts)),
             unit,
             saved_ratio: saved_ratios[at],
             dominance: dominance(&success),
@@ -101,23 +97,13 @@ pub fn pairs(groups: &[Group<'_>], baseline: &str, unit: Unit) -> Vec<Pair> {
     numbered.map(pair).collect()
 }
 
-/// One family of tests: for each of several, the difference of two ratios over `sums` by task, with the p-value
-/// `own` gives it adjusted for their number.
-pub fn differences(
-    sums: &[Vec<PairedSums>],
-    resamples: &Resamples,
-    own: impl Fn(usize, &Comparison) -> Option<f64>,
-) -> Vec<Difference> {
+/// One family of tests: for each of several, the difference of two ratios over `sums` by task, with its p-value adjusted for
+/// their number. The tasks are those of `resamples`, in the same order.
+pub fn differences(sums: &[Vec<PairedSums>], resamples: &Resamples) -> Vec<Difference> {
     let comparisons: Vec<Comparison> = sums.iter().map(|tasks| ratio_difference(tasks, LEVEL)).collect();
-    let tests: Vec<SweepTest> = sums
-        .iter()
-        .zip(&comparisons)
-        .enumerate()
-        .map(|(at, (tasks, comparison))| SweepTest {
-            p: own(at, comparison),
-            contrast: RatioDifference::new(tasks).map(RatioDifference::into_contrast),
-        })
-        .collect();
+    let test =
+        |tasks: &Vec<PairedSums>| RatioDifference::new(tasks).map_or(SweepTest::default(), RatioDifference::into_test);
+    let tests: Vec<SweepTest> = sums.iter().map(test).collect();
     let (adjusted, adjusted_by) = adjust_sweep(&tests, resamples);
     comparisons
         .into_iter()
@@ -143,12 +129,16 @@ pub fn useful_parts(row: &Row, unit: Unit) -> Option<(f64, f64)> {
 /// no difference.
 pub fn paired(a: &Group<'_>, b: &Group<'_>, parts: impl Fn(&Row) -> Option<(f64, f64)>) -> Vec<PairedSums> {
     let mut tasks: BTreeMap<(&str, &str), PairedSums> = BTreeMap::new();
-    for (row_a, row_b) in a.rows.iter().zip(&b.rows).filter(|(a, b)| a.is_judged() && b.is_judged()) {
+    for (row_a, row_b) in a.rows.iter().zip(&b.rows) {
+        // Every task has its place, so that tasks are the same in all comparisons of a family.
+        let task = tasks.entry(row_a.cluster()).or_default();
+        if !row_a.is_judged() || !row_b.is_judged() {
+            continue;
+        }
         if row_a.unknown.diverged || row_b.unknown.diverged {
             return Vec::new();
         }
         if let (Some(part_a), Some(part_b)) = (parts(row_a), parts(row_b)) {
-            let task = tasks.entry(row_a.cluster()).or_default();
             task.a.add(part_a.0, part_a.1);
             task.b.add(part_b.0, part_b.1);
         }

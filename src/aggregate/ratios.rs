@@ -76,7 +76,7 @@ fn break_even(rows: &[&Row], tasks: &Tasks, unit: Unit, level: f64) -> RangeEsti
     };
     let least = limited.then(|| sums(&|row| Some((saved(row)?.0?, f64::from(row.killed_high)))));
     let most = sums(&|row| Some((saved(row)?.1, f64::from(row.killed_low))));
-    RangeEstimate::of_free(least.as_deref(), Some(&most), level)
+    RangeEstimate::of_positive(least.as_deref(), Some(&most), level)
 }
 
 /// What stopping is worth a run when a lost success costs `price`, in the unit: what was not spent, less the price of the
@@ -87,7 +87,7 @@ pub(super) fn net_benefit(rows: &[&Row], tasks: &Tasks, unit: Unit, price: f64, 
     let least =
         limited.then(|| sums_over(rows, tasks, |row| Some((saved(row)?.0? - price * f64::from(row.killed_high), 1.0))));
     let most = sums_over(rows, tasks, |row| Some((saved(row)?.1 - price * f64::from(row.killed_low), 1.0)));
-    RangeEstimate::of_free(least.as_deref(), Some(&most), level)
+    RangeEstimate::of_positive(least.as_deref(), Some(&most), level)
 }
 
 fn per_success(rows: &[&Row], tasks: &Tasks, unit: Unit, level: f64) -> RangeEstimate {
@@ -99,7 +99,7 @@ fn per_success(rows: &[&Row], tasks: &Tasks, unit: Unit, level: f64) -> RangeEst
     };
     let least = sums(&|row| Some((spent(row)?.0, kept(row).1)));
     let most = limited.then(|| sums(&|row| Some((spent(row)?.1?, kept(row).0))));
-    RangeEstimate::of_free(Some(&least), most.as_deref(), level)
+    RangeEstimate::of_positive(Some(&least), most.as_deref(), level)
 }
 
 /// What a success costs under the stack, against the same runs without stopping.

@@ -7,7 +7,7 @@ use super::{
     CorrectedRate, Estimates, Group, LEVEL, Label, OutcomeBounds, SavingRatios, Savings, Unit, corrected_fes_rate,
 };
 use crate::stats::RangeEstimate;
-use crate::stats::labels::LabelErrors;
+use crate::stats::label_certificate::ErrorRates;
 use crate::verdict::Verdict;
 
 /// The line of one group.
@@ -150,17 +150,14 @@ pub fn price_lost_successes(summaries: &mut [Summary], groups: &[Group<'_>], pri
 
 /// Summarises groups, in their order, with `errors` of the labels where they are known. The error is the data frame
 /// library's and means a defect here.
-pub fn summarise(
-    groups: &[Group<'_>],
-    errors: Option<LabelErrors>,
-) -> Result<Vec<Summary>, polars::error::PolarsError> {
+pub fn summarise(groups: &[Group<'_>], errors: Option<ErrorRates>) -> Result<Vec<Summary>, polars::error::PolarsError> {
     summarise_at(groups, errors, LEVEL)
 }
 
 /// As [`summarise`], with intervals at `level`.
 pub fn summarise_at(
     groups: &[Group<'_>],
-    errors: Option<LabelErrors>,
+    errors: Option<ErrorRates>,
     level: f64,
 ) -> Result<Vec<Summary>, polars::error::PolarsError> {
     let sums = sums(groups)?;

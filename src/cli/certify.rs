@@ -8,12 +8,13 @@ use serde_json::json;
 
 use super::Exit;
 use super::failure::Failure;
-use super::inputs::{AssumptionArgs, CorpusArgs};
+use super::inputs::{AssumptionArgs, CorpusArgs, LabelErrorArgs};
 use super::output::{Format, Output};
 use super::sweep::{GridArgs, SplitArgs, SplitPart, parts, share_inside, swept, unknown_setting};
 use crate::diagnostic::{Diagnostic, Location};
 use crate::report::{table, write_atomically};
-use crate::stats::certificate::Verdict;
+use crate::stats::certificate::{Bound, Promise, Rate, Verdict};
+use crate::stats::label_certificate::{ErrorModel, LabelDoubt};
 use crate::sweep::{CorpusCertificate, Grid, Ordering, ResultOptions, Results};
 
 /// Arguments of `certify`.
@@ -26,12 +27,26 @@ pub(super) struct Args {
     grid: GridArgs,
     #[command(flatten)]
     split: SplitArgs,
-    /// Highest tolerated rate of false early stops, averaged over tasks.
+    /// Highest tolerated rate of false early stops; see `--rate`.
     #[arg(long, value_name = "RATE", default_value_t = 0.05, value_parser = share_inside)]
     alpha: f64,
     /// Chance that the certificate is wrong.
     #[arg(long, value_name = "CHANCE", default_value_t = 0.1, value_parser = share_inside)]
     delta: f64,
+    /// Which rate is certified: the mean over tasks, or of a random successful run.
+    #[arg(long, value_enum, default_value_t)]
+    rate: RateArg,
+    /// What the promise rests on: Gaffke's statistic, or bets, which need more tasks but an older theorem.
+    #[arg(long, value_enum, default_value_t)]
+    bound: BoundArg,
+    /// Make a certificate that may be looked at after every new task, as often as wanted; by bets.
+    #[arg(long)]
+    anytime: bool,
+    #[command(flatten)]
+    errors: LabelErrorArgs,
+    /// The labels' errors do not depend on whether a run is stopped: needs fewer tasks, and is wrong where they do.
+    #[arg(long)]
+    label_errors_alike: bool,
     /// For several signals: all settings from conservative to aggressive, by name, set apart by `;`. Fix it before you
     /// look at the recordings.
     #[arg(long, value_name = "SETTINGS", conflicts_with = "unordered")]
@@ -45,6 +60,59 @@ pub(super) struct Args {
     /// How it is printed.
     #[arg(long, value_enum, default_value_t)]
     format: Shown,
+}
+
+/// Rates that can be certified.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum RateArg {
+    /// Averaged over tasks: each task counts once.
+    #[default]
+    Task,
+    /// Weighted by runs: each successful run counts once.
+    Run,
+}
+
+/// Bounds to choose from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum BoundArg {
+    /// Gaffke's statistic; exact binomial with one run a task.
+    #[default]
+    Gaffke,
+    /// A mixture of bets.
+    Betting,
+}
+
+impl Args {
+    fn promise(&self) -> Promise {
+        Promise {
+            alpha: self.alpha,
+            delta: self.delta,
+            rate: match self.rate {
+                RateArg::Task => Rate::TaskAveraged,
+                RateArg::Run => Rate::RunWeighted,
+            },
+            bound: match (self.bound, self.anytime) {
+                (BoundArg::Gaffke, false) => Bound::Gaffke,
+                _ => Bound::Betting,
+            },
+        }
+    }
+
+    /// How the labels err; a doubt that no certificate can carry is an error.
+    fn doubt(&self) -> Result<Option<LabelDoubt>, Failure> {
+        let Some(errors) = self.errors.rates()? else {
+            return Ok(None);
+        };
+        let refuse = |what: &str, help: &str| Err(Failure::usage(Diagnostic::new(Location::default(), what, help)));
+        if self.anytime || self.bound == BoundArg::Betting {
+            return refuse(
+                "labels that err have no certificate by bets",
+                "leave out `--bound betting` and `--anytime`",
+            );
+        }
+        let model = if self.label_errors_alike { ErrorModel::Alike } else { ErrorModel::Any };
+        Ok(Some(LabelDoubt { model, errors }))
+    }
 }
 
 /// The forms of a certificate.
@@ -61,6 +129,7 @@ enum Shown {
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let grid = args.grid.load()?;
     let order = order(args, &grid)?;
+    let doubt = args.doubt()?;
     let rows = swept(&args.corpus, &grid, &AssumptionArgs::default(), output)?;
     let parts = parts(rows, &args.split)?;
     let ordering = match (order, &parts.other) {
@@ -72,7 +141,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
             Ordering::Unordered { preference: Some(results.by_saving()) }
         }
     };
-    let certificate = CorpusCertificate::of(&parts.reported, &ordering, args.alpha, args.delta);
+    let certificate = CorpusCertificate::of(&parts.reported, &ordering, args.promise(), doubt);
     let json = document(args, &certificate);
     if let Some(out) = &args.out {
         write_atomically(out, |file| file.write_all(format!("{json:#}\n").as_bytes())).map_err(Failure::input)?;
@@ -116,11 +185,33 @@ fn order(args: &Args, grid: &Grid) -> Result<Option<Vec<usize>>, Failure> {
     Ok(Some(order))
 }
 
-const CAVEATS: [&str; 2] = [
-    "The rate is averaged over tasks: for each task the share of its successful runs that the setting stops early.",
-    "It holds for new tasks of the same kind and the same models; under distribution shift (another model, agent or \
-     mix of tasks) the certificate is void.",
-];
+const SHIFT: &str = "It holds for new tasks of the same kind and the same models; under distribution shift (another model, \
+                     agent or mix of tasks) the certificate is void.";
+
+/// What the certificate does not say.
+fn caveats(of: &CorpusCertificate) -> Vec<String> {
+    let rate = match of.certificate.promise.rate {
+        Rate::TaskAveraged => {
+            "The rate is averaged over tasks: for each task the share of its successful runs that the setting stops early."
+        }
+        Rate::RunWeighted => {
+            "The rate is that of a random run of a random task: how often it is stopped early, given that it succeeds."
+        }
+    };
+    let mut caveats = vec![rate.to_owned()];
+    if let Some(doubt) = &of.doubt {
+        caveats.push(match doubt.model {
+            ErrorModel::Any => {
+                "The labels may err as stated or less, and more often on stopped runs than on others.".to_owned()
+            }
+            ErrorModel::Alike => {
+                "The labels err as stated, and no more often on stopped runs than on others.".to_owned()
+            }
+        });
+    }
+    caveats.push(SHIFT.to_owned());
+    caveats
+}
 
 /// What to say below the table.
 fn notes(args: &Args, of: &CorpusCertificate, headline: &str) -> Vec<String> {
@@ -138,23 +229,27 @@ fn notes(args: &Args, of: &CorpusCertificate, headline: &str) -> Vec<String> {
             args.delta,
             of.ordering,
             of.settings.len(),
-            of.certificate.bound.name()
+            of.certificate.promise.bound.name()
         ),
     ];
     if of.left_out > 0 {
         notes.push(format!("{} runs lack what a signal reads and are left out", of.left_out));
     }
     notes.push("A stopped success of which nothing tells when it was secured counts as stopped early.".to_owned());
-    notes.extend(CAVEATS.map(str::to_owned));
+    notes.push(format!("It rests on {}.", of.certificate.promise.bound.theorem()));
+    if args.anytime {
+        notes.push("It may be looked at again after every new task.".to_owned());
+    }
+    notes.extend(caveats(of));
     notes
 }
 
 /// The certificate as JSON.
 fn document(args: &Args, of: &CorpusCertificate) -> serde_json::Value {
     let certificate = &of.certificate;
-    let more = match certificate.verdict {
-        Verdict::NeedsMoreTasks(more) => Some(more),
-        _ => None,
+    let (more, about) = match certificate.verdict {
+        Verdict::NeedsMoreTasks { at_least, about } => (Some(at_least), about),
+        _ => (None, None),
     };
     json!({
         "schema_version": 1,
@@ -162,11 +257,15 @@ fn document(args: &Args, of: &CorpusCertificate) -> serde_json::Value {
         "certified": of.chosen().map(|setting| setting.name.as_str()),
         "sentence": of.sentence(),
         "needs_more_tasks": more,
-        "alpha": certificate.alpha,
-        "delta": certificate.delta,
+        "tasks_at_this_rate": about,
+        "alpha": certificate.promise.alpha,
+        "delta": certificate.promise.delta,
+        "rate": certificate.promise.rate.name(),
         "ordering": of.ordering,
         "settings_tried": of.settings.len(),
-        "bound": certificate.bound.name(),
+        "bound": certificate.promise.bound.name(),
+        "theorem": certificate.promise.bound.theorem(),
+        "anytime": args.anytime,
         "tasks": certificate.tasks,
         "successes": of.successes,
         "runs": of.runs,
@@ -178,6 +277,6 @@ fn document(args: &Args, of: &CorpusCertificate) -> serde_json::Value {
         "split_salt": (args.split.split != SplitPart::None).then_some(&args.split.split_salt),
         "dev_share": (args.split.split != SplitPart::None).then_some(args.split.dev_share),
         "settings": table::certificate(of).to_json(),
-        "caveats": CAVEATS,
+        "caveats": caveats(of),
     })
 }

@@ -146,7 +146,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         firings.retain(|firing| reported.contains(&firing.run_id));
     }
     let mut publication = Publication::new(parts.reported, firings, stacks, args.baseline.as_deref(), &assumptions)
-        .with_label_errors(args.errors.errors())
+        .with_label_errors(args.errors.rates()?)
         .with_appetite(args.appetite.appetite());
     if args.split.split != SplitPart::None {
         let choice = args.split.choice(args.appetite.max_fes);

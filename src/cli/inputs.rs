@@ -13,7 +13,8 @@ use crate::preset;
 use crate::reader::{Corpus, CorpusReport, Detail, PriceTable, ReadOptions, RecordedCosts};
 use crate::report::refuse_half_written;
 use crate::stack::{StackFile, Use};
-use crate::stats::labels::LabelErrors;
+use crate::stats::label_certificate::ErrorRates;
+use crate::stats::labels::{CheckedLabels, LabelErrors};
 use crate::system::ConfigText;
 use crate::transcript::Run;
 use crate::verdict::Assumptions;
@@ -246,7 +247,7 @@ pub(super) fn read_text(path: &Path, help: &str) -> Result<String, Diagnostic> {
 }
 
 /// How reliable the outcome labels are.
-#[derive(Clone, Copy, Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(super) struct LabelErrorArgs {
     /// Chance that a true success is labelled a success, when labels err.
     #[arg(long, value_name = "CHANCE", value_parser = super::sweep::share)]
@@ -254,16 +255,49 @@ pub(super) struct LabelErrorArgs {
     /// Chance that a true failure is labelled a failure, when labels err.
     #[arg(long, value_name = "CHANCE", value_parser = super::sweep::share)]
     label_specificity: Option<f64>,
+    /// Labels checked by hand: true successes, how many of them are labelled so, true failures, how many of them are
+    /// labelled so. The doubt of so many checks is carried into every interval and certificate.
+    #[arg(
+        long,
+        value_name = "N_POS,K_POS,N_NEG,K_NEG",
+        value_parser = checked_labels,
+        conflicts_with_all = ["label_sensitivity", "label_specificity"]
+    )]
+    label_checked: Option<CheckedLabels>,
+}
+
+/// Four counts, the second and fourth at most as large as the one before.
+fn checked_labels(text: &str) -> Result<CheckedLabels, String> {
+    let counts: Result<Vec<u64>, _> = text.split(',').map(|count| count.trim().parse::<u64>()).collect();
+    match counts.as_deref() {
+        Ok(&[n_pos, k_pos, n_neg, k_neg]) if k_pos <= n_pos && k_neg <= n_neg && n_pos > 0 && n_neg > 0 => {
+            Ok(CheckedLabels { successes: (n_pos, k_pos), failures: (n_neg, k_neg) })
+        }
+        _ => Err(
+            "give four counts, such as 50,47,50,44: true successes checked, of them labelled a success; true failures \
+                  checked, of them labelled a failure"
+                .to_owned(),
+        ),
+    }
 }
 
 impl LabelErrorArgs {
-    /// The error rates, if any is given; one not given is perfect.
-    pub(super) fn errors(self) -> Option<LabelErrors> {
-        let given = self.label_sensitivity.or(self.label_specificity);
-        given.map(|_| LabelErrors {
-            sensitivity: self.label_sensitivity.unwrap_or(1.0),
-            specificity: self.label_specificity.unwrap_or(1.0),
-        })
+    /// The error rates, if any is given; one not given is perfect. Labels that say nothing are an error.
+    pub(super) fn rates(&self) -> Result<Option<ErrorRates>, Failure> {
+        let rates = match (self.label_checked, self.label_sensitivity.or(self.label_specificity)) {
+            (Some(checked), _) => Some(ErrorRates::Checked(checked)),
+            (None, None) => None,
+            (None, Some(_)) => Some(ErrorRates::Stated(LabelErrors {
+                sensitivity: self.label_sensitivity.unwrap_or(1.0),
+                specificity: self.label_specificity.unwrap_or(1.0),
+            })),
+        };
+        let informative = |errors: LabelErrors| errors.sensitivity + errors.specificity > 1.0;
+        if rates.and_then(ErrorRates::errors).is_some_and(|errors| !informative(errors)) {
+            let help = "with chances that sum to 1 or less a label is a coin; check which is which";
+            return Err(Failure::usage(Diagnostic::new(Location::default(), "these labels say nothing", help)));
+        }
+        Ok(rates)
     }
 }
 

@@ -13,6 +13,7 @@ use crate::aggregate::{Row, SEED};
 use crate::diagnostic::{Diagnostic, Location, nearest};
 use crate::report::figure::{SweepFigure, save};
 use crate::report::{self, table, write_atomically, write_folder, write_rows};
+use crate::stats::label_certificate::ErrorRates;
 use crate::stats::split::optimism;
 use crate::sweep::{Grid, ResultOptions, Results, Sweep};
 
@@ -86,6 +87,7 @@ pub(super) fn unknown_setting(name: &str, grid: &Grid) -> Failure {
 
 /// The numbers of a sweep: on the tasks reported, and on those the choice was made on.
 struct Judged {
+    label_errors: Option<ErrorRates>,
     reported: Results,
     chosen_on: Option<Results>,
     chosen: Option<usize>,
@@ -95,14 +97,14 @@ struct Judged {
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let grid = args.grid.load()?;
     let baseline = args.baseline(&grid)?;
-    let options = ResultOptions { baseline, label_errors: args.errors.errors(), seed: args.seed };
+    let options = ResultOptions { baseline, label_errors: args.errors.rates()?, seed: args.seed };
     let rows = swept(&args.corpus, &grid, &args.assumptions, output)?;
     let parts = parts(rows, &args.split)?;
     let results = |rows: &[Row]| Results::of(&grid, rows, options).map_err(|error| Failure::internal(&error));
     let reported = results(&parts.reported)?;
     let chosen_on = parts.other.as_deref().map(results).transpose()?;
     let chosen = chosen_on.as_ref().unwrap_or(&reported).choice(args.max_fes);
-    let judged = Judged { reported, chosen_on, chosen };
+    let judged = Judged { label_errors: options.label_errors, reported, chosen_on, chosen };
     let headline = parts.headline();
     if let Some(out) = &args.out {
         let manifest = Manifest::of(args, &grid, &parts, &judged);
@@ -176,7 +178,7 @@ fn write(
 
 /// What to say below the table.
 fn notes(args: &Args, judged: &Judged) -> Vec<String> {
-    let Judged { reported, chosen_on, chosen } = judged;
+    let Judged { reported, chosen_on, chosen, .. } = judged;
     let mut notes = vec![choice_note(args.max_fes, judged)];
     if let (Some(dev), Some(at)) = (chosen_on, *chosen) {
         let rate = |of: &Results| of.settings.get(at).and_then(|setting| setting.summary.fes_rate().value());

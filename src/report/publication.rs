@@ -18,7 +18,8 @@ use crate::aggregate::{
 };
 use crate::compare::StackInfo;
 use crate::diagnostic::{Diagnostic, Location};
-use crate::stats::labels::LabelErrors;
+use crate::stats::label_certificate::ErrorRates;
+use crate::stats::labels::{CheckedLabels, LabelErrors};
 use crate::stats::{Interval, Warning};
 use crate::transcript::Outcome;
 
@@ -49,6 +50,9 @@ pub struct Manifest {
     /// Chance that a true failure is labelled a failure, where labels err.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label_specificity: Option<f64>,
+    /// Labels checked by hand: true successes, of them labelled so, true failures, of them labelled so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label_checked: Option<[u64; 4]>,
     /// Assumptions that narrow bounds.
     pub assumptions: Vec<String>,
     /// The largest tolerated share of killed successes.
@@ -114,6 +118,7 @@ impl Publication {
             choice: None,
             label_sensitivity: None,
             label_specificity: None,
+            label_checked: None,
             assumptions: assumptions.iter().map(ToString::to_string).collect(),
             max_fes: Appetite::DEFAULT_MAX_FES,
             lost_success_costs: None,
@@ -146,9 +151,11 @@ impl Publication {
 
     /// The same with labels that err.
     #[must_use]
-    pub fn with_label_errors(mut self, errors: Option<LabelErrors>) -> Self {
+    pub fn with_label_errors(mut self, rates: Option<ErrorRates>) -> Self {
+        let errors = rates.and_then(ErrorRates::errors);
         self.manifest.label_sensitivity = errors.map(|errors| errors.sensitivity);
         self.manifest.label_specificity = errors.map(|errors| errors.specificity);
+        self.manifest.label_checked = rates.and_then(ErrorRates::counts);
         self
     }
 
@@ -164,9 +171,12 @@ impl Publication {
         Ok(self)
     }
 
-    fn label_errors(&self) -> Option<LabelErrors> {
+    fn label_errors(&self) -> Option<ErrorRates> {
+        if let Some([n_pos, k_pos, n_neg, k_neg]) = self.manifest.label_checked {
+            return Some(ErrorRates::Checked(CheckedLabels { successes: (n_pos, k_pos), failures: (n_neg, k_neg) }));
+        }
         let (sensitivity, specificity) = self.manifest.label_sensitivity.zip(self.manifest.label_specificity)?;
-        Some(LabelErrors { sensitivity, specificity })
+        Some(ErrorRates::Stated(LabelErrors { sensitivity, specificity }))
     }
 
     /// What to say below the table.

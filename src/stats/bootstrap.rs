@@ -113,6 +113,18 @@ impl Resamples {
         }
     }
 
+    /// Calls `each` once per replicate with a sign (1 or -1) for every cluster, in the order of the keys.
+    pub fn for_each_sign(&self, mut each: impl FnMut(&[f64])) {
+        let mut signs = vec![1.0; self.keys.len()];
+        for replicate in 0..self.replicates {
+            let stream = stream(self.seed, replicate);
+            for (sign, key) in signs.iter_mut().zip(&self.keys) {
+                *sign = if mix(stream ^ key) >> 63 == 0 { 1.0 } else { -1.0 };
+            }
+            each(&signs);
+        }
+    }
+
     /// Weighted sums of `columns` (one value per cluster each): for every replicate, one sum per column.
     pub fn sums(&self, columns: &[&[f64]]) -> Vec<Vec<f64>> {
         let sorted: Vec<Vec<f64>> = columns.iter().map(|column| self.sorted(column)).collect();

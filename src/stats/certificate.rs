@@ -4,6 +4,8 @@
 //! Angelopoulos, Bates, Candes, Jordan & Lei (2021), Learn then test, arXiv 2110.01052.
 
 use super::distribution::binomial_cdf;
+use super::gaffke::Surpluses;
+use super::label_certificate::{LabelDoubt, LabelledTask};
 use super::multiplicity::holm;
 
 /// What calibration knows: for every task its successful runs, for every setting how many of them it stopped early.
@@ -11,18 +13,44 @@ use super::multiplicity::holm;
 pub struct Calibration {
     /// Successful runs of each task. Tasks without any drop out.
     pub successes: Vec<u64>,
+    /// Graded runs of each task, failures included, in the same order; for [`Rate::RunWeighted`].
+    pub runs: Vec<u64>,
     /// For each setting, from conservative to aggressive (an order fixed before these data were seen): the false early
     /// stops of each task, in the order of `successes`, at most as many.
     pub early_stops: Vec<Vec<u64>>,
 }
 
+/// Which rate is promised.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Rate {
+    /// The mean over tasks of the share of the task's successful runs that are stopped early.
+    #[default]
+    TaskAveraged,
+    /// The chance that a run is stopped early given that it succeeds, for a random run of a random task. With as many runs of
+    /// every task it is the share of all successful runs.
+    RunWeighted,
+}
+
+impl Rate {
+    /// The name on the certificate.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::TaskAveraged => "task-averaged",
+            Self::RunWeighted => "run-weighted",
+        }
+    }
+}
+
 /// How the p-values were made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Bound {
-    /// Every task has one successful run: the exact binomial tail.
+    /// Every task has one successful run: the exact binomial tail. What [`Self::Gaffke`] is then.
     Binomial,
-    /// Hoeffding-Bentkus for task losses in [0, 1].
-    HoeffdingBentkus,
+    /// Gaffke's statistic over task losses in [0, 1].
+    #[default]
+    Gaffke,
+    /// A mixture of bets: wider, may be looked at after every task, and rests on Ville's inequality alone.
+    Betting,
 }
 
 impl Bound {
@@ -30,24 +58,55 @@ impl Bound {
     pub fn name(self) -> &'static str {
         match self {
             Self::Binomial => "exact-binomial",
-            Self::HoeffdingBentkus => "hoeffding-bentkus",
+            Self::Gaffke => "gaffke",
+            Self::Betting => "betting",
         }
     }
 
-    /// The p-value of "the risk exceeds alpha", from task losses that sum to `loss_sum` over `tasks` tasks.
-    pub fn p_value(self, loss_sum: f64, tasks: u64, alpha: f64) -> f64 {
+    /// What the promise rests on.
+    pub fn theorem(self) -> &'static str {
         match self {
-            Self::Binomial => binomial_cdf(ceiling(loss_sum), tasks, alpha),
-            Self::HoeffdingBentkus => hoeffding_bentkus(loss_sum, tasks, alpha),
+            Self::Binomial => "the binomial distribution (Clopper & Pearson 1934); one successful run a task",
+            Self::Gaffke => "Gaffke's statistic (2005), valid by Vlassis & Thomas, arXiv 2607.08415, theorem 1 (2026)",
+            Self::Betting => "Ville's inequality (1939) for a mixture of bets (Waudby-Smith & Ramdas 2024)",
         }
+    }
+
+    fn p_value(self, surpluses: &Surpluses) -> f64 {
+        match self {
+            Self::Binomial | Self::Gaffke => surpluses.gaffke(),
+            Self::Betting => surpluses.betting(),
+        }
+    }
+}
+
+/// What is to be promised, and on what.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Promise {
+    /// Highest tolerated risk, in (0, 1).
+    pub alpha: f64,
+    /// Chance that the certificate is wrong, in (0, 1).
+    pub delta: f64,
+    /// Which rate the risk is.
+    pub rate: Rate,
+    /// Gaffke unless told otherwise; with one successful run a task that is reported as binomial.
+    pub bound: Bound,
+}
+
+impl Promise {
+    /// A task-averaged rate of at most `alpha` with confidence `1 - delta`, by Gaffke's statistic.
+    pub fn new(alpha: f64, delta: f64) -> Self {
+        Self { alpha, delta, rate: Rate::default(), bound: Bound::default() }
     }
 }
 
 /// One setting on the walk.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tested {
-    /// The mean over tasks of the share of successful runs stopped early.
+    /// The rate promised, as observed.
     pub risk: f64,
+    /// The share of all successful runs that were stopped early.
+    pub pooled: f64,
     /// P-value of "the risk exceeds alpha".
     pub p: f64,
     /// True if it was reached and passed.
@@ -59,65 +118,112 @@ pub struct Tested {
 pub enum Verdict {
     /// This setting (an index into the settings) is certified.
     Certified(usize),
-    /// No setting can be certified; even if all further tasks were clean, at least this many more are needed.
-    NeedsMoreTasks(u64),
-    /// No setting can be certified and no number of tasks was found that would do it (up to 10 million):
-    /// alpha or delta is 0, or there are no settings.
+    /// No setting can be certified yet, but more tasks could help.
+    NeedsMoreTasks {
+        /// At least so many more, even if all of them were clean.
+        at_least: u64,
+        /// About so many in all, if the next look like these.
+        about: Option<u64>,
+    },
+    /// Even the most conservative setting stops at least alpha of the successes early: it takes another setting, not more
+    /// tasks.
+    TooHigh,
+    /// No number of tasks was found that would do it: there are no settings, or no task has a success, or the labels err so
+    /// much that nothing follows.
     Impossible,
 }
 
 /// The certificate, or the refusal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Certificate {
-    /// Highest tolerated risk.
-    pub alpha: f64,
-    /// Chance that the certificate is wrong.
-    pub delta: f64,
+    /// What was asked, with the bound that was used.
+    pub promise: Promise,
     /// Tasks with at least one successful run.
     pub tasks: u64,
-    /// How the p-values were made.
-    pub bound: Bound,
     /// The settings, in the order given.
     pub tested: Vec<Tested>,
     /// The setting chosen, or what is missing.
     pub verdict: Verdict,
 }
 
+/// One setting with what speaks for it.
+struct Evidence {
+    tested: Tested,
+    surpluses: Surpluses,
+}
+
 /// Fixed-sequence testing: walks from the most conservative setting while each passes at `delta`, and chooses the last.
-pub fn certify(calibration: &Calibration, alpha: f64, delta: f64) -> Certificate {
-    let mut certificate = evaluate(calibration, alpha, delta);
-    let mut chosen = None;
-    for (at, tested) in certificate.tested.iter_mut().enumerate() {
-        if tested.p > delta || tested.p.is_nan() {
-            break;
-        }
-        tested.passed = true;
-        chosen = Some(at);
-    }
-    // The walk never gets past its first setting unless that one passes, so that one says what is missing.
-    let first = calibration.early_stops.first().map(|stops| loss_sum(&calibration.successes, stops));
-    certificate.verdict = chosen.map_or_else(|| refusal(first, &certificate, delta), Verdict::Certified);
-    certificate
+pub fn certify(calibration: &Calibration, promise: Promise) -> Certificate {
+    let promise = resolved(calibration, promise);
+    walk(tasks_with_success(calibration), evidence(calibration, promise), promise)
 }
 
 /// For settings without an order: Holm over all of them, then the passing one that comes last in `preference`
 /// (positions from least to most wanted, for example by tokens saved on the development split).
-pub fn certify_unordered(calibration: &Calibration, preference: &[usize], alpha: f64, delta: f64) -> Certificate {
-    let mut certificate = evaluate(calibration, alpha, delta);
-    let adjusted = holm(&certificate.tested.iter().map(|tested| tested.p).collect::<Vec<_>>());
-    for (tested, p) in certificate.tested.iter_mut().zip(adjusted) {
-        tested.passed = p <= delta;
+pub fn certify_unordered(calibration: &Calibration, preference: &[usize], promise: Promise) -> Certificate {
+    let promise = resolved(calibration, promise);
+    choose(tasks_with_success(calibration), evidence(calibration, promise), preference, promise)
+}
+
+/// As [`certify`] where the labels err: for each setting, from conservative to aggressive, its tasks. The rate is
+/// [`Rate::RunWeighted`], the only one labels that err identify. `preference` as in [`certify_unordered`]; `None` walks.
+pub fn certify_labelled(
+    settings: &[Vec<LabelledTask>],
+    preference: Option<&[usize]>,
+    doubt: LabelDoubt,
+    promise: Promise,
+) -> Certificate {
+    let promise = Promise { rate: Rate::RunWeighted, bound: Bound::Gaffke, ..promise };
+    let tasks = settings.first().map_or(0, |tasks| tasks.iter().filter(|task| task.successes() > 0).count() as u64);
+    let evidence = settings
+        .iter()
+        .map(|tasks| {
+            let (stopped, successes) =
+                tasks.iter().fold((0, 0), |sum, task| (sum.0 + task.stopped_success, sum.1 + task.successes()));
+            let pooled = stopped as f64 / successes as f64;
+            let risk = doubt.corrected_rate(tasks).unwrap_or(f64::NAN);
+            let (p, surpluses) =
+                doubt.p_value(tasks, promise.alpha, promise.delta).unwrap_or((1.0, Surpluses::default()));
+            Evidence { tested: Tested { risk, pooled, p, passed: false }, surpluses }
+        })
+        .collect();
+    match preference {
+        None => walk(tasks, evidence, promise),
+        Some(preference) => choose(tasks, evidence, preference, promise),
     }
-    let passed = |at: &&usize| certificate.tested.get(**at).is_some_and(|tested| tested.passed);
-    let losses = calibration.early_stops.iter().map(|stops| loss_sum(&calibration.successes, stops));
-    let least = losses.min_by(f64::total_cmp);
-    let strictest = delta / certificate.tested.len().max(1) as f64;
-    certificate.verdict = preference
+}
+
+fn walk(tasks: u64, mut evidence: Vec<Evidence>, promise: Promise) -> Certificate {
+    let mut chosen = None;
+    for (at, setting) in evidence.iter_mut().enumerate() {
+        if setting.tested.p > promise.delta || setting.tested.p.is_nan() {
+            break;
+        }
+        setting.tested.passed = true;
+        chosen = Some(at);
+    }
+    // The walk never gets past its first setting unless that one passes, so that one says what is missing.
+    let verdict = chosen.map_or_else(|| refusal(evidence.first(), promise.delta, promise), Verdict::Certified);
+    let tested = evidence.into_iter().map(|setting| setting.tested).collect();
+    Certificate { promise, tasks, tested, verdict }
+}
+
+fn choose(tasks: u64, mut evidence: Vec<Evidence>, preference: &[usize], promise: Promise) -> Certificate {
+    let adjusted = holm(&evidence.iter().map(|setting| setting.tested.p).collect::<Vec<_>>());
+    for (setting, p) in evidence.iter_mut().zip(adjusted) {
+        setting.tested.passed = p <= promise.delta;
+    }
+    let passed = |at: &&usize| evidence.get(**at).is_some_and(|setting| setting.tested.passed);
+    let mean = |setting: &&Evidence| setting.surpluses.mean().unwrap_or(f64::NEG_INFINITY);
+    let best = evidence.iter().max_by(|a, b| mean(a).total_cmp(&mean(b)));
+    let strictest = promise.delta / evidence.len().max(1) as f64;
+    let verdict = preference
         .iter()
         .rev()
         .find(passed)
-        .map_or_else(|| refusal(least, &certificate, strictest), |at| Verdict::Certified(*at));
-    certificate
+        .map_or_else(|| refusal(best, strictest, promise), |at| Verdict::Certified(*at));
+    let tested = evidence.into_iter().map(|setting| setting.tested).collect();
+    Certificate { promise, tasks, tested, verdict }
 }
 
 /// The p-value of "at least one of several risks is too high": the largest of theirs.
@@ -151,46 +257,71 @@ fn ceiling(loss_sum: f64) -> u64 {
     (loss_sum - 1e-9).ceil().max(0.0) as u64
 }
 
-fn evaluate(calibration: &Calibration, alpha: f64, delta: f64) -> Certificate {
-    let tasks = calibration.successes.iter().filter(|successes| **successes > 0).count() as u64;
+fn tasks_with_success(calibration: &Calibration) -> u64 {
+    calibration.successes.iter().filter(|successes| **successes > 0).count() as u64
+}
+
+fn resolved(calibration: &Calibration, promise: Promise) -> Promise {
     let one_each = calibration.successes.iter().all(|successes| *successes <= 1);
-    let bound = if one_each { Bound::Binomial } else { Bound::HoeffdingBentkus };
-    let tested = calibration
-        .early_stops
-        .iter()
-        .map(|early_stops| {
-            let loss_sum = loss_sum(&calibration.successes, early_stops);
-            Tested { risk: loss_sum / tasks as f64, p: bound.p_value(loss_sum, tasks, alpha), passed: false }
-        })
-        .collect();
-    Certificate { alpha, delta, tasks, bound, tested, verdict: Verdict::Impossible }
-}
-
-/// Sum over tasks of the share of successful runs stopped early.
-fn loss_sum(successes: &[u64], early_stops: &[u64]) -> f64 {
-    let shares = successes.iter().zip(early_stops).filter(|(successes, _)| **successes > 0);
-    shares.map(|(successes, stopped)| *stopped as f64 / *successes as f64).sum()
-}
-
-/// The fewest further clean tasks with which a setting whose losses sum to `loss_sum` would have p <= `threshold`.
-fn refusal(loss_sum: Option<f64>, certificate: &Certificate, threshold: f64) -> Verdict {
-    let Some(least) = loss_sum else { return Verdict::Impossible };
-    tasks_needed(certificate.bound, least, certificate.alpha, threshold)
-        .map_or(Verdict::Impossible, |needed| Verdict::NeedsMoreTasks(needed.saturating_sub(certificate.tasks).max(1)))
-}
-
-/// The fewest tasks, with losses that sum to `loss_sum`, at which the p-value is at most `delta`; `None` beyond 10 million.
-pub fn tasks_needed(bound: Bound, loss_sum: f64, alpha: f64, delta: f64) -> Option<u64> {
-    const MOST: u64 = 10_000_000;
-    let enough = |tasks: u64| bound.p_value(loss_sum, tasks, alpha) <= delta;
-    let mut high = ceiling(loss_sum).max(1);
-    while !enough(high) {
-        high = high.checked_mul(2).filter(|high| *high <= MOST)?;
+    match (promise.bound, promise.rate) {
+        (Bound::Gaffke, Rate::TaskAveraged) if one_each => Promise { bound: Bound::Binomial, ..promise },
+        (Bound::Binomial, _) if !one_each => Promise { bound: Bound::Gaffke, ..promise },
+        _ => promise,
     }
-    let mut low = 0;
-    while low + 1 < high {
-        let middle = low + (high - low) / 2;
-        if enough(middle) { high = middle } else { low = middle }
+}
+
+fn evidence(calibration: &Calibration, promise: Promise) -> Vec<Evidence> {
+    let all: u64 = calibration.successes.iter().sum();
+    let of = |early_stops: &Vec<u64>| {
+        let (risk, surpluses) = surpluses(calibration, early_stops, promise);
+        let pooled = early_stops.iter().sum::<u64>() as f64 / all as f64;
+        let p = if surpluses.values.is_empty() { 1.0 } else { promise.bound.p_value(&surpluses) };
+        Evidence { tested: Tested { risk, pooled, p, passed: false }, surpluses }
+    };
+    calibration.early_stops.iter().map(of).collect()
+}
+
+/// The rate as observed, and what speaks for it task by task.
+fn surpluses(calibration: &Calibration, early_stops: &[u64], promise: Promise) -> (f64, Surpluses) {
+    let alpha = promise.alpha;
+    let runs = calibration.runs.iter().copied().map(Some).chain(std::iter::repeat(None));
+    let tasks = calibration.successes.iter().zip(early_stops).zip(runs).filter(|((successes, _), _)| **successes > 0);
+    let tasks = tasks.map(|((successes, stopped), runs)| {
+        let successes = *successes as f64;
+        (successes, *stopped as f64, runs.map_or(successes, |runs| (runs as f64).max(successes)))
+    });
+    match promise.rate {
+        Rate::TaskAveraged => {
+            let losses: Vec<f64> = tasks.map(|(successes, stopped, _)| stopped / successes).collect();
+            let risk = losses.iter().sum::<f64>() / losses.len() as f64;
+            (risk, Surpluses::of_losses(losses, alpha))
+        }
+        Rate::RunWeighted => {
+            let (mut stopped_share, mut success_share) = (0.0, 0.0);
+            let mut values = Vec::new();
+            for (successes, stopped, runs) in tasks {
+                stopped_share += stopped / runs;
+                success_share += successes / runs;
+                values.push((alpha * successes - stopped) / (runs * (1.0 - alpha)));
+            }
+            let clean = alpha / (1.0 - alpha) * success_share / values.len() as f64;
+            (stopped_share / success_share, Surpluses { values, slack: 1.0, clean })
+        }
     }
-    Some(high)
+}
+
+/// What the setting lacks for a p-value of at most `threshold`.
+fn refusal(setting: Option<&Evidence>, threshold: f64, promise: Promise) -> Verdict {
+    let Some(surpluses) = setting.map(|setting| &setting.surpluses) else { return Verdict::Impossible };
+    match surpluses.mean() {
+        None if promise.alpha > 0.0 && surpluses.clean > 0.0 => {}
+        None => return Verdict::Impossible,
+        Some(mean) if mean <= 0.0 => return Verdict::TooHigh,
+        Some(_) => {}
+    }
+    let about = surpluses.tasks_at_this_rate(threshold);
+    // With bets there is no closed form for clean tasks; those of Gaffke's test are a lower limit.
+    surpluses
+        .clean_tasks_needed(threshold)
+        .map_or(Verdict::Impossible, |needed| Verdict::NeedsMoreTasks { at_least: needed.max(1), about })
 }

@@ -1,6 +1,6 @@
 //! Standard errors when runs come in clusters (all runs of one task), for a mean and for a ratio of sums.
 
-use super::residual::Residuals;
+use super::residual::{Part, Residuals};
 
 /// What one cluster contributes to a ratio of sums: `sum of numerators / sum of denominators`.
 ///
@@ -139,16 +139,17 @@ pub(super) fn left_out(residual: f64, share: f64) -> f64 {
 }
 
 /// The ratio of sums over `clusters` and its linearised, cluster-robust standard error
-/// `sqrt(sum_k (sum_{i in k} (y_i - r x_i))^2) / sum x`; for a mean (all `x` = 1) that is Miller's formula. Of an amount,
-/// each task's residual is the one with the task left out.
+/// `sqrt(sum_k (sum_{i in k} (y_i - r x_i))^2) / sum x`, each task's residual the one with the task left out; for a mean
+/// (all `x` = 1) over tasks of equal size that is Miller's formula with the factor `K / (K - 1)`.
 ///
 /// Clusters without runs are left out. `None` if the denominators sum to 0.
 ///
 /// Miller (2024), Adding error bars to evals, arXiv 2411.00640; Cochran (1977), Sampling techniques, ch. 6.
 pub fn spread(clusters: &[ClusterSums]) -> Option<Spread> {
+    let counted = || clusters.iter().filter(|cluster| cluster.n > 0);
     let mut total = ClusterSums::default();
     let (mut is_part, mut one_run_each) = (true, true);
-    for cluster in clusters.iter().filter(|cluster| cluster.n > 0) {
+    for cluster in counted() {
         total.numerator += cluster.numerator;
         total.denominator += cluster.denominator;
         total.numerator_squared += cluster.numerator_squared;
@@ -168,19 +169,24 @@ pub fn spread(clusters: &[ClusterSums]) -> Option<Spread> {
         false if is_part => Kind::Part,
         false => Kind::Free,
     };
-    let mut within = 0.0;
-    let mut residuals = Residuals::default();
-    for cluster in clusters.iter().filter(|cluster| cluster.n > 0) {
-        let residual = cluster.numerator - ratio * cluster.denominator;
-        let is_amount = matches!(kind, Kind::Part | Kind::Free);
-        residuals.add(if is_amount { left_out(residual, cluster.denominator / total.denominator) } else { residual });
-        within += cluster.residual_squares(ratio);
-    }
     let scale = total.denominator.abs();
+    let sizes: f64 = counted().map(|cluster| cluster.denominator.abs()).sum();
+    let n_clusters = counted().count() as f64;
+    // A rate's variance is that of a mean over tasks, which leaving tasks out would overstate by this factor.
+    let factor = if matches!(kind, Kind::Binary | Kind::UnitMean) { 1.0 - 1.0 / n_clusters } else { 1.0 };
+    let mut within = 0.0;
+    let parts: Vec<Part> = counted()
+        .map(|cluster| {
+            within += cluster.residual_squares(ratio);
+            let residual = (cluster.numerator - ratio * cluster.denominator) / scale;
+            let left_out = left_out(residual, cluster.denominator / total.denominator) * factor;
+            Part { residual, left_out, share: cluster.denominator.abs() / sizes }
+        })
+        .collect();
     Some(Spread {
         ratio,
         n: total.n,
-        residuals: residuals.scaled(scale),
+        residuals: Residuals::of_parts(&parts, parts.len() as u64),
         naive_standard_error: within.sqrt() / scale,
         kind,
         one_run_each,

@@ -2,7 +2,7 @@
 
 use super::estimate::{Estimate, Method, Requirement};
 use super::interval::Interval;
-use super::residual::Residuals;
+use super::residual::{Part, Residuals};
 
 /// What one task contributes: spent and successes, with the strategy and without.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -53,17 +53,27 @@ pub fn cost_of_success(tasks: &[CostSums], level: f64) -> (Estimate, Option<f64>
     let Some(value) = total.log_ratio() else { return (Estimate::UNDEFINED, None) };
     let clusters = tasks.len() as u64;
     // With its only success left out the ratio has no value: then there is no spread to tell.
-    let changes: Option<Vec<f64>> =
-        tasks.iter().map(|task| Some(value - total.plus(task, -1.0).log_ratio()?)).collect();
-    let residuals: Option<Residuals> = changes.map(|changes| {
-        let mean = changes.iter().sum::<f64>() / changes.len() as f64;
-        let share = (changes.len() as f64 - 1.0) / changes.len() as f64;
-        changes.iter().map(|change| (change - mean) * share).collect()
-    });
+    let part = |task: &CostSums| {
+        let share = |part: f64, of: f64| part / of;
+        let shares = [
+            share(task.spent_with, total.spent_with),
+            share(task.successes_with, total.successes_with),
+            share(task.spent_without, total.spent_without),
+            share(task.successes_without, total.successes_without),
+        ];
+        let [spent, kept, recorded, all] = shares;
+        Some(Part {
+            residual: spent - kept - recorded + all,
+            left_out: value - total.plus(task, -1.0).log_ratio()?,
+            share: 0.25 * shares.iter().sum::<f64>(),
+        })
+    };
+    let parts: Option<Vec<Part>> = tasks.iter().map(part).collect();
+    let residuals = parts.map(|parts| Residuals::of_parts(&parts, clusters));
     let enough = Requirement::AMOUNT.is_met(clusters);
     let spread = residuals.filter(|_| enough);
     let interval = spread.and_then(|residuals| residuals.interval(value, level));
-    let interval = interval.map(|interval| Interval { low: interval.low.exp(), high: interval.high.exp() });
+    let interval = interval.map(Interval::exp);
     let p = spread.and_then(|residuals| residuals.p_value(value));
     let estimate = Estimate {
         value: Some(value.exp()),
@@ -73,7 +83,10 @@ pub fn cost_of_success(tasks: &[CostSums], level: f64) -> (Estimate, Option<f64>
         method: if interval.is_some() { Method::LogT } else { Method::EstimateOnly },
         design_effect: None,
         effective_n: None,
-        warning: Requirement::AMOUNT.warning(clusters, interval.is_some()),
+        warning: residuals.map_or_else(
+            || Requirement::AMOUNT.warning(clusters, false),
+            |residuals| Requirement::AMOUNT.warning_for(&residuals, interval.is_some()),
+        ),
     };
     (estimate, p)
 }

@@ -4,8 +4,9 @@ use super::bootstrap::Resamples;
 use super::cluster::{ClusterSums, left_out};
 use super::estimate::{Method, Requirement, Warning};
 use super::interval::Interval;
-use super::multiplicity::Contrast;
-use super::residual::Residuals;
+use super::multiplicity::{Contrast, SweepTest};
+use super::paired::exact_sign_flip;
+use super::residual::{Part, Residuals};
 
 /// What one task contributes to two ratios of sums.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -21,13 +22,13 @@ pub struct PairedSums {
 pub struct RatioDifference {
     /// First ratio minus second ratio.
     pub value: f64,
-    /// Each task's part in the error of the difference, in the order given; sums to 0.
-    pub influence: Vec<f64>,
+    /// Each task's part in the difference, in the order given, as if both ratios were the same; sums to the difference.
+    pub scores: Vec<f64>,
     /// Tasks with a denominator under either strategy.
     pub clusters: u64,
     /// True if both ratios are shares of runs or means of numbers in [0, 1].
     pub is_rate: bool,
-    /// The residuals of the tasks that contributed; of an amount, each with its task left out.
+    /// The residuals of the tasks that contributed, each with its task left out.
     pub residuals: Residuals,
 }
 
@@ -40,38 +41,47 @@ impl RatioDifference {
         let (total_a, total_b) = (total(|task| &task.a), total(|task| &task.b));
         let (ratio_a, ratio_b) = (total_a.0 / total_a.1, total_b.0 / total_b.1);
         let value = ratio_a - ratio_b;
-        let residual = |task: &ClusterSums, ratio: f64| task.numerator - ratio * task.denominator;
         let is_rate = tasks.iter().all(|task| task.a.is_rate() && task.b.is_rate());
-        let part = |task: &ClusterSums, ratio: f64, total: f64| {
-            let plain = residual(task, ratio) / total;
-            (plain, if is_rate { plain } else { left_out(plain, task.denominator / total) })
+        let clusters = tasks.iter().filter(|task| task.a.n > 0 || task.b.n > 0).count() as u64;
+        let factor = if is_rate { 1.0 - 1.0 / clusters as f64 } else { 1.0 };
+        // What both ratios are if they are the same.
+        let common = (total_a.0 + total_b.0) / (total_a.1 + total_b.1);
+        let scaled = |task: &ClusterSums, ratio: f64, total: f64| (task.numerator - ratio * task.denominator) / total;
+        let part = |task: &PairedSums| {
+            let (a, b) = (scaled(&task.a, ratio_a, total_a.1), scaled(&task.b, ratio_b, total_b.1));
+            let (share_a, share_b) = (task.a.denominator / total_a.1, task.b.denominator / total_b.1);
+            let left_out = (left_out(a, share_a) - left_out(b, share_b)) * factor;
+            Part { residual: a - b, left_out, share: 0.5 * (share_a + share_b).max(0.0) }
         };
-        let parts: Vec<(f64, f64)> = tasks
-            .iter()
-            .map(|task| (part(&task.a, ratio_a, total_a.1), part(&task.b, ratio_b, total_b.1)))
-            .map(|(a, b)| (a.0 - b.0, a.1 - b.1))
-            .collect();
-        let mut residuals: Residuals = parts.iter().map(|part| part.1).collect();
-        residuals.clusters = tasks.iter().filter(|task| task.a.n > 0 || task.b.n > 0).count() as u64;
+        let parts: Vec<Part> = tasks.iter().map(part).collect();
+        let score = |task: &PairedSums| scaled(&task.a, common, total_a.1) - scaled(&task.b, common, total_b.1);
         value.is_finite().then(|| Self {
             value,
-            influence: parts.into_iter().map(|part| part.0).collect(),
-            clusters: residuals.clusters,
+            scores: tasks.iter().map(score).collect(),
+            clusters,
             is_rate,
-            residuals,
+            residuals: Residuals::of_parts(&parts, clusters),
         })
     }
 
-    /// The interval and p-value from the linearised standard error, see [`Residuals::interval`] and
-    /// [`Residuals::p_value`]. No spread: neither, unless nothing differs at all (p = 1).
-    /// Too few tasks (below 8 for rates, below 20 for amounts): neither.
+    /// The interval and p-value, which cannot disagree about 0: see [`Residuals::interval`] and [`Residuals::p_value`].
+    /// Where few tasks differ at all, the exact sign-flip test has a say too: unless it rejects, the interval reaches to 0.
+    /// No spread: neither, unless nothing differs at all (p = 1). Too few tasks (below 8 for rates, below 20 for
+    /// amounts): neither.
     pub fn compare(&self, level: f64) -> Comparison {
         let requirement = if self.is_rate { Requirement::RATE } else { Requirement::AMOUNT };
         let enough = requirement.is_met(self.clusters);
-        let interval = self.residuals.interval(self.value, level).filter(|_| enough);
+        let exact = exact_sign_flip(&self.scores);
+        let reach = |interval: Interval| match exact {
+            Some(p) if p > 1.0 - level => Interval { low: interval.low.min(0.0), high: interval.high.max(0.0) },
+            _ => interval,
+        };
+        let limit = if self.is_rate { 1.0 } else { f64::INFINITY };
+        let within = |interval: Interval| Interval { low: interval.low.max(-limit), high: interval.high.min(limit) };
+        let interval = self.residuals.interval(self.value, level).filter(|_| enough).map(reach).map(within);
         let p = match self.residuals.p_value(self.value) {
             None if self.value == 0.0 => Some(1.0),
-            p => p,
+            p => p.map(|p| p.max(exact.unwrap_or(0.0))),
         };
         Comparison {
             value: Some(self.value),
@@ -79,13 +89,24 @@ impl RatioDifference {
             p: p.filter(|_| enough),
             clusters: self.clusters,
             method: if interval.is_some() { Method::SkewnessCorrectedT } else { Method::EstimateOnly },
-            warning: requirement.warning(self.clusters, interval.is_some()),
+            warning: requirement.warning_for(&self.residuals, interval.is_some()),
         }
     }
 
+    /// The p-value that a family of tests reads, see [`Residuals::careful_p_value`]; otherwise as in [`Self::compare`].
+    pub fn careful_p(&self) -> Option<f64> {
+        let careful = self.residuals.careful_p_value(self.value);
+        self.compare(0.95).p.map(|p| p.max(careful.unwrap_or(0.0)))
+    }
+
     /// This difference as one of a sweep, for [`super::multiplicity::adjust_sweep`].
+    pub fn into_test(self) -> SweepTest {
+        SweepTest { p: self.careful_p(), contrast: Some(self.into_contrast()) }
+    }
+
+    /// What each task adds to it.
     pub fn into_contrast(self) -> Contrast {
-        Contrast { value: self.value, influence: self.influence, clusters: self.clusters }
+        Contrast { value: self.value, scores: self.scores, clusters: self.clusters }
     }
 }
 

@@ -3,8 +3,9 @@
 use std::fmt;
 
 use super::cluster::{ClusterSums, Kind, Spread, spread};
-use super::distribution::normal_quantile;
+use super::distribution::{normal_quantile, t_quantile};
 use super::interval::{Interval, clopper_pearson, wilson_effective};
+use super::residual::{Part, Residuals};
 
 /// Below this many tasks there is no interval: the estimate is printed alone.
 pub const MIN_CLUSTERS_FOR_INTERVAL: u64 = 8;
@@ -12,6 +13,9 @@ pub const MIN_CLUSTERS_FOR_INTERVAL: u64 = 8;
 pub const MIN_CLUSTERS_WITHOUT_WARNING: u64 = 20;
 /// Below this many tasks the interval of an amount carries a warning.
 pub const MIN_CLUSTERS_FOR_AMOUNTS: u64 = 50;
+
+/// With tasks so unequal that they weigh like fewer than this many of equal size, the interval carries a warning.
+pub const MIN_EFFECTIVE_CLUSTERS: f64 = 8.0;
 
 /// With one run per task and fewer runs than this on either side, the exact interval replaces Wilson's.
 pub const MIN_HITS_FOR_WILSON: u64 = 5;
@@ -35,6 +39,8 @@ pub enum Method {
     SkewnessCorrectedT,
     /// The same on the logarithm, each task's residual the change when it is left out.
     LogT,
+    /// All values that a t test over tasks does not reject, the errors of the labels corrected.
+    FiellerT,
 }
 
 impl Method {
@@ -49,6 +55,7 @@ impl Method {
             Self::LogitT => "logit-t",
             Self::SkewnessCorrectedT => "skewness-corrected-t",
             Self::LogT => "log-t",
+            Self::FiellerT => "fieller-t",
         }
     }
 }
@@ -76,6 +83,13 @@ pub enum Warning {
         /// Tasks from which on it is not.
         needed: u64,
     },
+    /// A few large tasks carry the estimate: the interval rests on them, or on how the small ones differ.
+    Dominated {
+        /// Share of the largest task, in percent.
+        largest: u64,
+        /// As many tasks of equal size would weigh as much.
+        effective: u64,
+    },
     /// Every task has the same ratio, so the spread between tasks cannot be estimated.
     NoSpread,
 }
@@ -86,6 +100,7 @@ impl Warning {
         match self {
             Self::TooFewClusters { needed, .. } => format!("below {needed} tasks"),
             Self::FewClusters { needed, .. } => format!("rough below {needed} tasks"),
+            Self::Dominated { .. } => "rough: few large tasks".to_owned(),
             Self::NoSpread => "no spread between tasks".to_owned(),
         }
     }
@@ -100,6 +115,10 @@ impl fmt::Display for Warning {
             Self::FewClusters { clusters, needed } => {
                 write!(f, "only {clusters} tasks: the interval is rough (at least {needed})")
             }
+            Self::Dominated { largest, effective } => write!(
+                f,
+                "the largest task is {largest} % of the data: the interval is rough (as with {effective} tasks of equal size)"
+            ),
             Self::NoSpread => f.write_str("all tasks have the same ratio: no interval"),
         }
     }
@@ -137,6 +156,21 @@ impl Requirement {
             return Some(Warning::NoSpread);
         }
         (clusters < self.trusted).then_some(Warning::FewClusters { clusters, needed: self.trusted })
+    }
+
+    /// As [`Self::warning`], and a warning where a few large tasks carry the estimate.
+    pub(super) fn warning_for(&self, residuals: &Residuals, has_interval: bool) -> Option<Warning> {
+        let dominated = residuals.effective_clusters().filter(|effective| *effective < MIN_EFFECTIVE_CLUSTERS);
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a percentage and a number below 8"
+        )]
+        let dominated = dominated.map(|effective| Warning::Dominated {
+            largest: (residuals.largest_share() * 100.0).round() as u64,
+            effective: effective as u64,
+        });
+        self.warning(residuals.clusters, has_interval).or(dominated)
     }
 }
 
@@ -196,7 +230,8 @@ impl Estimate {
 /// - any other ratio: t, corrected for skewness.
 ///
 /// All t quantiles have the [degrees of freedom](super::residual::Residuals::degrees_of_freedom) the tasks' residuals
-/// support, and in an amount each task's residual is the one with the task left out. A rate has no interval below 8 tasks and a warning below 20; an amount none below 20 and a warning below
+/// support, each task's residual is the one with the task left out, and where tasks are of unequal size the interval also
+/// holds what they would differ by if large tasks differed as small ones do. A rate has no interval below 8 tasks and a warning below 20; an amount none below 20 and a warning below
 /// 50, where in long-tailed corpora the interval can miss its level by 1 to 3 points (`reports/`, validity).
 ///
 /// No randomness; one pass to sum and one for the residuals.
@@ -232,7 +267,7 @@ fn of_kind(spread: &Spread, kind: Kind, level: f64) -> Estimate {
         method: if interval.is_some() { method } else { Method::EstimateOnly },
         design_effect: spread.design_effect(),
         effective_n: spread.effective_n(),
-        warning: requirement.warning(spread.clusters(), interval.is_some()),
+        warning: requirement.warning_for(&spread.residuals, interval.is_some()),
     }
 }
 
@@ -248,17 +283,72 @@ fn independent_interval(spread: &Spread, level: f64) -> (Method, Option<Interval
 fn clustered_interval(spread: &Spread, level: f64) -> Option<Interval> {
     let p = spread.ratio;
     let independent = spread.naive_standard_error.powi(2);
-    let n_effective = match spread.residuals.variance() {
-        Some(variance) if independent > 0.0 => p * (1.0 - p) / variance.max(independent),
-        _ => spread.clusters() as f64,
-    };
-    wilson_effective(p, n_effective, spread.residuals.quantile(level))
+    let effective = |variance: f64| p * (1.0 - p) / variance.max(independent);
+    rate_interval(p, &spread.residuals, level, |variance| (independent > 0.0).then(|| effective(variance)))
+}
+
+/// Wilson's interval on the effective number of runs, for each of the two estimates of the spread; from the lower of the lower
+/// ends to the higher of the upper ends. Without any spread a task counts as one run: the worst case.
+pub(super) fn rate_interval(
+    p: f64,
+    residuals: &Residuals,
+    level: f64,
+    effective_n: impl Fn(f64) -> Option<f64>,
+) -> Option<Interval> {
+    let own = residuals.variance().and_then(&effective_n).unwrap_or(residuals.clusters as f64);
+    let interval = wilson_effective(p, own, residuals.quantile(level))?;
+    let other = residuals.exchangeable().and_then(|(variance, degrees_of_freedom)| {
+        wilson_effective(p, effective_n(variance)?, t_quantile(0.5 + 0.5 * level, degrees_of_freedom))
+    });
+    Some(other.map_or(interval, |other| interval.hull(other)))
 }
 
 fn logit_interval(spread: &Spread, level: f64) -> Option<Interval> {
     let p = spread.ratio;
     let centre = (p / (1.0 - p)).ln();
-    let half = spread.residuals.quantile(level) * spread.residuals.variance()?.sqrt() / (p * (1.0 - p));
+    let half = spread.residuals.half_width(level)? / (p * (1.0 - p));
     let back = |logit: f64| 1.0 / (1.0 + (-logit).exp());
     (centre.is_finite() && half.is_finite()).then(|| Interval { low: back(centre - half), high: back(centre + half) })
+}
+
+/// A ratio of positive sums, such as what a success costs, with an interval on the logarithm, where it is symmetric. Each
+/// task's residual is the change of the whole when it is left out.
+///
+/// Undefined where a sum is not positive; without an interval below 20 tasks, or where all of a sum is in one task.
+pub fn positive_ratio_estimate(clusters: &[ClusterSums], level: f64) -> Estimate {
+    let Some(spread) = spread(clusters) else { return Estimate::UNDEFINED };
+    let counted = || clusters.iter().filter(|cluster| cluster.n > 0);
+    let total = counted().fold((0.0, 0.0), |sum, task| (sum.0 + task.numerator, sum.1 + task.denominator));
+    let log = |(numerator, denominator): (f64, f64)| {
+        (numerator > 0.0 && denominator > 0.0).then(|| numerator.ln() - denominator.ln())
+    };
+    let parts = log(total).and_then(|value| {
+        counted()
+            .map(|task| {
+                let (numerator, denominator) = (task.numerator / total.0, task.denominator / total.1);
+                let without = log((total.0 - task.numerator, total.1 - task.denominator))?;
+                Some(Part {
+                    residual: numerator - denominator,
+                    left_out: value - without,
+                    share: 0.5 * (numerator + denominator),
+                })
+            })
+            .collect::<Option<Vec<Part>>>()
+    });
+    let residuals = parts.map(|parts| Residuals::of_parts(&parts, parts.len() as u64));
+    let requirement = Requirement::AMOUNT;
+    let log_interval = residuals
+        .filter(|_| requirement.is_met(spread.clusters()))
+        .and_then(|residuals| residuals.interval(log(total)?, level));
+    let interval = log_interval.map(Interval::exp);
+    Estimate {
+        value: Some(spread.ratio),
+        interval,
+        n: spread.n,
+        clusters: spread.clusters(),
+        method: if interval.is_some() { Method::LogT } else { Method::EstimateOnly },
+        design_effect: spread.design_effect(),
+        effective_n: spread.effective_n(),
+        warning: requirement.warning_for(&residuals.unwrap_or(spread.residuals), interval.is_some()),
+    }
 }

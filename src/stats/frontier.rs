@@ -1,5 +1,7 @@
 //! The trade-off of success retention (more is better) against cost ratio (less is better).
 
+use super::difference::RatioDifference;
+
 /// A strategy as a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tradeoff {
@@ -59,6 +61,16 @@ pub fn hypervolume(points: &[Tradeoff], reference: Tradeoff) -> f64 {
         }
     }
     volume
+}
+
+/// True if the second strategy beats the first beyond chance: it kills no more (`killed`, first minus second) and saves no less
+/// (`saved`, second minus first) on these runs, and one of the differences has a p-value of at most `level` over the number of
+/// ordered `pairs` compared (Bonferroni). Of strategies with equal truth any is called beaten with chance about `level` at most.
+pub fn surely_beaten(killed: &RatioDifference, saved: &RatioDifference, pairs: usize, level: f64) -> bool {
+    let limit = level / pairs.max(1) as f64;
+    let sure =
+        |difference: &RatioDifference| difference.value > 0.0 && difference.careful_p().is_some_and(|p| p <= limit);
+    killed.value >= 0.0 && saved.value >= 0.0 && (sure(killed) || sure(saved))
 }
 
 /// How often each strategy is on the frontier over bootstrap `replicates`, each holding all strategies in one order.

@@ -1,18 +1,17 @@
 //! Success by budget when some runs fail by themselves and others are cut off by their own cap.
 //!
 //! Failing by itself is a competing event, not censoring: 1 - Kaplan-Meier would treat such runs as if they might
-//! still succeed. Assumes that being cut off says nothing about a run's prospects, which holds for a fixed cap on the
-//! same axis and not for a human who gave up on it.
+//! still succeed. [`cumulative_incidence`] assumes that being cut off says nothing about a run's prospects, which holds for a
+//! fixed cap on the same axis and not for a person who gave up on it; [`incidence_bounds`] assumes nothing.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::bootstrap::{Replicates, Resamples};
-use super::distribution::t_quantile;
-use super::estimate::MIN_CLUSTERS_FOR_INTERVAL;
-use super::interval::{Interval, wilson_effective};
+use super::estimate::{MIN_CLUSTERS_FOR_INTERVAL, rate_interval};
+use super::interval::Interval;
+use super::residual::{Part, Residuals};
 
-/// Fewer defined replicates give no interval.
-const MIN_REPLICATES: usize = 100;
+/// Tasks are left out one by one up to this many, then in so many groups.
+const MOST_GROUPS: usize = 400;
 
 /// How a run ended on the budget axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -60,8 +59,13 @@ impl Incidence {
         if self.steps.is_empty() || self.known_to.is_some_and(|known_to| budget > known_to) {
             return None;
         }
+        Some(self.reached(budget))
+    }
+
+    /// As [`Self::by`], the last known value beyond what is known; 0 without runs.
+    fn reached(&self, budget: f64) -> f64 {
         let steps = self.steps.partition_point(|step| step.at <= budget);
-        Some(steps.checked_sub(1).and_then(|last| self.steps.get(last)).map_or(0.0, |step| step.incidence))
+        steps.checked_sub(1).and_then(|last| self.steps.get(last)).map_or(0.0, |step| step.incidence)
     }
 
     /// The area under the curve to `cap`, as a share of the area of certain success at once: in [0, 1].
@@ -87,50 +91,88 @@ pub fn cumulative_incidence(runs: &[Ending]) -> Incidence {
     curve(order.iter().map(|at| (runs[*at], 1.0)), runs.len() as f64)
 }
 
-/// Pointwise band of the curve at `budgets`: Wilson's interval on the effective number of runs, from the standard error over
-/// resampled tasks, with t quantiles. The percentile interval of the same resamples is too short below some 100 tasks.
+/// The lowest and the highest curve the recordings allow: a run cut off before others went on may have been picked for its
+/// prospects (a person gave up on it, or its cap is on another axis), so it counts as failed, and as about to succeed. Runs
+/// cut off where no run goes on were cut off by a cap on this axis and need no assumption: the curve just ends there. Without
+/// any of the first kind both are [`cumulative_incidence`].
 ///
-/// `task_of[i]` is the position of run i's task among the keys given to `resamples`. `None` below 8 tasks, beyond what is
-/// known, and where fewer than 100 replicates are defined.
-pub fn incidence_band(
+/// Manski (2003), Partial identification of probability distributions.
+pub fn incidence_bounds(runs: &[Ending]) -> (Incidence, Incidence) {
+    let last = runs.iter().map(|run| run.at).fold(f64::NEG_INFINITY, f64::max);
+    let counted_as = |end: End| {
+        let count = |run: &Ending| if run.end == End::CutOff && run.at < last { Ending { end, ..*run } } else { *run };
+        cumulative_incidence(&runs.iter().map(count).collect::<Vec<_>>())
+    };
+    (counted_as(End::Failure), counted_as(End::Success))
+}
+
+/// Runs cut off before others went on, see [`incidence_bounds`].
+pub fn informative_cuts(runs: &[Ending]) -> usize {
+    let last = runs.iter().map(|run| run.at).fold(f64::NEG_INFINITY, f64::max);
+    runs.iter().filter(|run| run.end == End::CutOff && run.at < last).count()
+}
+
+/// Pointwise band at `budgets` that holds both [`incidence_bounds`]: Wilson's interval on the effective number of runs, from the
+/// changes of the curve when each task is left out, as for a rate.
+///
+/// `task_of[i]` is the task of run i. `None` below 8 tasks and beyond what is known. Beyond 400 tasks they are left out in 400
+/// groups.
+pub fn incidence_band(runs: &[Ending], task_of: &[usize], budgets: &[f64], level: f64) -> Vec<Option<Interval>> {
+    let tasks: BTreeMap<usize, usize> = task_of.iter().copied().collect::<BTreeSet<_>>().into_iter().zip(0..).collect();
+    if (tasks.len() as u64) < MIN_CLUSTERS_FOR_INTERVAL || runs.len() != task_of.len() {
+        return vec![None; budgets.len()];
+    }
+    let groups = tasks.len().min(MOST_GROUPS);
+    let group_of: Vec<usize> = task_of.iter().map(|task| tasks.get(task).map_or(0, |rank| rank % groups)).collect();
+    let last = runs.iter().map(|run| run.at).fold(f64::NEG_INFINITY, f64::max);
+    let of = |end: End| {
+        let count = |run: &Ending| if run.end == End::CutOff && run.at < last { Ending { end, ..*run } } else { *run };
+        band_of_curve(&runs.iter().map(count).collect::<Vec<_>>(), &group_of, groups, budgets, level)
+    };
+    let least = of(End::Failure);
+    if informative_cuts(runs) == 0 {
+        return least;
+    }
+    let both = least.into_iter().zip(of(End::Success));
+    both.map(|(least, most)| Some(least?.hull(most?))).collect()
+}
+
+fn band_of_curve(
     runs: &[Ending],
-    task_of: &[usize],
-    resamples: &Resamples,
+    group_of: &[usize],
+    groups: usize,
     budgets: &[f64],
     level: f64,
 ) -> Vec<Option<Interval>> {
-    let tasks = task_of.iter().collect::<BTreeSet<_>>().len();
-    if (tasks as u64) < MIN_CLUSTERS_FOR_INTERVAL {
-        return vec![None; budgets.len()];
-    }
     let order = ascending(runs);
-    let rank = resamples.ranks();
-    let position: Vec<Option<usize>> =
-        order.iter().map(|run| task_of.get(*run).and_then(|task| rank.get(*task)).copied()).collect();
-    let mut values: Vec<Vec<Option<f64>>> = vec![Vec::with_capacity(resamples.replicates()); budgets.len()];
-    resamples.for_each(|weights| {
-        let weight = |at: Option<usize>| at.and_then(|at| weights.get(at)).map_or(0.0, |weight| f64::from(*weight));
-        let total: f64 = position.iter().map(|at| weight(*at)).sum();
-        let drawn = curve(order.iter().zip(&position).map(|(run, at)| (runs[*run], weight(*at))), total);
-        for (values, budget) in values.iter_mut().zip(budgets) {
-            values.push(drawn.by(*budget));
-        }
-    });
-    let curve = cumulative_incidence(runs);
-    let quantile = t_quantile(0.5 + 0.5 * level, tasks as f64 - 1.0);
-    budgets
-        .iter()
-        .zip(values)
-        .map(|(budget, values)| {
-            let share = curve.by(*budget)?;
-            let replicates: Replicates = values.into_iter().collect();
-            let error = replicates.standard_error().filter(|_| replicates.values.len() >= MIN_REPLICATES)?;
-            let n_effective = share * (1.0 - share) / (error * error);
-            // Where all runs agree there is no spread to estimate, and a task counts as one run: the worst case.
-            let n_effective = if n_effective.is_finite() && n_effective > 0.0 { n_effective } else { tasks as f64 };
-            wilson_effective(share, n_effective, quantile)
+    let mut sizes = vec![0_u64; groups];
+    for group in group_of {
+        sizes[*group] += 1;
+    }
+    let total = runs.len() as f64;
+    let whole = cumulative_incidence(runs);
+    let without: Vec<Incidence> = (0..groups)
+        .map(|left_out| {
+            let kept = order.iter().map(|at| (runs[*at], if group_of[*at] == left_out { 0.0 } else { 1.0 }));
+            curve(kept, total - sizes[left_out] as f64)
         })
-        .collect()
+        .collect();
+    let interval = |budget: &f64| {
+        let share = whole.by(*budget)?;
+        let part = |(curve, size): (&Incidence, &u64)| {
+            let part = *size as f64 / total;
+            let change = share - curve.reached(*budget);
+            Part { residual: change * (1.0 - part), left_out: change * (1.0 - 1.0 / groups as f64), share: part }
+        };
+        let parts: Vec<Part> = without.iter().zip(&sizes).map(part).collect();
+        let residuals = Residuals::of_parts(&parts, groups as u64);
+        let binomial = share * (1.0 - share);
+        rate_interval(share, &residuals, level, |variance| {
+            let effective = binomial / variance.max(binomial / total);
+            (effective.is_finite() && effective > 0.0).then_some(effective)
+        })
+    };
+    budgets.iter().map(interval).collect()
 }
 
 /// The runs by budget; at ties by how they ended, cut-off runs last.

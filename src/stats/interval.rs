@@ -22,6 +22,18 @@ impl Interval {
         self.low <= value && value <= self.high
     }
 
+    /// The smallest interval that holds both.
+    #[must_use]
+    pub fn hull(self, other: Self) -> Self {
+        Self { low: self.low.min(other.low), high: self.high.max(other.high) }
+    }
+
+    /// From the logarithm back.
+    #[must_use]
+    pub fn exp(self) -> Self {
+        Self { low: self.low.exp(), high: self.high.exp() }
+    }
+
     /// Upper end minus lower end.
     pub fn width(&self) -> f64 {
         self.high - self.low

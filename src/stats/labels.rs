@@ -1,6 +1,5 @@
 //! Rates from labels that are sometimes wrong: the Rogan-Gladen correction.
 
-use super::bootstrap::{Replicates, mix};
 use super::interval::Interval;
 
 /// How a corrected rate came out.
@@ -69,36 +68,4 @@ impl CheckedLabels {
         let share = |(n, right): (u64, u64)| (n > 0).then(|| right as f64 / n as f64);
         Some(LabelErrors { sensitivity: share(self.successes)?, specificity: share(self.failures)? })
     }
-
-    /// Corrected replicates: the error rates are redrawn (parametric bootstrap, from `seed`) for each of the
-    /// `observed` replicates of the uncorrected rate, so that the spread contains the doubt of both samples.
-    pub fn correct_replicates(self, observed: &Replicates, seed: u64) -> Replicates {
-        let Some(errors) = self.errors() else {
-            return Replicates { values: Vec::new(), dropped: observed.values.len() + observed.dropped };
-        };
-        let redrawn = |n: u64, share: f64, stream: u64| {
-            let hits = (0..n).filter(|at| uniform(mix(stream ^ mix(*at))) < share).count();
-            hits as f64 / n as f64
-        };
-        let mut corrected: Replicates = observed
-            .values
-            .iter()
-            .enumerate()
-            .map(|(replicate, observed)| {
-                let stream = mix(mix(seed).wrapping_add(replicate as u64));
-                let drawn = LabelErrors {
-                    sensitivity: redrawn(self.successes.0, errors.sensitivity, mix(stream)),
-                    specificity: redrawn(self.failures.0, errors.specificity, mix(!stream)),
-                };
-                drawn.correct(*observed).0
-            })
-            .collect();
-        corrected.dropped += observed.dropped;
-        corrected
-    }
-}
-
-/// A number in [0, 1) from random bits.
-fn uniform(bits: u64) -> f64 {
-    (bits >> 11) as f64 / (1_u64 << 53) as f64
 }

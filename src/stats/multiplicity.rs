@@ -3,12 +3,9 @@
 
 use super::bootstrap::Resamples;
 use super::estimate::{MIN_CLUSTERS_FOR_INTERVAL, MIN_CLUSTERS_WITHOUT_WARNING};
-use super::residual::Residuals;
 
 /// Up to so many tests Holm is used, whatever the number of tasks.
 const HANDFUL: usize = 4;
-/// The variance of a resample counts as at least this share of the sample's own.
-const LEAST_VARIANCE: f64 = 0.5;
 
 /// Holm's adjusted p-values, in the order given: valid whatever the dependence.
 ///
@@ -49,24 +46,16 @@ fn ascending(p_values: &[f64]) -> Vec<usize> {
 pub struct Contrast {
     /// The estimated difference.
     pub value: f64,
-    /// What each task adds to the difference's error: sums to 0 (see [`super::difference::RatioDifference`]).
-    pub influence: Vec<f64>,
-    /// Tasks that contributed; the influence of the others is 0.
+    /// What each task adds to the difference: sums to it (see [`super::difference::RatioDifference`]).
+    pub scores: Vec<f64>,
+    /// Tasks that contributed; the score of the others is 0.
     pub clusters: u64,
-}
-
-impl Contrast {
-    fn residuals(&self) -> Residuals {
-        let mut residuals: Residuals = self.influence.iter().copied().collect();
-        residuals.clusters = self.clusters;
-        residuals
-    }
 }
 
 /// One test of a sweep.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SweepTest {
-    /// Its own p-value; `None` if it could not be computed. It still counts among the tests made.
+    /// Its own p-value, for a family [`super::RatioDifference::careful_p`]; `None` if it could not be computed. It still counts among the tests made.
     pub p: Option<f64>,
     /// The difference tested, with the tasks in the order of the resamples' keys; `None` if it is undefined.
     pub contrast: Option<Contrast>,
@@ -79,8 +68,9 @@ pub enum Adjustment {
     None,
     /// A handful of tests, or 8 to 19 tasks: Holm over the tests' own p-values.
     Holm,
-    /// More tests over at least 20 tasks: max-T from one bootstrap.
-    MaxT,
+    /// More tests over at least 20 tasks: the larger of Holm's and max-T's by sign flips over tasks. Holm's reads every
+    /// p-value far out in its tail, max-T sees tasks of unequal size; each alone misses its level where the other does not.
+    HolmAndMaxT,
 }
 
 impl Adjustment {
@@ -89,7 +79,7 @@ impl Adjustment {
         match self {
             Self::None => "none",
             Self::Holm => "holm",
-            Self::MaxT => "max-t",
+            Self::HolmAndMaxT => "holm-max-t",
         }
     }
 }
@@ -103,38 +93,42 @@ pub fn adjust_sweep(tests: &[SweepTest], resamples: &Resamples) -> (Vec<Option<f
     if clusters < MIN_CLUSTERS_FOR_INTERVAL {
         return (vec![None; tests.len()], Adjustment::None);
     }
-    let (adjusted, method): (Vec<Option<f64>>, _) = if tests.len() <= HANDFUL || clusters < MIN_CLUSTERS_WITHOUT_WARNING
-    {
-        let single: Vec<f64> = tests.iter().map(|test| test.p.unwrap_or(1.0)).collect();
-        (holm(&single).into_iter().map(Some).collect(), Adjustment::Holm)
-    } else {
+    let single: Vec<f64> = tests.iter().map(|test| test.p.unwrap_or(1.0)).collect();
+    let mut adjusted = holm(&single);
+    let many = tests.len() > HANDFUL && clusters >= MIN_CLUSTERS_WITHOUT_WARNING;
+    if many {
         let places = (0..tests.len()).filter(|&at| tests[at].contrast.is_some());
         let contrasts: Vec<Contrast> = tests.iter().filter_map(|test| test.contrast.clone()).collect();
-        let mut adjusted = vec![None; tests.len()];
         for (at, p) in places.zip(max_t(&contrasts, resamples)) {
-            adjusted[at] = p;
+            adjusted[at] = adjusted[at].max(p.unwrap_or(1.0));
         }
-        (adjusted, Adjustment::MaxT)
-    };
-    (tests.iter().zip(adjusted).map(|(test, p)| Some(p?.max(test.p?))).collect(), method)
+    }
+    let method = if many { Adjustment::HolmAndMaxT } else { Adjustment::Holm };
+    (tests.iter().zip(adjusted).map(|(test, p)| test.p.map(|_| p)).collect(), method)
 }
 
-/// Adjusted p-values of max-T, step-down, in the order given: the chance of any false finding among all contrasts
-/// is at most about the level at which they are read, and dependence between contrasts is used, not paid for.
+/// Adjusted p-values of max-T by sign flips, step-down, in the order given: the chance of any false finding among all contrasts
+/// is at most the level at which they are read, and dependence between contrasts is used, not paid for.
 ///
-/// In each resample every contrast's t statistic is recomputed around its estimate from the same weights; a contrast is
-/// compared with the largest |t| among itself and all contrasts with a smaller observed |t|. `None` for a contrast
-/// without any spread over tasks; one whose value is 0 as well (nothing differs) has p = 1. Holds from 20 tasks on.
+/// In each draw every task's scores change sign or not, all contrasts of a task together. A contrast's t is its sum over the
+/// root of its sum of squares, which no sign changes; it is compared with the largest |t| among itself and all contrasts with
+/// a smaller observed |t|. If a strategy that is no better than the baseline is as likely to differ from it one way as the
+/// other, this is exact for any number of tasks of any size; otherwise it holds for many tasks, as a t test does.
+/// `None` for a contrast whose scores are all 0 although it differs; one in which nothing differs has p = 1.
 ///
-/// Romano & Wolf (2005), Exact and approximate stepdown methods for multiple hypothesis testing, JASA 100.
+/// Romano & Wolf (2005), Exact and approximate stepdown methods for multiple hypothesis testing, JASA 100; Westfall & Young
+/// (1993), Resampling-based multiple testing.
 pub fn max_t(contrasts: &[Contrast], resamples: &Resamples) -> Vec<Option<f64>> {
     let mut adjusted: Vec<Option<f64>> = vec![None; contrasts.len()];
     let mut tested: Vec<Tested> = Vec::new();
     for (at, contrast) in contrasts.iter().enumerate() {
-        match contrast.residuals().variance() {
-            Some(variance) => tested.push(Tested { at, variance, t: contrast.value.abs() / variance.sqrt() }),
-            None if contrast.value == 0.0 => adjusted[at] = Some(1.0),
-            None => {}
+        let norm = contrast.scores.iter().map(|score| score * score).sum::<f64>().sqrt();
+        if norm > 0.0 {
+            let sum: f64 = contrast.scores.iter().sum();
+            // Sums that are equal in exact arithmetic must not differ by rounding.
+            tested.push(Tested { at, norm, t: sum.abs() / norm - 1e-9 });
+        } else if contrast.value == 0.0 {
+            adjusted[at] = Some(1.0);
         }
     }
     tested.sort_by(|a, b| b.t.total_cmp(&a.t).then(a.at.cmp(&b.at)));
@@ -147,44 +141,40 @@ pub fn max_t(contrasts: &[Contrast], resamples: &Resamples) -> Vec<Option<f64>> 
     adjusted
 }
 
-/// A contrast with spread.
+/// A contrast some task has a score in.
 struct Tested {
     /// Its position.
     at: usize,
-    /// The variance of its value.
-    variance: f64,
+    /// Root of the sum of its squared scores.
+    norm: f64,
     /// Its observed |t|.
     t: f64,
 }
 
-/// For each contrast, in the order of `tested`: the resamples in which the largest |t| from there on reaches its own.
+/// For each contrast, in the order of `tested`: the draws in which the largest |t| from there on reaches its own.
 fn exceedances(contrasts: &[Contrast], tested: &[Tested], resamples: &Resamples) -> Vec<usize> {
-    // One row per cluster, so that a cluster's weight is applied to all contrasts in one sweep over memory.
-    let columns: Vec<Vec<f64>> =
-        tested.iter().map(|contrast| resamples.sorted(&contrasts[contrast.at].influence)).collect();
-    let rows: Vec<Vec<f64>> =
-        (0..resamples.clusters()).map(|cluster| columns.iter().map(|column| column[cluster]).collect()).collect();
+    // One row per cluster, so that a cluster's sign is applied to all contrasts in one sweep over memory.
+    let columns: Vec<Vec<f64>> = tested
+        .iter()
+        .map(|contrast| {
+            resamples.sorted(&contrasts[contrast.at].scores).iter().map(|score| score / contrast.norm).collect()
+        })
+        .collect();
+    let rows: Vec<Vec<f64>> = (0..resamples.clusters())
+        .map(|cluster| columns.iter().map(|column| column[cluster]).collect::<Vec<f64>>())
+        .collect();
     let mut exceeding = vec![0; tested.len()];
-    let (mut sums, mut squares) = (vec![0.0; tested.len()], vec![0.0; tested.len()]);
-    resamples.for_each(|weights| {
+    let mut sums = vec![0.0; tested.len()];
+    resamples.for_each_sign(|signs| {
         sums.fill(0.0);
-        squares.fill(0.0);
-        let mut drawn = 0.0;
-        for (weight, row) in weights.iter().zip(&rows).filter(|(weight, _)| **weight > 0) {
-            let weight = f64::from(*weight);
-            drawn += weight;
-            for ((sum, square), value) in sums.iter_mut().zip(&mut squares).zip(row) {
-                *sum += weight * value;
-                *square += weight * value * value;
+        for (sign, row) in signs.iter().zip(&rows) {
+            for (sum, value) in sums.iter_mut().zip(row) {
+                *sum += sign * value;
             }
         }
         let mut largest = 0.0_f64;
         for (at, contrast) in tested.iter().enumerate().rev() {
-            let variance = (squares[at] - sums[at] * sums[at] / drawn) * drawn / (drawn - 1.0);
-            // A resample that misses the few tasks that carry the spread has next to no variance, and its t would swamp all
-            // others: with rare events that made every contrast insignificant.
-            let t = sums[at].abs() / variance.max(LEAST_VARIANCE * contrast.variance).sqrt();
-            largest = largest.max(t);
+            largest = largest.max(sums[at].abs());
             exceeding[at] += usize::from(largest >= contrast.t);
         }
     });

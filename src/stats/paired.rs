@@ -145,10 +145,8 @@ pub fn sign_flip(differences: &[f64], seed: u64) -> f64 {
     let observed = sizes.iter().sum::<f64>().abs();
     // Sums that are equal in exact arithmetic must not differ by rounding.
     let at_least = observed - 1e-12 * sizes.iter().map(|size| size.abs()).sum::<f64>();
-    if sizes.len() <= MAX_EXACT_FLIPS {
-        let patterns = 1_u64 << sizes.len();
-        let extreme = (0..patterns).filter(|pattern| signed_sum(&sizes, *pattern).abs() >= at_least).count();
-        return extreme as f64 / patterns as f64;
+    if let Some(p) = exact_sign_flip(&sizes) {
+        return p;
     }
     let extreme = (0..u64::from(SAMPLED_FLIPS))
         .filter(|draw| {
@@ -164,6 +162,26 @@ pub fn sign_flip(differences: &[f64], seed: u64) -> f64 {
         })
         .count();
     (1 + extreme) as f64 / f64::from(SAMPLED_FLIPS + 1)
+}
+
+/// As [`sign_flip`], over all sign patterns; `None` with more than 16 tasks with a difference.
+pub fn exact_sign_flip(differences: &[f64]) -> Option<f64> {
+    let sizes: Vec<f64> = differences.iter().copied().filter(|difference| *difference != 0.0).collect();
+    if sizes.len() > MAX_EXACT_FLIPS {
+        return None;
+    }
+    let at_least = sizes.iter().sum::<f64>().abs() - 1e-12 * sizes.iter().map(|size| size.abs()).sum::<f64>();
+    // Gray code: from one pattern to the next a single sign changes.
+    let mut sum: f64 = sizes.iter().sum();
+    let mut signs = vec![1.0; sizes.len()];
+    let mut extreme = 1_u32;
+    for pattern in 1_u32..1 << sizes.len() {
+        let at = pattern.trailing_zeros() as usize;
+        sum -= 2.0 * signs[at] * sizes[at];
+        signs[at] = -signs[at];
+        extreme += u32::from(sum.abs() >= at_least);
+    }
+    Some(f64::from(extreme) / f64::from(1_u32 << sizes.len()))
 }
 
 /// The sum of up to 64 `sizes`, each with the sign of its bit.

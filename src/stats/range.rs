@@ -1,7 +1,7 @@
 //! An estimate that may be known only within bounds: one number where everything is known, else a lowest and a highest.
 
 use super::cluster::ClusterSums;
-use super::estimate::{Estimate, Method, Warning, free_ratio_estimate, ratio_estimate};
+use super::estimate::{Estimate, Method, Warning, positive_ratio_estimate, ratio_estimate};
 use super::interval::Interval;
 
 /// The estimate with every unknown at its lowest and at its highest. Where nothing is unknown both are the same.
@@ -24,9 +24,9 @@ impl RangeEstimate {
         Self::by(low, high, |clusters| ratio_estimate(clusters, level))
     }
 
-    /// As [`Self::of`] for numerators of any sign, by [`free_ratio_estimate`].
-    pub fn of_free(low: Option<&[ClusterSums]>, high: Option<&[ClusterSums]>, level: f64) -> Self {
-        Self::by(low, high, |clusters| free_ratio_estimate(clusters, level))
+    /// As [`Self::of`] for a ratio of positive sums, by [`positive_ratio_estimate`].
+    pub fn of_positive(low: Option<&[ClusterSums]>, high: Option<&[ClusterSums]>, level: f64) -> Self {
+        Self::by(low, high, |clusters| positive_ratio_estimate(clusters, level))
     }
 
     fn by(

@@ -4,7 +4,20 @@
 use super::distribution::{t_quantile, t_two_sided};
 use super::interval::Interval;
 
-/// Power sums of the tasks' residuals. A residual is one task's part in the error of a statistic; they sum to 0.
+/// One task's part in the error of a statistic.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Part {
+    /// Its residual, in the unit of the statistic; over all tasks they sum to 0.
+    pub residual: f64,
+    /// The residual as it would be had the task not pulled the statistic towards itself (the jackknife's).
+    pub left_out: f64,
+    /// The task's share of what the statistic is over (runs, tokens), in [0, 1]; the shares sum to 1.
+    pub share: f64,
+}
+
+/// The spread of a statistic over tasks, estimated twice: from each task's own residual, and from what tasks of all sizes
+/// say about one more task. The first assumes nothing; where one task holds most of the runs it rests on a single number.
+/// The second assumes that large tasks differ from each other as small ones do. Intervals and tests use both.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Residuals {
     /// Tasks, those with residual 0 included.
@@ -12,9 +25,32 @@ pub struct Residuals {
     squares: f64,
     cubes: f64,
     fourth_powers: f64,
+    exchangeable: Option<Exchangeable>,
+    largest_share: f64,
+    squared_shares: f64,
+}
+
+/// The spread if tasks are exchangeable but for their size.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Exchangeable {
+    variance: f64,
+    degrees_of_freedom: f64,
 }
 
 impl Residuals {
+    /// From each task's part. The spread rests on the left-out residuals; `clusters` tasks contributed.
+    pub fn of_parts(parts: &[Part], clusters: u64) -> Self {
+        let mut residuals = Self::default();
+        for part in parts {
+            residuals.add(part.left_out);
+            residuals.largest_share = residuals.largest_share.max(part.share);
+            residuals.squared_shares += part.share * part.share;
+        }
+        residuals.clusters = clusters;
+        residuals.exchangeable = Exchangeable::of(parts);
+        residuals
+    }
+
     /// Adds one task's residual.
     pub fn add(&mut self, residual: f64) {
         let square = residual * residual;
@@ -24,16 +60,21 @@ impl Residuals {
         self.fourth_powers += square * square;
     }
 
-    /// The residuals divided by `scale`, which must be positive.
-    #[must_use]
-    pub fn scaled(self, scale: f64) -> Self {
-        let square = scale * scale;
-        Self {
-            clusters: self.clusters,
-            squares: self.squares / square,
-            cubes: self.cubes / (square * scale),
-            fourth_powers: self.fourth_powers / (square * square),
-        }
+    /// The share of the largest task; 0 if sizes are not known.
+    pub fn largest_share(&self) -> f64 {
+        self.largest_share
+    }
+
+    /// As many tasks of equal size would weigh as much: 1 over the sum of squared shares. `None` if sizes are not known.
+    ///
+    /// Kish (1965), Survey sampling, ch. 11.
+    pub fn effective_clusters(&self) -> Option<f64> {
+        (self.squared_shares > 0.0).then(|| 1.0 / self.squared_shares)
+    }
+
+    /// Variance and degrees of freedom if tasks differ from each other alike, whatever their size. `None` without spread.
+    pub fn exchangeable(&self) -> Option<(f64, f64)> {
+        self.exchangeable.map(|spread| (spread.variance, spread.degrees_of_freedom))
     }
 
     /// Root of the sum of squares: the cluster-robust standard error, without a small-sample factor.
@@ -48,20 +89,20 @@ impl Residuals {
         (self.clusters > 1 && self.squares > 0.0).then(|| self.squares * clusters / (clusters - 1.0))
     }
 
-    /// How many degrees of freedom the standard error has: `2K / (kurtosis - 1)`, at least 1, at most `K - 1`.
+    /// How many degrees of freedom the standard error has: `2K / skewness^2`, at least 1, at most `K - 1`.
     ///
-    /// When a few tasks carry all the spread (a rare event, a heavy tail), the estimated variance is itself uncertain,
-    /// and K - 1 would overstate what is known: two hit tasks in a hundred count as about four degrees of freedom.
+    /// When a few tasks on one side carry all the spread (a rare event, a long tail), the estimated variance is itself uncertain and
+    /// moves with the estimate, and K - 1 would overstate what is known: two hit tasks in a hundred count as about four degrees
+    /// of freedom. For a share that is Satterthwaite's `2K / (kurtosis - 1)`; a long tail on both sides makes a t interval
+    /// wider than it need be, not shorter, and costs nothing here.
     ///
     /// Satterthwaite (1946), An approximate distribution of estimates of variance components, Biometrics Bulletin 2,
-    /// with `Var(s^2) = sigma^4 (kurtosis - 1) / K`.
+    /// with `Var(s^2) = sigma^4 (kurtosis - 1) / K`; of the kurtosis, the part that skewness forces.
     pub fn degrees_of_freedom(&self) -> f64 {
         let clusters = self.clusters as f64;
-        let kurtosis = clusters * self.fourth_powers / (self.squares * self.squares);
         let most = (clusters - 1.0).max(1.0);
-        let effective = 2.0 * clusters / (kurtosis - 1.0);
-        // Two equal piles have kurtosis 1: nothing is uncertain about their spread.
-        if effective.is_finite() && effective > 0.0 { effective.clamp(1.0, most) } else { most }
+        let effective = 2.0 * clusters / self.skewness().powi(2);
+        if effective.is_finite() { effective.clamp(1.0, most) } else { most }
     }
 
     /// The t quantile of a two-sided interval at `level`.
@@ -75,30 +116,49 @@ impl Residuals {
         if skewness.is_finite() { skewness } else { 0.0 }
     }
 
-    /// The t interval around `value` that holds with and without skewness: from the lower of two lower ends to the higher of
-    /// two upper ends, one pair plain, one corrected by Hall's transformation. `None` as [`Self::variance`].
+    /// The interval around `value` that holds with and without skewness, and with tasks of unequal size: the hull of three t
+    /// intervals, one plain, one corrected by Hall's transformation, one from the exchangeable spread. `None` as
+    /// [`Self::variance`].
     ///
     /// The plain interval fails when a few tasks carry a one-sided statistic, the corrected one when a skewed sample
-    /// comes from a symmetric difference.
+    /// comes from a symmetric difference, both when one task is most of the data.
     ///
     /// Hall (1992), On the removal of skewness by transformation, J. Royal Statistical Society B 54.
     pub fn interval(&self, value: f64, level: f64) -> Option<Interval> {
         let standard_error = self.variance()?.sqrt();
         let quantile = self.quantile(level);
-        Some(Interval {
-            low: value - standard_error * self.skewed_quantile(quantile).max(quantile),
-            high: value - standard_error * self.skewed_quantile(-quantile).min(-quantile),
-        })
+        let other = self.exchangeable.map_or(0.0, |spread| spread.half_width(level));
+        let low = standard_error * self.skewed_quantile(quantile).max(quantile);
+        let high = -standard_error * self.skewed_quantile(-quantile).min(-quantile);
+        Some(Interval { low: value - low.max(other), high: value + high.max(other) })
     }
 
-    /// Two-sided p-value of "the statistic is 0": Student's t with K - 1 degrees of freedom, or t with its skewness removed,
-    /// whichever is larger; `None` as [`Self::variance`].
-    ///
-    /// Meant for differences. [`Self::interval`] has fewer degrees of freedom where a few tasks carry the spread,
-    /// which keeps its coverage far from 0 but would make the test miss its level; near its level the two may disagree.
+    /// Half the width of the t interval at `level`, the larger of the plain and the exchangeable one; `None` as
+    /// [`Self::variance`].
+    pub fn half_width(&self, level: f64) -> Option<f64> {
+        let own = self.quantile(level) * self.variance()?.sqrt();
+        Some(self.exchangeable.map_or(own, |spread| own.max(spread.half_width(level))))
+    }
+
+    /// Two-sided p-value of "the statistic is 0": the smallest level at which [`Self::interval`] does not hold 0, so that
+    /// interval and test cannot disagree. `None` as [`Self::variance`].
     pub fn p_value(&self, value: f64) -> Option<f64> {
         let t = value / self.variance()?.sqrt();
-        Some(t_two_sided(t.abs().min(self.unskewed(t).abs()), self.clusters as f64 - 1.0))
+        let own = t_two_sided(t.abs().min(self.unskewed(t).abs()), self.degrees_of_freedom());
+        let other = |spread: Exchangeable| t_two_sided(value / spread.variance.sqrt(), spread.degrees_of_freedom);
+        Some(own.max(self.exchangeable.map_or(0.0, other)))
+    }
+
+    /// As [`Self::p_value`] with tails that hold far out, where a family of tests reads them: with `2K / (kurtosis - 1)` degrees of
+    /// freedom, all of Satterthwaite's. Never smaller than [`Self::p_value`].
+    pub fn careful_p_value(&self, value: f64) -> Option<f64> {
+        let clusters = self.clusters as f64;
+        let t = value / self.variance()?.sqrt();
+        let kurtosis = clusters * self.fourth_powers / (self.squares * self.squares);
+        let effective = 2.0 * clusters / (kurtosis - 1.0);
+        let most = self.degrees_of_freedom();
+        let effective = if effective.is_finite() && effective > 0.0 { effective.clamp(1.0, most) } else { most };
+        Some(self.p_value(value)?.max(t_two_sided(t.abs().min(self.unskewed(t).abs()), effective)))
     }
 
     /// Hall's transformation of a t statistic: the inverse of [`Self::skewed_quantile`].
@@ -120,6 +180,52 @@ impl Residuals {
         }
         let inner = 1.0 + skewness * (quantile / clusters.sqrt() - skewness / (6.0 * clusters));
         3.0 / skewness * (inner.cbrt() - 1.0) * clusters.sqrt()
+    }
+}
+
+impl Exchangeable {
+    /// Fits `Var(residual / share) = a + b / share` to the tasks' plain residuals by two moments, one giving every task equal
+    /// weight and one its share, each with its expectation under the model; then the statistic has variance
+    /// `a sum share^2 + b`. A negative `a` or `b` is 0. `None` without spread or with fewer than three tasks.
+    fn of(parts: &[Part]) -> Option<Self> {
+        let sized = || parts.iter().filter(|part| part.share > 0.0);
+        let clusters = sized().count() as f64;
+        if clusters < 3.0 {
+            return None;
+        }
+        let sum = |of: &dyn Fn(&Part) -> f64| sized().map(of).sum::<f64>();
+        let squared_shares = sum(&|part| part.share * part.share);
+        let by_share = sum(&|part| part.residual * part.residual / part.share);
+        let equal = sum(&|part| (part.residual / part.share).powi(2));
+        // What each moment is expected to be: of b, then of a.
+        let expected = [
+            (clusters - 1.0, 1.0 - squared_shares),
+            (sum(&|part| 1.0 / part.share) - clusters, clusters - 2.0 + clusters * squared_shares),
+        ];
+        let determinant = expected[0].0 * expected[1].1 - expected[1].0 * expected[0].1;
+        let between = (expected[0].0 * equal - expected[1].0 * by_share) / determinant;
+        let within = (by_share * expected[1].1 - equal * expected[0].1) / determinant;
+        // With tasks of equal size the two cannot be told apart, and need not be.
+        let alike = determinant.abs() < 1e-9 * expected[0].0 * expected[1].1;
+        let (between, within) = match (between, within) {
+            _ if alike => (equal / expected[1].1, 0.0),
+            (between, _) if between < 0.0 => (0.0, by_share / expected[0].0),
+            (_, within) if within < 0.0 => (equal / expected[1].1, 0.0),
+            both => both,
+        };
+        let variance = between * squared_shares + within;
+        if !(variance > 0.0 && variance.is_finite()) {
+            return None;
+        }
+        let mut standardised = Residuals::default();
+        for part in sized() {
+            standardised.add(part.residual / (between * part.share * part.share + within * part.share).sqrt());
+        }
+        Some(Self { variance, degrees_of_freedom: standardised.degrees_of_freedom() })
+    }
+
+    fn half_width(self, level: f64) -> f64 {
+        t_quantile(0.5 + 0.5 * level, self.degrees_of_freedom) * self.variance.sqrt()
     }
 }
 

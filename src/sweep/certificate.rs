@@ -7,7 +7,10 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::results::by_saving;
 use crate::aggregate::{Group, LEVEL, Row, Unit, by_stack, unit_of, useful_parts};
-use crate::stats::certificate::{Calibration, Certificate, Verdict, certify, certify_unordered};
+use crate::stats::certificate::{
+    Calibration, Certificate, Promise, Rate, Verdict, certify, certify_labelled, certify_unordered,
+};
+use crate::stats::label_certificate::{LabelDoubt, LabelledTask};
 use crate::stats::multiplicity::holm;
 use crate::stats::{ClusterSums, Estimate, ratio_estimate};
 use crate::transcript::Outcome;
@@ -42,8 +45,12 @@ pub struct CertifiedSetting {
     pub name: String,
     /// Successful runs it stopped early.
     pub fes: u64,
-    /// The mean over tasks of the share of successful runs it stopped early: the risk certified.
+    /// The mean over tasks of the share of successful runs it stopped early.
     pub task_rate: Estimate,
+    /// The rate that is promised, as observed; of labels that err, corrected. Not a number where it is undefined.
+    pub risk: f64,
+    /// The share of all successful runs it stopped early.
+    pub pooled: f64,
     /// P-value of "the risk exceeds alpha".
     pub p: f64,
     /// The same by Holm over all settings; only without an order.
@@ -75,6 +82,8 @@ pub struct CorpusCertificate {
     pub successes: u64,
     /// Runs without the data some setting needs, left out.
     pub left_out: u64,
+    /// How the labels err, where that is part of the certificate.
+    pub doubt: Option<LabelDoubt>,
     /// What savings are counted in.
     pub unit: Unit,
 }
@@ -85,7 +94,7 @@ impl CorpusCertificate {
     /// A false early stop that nothing verifies counts as one, and so does a success whose recorded path was left
     /// before the end. A run on which some setting cannot be evaluated is left out for all of them: that a rule was
     /// silent without data says nothing about it.
-    pub fn of(rows: &[Row], ordering: &Ordering, alpha: f64, delta: f64) -> Self {
+    pub fn of(rows: &[Row], ordering: &Ordering, promise: Promise, doubt: Option<LabelDoubt>) -> Self {
         let dark: BTreeSet<(&str, &str)> = rows
             .iter()
             .filter(|row| !row.not_evaluable.is_empty())
@@ -104,13 +113,16 @@ impl CorpusCertificate {
         let calibration = calibration(&ordered);
         let usefuls: Vec<Estimate> =
             ordered.iter().map(|group| ratio_estimate(&by_task(group, |row| useful_parts(row, unit)), LEVEL)).collect();
-        let certificate = match ordering {
-            Ordering::Fixed(_) => certify(&calibration, alpha, delta),
+        let preference = match ordering {
+            Ordering::Fixed(_) => None,
             Ordering::Unordered { preference } => {
-                let preference =
-                    preference.clone().unwrap_or_else(|| by_saving(usefuls.iter().map(|useful| useful.value)));
-                certify_unordered(&calibration, &preference, alpha, delta)
+                Some(preference.clone().unwrap_or_else(|| by_saving(usefuls.iter().map(|useful| useful.value))))
             }
+        };
+        let certificate = match (doubt, &preference) {
+            (Some(doubt), preference) => certify_labelled(&labelled(&ordered), preference.as_deref(), doubt, promise),
+            (None, None) => certify(&calibration, promise),
+            (None, Some(preference)) => certify_unordered(&calibration, preference, promise),
         };
         let one: &[&Row] = ordered.first().map_or(&[], |group| &group.rows);
         Self {
@@ -127,6 +139,7 @@ impl CorpusCertificate {
             runs: one.len() as u64,
             successes: calibration.successes.iter().sum(),
             left_out: dark.len() as u64,
+            doubt,
             certificate,
             unit,
         }
@@ -142,19 +155,56 @@ impl CorpusCertificate {
 
     /// What came of it, in one sentence.
     pub fn sentence(&self) -> String {
-        let Certificate { alpha, delta, tasks, verdict, .. } = &self.certificate;
-        let claim = format!("{} % with confidence {} %", percent(*alpha), percent(1.0 - delta));
+        let Certificate { promise, tasks, verdict, .. } = &self.certificate;
+        let claim = format!("{} % with confidence {} %", percent(promise.alpha), percent(1.0 - promise.delta));
+        let rate = match promise.rate {
+            Rate::TaskAveraged => "averaged over tasks",
+            Rate::RunWeighted => "of all successful runs",
+        };
         match (verdict, self.chosen()) {
             (Verdict::Certified(_), Some(chosen)) => {
-                format!("certified: `{}` has a false-early-stop rate of at most {claim}", chosen.name)
+                let seen = format!(
+                    "{} % averaged over tasks, {} % of all successful runs",
+                    rounded(chosen.task_rate.value.unwrap_or(f64::NAN)),
+                    rounded(chosen.pooled)
+                );
+                format!(
+                    "certified: `{}` has a false-early-stop rate, {rate}, of at most {claim} (seen: {seen})",
+                    chosen.name
+                )
             }
-            (Verdict::NeedsMoreTasks(more), _) => format!(
-                "no setting can be certified at {claim}; needs at least {more} more tasks with a success and without a \
-                 false early stop, beside the {tasks} there are"
-            ),
+            (Verdict::NeedsMoreTasks { at_least, about }, _) => {
+                let about = about
+                    .map_or_else(String::new, |about| format!("; about {about} in all if the next are like these"));
+                format!(
+                    "no setting can be certified at {claim}; needs at least {at_least} more tasks with a success and \
+                     without a false early stop, beside the {tasks} there are{about}"
+                )
+            }
+            (Verdict::TooHigh, _) => {
+                let first = self.most_conservative();
+                let of = first.map_or_else(String::new, |(name, risk)| {
+                    format!(
+                        ": the most conservative, `{name}`, already stops {} % of the successes early",
+                        rounded(risk)
+                    )
+                });
+                format!("no setting can be certified at {claim}{of}; try a looser limit, more tasks will not do")
+            }
             _ => format!("no setting can be certified at {claim}, whatever the number of tasks"),
         }
     }
+
+    /// The setting with the smallest risk seen, and that.
+    fn most_conservative(&self) -> Option<(&str, f64)> {
+        let risks = self.settings.iter().map(|setting| (setting.name.as_str(), setting.risk));
+        risks.filter(|(_, risk)| risk.is_finite()).min_by(|a, b| a.1.total_cmp(&b.1))
+    }
+}
+
+/// A share in percent with one digit.
+fn rounded(share: f64) -> String {
+    format!("{:.1}", share * 100.0)
 }
 
 /// A share in percent, without a binary tail.
@@ -187,6 +237,8 @@ fn settings(
                 name: group.stack.to_string(),
                 fes: group.rows.iter().filter(|row| is_lost(row)).count() as u64,
                 task_rate,
+                risk: tested.risk,
+                pooled: tested.pooled,
                 p: tested.p,
                 p_adjusted: (!fixed).then_some(adjusted),
                 passed: tested.passed,
@@ -203,13 +255,13 @@ fn is_lost(row: &Row) -> bool {
 }
 
 fn calibration(groups: &[&Group<'_>]) -> Calibration {
-    let tasks: BTreeMap<(&str, &str), u64> = groups.first().map_or_else(BTreeMap::new, |group| {
-        let mut tasks = BTreeMap::new();
-        for row in group.rows.iter().filter(|row| row.outcome == Outcome::Success) {
-            *tasks.entry(row.cluster()).or_default() += 1;
-        }
-        tasks
-    });
+    let mut tasks: BTreeMap<(&str, &str), (u64, u64)> = BTreeMap::new();
+    for row in groups.first().iter().flat_map(|group| &group.rows).filter(|row| row.outcome != Outcome::Unknown) {
+        let (successes, runs) = tasks.entry(row.cluster()).or_default();
+        *successes += u64::from(row.outcome == Outcome::Success);
+        *runs += 1;
+    }
+    tasks.retain(|_, (successes, _)| *successes > 0);
     let early_stops = groups.iter().map(|group| {
         let mut lost: BTreeMap<(&str, &str), u64> = tasks.keys().map(|task| (*task, 0)).collect();
         for row in group.rows.iter().filter(|row| is_lost(row)) {
@@ -217,7 +269,30 @@ fn calibration(groups: &[&Group<'_>]) -> Calibration {
         }
         lost.into_values().collect()
     });
-    Calibration { early_stops: early_stops.collect(), successes: tasks.into_values().collect() }
+    Calibration {
+        early_stops: early_stops.collect(),
+        successes: tasks.values().map(|task| task.0).collect(),
+        runs: tasks.values().map(|task| task.1).collect(),
+    }
+}
+
+/// For each setting the graded runs of every task: stopped early or not, labelled a success or not. A stop counts unless
+/// the label shows that the success was secured.
+fn labelled(groups: &[&Group<'_>]) -> Vec<Vec<LabelledTask>> {
+    let of = |group: &&Group<'_>| {
+        let mut tasks: BTreeMap<(&str, &str), LabelledTask> = BTreeMap::new();
+        for row in group.rows.iter().filter(|row| row.outcome != Outcome::Unknown) {
+            let task = tasks.entry(row.cluster()).or_default();
+            match (row.outcome == Outcome::Success, is_lost(row), row.is_stop()) {
+                (true, true, _) => task.stopped_success += 1,
+                (true, false, _) => task.kept_success += 1,
+                (false, _, true) => task.stopped_failure += 1,
+                (false, _, false) => task.kept_failure += 1,
+            }
+        }
+        tasks.into_values().collect()
+    };
+    groups.iter().map(of).collect()
 }
 
 fn by_task(group: &Group<'_>, parts: impl Fn(&Row) -> Option<(f64, f64)>) -> Vec<ClusterSums> {

@@ -8,7 +8,7 @@ use crate::aggregate::{
     summarise, unit_of, useful_parts,
 };
 use crate::stats::bootstrap::REPLICATES;
-use crate::stats::labels::LabelErrors;
+use crate::stats::label_certificate::ErrorRates;
 use crate::stats::{Adjustment, PairedSums, RangeEstimate, Resamples, cluster_key};
 
 /// What to compute.
@@ -17,7 +17,7 @@ pub struct ResultOptions {
     /// Position of the setting the others are compared with.
     pub baseline: Option<usize>,
     /// How the labels err, if they do.
-    pub label_errors: Option<LabelErrors>,
+    pub label_errors: Option<ErrorRates>,
     /// Seed of the resamples.
     pub seed: u64,
 }
@@ -137,7 +137,7 @@ fn differences(
     let Some((at_baseline, base)) = baseline.and_then(|at| Some((at, groups.get(at)?))) else { return all };
     let others: Vec<usize> = (0..groups.len()).filter(|at| *at != at_baseline).collect();
     let sums: Vec<Vec<PairedSums>> = others.iter().map(|at| paired(&groups[*at], base, parts)).collect();
-    for (at, difference) in others.into_iter().zip(family(&sums, resamples, |_, own| own.p)) {
+    for (at, difference) in others.into_iter().zip(family(&sums, resamples)) {
         all[at] = Some(difference);
     }
     all

@@ -4,22 +4,24 @@
 mod study;
 
 use proptest::prelude::*;
+use study::worlds::{self, Sizes};
 use study::{Corpus, Row, bounds as bound_study, certificates, intervals, sweeps, tests as test_study};
 use whenstop::stats::bounds::{Dominance, difference_bounds, dominance};
-use whenstop::stats::certificate::{Bound, Verdict, certify_unordered, hoeffding_bentkus, tasks_needed};
+use whenstop::stats::certificate::{Bound, Verdict, certify_unordered, hoeffding_bentkus};
 use whenstop::stats::cluster::spread;
 use whenstop::stats::difference::bootstrap_difference;
 use whenstop::stats::frontier::{Tradeoff, hypervolume, membership, on_frontier};
+use whenstop::stats::gaffke::Surpluses;
 use whenstop::stats::incidence::{End, Ending, cumulative_incidence, incidence_band};
 use whenstop::stats::interval::{clopper_pearson, upper_limit, wilson};
-use whenstop::stats::labels::{CheckedLabels, Correction, LabelErrors};
+use whenstop::stats::labels::{Correction, LabelErrors};
 use whenstop::stats::multiplicity::{benjamini_hochberg, holm, max_t};
 use whenstop::stats::paired::{durkalski, mcnemar_exact, obuchowski, sign_flip};
 use whenstop::stats::split::{Part, split_tasks};
 use whenstop::stats::{
-    Adjustment, BoundSums, Calibration, ClusterSums, Contrast, Interval, Method, PairedCounts, PairedSums,
-    RatioDifference, Replicates, Resamples, SweepTest, adjust_sweep, bound_difference, bound_mean, certify,
-    cluster_key, ratio_difference, ratio_estimate,
+    Adjustment, BoundSums, Calibration, ClusterSums, Contrast, Interval, Method, PairedCounts, PairedSums, Promise,
+    Rate, RatioDifference, Resamples, SweepTest, adjust_sweep, bound_difference, bound_mean, certify, cluster_key,
+    ratio_difference, ratio_estimate,
 };
 
 /// `actual` printed with as many digits as `expected` has.
@@ -207,7 +209,7 @@ fn max_t_pays_once_for_copies_and_names_the_undefined() {
     let one = RatioDifference::new(&tasks).unwrap().into_contrast();
     let alone = max_t(std::slice::from_ref(&one), &resamples)[0].unwrap();
     let mut none = one.clone();
-    none.influence = vec![0.0; 40];
+    none.scores = vec![0.0; 40];
     let mut zero = none.clone();
     zero.value = 0.0;
     let adjusted = max_t(&[one.clone(), one.clone(), none.clone(), one.clone(), zero.clone()], &resamples);
@@ -219,8 +221,8 @@ fn max_t_pays_once_for_copies_and_names_the_undefined() {
 #[test]
 fn a_sweep_is_adjusted_by_what_holds_for_its_tests_and_tasks() {
     let adjusted = |clusters: usize, own: &[Option<f64>]| {
-        let influence: Vec<f64> = (0..clusters).map(|at| if at % 2 == 0 { 0.01 } else { -0.01 }).collect();
-        let contrast = Contrast { value: 0.1, influence, clusters: clusters as u64 };
+        let scores: Vec<f64> = (0..clusters).map(|at| if at % 2 == 0 { 0.03 } else { -0.01 }).collect();
+        let contrast = Contrast { value: 0.1, scores, clusters: clusters as u64 };
         let tests: Vec<SweepTest> = own.iter().map(|p| SweepTest { p: *p, contrast: Some(contrast.clone()) }).collect();
         let keys: Vec<u64> = (0..clusters).map(|at| cluster_key(&format!("t{at}"))).collect();
         adjust_sweep(&tests, &Resamples::new(&keys, 200, 3))
@@ -234,7 +236,7 @@ fn a_sweep_is_adjusted_by_what_holds_for_its_tests_and_tasks() {
     assert_eq!(few_tasks[1], None);
     assert_eq!(adjusted(60, &[Some(0.01); 4]).1, Adjustment::Holm, "a handful");
     let (many, method) = adjusted(20, &[Some(0.01), Some(0.01), None, Some(0.01), Some(0.01)]);
-    assert_eq!((method, many[2], many[0] == many[4]), (Adjustment::MaxT, None, true));
+    assert_eq!((method, many[2], many[0] == many[4]), (Adjustment::HolmAndMaxT, None, true));
 }
 
 #[test]
@@ -301,9 +303,7 @@ fn incidence_band_surrounds_the_curve() {
         .map(|at| Ending { at: f64::from(at % 10), end: if at % 3 == 0 { End::Success } else { End::Failure } })
         .collect();
     let task_of: Vec<usize> = (0..90).map(|at| at / 3).collect();
-    let keys: Vec<u64> = (0..30).map(|at| cluster_key(&format!("t{at}"))).collect();
-    let resamples = Resamples::new(&keys, 500, 1);
-    let band = incidence_band(&runs, &task_of, &resamples, &[4.0, 9.0], 0.95);
+    let band = incidence_band(&runs, &task_of, &[4.0, 9.0], 0.95);
     let curve = cumulative_incidence(&runs);
     assert!(band[0].unwrap().contains(curve.by(4.0).unwrap()) && band[1].unwrap().contains(curve.by(9.0).unwrap()));
     assert!(band[0].unwrap().width() > 0.02);
@@ -327,15 +327,20 @@ fn hoeffding_bentkus_golden() {
 #[test]
 fn clean_tasks_needed_golden() {
     let table = [
-        (0.01, [(0, 0.05, 299), (0, 0.1, 230), (1, 0.05, 473), (2, 0.05, 628), (3, 0.05, 773), (5, 0.05, 1049)]),
+        (0.01, [(0_u64, 0.05, 299), (0, 0.1, 230), (1, 0.05, 473), (2, 0.05, 628), (3, 0.05, 773), (5, 0.05, 1049)]),
         (0.02, [(0, 0.05, 149), (0, 0.1, 114), (1, 0.05, 236), (2, 0.05, 313), (3, 0.05, 386), (5, 0.05, 523)]),
         (0.05, [(0, 0.05, 59), (0, 0.1, 45), (1, 0.05, 93), (2, 0.05, 124), (3, 0.05, 153), (5, 0.05, 208)]),
         (0.1, [(0, 0.05, 29), (0, 0.1, 22), (1, 0.05, 46), (2, 0.05, 61), (3, 0.05, 76), (5, 0.05, 103)]),
     ];
     for (alpha, row) in table {
         for (stops, delta, tasks) in row {
-            let needed = tasks_needed(Bound::Binomial, f64::from(stops), alpha, delta);
-            assert_eq!(needed, Some(tasks), "alpha {alpha}, delta {delta}, {stops} false early stops");
+            let losses = vec![1.0; stops as usize];
+            let needed = Surpluses::of_losses(losses, alpha).clean_tasks_needed(delta);
+            assert_eq!(
+                needed.map(|clean| clean + stops),
+                Some(tasks),
+                "alpha {alpha}, delta {delta}, {stops} false early stops"
+            );
         }
     }
 }
@@ -343,20 +348,49 @@ fn clean_tasks_needed_golden() {
 #[test]
 fn certificate_walks_in_order_and_refuses_with_a_number() {
     let stops = |count: u64| (0..100).map(|at| u64::from(at < count)).collect::<Vec<_>>();
-    let calibration =
-        |early: &[u64]| Calibration { successes: vec![1; 100], early_stops: early.iter().map(|n| stops(*n)).collect() };
-    let verdict = |early: &[u64]| certify(&calibration(early), 0.05, 0.05).verdict;
+    let calibration = |early: &[u64]| Calibration {
+        successes: vec![1; 100],
+        runs: vec![],
+        early_stops: early.iter().map(|n| stops(*n)).collect(),
+    };
+    let verdict = |early: &[u64]| certify(&calibration(early), Promise::new(0.05, 0.05)).verdict;
     assert_eq!(verdict(&[0, 1, 20, 0]), Verdict::Certified(1), "what lies beyond a failure is never tested");
-    assert_eq!(verdict(&[3, 0]), Verdict::NeedsMoreTasks(53));
+    assert_eq!(verdict(&[3, 0]), Verdict::NeedsMoreTasks { at_least: 53, about: Some(614) });
+    assert_eq!(verdict(&[7, 0]), Verdict::TooHigh, "more tasks would not do");
     assert_eq!(verdict(&[]), Verdict::Impossible);
-    assert_eq!(
-        certify(&Calibration { successes: vec![0; 9], early_stops: vec![vec![0; 9]] }, 0.05, 0.1).verdict,
-        Verdict::NeedsMoreTasks(45)
-    );
-    let grid = certify_unordered(&calibration(&[9, 0, 0]), &[1, 2, 0], 0.05, 0.05);
+    let none = Calibration { successes: vec![0; 9], runs: vec![], early_stops: vec![vec![0; 9]] };
+    let needed = Verdict::NeedsMoreTasks { at_least: 45, about: None };
+    assert_eq!(certify(&none, Promise::new(0.05, 0.1)).verdict, needed);
+    let grid = certify_unordered(&calibration(&[9, 0, 0]), &[1, 2, 0], Promise::new(0.05, 0.05));
     assert_eq!(grid.verdict, Verdict::Certified(2));
-    let several = Calibration { successes: vec![3; 100], early_stops: vec![vec![0; 100]] };
-    assert_eq!(certify(&several, 0.05, 0.05).bound, Bound::HoeffdingBentkus);
+    let several = Calibration { successes: vec![3; 100], runs: vec![], early_stops: vec![vec![0; 100]] };
+    assert_eq!(certify(&several, Promise::new(0.05, 0.05)).promise.bound, Bound::Gaffke);
+    assert_eq!(certify(&calibration(&[0]), Promise::new(0.05, 0.05)).promise.bound, Bound::Binomial);
+}
+
+#[test]
+fn the_run_weighted_rate_is_certified_by_its_golden_values() {
+    // (runs, successes, early stops) of each task.
+    let tasks = [(60, (4, 4, 0)), (20, (4, 2, 0)), (3, (4, 4, 1)), (1, (4, 3, 2)), (6, (4, 0, 0))];
+    let tasks: Vec<(u64, u64, u64)> = tasks.iter().flat_map(|(n, task)| std::iter::repeat_n(*task, *n)).collect();
+    let calibration = Calibration {
+        runs: tasks.iter().map(|task| task.0).collect(),
+        successes: tasks.iter().map(|task| task.1).collect(),
+        early_stops: vec![tasks.iter().map(|task| task.2).collect()],
+    };
+    let promise = Promise { rate: Rate::RunWeighted, ..Promise::new(0.05, 0.1) };
+    check(certify(&calibration, promise).tested[0].p, "0.104703");
+}
+
+#[test]
+fn a_setting_may_pass_by_tasks_and_not_by_runs() {
+    // Thirty runs of one task, all stopped, beside a hundred tasks of one run each.
+    let successes: Vec<u64> = std::iter::once(30).chain(std::iter::repeat_n(1, 100)).collect();
+    let stops: Vec<u64> = std::iter::once(30).chain(std::iter::repeat_n(0, 100)).collect();
+    let calibration = Calibration { runs: successes.clone(), successes, early_stops: vec![stops] };
+    let certificate = certify(&calibration, Promise::new(0.05, 0.1));
+    assert_eq!(certificate.verdict, Verdict::Certified(0));
+    assert!(certificate.tested[0].risk < 0.01 && certificate.tested[0].pooled > 0.2);
 }
 
 #[test]
@@ -365,10 +399,6 @@ fn rogan_gladen_golden() {
     check(labels.correct(0.3).0.unwrap(), "0.285714");
     assert_eq!(labels.correct(0.05), (Some(0.0), Correction::Clipped));
     assert_eq!(LabelErrors { sensitivity: 0.4, specificity: 0.6 }.correct(0.3), (None, Correction::Undefined));
-    let observed = Replicates { values: vec![0.3; 1000], dropped: 2 };
-    let corrected = CheckedLabels { successes: (50, 40), failures: (50, 45) }.correct_replicates(&observed, 1);
-    assert!(corrected.interval(0.95).unwrap().contains(0.285_714) && corrected.standard_error().unwrap() > 0.02);
-    assert_eq!(corrected.dropped, 2);
 }
 
 #[test]
@@ -480,7 +510,7 @@ fn printed_intervals_cover_the_truth_as_often_as_they_say() {
     for method in ["after-rework", "per-success"] {
         check_share(&intervals::free_ratios(corpus, 300), method, "coverage", 0.93..=0.98);
     }
-    check_share(&intervals::budget(corpus, 60, 150), "printed", "coverage", 0.90..=0.98);
+    check_share(&intervals::budget(corpus, 60), "printed", "coverage", 0.90..=0.98);
 }
 
 #[test]
@@ -496,9 +526,29 @@ fn paired_tests_and_sweeps_rarely_cry_wolf() {
 fn certificates_are_violated_at_most_as_often_as_they_say() {
     for (tasks, trials) in [(60, 1), (60, 3), (120, 1)] {
         let corpus = Corpus { tasks, trials, even: true, icc: 0.3, effect: 0.1 };
-        let bound = if trials == 1 { "exact-binomial" } else { "hoeffding-bentkus" };
+        let bound = if trials == 1 { "exact-binomial" } else { "gaffke" };
         check_share(&certificates::walk(corpus, 300), bound, "violated", 0.0..=certificates::DELTA);
     }
+}
+
+#[test]
+fn worlds_with_a_giant_task_or_judges_that_err_hold_too() {
+    let corpus = Corpus { tasks: 60, trials: 4, even: true, icc: 0.3, effect: 0.3 };
+    for sizes in [Sizes::Giant, Sizes::OneToThirty] {
+        check_share(&worlds::rate(sizes, corpus, 200), "printed", "coverage", 0.93..=1.0);
+        let rows = worlds::difference(sizes, corpus, 200);
+        check_share(&rows, "printed", "coverage", 0.93..=1.0);
+        check_share(&rows, "printed", "disagree", 0.0..=0.0);
+    }
+    let alike = Corpus { effect: 8.0, ..corpus };
+    let rows = worlds::alike(Sizes::OneToThirty, alike, 30);
+    for measure in ["family-wise-kills", "family-wise-savings", "any-beaten"] {
+        check_share(&rows, "printed", measure, 0.0..=0.06);
+    }
+    let judge = Corpus { effect: 0.2, ..corpus };
+    check_share(&worlds::judged_certificate(judge, 100), "printed", "violated", 0.0..=0.1);
+    check_share(&worlds::checked_labels(Corpus { effect: 0.1, ..corpus }, 60), "printed", "coverage", 0.93..=0.98);
+    check_share(&worlds::given_up(Corpus { effect: 0.8, ..corpus }, 60), "printed", "truth-within", 0.95..=1.0);
 }
 
 #[test]

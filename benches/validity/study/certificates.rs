@@ -2,7 +2,7 @@
 
 use whenstop::stats::certificate::Verdict;
 use whenstop::stats::distribution::normal_quantile;
-use whenstop::stats::{Calibration, certify};
+use whenstop::stats::{Bound, Calibration, Promise, certify};
 
 use super::{Corpus, Row, repeat};
 
@@ -14,7 +14,8 @@ const RISKS: [f64; 7] = [0.2, 0.5, 0.8, 1.001, 1.2, 1.5, 2.0];
 /// Nested settings of known risk; `effect` is alpha, `trials` the successful runs per task.
 pub(crate) fn walk(corpus: Corpus, repetitions: u64) -> Vec<Row> {
     repeat("certificate", corpus, repetitions, |random, tally| {
-        let mut calibration = Calibration { successes: Vec::new(), early_stops: vec![Vec::new(); RISKS.len()] };
+        let mut calibration =
+            Calibration { successes: Vec::new(), runs: Vec::new(), early_stops: vec![Vec::new(); RISKS.len()] };
         let limits = RISKS.map(|risk| normal_quantile(risk * corpus.effect));
         for _ in 0..corpus.tasks {
             let task = corpus.icc.sqrt() * random.normal();
@@ -25,13 +26,15 @@ pub(crate) fn walk(corpus: Corpus, repetitions: u64) -> Vec<Row> {
                 stops.push(latent.iter().filter(|latent| **latent < limit).count() as u64);
             }
         }
-        let certificate = certify(&calibration, corpus.effect, DELTA);
-        let chosen = match certificate.verdict {
-            Verdict::Certified(at) => Some(at),
-            Verdict::NeedsMoreTasks(_) | Verdict::Impossible => None,
-        };
-        let method = certificate.bound.name();
-        tally.note(method, "violated", Some(chosen.is_some_and(|at| RISKS[at] > 1.0)));
-        tally.note(method, "certified", Some(chosen.is_some()));
+        for bound in [Bound::Gaffke, Bound::Betting] {
+            let certificate = certify(&calibration, Promise { bound, ..Promise::new(corpus.effect, DELTA) });
+            let chosen = match certificate.verdict {
+                Verdict::Certified(at) => Some(at),
+                _ => None,
+            };
+            let method = certificate.promise.bound.name();
+            tally.note(method, "violated", Some(chosen.is_some_and(|at| RISKS[at] > 1.0)));
+            tally.note(method, "certified", Some(chosen.is_some()));
+        }
     })
 }

@@ -6,13 +6,13 @@ use whenstop::stats::estimate::free_ratio_estimate;
 use whenstop::stats::incidence::{End, Ending, incidence_band};
 use whenstop::stats::interval::{Interval, wilson};
 use whenstop::stats::labels::LabelErrors;
-use whenstop::stats::{ClusterSums, Resamples, ratio_estimate};
+use whenstop::stats::{ClusterSums, Resamples, positive_ratio_estimate, ratio_estimate};
 
 use super::{Corpus, Row, Tally, keys, random::Random, repeat};
 
 const LEVEL: f64 = 0.95;
 /// The share of corpora on which the percentile bootstrap is tried.
-const BOOTSTRAPPED: f64 = 0.25;
+const BOOTSTRAPPED: f64 = 0.1;
 
 /// A rate of `effect` over runs.
 pub(crate) fn rate(corpus: Corpus, repetitions: u64, replicates: usize) -> Vec<Row> {
@@ -91,7 +91,7 @@ fn note(clusters: &[ClusterSums], truth: f64, replicates: usize, random: &mut Ra
 
 /// The share of runs with success by budget 1: exponential times to success and to failure, tasks of two kinds
 /// (`icc` sets how far apart), a cap at budget 1.5.
-pub(crate) fn budget(corpus: Corpus, repetitions: u64, replicates: usize) -> Vec<Row> {
+pub(crate) fn budget(corpus: Corpus, repetitions: u64) -> Vec<Row> {
     let rates = |easy: bool| if easy { 1.0 + 2.0 * corpus.icc } else { 1.0 - corpus.icc };
     let by_one = |easy: bool| {
         let success = corpus.effect * rates(easy);
@@ -117,8 +117,7 @@ pub(crate) fn budget(corpus: Corpus, repetitions: u64, replicates: usize) -> Vec
                 task_of.push(task);
             }
         }
-        let resamples = Resamples::new(&keys(corpus.tasks, random), replicates, random.bits());
-        let band = incidence_band(&runs, &task_of, &resamples, &[1.0], LEVEL);
+        let band = incidence_band(&runs, &task_of, &[1.0], LEVEL);
         let covers = band.first().copied().flatten().map(|interval| interval.contains(truth));
         tally.note("printed", "coverage", covers);
     })
@@ -145,12 +144,10 @@ pub(crate) fn free_ratios(corpus: Corpus, repetitions: u64) -> Vec<Row> {
             rework.push(own_rework);
             spent.push(own_spent);
         }
-        for (name, tasks, truth) in
-            [("after-rework", &rework, 0.2 * corpus.effect), ("per-success", &spent, mean / corpus.effect)]
-        {
-            let interval = free_ratio_estimate(tasks, LEVEL).interval;
-            tally.note(name, "coverage", interval.map(|interval| interval.contains(truth)));
-        }
+        let rework = free_ratio_estimate(&rework, LEVEL).interval;
+        tally.note("after-rework", "coverage", rework.map(|interval| interval.contains(0.2 * corpus.effect)));
+        let spent = positive_ratio_estimate(&spent, LEVEL).interval;
+        tally.note("per-success", "coverage", spent.map(|interval| interval.contains(mean / corpus.effect)));
     })
 }
 

@@ -3,10 +3,14 @@
 pub(crate) mod bounds;
 pub(crate) mod certificates;
 pub(crate) mod intervals;
+#[cfg(not(test))]
+pub(crate) mod power;
 pub(crate) mod random;
 pub(crate) mod summary;
 pub(crate) mod sweeps;
 pub(crate) mod tests;
+#[cfg_attr(test, expect(dead_code, reason = "the tests repeat a part of the study"))]
+pub(crate) mod worlds;
 
 use std::collections::BTreeMap;
 

@@ -36,15 +36,15 @@ pub(crate) fn rates(corpus: Corpus, repetitions: u64, replicates: usize, half_di
         }
         let contrasts: Vec<Contrast> =
             tasks.iter().filter_map(|tasks| RatioDifference::new(tasks)).map(RatioDifference::into_contrast).collect();
+        let tests: Vec<SweepTest> =
+            tasks.iter().filter_map(|tasks| RatioDifference::new(tasks)).map(RatioDifference::into_test).collect();
         let resamples = Resamples::new(&keys(corpus.tasks, random), replicates, random.bits());
         let plain: Vec<f64> = contrasts.iter().map(|contrast| single(contrast, corpus.tasks)).collect();
         let alike = |at: usize| !half_differ || at.is_multiple_of(2);
         let any = |p: &[f64]| Some(p.iter().enumerate().any(|(at, p)| alike(at) && *p <= ALPHA));
         tally.note("unadjusted", "family-wise", any(&plain));
         tally.note("holm", "family-wise", any(&holm(&plain)));
-        let tests =
-            contrasts.into_iter().zip(&plain).map(|(contrast, p)| SweepTest { p: Some(*p), contrast: Some(contrast) });
-        let (adjusted, _) = adjust_sweep(&tests.collect::<Vec<_>>(), &resamples);
+        let (adjusted, _) = adjust_sweep(&tests, &resamples);
         let adjusted: Vec<f64> = adjusted.into_iter().map(|p| p.unwrap_or(1.0)).collect();
         tally.note("printed", "family-wise", any(&adjusted));
         if half_differ {
@@ -66,8 +66,9 @@ fn chain(random: &mut Random) -> Vec<f64> {
         .collect()
 }
 
+/// Student's t over tasks, as if all were of one size.
 fn single(contrast: &Contrast, tasks: usize) -> f64 {
-    let squares: f64 = contrast.influence.iter().map(|e| e * e).sum();
     let n = tasks as f64;
+    let squares: f64 = contrast.scores.iter().map(|score| (score - contrast.value / n).powi(2)).sum();
     if squares > 0.0 { t_two_sided(contrast.value / (squares * n / (n - 1.0)).sqrt(), n - 1.0) } else { 1.0 }
 }

@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::{Args, Judged, Parts};
 use crate::aggregate::{LEVEL, Row};
 use crate::stats::bootstrap::REPLICATES;
+use crate::stats::label_certificate::ErrorRates;
 use crate::sweep::{Axis, Grid, fingerprint};
 
 /// `manifest.json` of a sweep.
@@ -31,6 +32,8 @@ pub(super) struct Manifest {
     saved_unit: &'static str,
     label_sensitivity: Option<f64>,
     label_specificity: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    label_checked: Option<[u64; 4]>,
     assumptions: Vec<&'static str>,
 }
 
@@ -43,7 +46,7 @@ struct ManifestAxis {
 impl Manifest {
     /// The manifest of a sweep just made.
     pub(super) fn of(args: &Args, grid: &Grid, parts: &Parts, judged: &Judged) -> Self {
-        let errors = args.errors.errors();
+        let errors = judged.label_errors.and_then(ErrorRates::errors);
         let axis = |axis: &Axis| ManifestAxis { signal: axis.name(), limits: axis.limits().to_vec() };
         let first = grid.settings.first().map(crate::sweep::Setting::name);
         let one: Vec<&Row> = parts.reported.iter().filter(|row| Some(&*row.stack) == first).collect();
@@ -69,6 +72,7 @@ impl Manifest {
             saved_unit: judged.reported.unit.name(),
             label_sensitivity: errors.map(|errors| errors.sensitivity),
             label_specificity: errors.map(|errors| errors.specificity),
+            label_checked: judged.label_errors.and_then(ErrorRates::counts),
             assumptions: args.assumptions.assumptions().names(),
         }
     }

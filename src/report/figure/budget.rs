@@ -209,6 +209,8 @@ mod tests {
             runs,
             tasks: runs,
             cut_off: 0,
+            informative: 0,
+            most: crate::stats::incidence::cumulative_incidence(&[]),
             curve: crate::stats::incidence::cumulative_incidence(&[]),
             band: Vec::new(),
         };

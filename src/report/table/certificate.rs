@@ -13,11 +13,14 @@ pub fn certificate(certificate: &CorpusCertificate) -> Table {
         line.push("successes", Cell::Count(certificate.successes));
         line.push("tasks", Cell::Count(certificate.certificate.tasks));
         line.push_estimate("task_fes_rate", "tasks with a success", &setting.task_rate);
+        line.push("pooled_fes_rate", Cell::number(finite(setting.pooled)));
+        line.push("certified_rate", Cell::Text(certificate.certificate.promise.rate.name().to_owned()));
+        line.push("risk", Cell::number(finite(setting.risk)));
         line.push("p", Cell::number(Some(setting.p)));
         if let Some(p_adjusted) = setting.p_adjusted {
             line.push("p_adjusted", Cell::number(Some(p_adjusted)));
         }
-        line.push("bound", Cell::Text(certificate.certificate.bound.name().to_owned()));
+        line.push("bound", Cell::Text(certificate.certificate.promise.bound.name().to_owned()));
         line.push("result", Cell::Text(result(setting, chosen).to_owned()));
         line.push("saved_unit", Cell::Text(certificate.unit.name().to_owned()));
         line.push_estimate("useful_saved_ratio", &format!("{} recorded", certificate.unit.name()), &setting.useful);
@@ -33,7 +36,11 @@ pub fn certificate_overview(certificate: &CorpusCertificate) -> Table {
         let mut line = Line::default();
         line.push("setting", Cell::Text(setting.name.clone()));
         line.push("killed", Cell::Text(format!("{} of {}", setting.fes, certificate.successes)));
-        line.push("killed, mean over tasks", Cell::percent(setting.task_rate.value));
+        line.push("of all", Cell::percent(finite(setting.pooled)));
+        line.push("mean over tasks", Cell::percent(setting.task_rate.value));
+        if certificate.doubt.is_some() {
+            line.push("corrected", Cell::percent(finite(setting.risk)));
+        }
         line.push("p", Cell::Text(format!("{:.4}", setting.p)));
         if let Some(p_adjusted) = setting.p_adjusted {
             line.push("p adjusted", Cell::Text(format!("{p_adjusted:.4}")));
@@ -43,6 +50,11 @@ pub fn certificate_overview(certificate: &CorpusCertificate) -> Table {
         line
     });
     Table::of(lines.collect())
+}
+
+/// A number, if it is one.
+fn finite(number: f64) -> Option<f64> {
+    number.is_finite().then_some(number)
 }
 
 fn result(setting: &CertifiedSetting, chosen: Option<&str>) -> &'static str {

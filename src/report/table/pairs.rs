@@ -19,8 +19,8 @@ fn line(pair: &Pair) -> Line {
     line.push("fes_only_here", Cell::Count(pair.killed_here));
     line.push("fes_only_baseline", Cell::Count(pair.killed_there));
     line.push_comparison("fes_rate_difference", "tasks with a success", Some(&pair.fes_rate.comparison));
-    line.push("fes_test", Cell::Text(pair.fes_test.method.name().to_owned()));
-    line.push("fes_p", Cell::number(pair.fes_test.p));
+    line.push("fes_test", Cell::Text(pair.fes_rate.comparison.method.name().to_owned()));
+    line.push("fes_p", Cell::number(pair.fes_rate.comparison.p));
     line.push("fes_p_adjusted", Cell::number(pair.fes_rate.p_adjusted));
     line.push("fes_p_adjusted_by", by(&pair.fes_rate));
     line.push("fes_sign_flip_p", Cell::number(pair.fes_sign_flip_p));

@@ -1,0 +1,163 @@
+//! The rate of false early stops when the labels come from a judge that errs, with the doubt about the judge in the interval.
+
+use super::distribution::beta_quantile;
+use super::estimate::{Estimate, MIN_CLUSTERS_FOR_INTERVAL, Method, Warning};
+use super::interval::Interval;
+use super::label_certificate::ErrorRates;
+use super::labels::Correction;
+use super::residual::{Part, Residuals};
+
+/// Points at which the unknown chance of a false label is taken: the middles of so many equally likely parts.
+const POINTS: u32 = 32;
+
+/// The graded runs of one task.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LabelSums {
+    /// Stopped early and labelled a success.
+    pub killed: f64,
+    /// Stopped early: labelled a success, or would be lost if they were one.
+    pub at_risk: f64,
+    /// Labelled a success.
+    pub successes: f64,
+    /// Graded runs.
+    pub runs: u64,
+}
+
+impl LabelSums {
+    /// Killed less what false labels bring, and successes less what false labels bring.
+    fn corrected(&self, wrong: f64) -> (f64, f64) {
+        (self.killed - wrong * self.at_risk, self.successes - wrong * self.runs as f64)
+    }
+}
+
+/// The rate among true successes: `(killed - f at risk) / (successes - f runs)`, f the chance that a failure is labelled a
+/// success; missed successes are missing above and below. It takes errors not to depend on whether the run is stopped.
+///
+/// The interval holds every rate r for which "killed - r successes, both corrected, is 0 in the mean" is not rejected over tasks;
+/// an estimated f is averaged over what the checks leave open (the distribution of Jeffreys). Undefined where nothing is left of
+/// the successes.
+///
+/// Rogan & Gladen (1978), Am. J. Epidemiology 107; Fieller (1954), J. Royal Statistical Society B 16.
+pub fn corrected_rate(tasks: &[LabelSums], rates: ErrorRates, level: f64) -> (Estimate, Correction) {
+    let counted: Vec<LabelSums> = tasks.iter().copied().filter(|task| task.runs > 0).collect();
+    let runs: u64 = counted.iter().map(|task| task.runs).sum();
+    let clusters = counted.len() as u64;
+    let undefined = (Estimate { n: runs, clusters, ..Estimate::UNDEFINED }, Correction::Undefined);
+    let Some(errors) = rates.errors().filter(|errors| errors.sensitivity + errors.specificity > 1.0) else {
+        return undefined;
+    };
+    let total = |wrong: f64| {
+        counted.iter().map(|task| task.corrected(wrong)).fold((0.0, 0.0), |sum, task| (sum.0 + task.0, sum.1 + task.1))
+    };
+    let (above, below) = total(1.0 - errors.specificity);
+    if below <= 0.0 {
+        return undefined;
+    }
+    let raw = above / below;
+    let value = raw.clamp(0.0, 1.0);
+    let correction = if (0.0..=1.0).contains(&raw) { Correction::Corrected } else { Correction::Clipped };
+    let wrongs = match rates {
+        ErrorRates::Stated(errors) => vec![1.0 - errors.specificity],
+        ErrorRates::Checked(checked) => {
+            let (n, right) = checked.failures;
+            let (a, b) = ((n - right.min(n)) as f64 + 0.5, right as f64 + 0.5);
+            (0..POINTS).map(|at| beta_quantile((f64::from(at) + 0.5) / f64::from(POINTS), a, b)).collect()
+        }
+    };
+    let tail = 0.5 * (1.0 - level);
+    // The chance that the true rate lies above `rate`, on average over the chances of a false label.
+    let above_it = |rate: f64| {
+        wrongs.iter().map(|wrong| chance_above(&counted, runs, *wrong, rate)).sum::<f64>() / wrongs.len() as f64
+    };
+    let answers = clusters >= MIN_CLUSTERS_FOR_INTERVAL && counted.iter().any(|task| task.at_risk > 0.0);
+    let interval = answers.then(|| Interval {
+        low: if above_it(0.0) < 1.0 - tail { 0.0 } else { crossing(|rate| above_it(rate) >= 1.0 - tail, 0.0, value) },
+        high: if above_it(1.0) > tail { 1.0 } else { crossing(|rate| above_it(rate) > tail, value, 1.0) },
+    });
+    let warning = match interval {
+        None if clusters < MIN_CLUSTERS_FOR_INTERVAL => {
+            Some(Warning::TooFewClusters { clusters, needed: MIN_CLUSTERS_FOR_INTERVAL })
+        }
+        None => Some(Warning::NoSpread),
+        Some(_) => None,
+    };
+    let estimate = Estimate {
+        value: Some(value),
+        interval,
+        n: runs,
+        clusters,
+        method: if interval.is_some() { Method::FiellerT } else { Method::EstimateOnly },
+        warning,
+        ..Estimate::UNDEFINED
+    };
+    (estimate, correction)
+}
+
+/// Where `holds` stops to hold between `from`, where it does, and `to`.
+fn crossing(holds: impl Fn(f64) -> bool, from: f64, to: f64) -> f64 {
+    let (mut low, mut high) = (from, to);
+    for _ in 0..40 {
+        let middle = 0.5 * (low + high);
+        if holds(middle) { low = middle } else { high = middle }
+    }
+    0.5 * (low + high)
+}
+
+fn chance_above(tasks: &[LabelSums], runs: u64, wrong: f64, rate: f64) -> f64 {
+    let score = |task: &LabelSums| {
+        let (above, below) = task.corrected(wrong);
+        (above - rate * below) / runs as f64
+    };
+    let sum: f64 = tasks.iter().map(score).sum();
+    let clusters = tasks.len() as f64;
+    let part = |task: &LabelSums| {
+        let share = task.runs as f64 / runs as f64;
+        let residual = score(task) - share * sum;
+        let left_out = if share < 1.0 { residual / (1.0 - share) * (1.0 - 1.0 / clusters) } else { residual };
+        Part { residual, left_out, share }
+    };
+    let parts: Vec<Part> = tasks.iter().map(part).collect();
+    let residuals = Residuals::of_parts(&parts, tasks.len() as u64);
+    let p = residuals.p_value(sum).unwrap_or(if sum == 0.0 { 1.0 } else { 0.0 });
+    if sum > 0.0 { 1.0 - 0.5 * p } else { 0.5 * p }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::labels::{CheckedLabels, LabelErrors};
+
+    fn tasks() -> Vec<LabelSums> {
+        (0..60_u32)
+            .map(|at| LabelSums {
+                killed: f64::from(u8::from(at % 3 == 1)),
+                at_risk: f64::from(at % 3),
+                successes: f64::from(2 + at % 3),
+                runs: 6,
+            })
+            .collect()
+    }
+
+    #[test]
+    fn perfect_labels_give_the_plain_rate_and_checks_widen_the_interval() {
+        let perfect = LabelErrors { sensitivity: 1.0, specificity: 1.0 };
+        let (plain, correction) = corrected_rate(&tasks(), ErrorRates::Stated(perfect), 0.95);
+        assert_eq!(correction, Correction::Corrected);
+        assert!((plain.value.unwrap() - 20.0 / 180.0).abs() < 1e-12);
+        let stated = LabelErrors { sensitivity: 0.9, specificity: 0.96 };
+        let (known, _) = corrected_rate(&tasks(), ErrorRates::Stated(stated), 0.95);
+        let checked = CheckedLabels { successes: (50, 45), failures: (50, 48) };
+        let (estimated, _) = corrected_rate(&tasks(), ErrorRates::Checked(checked), 0.95);
+        assert_eq!(known.value, estimated.value);
+        assert!((known.value.unwrap() - (20.0 - 0.04 * 60.0) / (180.0 - 0.04 * 360.0)).abs() < 1e-12);
+        let width = |estimate: &Estimate| estimate.interval.unwrap().width();
+        assert!(width(&estimated) > width(&known));
+    }
+
+    #[test]
+    fn labels_that_leave_no_success_are_undefined() {
+        let errors = LabelErrors { sensitivity: 0.9, specificity: 0.4 };
+        let (estimate, correction) = corrected_rate(&tasks(), ErrorRates::Stated(errors), 0.95);
+        assert_eq!((estimate.value, correction), (None, Correction::Undefined));
+    }
+}
