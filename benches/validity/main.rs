@@ -27,18 +27,18 @@ type Experiment = fn(Corpus) -> Vec<Row>;
 
 /// Every experiment with the effect sizes it is run at.
 const EXPERIMENTS: [(Experiment, &[f64]); 12] = [
-    (|corpus| intervals::rate(corpus, 2000, 200), &[0.02, 0.05, 0.1, 0.3, 0.5]),
-    (|corpus| intervals::stops(corpus, 2000, 200), &[0.05, 0.1, 0.3, 0.5]),
-    (|corpus| intervals::tokens(corpus, 2000, 200), &[0.05, 0.1, 0.3, 0.5]),
-    (|corpus| intervals::free_ratios(corpus, 2000), &[0.1, 0.3, 0.5]),
-    (|corpus| intervals::budget(corpus, 500), &[0.3, 1.0]),
-    (|corpus| intervals::labels(corpus, 2000), &[0.3, 0.6]),
-    (|corpus| tests::yes_no(corpus, 2000), &[0.05, 0.1, 0.3, 0.5]),
-    (|corpus| tests::costs(corpus, 2000, 0), &[0.1, 0.3, 0.5]),
-    (|corpus| sweeps::rates(corpus, 500, 400, false), &[0.05, 0.2]),
-    (|corpus| sweeps::rates(corpus, 500, 400, true), &[0.05, 0.2]),
-    (|corpus| certificates::walk(corpus, 2000), &[0.05, 0.1, 0.2]),
-    (|corpus| bounds::outcomes(corpus, 1000), &[0.1, 0.3]),
+    (|corpus| intervals::rate(corpus, 600, 200), &[0.02, 0.05, 0.1, 0.3, 0.5]),
+    (|corpus| intervals::stops(corpus, 600, 200), &[0.05, 0.1, 0.3, 0.5]),
+    (|corpus| intervals::tokens(corpus, 600, 200), &[0.05, 0.1, 0.3, 0.5]),
+    (|corpus| intervals::free_ratios(corpus, 600), &[0.1, 0.3, 0.5]),
+    (|corpus| intervals::budget(corpus, 200), &[0.3, 1.0]),
+    (|corpus| intervals::labels(corpus, 600), &[0.3, 0.6]),
+    (|corpus| tests::yes_no(corpus, 600), &[0.05, 0.1, 0.3, 0.5]),
+    (|corpus| tests::costs(corpus, 600, 0), &[0.1, 0.3, 0.5]),
+    (|corpus| sweeps::rates(corpus, 200, 400, false), &[0.05, 0.2]),
+    (|corpus| sweeps::rates(corpus, 200, 400, true), &[0.05, 0.2]),
+    (|corpus| certificates::walk(corpus, 600), &[0.05, 0.1, 0.2]),
+    (|corpus| bounds::outcomes(corpus, 400), &[0.1, 0.3]),
 ];
 
 /// The worlds: every experiment with the effect sizes and corpora it is run at.
@@ -47,11 +47,11 @@ type SizedWorld = (fn(Sizes, Corpus, u64) -> Vec<Row>, &'static [f64], u64);
 
 /// Worlds with tasks of unequal size.
 const SIZED: [SizedWorld; 5] = [
-    (worlds::rate, &[0.05, 0.3], 2000),
-    (worlds::difference, &[0.05, 0.3], 2000),
-    (worlds::budget, &[0.3], 400),
-    (worlds::costs, &[0.7, 1.2, 1.6], 2000),
-    (worlds::alike, &[8.0, 30.0], 300),
+    (worlds::rate, &[0.05, 0.3], 1000),
+    (worlds::difference, &[0.05, 0.3], 1000),
+    (worlds::budget, &[0.3], 300),
+    (worlds::costs, &[0.7, 1.2, 1.6], 1000),
+    (worlds::alike, &[8.0, 30.0], 200),
 ];
 
 /// Worlds of other kinds.
@@ -59,7 +59,7 @@ const WORLDS: [World; 5] = [
     (worlds::checked_labels, &[0.05, 0.1, 0.2], 1000),
     (worlds::judged_certificate, &[0.05, 0.1, 0.2], 1000),
     (worlds::given_up, &[0.3, 0.8], 500),
-    (worlds::missing_labels, &[0.3], 2000),
+    (worlds::missing_labels, &[0.3], 1000),
     (worlds::sparse_checkpoints, &[0.3], 1000),
 ];
 
@@ -191,7 +191,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let rows: Vec<Row> = jobs(false).into_par_iter().flat_map_iter(|job| job()).collect();
     let cells: Vec<(u64, f64)> =
         [1, 4, 8].into_iter().flat_map(|runs| [0.0, 0.01, 0.02].map(|rate| (runs, rate))).collect();
-    let powers: Vec<Power> = cells.into_par_iter().flat_map_iter(|(runs, rate)| power(runs, rate, 1000)).collect();
+    let powers: Vec<Power> = cells.into_par_iter().flat_map_iter(|(runs, rate)| power(runs, rate, 300)).collect();
     write_power(&powers, &folder.join("power.csv"))?;
     let mut sided: Vec<(&Row, &str)> = rows.iter().map(|row| (row, side(row))).collect();
     write_results(&sided, &folder.join("results.csv"))?;

@@ -1,7 +1,7 @@
 //! Rates of a group with their intervals, clustered by task.
 
 use super::tasks::Tasks;
-use super::{Group, Row};
+use super::{ExactnessName, Group, Row};
 use crate::stats::{ClusterSums, Estimate, RangeEstimate, ratio_estimate};
 use crate::transcript::Outcome;
 
@@ -61,7 +61,10 @@ impl Estimates {
             missed_stop_rate_capped: range(capped, missed),
             stop_recall: range(failure, |row| (row.true_stop_low, row.true_stop_high)),
             stop_rate: range(|row| !row.unknown.unread, stopped),
-            unsupported_share: share(|_| true, |row| row.end.is_censoring() && !row.is_stop()),
+            unsupported_share: share(
+                |_| true,
+                |row| row.end.is_censoring() && !row.is_stop() && row.exactness != ExactnessName::Exact,
+            ),
             unidentified_share: share(|_| true, |row| row.outcome_low < row.outcome_high),
         }
     }

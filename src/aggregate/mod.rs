@@ -8,6 +8,7 @@ mod estimates;
 mod firing;
 mod frame;
 mod frontier;
+mod further;
 mod group;
 mod label;
 mod outcomes;
@@ -26,6 +27,9 @@ pub use corrected::{CorrectedRate, corrected_fes_rate};
 pub use estimates::{Estimates, LEVEL};
 pub use firing::{Firing, firings};
 pub use frontier::{FrontierPoint, FrontierSpread, REFERENCE, frontier, frontier_spread, frontier_volume};
+pub use further::{
+    ChosenElsewhere, OracleShare, WorstStratum, chosen_elsewhere, oracle_share, saved_at, stopped_by, worst_stratum,
+};
 pub use group::{Group, by_stack, by_stratum};
 pub use label::Label;
 pub use outcomes::OutcomeBounds;

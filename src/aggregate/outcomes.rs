@@ -16,7 +16,7 @@ pub struct OutcomeBounds {
     /// The recorded share of successes among the runs of known outcome.
     pub recorded: Option<f64>,
     /// The share of the unidentified runs that must succeed for the stack to break even with the recording.
-    /// `None` when nothing is unidentified or no run is labelled.
+    /// `None` when nothing is unidentified, no run is labelled, or the stack never acts.
     pub tipping_point: Option<f64>,
 }
 
@@ -27,9 +27,11 @@ impl OutcomeBounds {
         let graded = |outcome: Outcome| group.rows.iter().filter(|row| row.outcome == outcome).count() as f64;
         let (successes, failures) = (graded(Outcome::Success), graded(Outcome::Failure));
         let baseline = (successes + failures > 0.0).then(|| successes / (successes + failures));
+        // What is unknown of a stack that never acts is unknown of the recording too: there is nothing to break even with.
+        let acts = group.rows.iter().any(|row| row.stopped_high == 1 || row.unknown.diverged);
         Self {
             recorded: baseline,
-            tipping_point: baseline.and_then(|baseline| success.tipping_point(baseline)),
+            tipping_point: baseline.filter(|_| acts).and_then(|baseline| success.tipping_point(baseline)),
             retained: bounded(group, tasks, |row| row.outcome == Outcome::Success, level),
             success,
         }

@@ -100,7 +100,7 @@ impl Args {
 
     /// How the labels err; a doubt that no certificate can carry is an error.
     fn doubt(&self) -> Result<Option<LabelDoubt>, Failure> {
-        let Some(errors) = self.errors.rates()? else {
+        let Some(errors) = self.errors.rates() else {
             return Ok(None);
         };
         let refuse = |what: &str, help: &str| Err(Failure::usage(Diagnostic::new(Location::default(), what, help)));

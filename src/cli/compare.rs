@@ -30,6 +30,9 @@ pub(super) struct Args {
     assumptions: AssumptionArgs,
     #[command(flatten)]
     appetite: AppetiteArgs,
+    /// Also say what would be saved if this share of the runs failed, as in another mix of tasks.
+    #[arg(long, value_name = "RATE", value_parser = share)]
+    failure_rate: Option<f64>,
     /// The stack the others are compared with; by default the first.
     #[arg(long, value_name = "STACK")]
     baseline: Option<String>,
@@ -102,6 +105,8 @@ pub(super) struct Compared {
     pub(super) rows: Vec<Row>,
     pub(super) firings: Vec<Firing>,
     pub(super) stacks: Vec<StackInfo>,
+    /// Files, folders, archives and members that could not be read, or not to their end.
+    pub(super) unreadable: u64,
 }
 
 /// Replays the corpus under the stacks.
@@ -117,7 +122,7 @@ pub(super) fn compare(
     }
     let comparison = Comparison::new(&strategies, assumptions.assumptions());
     let (mut rows, mut firings) = (Vec::new(), Vec::new());
-    corpus.process(
+    let report = corpus.process(
         output,
         |run| comparison.rows_of(&run),
         |(more_rows, more_firings)| {
@@ -125,7 +130,7 @@ pub(super) fn compare(
             firings.extend(more_firings);
         },
     )?;
-    Ok(Compared { rows, firings, stacks: comparison.infos().to_vec() })
+    Ok(Compared { rows, firings, stacks: comparison.infos().to_vec(), unreadable: report.unreadable })
 }
 
 /// `whenstop compare`.
@@ -139,14 +144,15 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         return Err(Failure::usage(Diagnostic::new(Location::default(), format!("no stack `{name}`"), help)));
     }
     let assumptions = args.assumptions.assumptions().names();
-    let Compared { rows, mut firings, stacks } = compared;
+    let Compared { rows, mut firings, stacks, .. } = compared;
     let parts = parts(rows, &args.split)?;
     if args.split.split != SplitPart::None {
         let reported: BTreeSet<Label> = parts.reported.iter().map(|row| row.run_id.clone()).collect();
         firings.retain(|firing| reported.contains(&firing.run_id));
     }
     let mut publication = Publication::new(parts.reported, firings, stacks, args.baseline.as_deref(), &assumptions)
-        .with_label_errors(args.errors.rates()?)
+        .with_label_errors(args.errors.rates())
+        .with_failure_rate(args.failure_rate)
         .with_appetite(args.appetite.appetite());
     if args.split.split != SplitPart::None {
         let choice = args.split.choice(args.appetite.max_fes);

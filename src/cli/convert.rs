@@ -1,6 +1,6 @@
 //! `whenstop convert`: recordings of any format into the own one.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -121,7 +121,7 @@ fn lines_of(run: &Run) -> Result<Written, Diagnostic> {
 }
 
 fn into_file(path: &Path, corpus: &Corpus, args: &Args, output: &Output) -> Result<u64, Failure> {
-    refuse_packed(path).and_then(|()| refuse_input(path, corpus, &args.corpus)).map_err(Failure::usage)?;
+    refuse_packed(path).and_then(|()| refuse_input(path, &inputs(corpus, &args.corpus))).map_err(Failure::usage)?;
     let mut converted = None;
     let written = write_atomically(path, |file| {
         let result =
@@ -138,12 +138,12 @@ fn into_file(path: &Path, corpus: &Corpus, args: &Args, output: &Output) -> Resu
 }
 
 fn into_folder(folder: &Path, corpus: &Corpus, args: &Args, output: &Output) -> Result<u64, Failure> {
-    let mut given = HashSet::new();
+    let (mut given, inputs) = (Given::default(), inputs(corpus, &args.corpus));
     let mut failed = None;
     let written = write_folder(folder, CsvStyle::Plain, |to| {
         let converted = convert(corpus, args, output, |written| {
             let name = file_name(&written.run_id, &mut given);
-            refuse_input(&folder.join(&name), corpus, &args.corpus)?;
+            refuse_input(&folder.join(&name), &inputs)?;
             write_atomically(&to.join(name), |file| file.write_all(&written.lines))
         });
         converted.map_err(|failure| {
@@ -154,25 +154,47 @@ fn into_folder(folder: &Path, corpus: &Corpus, args: &Args, output: &Output) -> 
     written.map_err(|diagnostic| Failure { diagnostics: diagnostic.into(), exit: failed.unwrap_or(Exit::BadInput) })
 }
 
+/// File names given away.
+#[derive(Default)]
+struct Given {
+    names: HashSet<String>,
+    /// For names that were asked for before: the number the next one gets.
+    numbers: HashMap<String, u64>,
+}
+
 /// A file name for the run: its id without what file systems dislike; made unique by a number, also where upper and
 /// lower case are one.
-fn file_name(run_id: &str, given: &mut HashSet<String>) -> String {
+fn file_name(run_id: &str, given: &mut Given) -> String {
     const LONGEST: usize = 120;
     let fit = |c: char| if c.is_alphanumeric() || "._-".contains(c) { c } else { '_' };
     let mut name: String = run_id.chars().map(fit).take(LONGEST).collect();
     if name.starts_with('.') || name.is_empty() {
         name.insert(0, '_');
     }
-    let tries = std::iter::once(name.clone()).chain((2_u64..).map(|n| format!("{name}~{n}")));
-    let free = tries.into_iter().find(|name| given.insert(name.to_lowercase())).unwrap_or(name);
-    format!("{free}.jsonl")
+    if given.names.insert(name.to_lowercase()) {
+        return format!("{name}.jsonl");
+    }
+    let next = given.numbers.entry(name.to_lowercase()).or_insert(2);
+    loop {
+        let numbered = format!("{name}~{next}");
+        *next += 1;
+        if given.names.insert(numbered.to_lowercase()) {
+            return format!("{numbered}.jsonl");
+        }
+    }
+}
+
+/// The real paths of what is read: the files, and the archives the user named.
+fn inputs(corpus: &Corpus, named: &CorpusArgs) -> BTreeSet<PathBuf> {
+    let mut inputs = corpus.canonical_paths();
+    inputs.extend(named.paths.iter().filter_map(|path| path.canonicalize().ok()));
+    inputs
 }
 
 /// A run is never written over what it is read from.
-fn refuse_input(path: &Path, corpus: &Corpus, named: &CorpusArgs) -> Result<(), Diagnostic> {
+fn refuse_input(path: &Path, inputs: &BTreeSet<PathBuf>) -> Result<(), Diagnostic> {
     let Ok(real) = path.canonicalize() else { return Ok(()) };
-    let is_named = || named.paths.iter().any(|input| input.canonicalize().is_ok_and(|input| input == real));
-    if !corpus.reads(&real) && !is_named() {
+    if !inputs.contains(&real) {
         return Ok(());
     }
     Err(Diagnostic::new(
@@ -208,7 +230,7 @@ mod tests {
 
     #[test]
     fn every_run_gets_a_file_name_of_its_own() {
-        let mut given = HashSet::new();
+        let mut given = Given::default();
         let mut name = |id: &str| file_name(id, &mut given);
         assert_eq!(name("retail/task 7"), "retail_task_7.jsonl");
         assert_eq!(name("retail:task:7"), "retail_task_7~2.jsonl");

@@ -2,7 +2,7 @@
 
 use super::Exit;
 use super::failure::Failure;
-use super::inputs::{ReadingArgs, open};
+use super::inputs::{ReadingArgs, has_read, open};
 use super::output::{Format, Output};
 use crate::diagnostic::one_line;
 use crate::reader::{CorpusReport, Detail, Oddity, PricingReport, ReadOptions, RunRead};
@@ -46,6 +46,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     if args.format == Format::Table {
         output.data(&details(&report, args.why));
     }
+    has_read(&report)?;
     if report.runs() == 0 {
         return Err(Failure::nothing("no recorded run in these files", "`--why` says what each file was taken for"));
     }
@@ -68,7 +69,11 @@ fn counts(report: &CorpusReport) -> Table {
             tokens,
         ]
     });
-    Table { columns: columns.map(str::to_owned).to_vec(), rows: rows.collect() }
+    let unreadable = (report.unreadable > 0).then(|| {
+        let of_runs = std::iter::repeat_n(Cell::Missing, columns.len() - 2);
+        [Cell::Text("unreadable".to_owned()), Cell::Count(report.unreadable)].into_iter().chain(of_runs).collect()
+    });
+    Table { columns: columns.map(str::to_owned).to_vec(), rows: rows.chain(unreadable).collect() }
 }
 
 /// One line a run.
@@ -115,8 +120,11 @@ fn details(report: &CorpusReport, why: bool) -> String {
     if why {
         told.extend(report.files.iter().map(|f| format!("{}: {} ({}), {} runs", f.path, f.format, f.why, f.runs)));
         told.extend(report.skipped.iter().map(|skipped| format!("{}: left out: {}", skipped.path, skipped.reason)));
-    } else if !report.skipped.is_empty() {
-        told.push(format!("{} files are not recordings; `--why` lists them", report.skipped.len()));
+    } else {
+        let other = report.skipped.iter().filter(|skipped| !skipped.unreadable).count();
+        if other > 0 {
+            told.push(format!("{other} files are not recordings; `--why` lists them"));
+        }
     }
     for (kind, count) in &report.unknown_kinds {
         told.push(format!("{count} lines of an unknown kind: {kind}"));

@@ -13,10 +13,11 @@ use crate::preset;
 use crate::reader::{Corpus, CorpusReport, Detail, PriceTable, ReadOptions, RecordedCosts};
 use crate::report::refuse_half_written;
 use crate::stack::{StackFile, Use};
+use crate::stats::cluster_key;
 use crate::stats::label_certificate::ErrorRates;
 use crate::stats::labels::{CheckedLabels, LabelErrors};
 use crate::system::ConfigText;
-use crate::transcript::Run;
+use crate::transcript::{Event, Role, Run};
 use crate::verdict::Assumptions;
 
 /// Which recordings.
@@ -58,6 +59,10 @@ pub(super) struct ReadingArgs {
     /// Repeatable.
     #[arg(long, value_name = "NAME")]
     pub(super) free_model: Vec<String>,
+    /// Where a recording names no task: `first-message` takes runs with the same first user message for trials of one task,
+    /// any other word is the field of the recording's configuration that names it.
+    #[arg(long, value_name = "FIELD")]
+    pub(super) task: Option<String>,
     /// End at the first line, run or file that cannot be read.
     #[arg(long)]
     pub(super) strict: bool,
@@ -106,8 +111,30 @@ impl CorpusArgs {
         work: impl Fn(Run) -> T + Sync,
         sink: impl FnMut(T),
     ) -> Result<CorpusReport, Failure> {
-        process(&self.open()?, output, work, sink)
+        let task = self.reading.task.as_deref();
+        process(&self.open()?, output, |run| work(with_task(run, task)), sink)
     }
+}
+
+/// The run with a task, where it names none and `field` finds one.
+fn with_task(mut run: Run, field: Option<&str>) -> Run {
+    let Some(field) = field.filter(|_| run.header.task_id.is_none()) else { return run };
+    run.header.task_id = match field {
+        "first-message" => {
+            let mut messages = run.events().iter().filter_map(Event::message);
+            let first = messages.find(|message| message.role == Role::User);
+            first.map(|message| format!("message-{:016x}", cluster_key(&message.text())))
+        }
+        _ => run.header.meta.as_ref().and_then(|meta| {
+            let meta: serde_json::Map<String, serde_json::Value> = serde_json::from_str(meta.get()).ok()?;
+            match meta.get(field)? {
+                serde_json::Value::String(text) => Some(text.clone()),
+                serde_json::Value::Null => None,
+                other => Some(other.to_string()),
+            }
+        }),
+    };
+    run
 }
 
 /// Lists what there is to read under `paths`. A folder that `convert` was writing when it was ended is no corpus.
@@ -136,6 +163,7 @@ pub(super) fn process<T: Send>(
     })?;
     bar.finish_and_clear();
     tell_findings(&report, output);
+    has_read(&report)?;
     if report.runs() == 0 {
         let tried = corpus.n_files();
         return Err(Failure::nothing(
@@ -146,9 +174,33 @@ pub(super) fn process<T: Send>(
     Ok(report)
 }
 
+/// An error when there is no run, and something that may have held some could not be read.
+pub(super) fn has_read(report: &CorpusReport) -> Result<(), Failure> {
+    if report.runs() > 0 || report.unreadable == 0 {
+        return Ok(());
+    }
+    Err(Failure::input(Diagnostic::new(
+        Location::default(),
+        format!("no recorded run, and {}", unreadable(report.unreadable)),
+        "`whenstop corpus PATH` says which, and why",
+    )))
+}
+
+/// So many inputs, in words.
+pub(super) fn unreadable(n: u64) -> String {
+    format!("{n} {} could not be read, or not to the end", if n == 1 { "input" } else { "inputs" })
+}
+
 /// Tells the first few findings and how many more there are.
 fn tell_findings(report: &CorpusReport, output: &Output) {
     const SHOWN: usize = 5;
+    if report.unreadable > 0 {
+        output.error(&Diagnostic::new(
+            Location::default(),
+            format!("{}; what follows is without them", unreadable(report.unreadable)),
+            "`whenstop corpus` lists them, `--strict` ends at the first",
+        ));
+    }
     let errors = report.findings.iter().filter(|finding| finding.severity == Severity::Error);
     for finding in errors.take(SHOWN) {
         output.error(&finding.diagnostic);
@@ -282,22 +334,16 @@ fn checked_labels(text: &str) -> Result<CheckedLabels, String> {
 }
 
 impl LabelErrorArgs {
-    /// The error rates, if any is given; one not given is perfect. Labels that say nothing are an error.
-    pub(super) fn rates(&self) -> Result<Option<ErrorRates>, Failure> {
-        let rates = match (self.label_checked, self.label_sensitivity.or(self.label_specificity)) {
+    /// The error rates, if any is given; one not given is perfect.
+    pub(super) fn rates(&self) -> Option<ErrorRates> {
+        match (self.label_checked, self.label_sensitivity.or(self.label_specificity)) {
             (Some(checked), _) => Some(ErrorRates::Checked(checked)),
             (None, None) => None,
             (None, Some(_)) => Some(ErrorRates::Stated(LabelErrors {
                 sensitivity: self.label_sensitivity.unwrap_or(1.0),
                 specificity: self.label_specificity.unwrap_or(1.0),
             })),
-        };
-        let informative = |errors: LabelErrors| errors.sensitivity + errors.specificity > 1.0;
-        if rates.and_then(ErrorRates::errors).is_some_and(|errors| !informative(errors)) {
-            let help = "with chances that sum to 1 or less a label is a coin; check which is which";
-            return Err(Failure::usage(Diagnostic::new(Location::default(), "these labels say nothing", help)));
         }
-        Ok(rates)
     }
 }
 

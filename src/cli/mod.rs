@@ -26,6 +26,7 @@ use std::ffi::OsString;
 
 use clap::{Parser, Subcommand};
 
+use crate::diagnostic::{Diagnostic, Location};
 use crate::report::CsvStyle;
 pub use exit::Exit;
 use failure::Failure;
@@ -94,6 +95,26 @@ enum Command {
     Synth(synth::Args),
 }
 
+/// Most threads that are started. More would wait for the one that reads the files.
+const MOST_THREADS: u16 = 256;
+
+/// Takes temporary folders away when Ctrl-C or `kill` ends the program, which then ends as it would have without.
+#[cfg(unix)]
+fn clean_up_on_signals() {
+    use signal_hook::consts::{SIGINT, SIGTERM};
+    // Where no handler can be set, folders of an interrupted run stay: no reason not to run.
+    let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGINT, SIGTERM]) else { return };
+    std::thread::spawn(move || {
+        if let Some(signal) = signals.forever().next() {
+            crate::reader::clean_up();
+            let _ = signal_hook::low_level::emulate_default_handler(signal);
+        }
+    });
+}
+
+#[cfg(not(unix))]
+fn clean_up_on_signals() {}
+
 /// Parses the arguments (the first is the program's name), runs the command and returns the exit code.
 pub fn main(arguments: impl Iterator<Item = OsString>) -> Exit {
     match Cli::try_parse_from(arguments) {
@@ -109,9 +130,20 @@ pub fn main(arguments: impl Iterator<Item = OsString>) -> Exit {
 /// Runs the program and returns its exit code.
 pub fn run(cli: Cli) -> Exit {
     let output = Output::new(cli.quiet, if cli.spreadsheet { CsvStyle::Spreadsheet } else { CsvStyle::Plain });
-    if let Some(threads) = cli.threads {
-        // Fails only if the pool exists already, which it does not at this point of the program.
-        let _ = rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads)).build_global();
+    clean_up_on_signals();
+    if let Some(asked) = cli.threads {
+        let threads = asked.min(MOST_THREADS);
+        if threads < asked {
+            output.note(&format!("{asked} threads asked for; {threads} are used, the most there can be"));
+        }
+        if let Err(error) = rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads)).build_global() {
+            output.error(&Diagnostic::new(
+                Location::default(),
+                format!("cannot start {threads} threads: {error}"),
+                "the system has no room for so many: ask for fewer with `--threads`",
+            ));
+            return Exit::Usage;
+        }
     }
     let result = match cli.command {
         None => compare::run_example(&cli.example, &output),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::Exit;
 use super::compare::compare;
 use super::failure::Failure;
-use super::inputs::{AssumptionArgs, CorpusArgs, StackArgs, read_text};
+use super::inputs::{AssumptionArgs, CorpusArgs, StackArgs, read_text, unreadable};
 use super::output::Output;
 use super::sweep::share;
 use crate::aggregate::Row;
@@ -40,6 +40,9 @@ pub(super) struct CheckArgs {
     /// at one stack. What is not known fails. Repeatable.
     #[arg(long, value_name = "GATE")]
     fail_on: Vec<String>,
+    /// Judge by what could be read, also where files, folders or archives could not.
+    #[arg(long)]
+    allow_unreadable: bool,
     /// A gate fails on a number that is known on fewer than this share of the runs.
     #[arg(long, value_name = "SHARE", default_value_t = MIN_KNOWN, value_parser = share)]
     min_known: f64,
@@ -81,7 +84,15 @@ pub(super) fn check(args: &CheckArgs, output: &Output) -> Result<Exit, Failure> 
     let gates: Result<Vec<Gate>, Diagnostic> =
         args.fail_on.iter().map(|text| Gate::parse(text, &columns, &stacks)).collect();
     let gates = gates.map_err(Failure::usage)?;
-    let rows = rows_of(&args.corpus, &args.stacks, output)?;
+    let compared = compare(&args.corpus, &args.stacks, &AssumptionArgs::default(), output)?;
+    if compared.unreadable > 0 && !args.allow_unreadable {
+        return Err(Failure::input(Diagnostic::new(
+            Location::default(),
+            format!("{}: a gate that has not seen them says nothing", unreadable(compared.unreadable)),
+            "mend them or leave them out, or judge without them: `--allow-unreadable`",
+        )));
+    }
+    let rows = compared.rows;
     let mut failed = false;
     if let Some(path) = &args.snapshot {
         let changes = changes(path, &rows)?;

@@ -97,7 +97,7 @@ struct Judged {
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let grid = args.grid.load()?;
     let baseline = args.baseline(&grid)?;
-    let options = ResultOptions { baseline, label_errors: args.errors.rates()?, seed: args.seed };
+    let options = ResultOptions { baseline, label_errors: args.errors.rates(), seed: args.seed };
     let rows = swept(&args.corpus, &grid, &args.assumptions, output)?;
     let parts = parts(rows, &args.split)?;
     let results = |rows: &[Row]| Results::of(&grid, rows, options).map_err(|error| Failure::internal(&error));

@@ -144,7 +144,7 @@ impl<'s> FirstTable<'s> {
         let (Unit::CostUsd, Some(price)) = (self.unit, range.low.value) else { return String::new() };
         let interval = range
             .interval()
-            .filter(|interval| interval.low > 0.0)
+            .filter(|interval| interval.low > 0.0 && interval.high < 30.0 * interval.low)
             .map_or_else(String::new, |interval| format!(" ({}–{})", dollars(interval.low), dollars(interval.high)));
         format!(" It pays while a lost success costs less than ${}{interval}.", dollars(price))
     }

@@ -6,6 +6,7 @@ pub mod figure;
 mod files;
 mod first;
 mod folder;
+mod further;
 mod markdown;
 mod publication;
 pub mod table;

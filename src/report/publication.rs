@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::choice::Choice;
 use super::figure::{BoundsFigure, BudgetFigure, FrontierFigure, SpendingFigure, StopsFigure, save};
 use super::first::{Appetite, FirstTable};
+use super::further;
 use super::table::{self, Table};
 use super::{CsvStyle, Lock, markdown, read_rows, write_atomically, write_folder, write_rows};
 use crate::aggregate::{
@@ -53,6 +54,9 @@ pub struct Manifest {
     /// Labels checked by hand: true successes, of them labelled so, true failures, of them labelled so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label_checked: Option<[u64; 4]>,
+    /// The share of failures savings are carried over to, where one was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure_rate: Option<f64>,
     /// Assumptions that narrow bounds.
     pub assumptions: Vec<String>,
     /// The largest tolerated share of killed successes.
@@ -119,6 +123,7 @@ impl Publication {
             label_sensitivity: None,
             label_specificity: None,
             label_checked: None,
+            failure_rate: None,
             assumptions: assumptions.iter().map(ToString::to_string).collect(),
             max_fes: Appetite::DEFAULT_MAX_FES,
             lost_success_costs: None,
@@ -159,6 +164,13 @@ impl Publication {
         self
     }
 
+    /// The same with savings carried over to another share of failures.
+    #[must_use]
+    pub fn with_failure_rate(mut self, failure_rate: Option<f64>) -> Self {
+        self.manifest.failure_rate = failure_rate;
+        self
+    }
+
     /// The same as one part of the tasks: `choice` says how they were split, and is made on `dev`, or on these rows where
     /// they are the dev part themselves.
     pub fn with_choice(mut self, choice: Choice, dev: Option<&[Row]>) -> Result<Self, polars::error::PolarsError> {
@@ -193,6 +205,14 @@ impl Publication {
             warning => Some(format!("{name}: {warning}")),
         }));
         notes.extend(corrections.into_iter().map(|correction| format!("label errors: {correction}")));
+        let chosen_apart = self.manifest.choice.is_some();
+        notes.extend(further::notes(
+            &self.rows,
+            self.unit,
+            self.manifest.max_fes,
+            self.manifest.failure_rate,
+            chosen_apart,
+        ));
         notes
     }
 

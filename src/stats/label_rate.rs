@@ -53,9 +53,15 @@ pub fn corrected_rate(tasks: &[LabelSums], rates: ErrorRates, level: f64) -> (Es
     if below <= 0.0 {
         return undefined;
     }
-    let raw = above / below;
-    let value = raw.clamp(0.0, 1.0);
-    let correction = if (0.0..=1.0).contains(&raw) { Correction::Corrected } else { Correction::Clipped };
+    // No more can be true successes than there are runs, nor killed than there are runs at risk.
+    let informative = errors.sensitivity + errors.specificity - 1.0;
+    let at_risk: f64 = counted.iter().map(|task| task.at_risk).sum();
+    let (killed, successes) = ((above / informative).clamp(0.0, at_risk), (below / informative).min(runs as f64));
+    let value = (killed / successes).clamp(0.0, 1.0);
+    let agrees = |raw: f64, clipped: f64| (raw / informative - clipped).abs() < 1e-9;
+    let is_clipped = !agrees(above, killed) || !agrees(below, successes) || killed > successes;
+    let correction = if is_clipped { Correction::Clipped } else { Correction::Corrected };
+    let raw = (above / below).clamp(0.0, 1.0);
     let wrongs = match rates {
         ErrorRates::Stated(errors) => vec![1.0 - errors.specificity],
         ErrorRates::Checked(checked) => {
@@ -71,9 +77,10 @@ pub fn corrected_rate(tasks: &[LabelSums], rates: ErrorRates, level: f64) -> (Es
     };
     let answers = clusters >= MIN_CLUSTERS_FOR_INTERVAL && counted.iter().any(|task| task.at_risk > 0.0);
     let interval = answers.then(|| Interval {
-        low: if above_it(0.0) < 1.0 - tail { 0.0 } else { crossing(|rate| above_it(rate) >= 1.0 - tail, 0.0, value) },
-        high: if above_it(1.0) > tail { 1.0 } else { crossing(|rate| above_it(rate) > tail, value, 1.0) },
+        low: if above_it(0.0) < 1.0 - tail { 0.0 } else { crossing(|rate| above_it(rate) >= 1.0 - tail, 0.0, raw) },
+        high: if above_it(1.0) > tail { 1.0 } else { crossing(|rate| above_it(rate) > tail, raw, 1.0) },
     });
+    let interval = interval.map(|interval| interval.hull(Interval { low: value, high: value }));
     let warning = match interval {
         None if clusters < MIN_CLUSTERS_FOR_INTERVAL => {
             Some(Warning::TooFewClusters { clusters, needed: MIN_CLUSTERS_FOR_INTERVAL })

@@ -84,7 +84,8 @@ impl Climb {
             drops_reply: false,
         });
         let exactness = match end {
-            Some(at) if stop.is_none() && run.grade.end.is_censoring() => Exactness::Censored { at },
+            // A rule that fires at the very end ends the run where the recording's own cap did.
+            Some(at) if decision.is_none() && run.grade.end.is_censoring() => Exactness::Censored { at },
             _ => Exactness::Exact,
         };
         let not_evaluable = not_evaluable(run, &setting.stack.requirements());

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Columns that are no estimates: counts and sums of what was recorded, limits, and what goes with an estimate.
-const PLAIN: [&str; 44] = [
+const PLAIN: [&str; 47] = [
     "stopped",
     "unlabelled_runs",
     "judged",
@@ -42,6 +42,9 @@ const PLAIN: [&str; 44] = [
     "fes_lost_without",
     "steps_added_without",
     "cut_off",
+    "cut_off_informative",
+    "pooled_fes_rate",
+    "risk",
     "budget",
     "at_risk",
     "known_to",

@@ -7,7 +7,7 @@ use whenstop::reader::{Corpus, ReadOptions, unpacked_text};
 use whenstop::replay::replay;
 use whenstop::system::mira::plan::MetricsScope;
 use whenstop::system::mira::rules::{Profile, Replan, Rules};
-use whenstop::system::{self, ConfigText, Settings, benchmark, mira};
+use whenstop::system::{self, ConfigText, Settings, benchmark};
 use whenstop::transcript::{Draft, Event, Grade, Message, Outcome, Role, Run};
 
 use crate::golden;
@@ -115,7 +115,7 @@ fn mira_answers_for_its_other_releases_too() {
     let releases = [("v0_2", before), ("later", Rules::of(Profile::Published050))];
     for ((table, field), (key, rules)) in tables.into_iter().flat_map(|t| releases.map(|r| (t, r))) {
         for case in mira_cases(table) {
-            let answer = mira::answer_of(rules, table, &case["input"]).unwrap();
+            let answer = conformance::mira_answer(rules, table, &case["input"]).unwrap();
             assert_eq!(answer[field], case["also"][key], "{table} {} {key}", case["id"]);
         }
     }
@@ -126,7 +126,7 @@ fn mira_knows_the_reason_of_the_documented_order() {
     let documented = Rules::of(Profile::Documented);
     let rules = Rules { metrics: MetricsScope::Merged, ..documented };
     for case in mira_cases("round_decision") {
-        let answer = mira::answer_of(rules, "round_decision", &case["input"]).unwrap();
+        let answer = conformance::mira_answer(rules, "round_decision", &case["input"]).unwrap();
         assert_eq!(answer["stop_reason"], case["by_documented_order"]["stop_reason"], "{}", case["id"]);
     }
 }

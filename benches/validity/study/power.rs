@@ -39,9 +39,9 @@ pub(crate) fn power(runs: u64, rate: f64, corpora: u64) -> Vec<Power> {
         (Bound::Betting.name(), |tasks| Surpluses::of_losses(tasks.iter().map(|task| share(*task)), ALPHA).betting()),
     ];
     // Tasks at which p is looked at: every one up to 60, then ever fewer.
-    let mut looks: Vec<usize> = (20..=60).collect();
+    let mut looks: Vec<usize> = (40..=60).collect();
     while let Some(last) = looks.last().filter(|last| **last < MOST) {
-        looks.push(last + 1 + last / 60);
+        looks.push(last + 1 + last / 40);
     }
     let mut certified = vec![vec![0_u64; looks.len()]; methods.len()];
     for corpus in 0..corpora {

@@ -11,6 +11,27 @@ pub use keys::{Follows, Keys};
 pub use print::{body_print, canonical_print, mixed, text_print};
 pub use value::{Inner, List, Object, Value};
 
+/// White space as JSON has it (RFC 8259, section 2). Everything else that some language takes for white space is no part
+/// of JSON, so readers trim by this one definition, in front and behind: what one end takes off and the other does not
+/// would be looked at again and again.
+pub const SPACES: [char; 4] = [' ', '\t', '\n', '\r'];
+
+/// Is this byte white space to JSON?
+#[inline]
+pub fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
+}
+
+/// The text without JSON's white space at its ends.
+pub fn trimmed(text: &str) -> &str {
+    text.trim_matches(SPACES)
+}
+
+/// Has it nothing but JSON's white space?
+pub fn is_blank(bytes: &[u8]) -> bool {
+    bytes.iter().all(|byte| is_space(*byte))
+}
+
 /// Containers within containers, at most: as many as the parser takes.
 const DEPTH: usize = 127;
 /// Bytes of a string looked at before a search for its end is set up.
@@ -100,7 +121,7 @@ impl<'t> Cursor<'t> {
 
     #[inline]
     fn space(&mut self) {
-        while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+        while self.peek().is_some_and(is_space) {
             self.at += 1;
         }
     }

@@ -1,6 +1,7 @@
 //! Numbers by which values and texts are known, however they are spelled.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -97,21 +98,25 @@ fn print_of_array(cursor: &mut Cursor<'_>, depth: usize) -> Option<u64> {
 #[derive(Default)]
 struct Seen {
     first: [(u64, u64); 8],
-    more: Vec<(u64, u64)>,
+    more: HashMap<u64, u64>,
     len: usize,
 }
 
 impl Seen {
     /// Enters a member, and gives the one whose place it takes: of members with one key the last counts.
     fn enter(&mut self, key: u64, member: u64) -> Option<u64> {
-        for (other, before) in self.first[..self.len.min(8)].iter_mut().chain(&mut self.more) {
+        for (other, before) in &mut self.first[..self.len.min(8)] {
             if *other == key {
                 return Some(std::mem::replace(before, member));
             }
         }
         match self.first.get_mut(self.len) {
             Some(place) => *place = (key, member),
-            None => self.more.push((key, member)),
+            None => {
+                if let Some(before) = self.more.insert(key, member) {
+                    return Some(before);
+                }
+            }
         }
         self.len += 1;
         None

@@ -63,6 +63,11 @@ impl<'t, T: Object<'t>> Value<'t> for Inner<'t, T> {
     }
 }
 
+/// Elements of a list for which room is made without a look at their length …
+const FEW: usize = 1024;
+/// … and how many times as long as in the text a longer list may be in memory.
+const MOST_TIMES: usize = 4;
+
 /// A value that should be an array of such values.
 #[derive(Clone)]
 pub struct List<'t, V> {
@@ -81,7 +86,9 @@ impl<'t, V: Value<'t>> Value<'t> for List<'t, V> {
                 // Most lists have one element.
                 elements.reserve_exact(usize::from(elements.is_empty()));
                 elements.push(V::pass(cursor, within)?);
-                Some(())
+                // A list of next to nothing would need many times its own length: it is taken as it is written.
+                let (kept, written) = (elements.len() * size_of::<V>(), cursor.at - from);
+                (elements.len() < FEW || kept / MOST_TIMES < written).then_some(())
             })
         });
         if whole.is_none() {

@@ -46,7 +46,7 @@ impl BudgetFigure<'_> {
     }
 
     fn head(&self) -> Head {
-        let noun = self.unit().noun();
+        let noun = style::amounts(self.unit());
         if self.curves.is_empty() {
             return Head::new("Success by budget")
                 .sentence(
@@ -67,7 +67,8 @@ impl BudgetFigure<'_> {
             self.curves.iter().filter(|curve| !drawn.iter().any(|drawn| std::ptr::eq(*drawn, *curve))).collect();
         if !left.is_empty() {
             let runs: u64 = left.iter().map(|curve| curve.runs).sum();
-            notes.push(format!("{} smaller groups ({runs} runs) are in budget.csv", left.len()));
+            let groups = if left.len() == 1 { "group is" } else { "groups are" };
+            notes.push(format!("{} smaller {groups} in budget.csv ({runs} runs)", left.len()));
         }
         let head = Head::new(format!("Success by budget in {noun}: the runs as recorded, without any stack"));
         let head = head.note(&self.subtitle);
@@ -101,7 +102,7 @@ impl Picture for BudgetFigure<'_> {
         let quantity = Quantity::of(self.unit());
         let x_ticks = ticks(0.0, right, 8, quantity, self.unit() != Unit::CostUsd);
         let y_ticks = ticks(0.0, 100.0, 10, Quantity::Percent, true);
-        let x_name = format!("budget, {} a run", self.unit().noun());
+        let x_name = format!("budget, {} a run", style::amounts(self.unit()));
         plane.draw(&pen, (&x_ticks, &y_ticks), (&x_name, "runs with success by then, %"))?;
         let pixels = |points: Vec<(f64, f64)>| -> Vec<At> { points.into_iter().map(|(x, y)| plane.at(x, y)).collect() };
         let coloured = || drawn.iter().zip(COLOURS);
@@ -122,10 +123,9 @@ impl Picture for BudgetFigure<'_> {
         for (curve, colour) in coloured() {
             pen.rectangle((LEGEND, y - 2, LEGEND + 14, y + 2), colour.filled())?;
             pen.text(&style::fitted(&name(curve), SMALL, room), (LEGEND + 22, y), Look::SMALL)?;
-            let mut of = format!("{} runs of {} tasks", curve.runs, curve.tasks);
-            if curve.cut_off > 0 {
-                of += &format!(", {} cut off by a cap", curve.cut_off);
-            }
+            let cut_off =
+                if curve.cut_off > 0 { format!(", {} cut off by a cap", curve.cut_off) } else { String::new() };
+            let of = format!("{} runs of {} tasks{cut_off}", curve.runs, curve.tasks);
             pen.text(&of, (LEGEND + 22, y + 17), Look::SMALL.colour(GREY))?;
             y += ROW;
         }

@@ -70,19 +70,19 @@ impl<'a, B: DrawingBackend> Pen<'a, B> {
         ShapeStyle { stroke_width: style.stroke_width.saturating_mul(self.scale), ..style }
     }
 
-    fn element<E>(&self, element: E) -> Result<(), FigureError>
+    fn element<E>(&self, element: &E) -> Result<(), FigureError>
     where
         for<'e> &'e E: PointCollection<'e, At>,
         E: Drawable<B>,
     {
-        self.area.draw(&element).map_err(|error| FigureError::of(&error))
+        self.area.draw(element).map_err(|error| FigureError::of(&error))
     }
 
     /// A text whose middle is at the height of `at`.
     pub(super) fn text(&self, text: &str, at: At, look: Look) -> Result<(), FigureError> {
         let style = ("sans-serif", look.size * self.scale).into_font().color(&look.colour);
         // The middle of a line is above that of its small letters.
-        self.element(Text::new(
+        self.element(&Text::new(
             text.to_owned(),
             self.at((at.0, at.1 + 1)),
             style.pos(Pos::new(look.side, VPos::Center)),
@@ -92,7 +92,7 @@ impl<'a, B: DrawingBackend> Pen<'a, B> {
     /// A line through `points`.
     pub(super) fn line(&self, points: &[At], style: impl Into<ShapeStyle>) -> Result<(), FigureError> {
         let points: Vec<At> = points.iter().map(|point| self.at(*point)).collect();
-        self.element(PathElement::new(points, self.style(style)))
+        self.element(&PathElement::new(points, self.style(style)))
     }
 
     /// A dashed line, straight up or level.
@@ -109,28 +109,28 @@ impl<'a, B: DrawingBackend> Pen<'a, B> {
     /// A rectangle.
     pub(super) fn rectangle(&self, frame: Frame, style: impl Into<ShapeStyle>) -> Result<(), FigureError> {
         let corners = [(frame.0, frame.1), (frame.2, frame.3)].map(|corner| self.at(corner));
-        self.element(Rectangle::new(corners, self.style(style)))
+        self.element(&Rectangle::new(corners, self.style(style)))
     }
 
     /// A filled shape.
     pub(super) fn shape(&self, points: &[At], style: impl Into<ShapeStyle>) -> Result<(), FigureError> {
         let points: Vec<At> = points.iter().map(|point| self.at(*point)).collect();
-        self.element(Polygon::new(points, style))
+        self.element(&Polygon::new(points, style))
     }
 
     /// A dot filled in one colour and outlined in another.
     pub(super) fn dot(&self, at: At, radius: i32, fill: RGBColor, outline: RGBColor) -> Result<(), FigureError> {
         let circle = |radius: i32, colour: RGBColor| Circle::new(self.at(at), self.size(radius), colour.filled());
-        self.element(circle(radius, outline))?;
+        self.element(&circle(radius, outline))?;
         if fill == outline {
             return Ok(());
         }
-        self.element(circle(radius - 2, fill))
+        self.element(&circle(radius - 2, fill))
     }
 
     /// A cross.
     pub(super) fn cross(&self, at: At, size: i32, style: impl Into<ShapeStyle>) -> Result<(), FigureError> {
-        self.element(Cross::new(self.at(at), self.size(size), self.style(style)))
+        self.element(&Cross::new(self.at(at), self.size(size), self.style(style)))
     }
 }
 

@@ -59,7 +59,6 @@ fn decimals(value: f64, step: f64) -> String {
 }
 
 /// Decimals that tell two multiples of `step` apart.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 12")]
 fn places(step: f64) -> usize {
     let needed = (0..12_u8).find(|places| {
         let scaled = step * 10_f64.powi(i32::from(*places));

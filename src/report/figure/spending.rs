@@ -44,7 +44,7 @@ const COLUMN: i32 = 272;
 /// All that is drawn.
 struct Bars {
     /// Names and parts, the recording first.
-    bars: Vec<(String, [f64; PARTS])>,
+    all: Vec<(String, [f64; PARTS])>,
     /// Changed nothing of it: their bars would be that of the recording.
     idle: Vec<String>,
     /// Not one run of which is known what it would have spent.
@@ -72,11 +72,11 @@ impl Bars {
                 bars.push((group.stack.to_string(), parts));
             }
         }
-        Self { bars, idle, unread, told, runs: first.len() }
+        Self { all: bars, idle, unread, told, runs: first.len() }
     }
 
     fn head(&self, unit: Unit, subtitle: &str) -> Head {
-        let noun = unit.noun();
+        let noun = style::amounts(unit);
         let mut head = Head::new(format!("Where the {noun} went"));
         if self.told == 0 {
             return head.sentence(&format!("No run tells how many {noun} it spent.")).note(subtitle);
@@ -98,7 +98,7 @@ impl Bars {
 
     /// The parts that occur.
     fn legend(&self) -> Vec<usize> {
-        (0..PARTS).filter(|part| self.bars.iter().any(|(_, parts)| parts[*part] > 0.0)).collect()
+        (0..PARTS).filter(|part| self.all.iter().any(|(_, parts)| parts[*part] > 0.0)).collect()
     }
 
     fn legend_height(&self) -> i32 {
@@ -106,7 +106,7 @@ impl Bars {
     }
 
     fn height(&self) -> i32 {
-        i32::try_from(self.bars.len()).unwrap_or(i32::MAX / 200).saturating_mul(BAR)
+        i32::try_from(self.all.len()).unwrap_or(i32::MAX / 200).saturating_mul(BAR)
     }
 }
 
@@ -114,7 +114,7 @@ impl Picture for SpendingFigure<'_> {
     fn size(&self) -> (u32, u32) {
         let bars = Bars::of(self.groups, self.unit);
         let top = bars.head(self.unit, &self.subtitle).bottom();
-        let below = if bars.bars.is_empty() { 20 } else { bars.legend_height() + bars.height() + 74 };
+        let below = if bars.all.is_empty() { 20 } else { bars.legend_height() + bars.height() + 74 };
         (WIDTH, top.saturating_add(below).unsigned_abs())
     }
 
@@ -123,7 +123,7 @@ impl Picture for SpendingFigure<'_> {
         let bars = Bars::of(self.groups, self.unit);
         let head = bars.head(self.unit, &self.subtitle);
         head.draw(&pen)?;
-        let Some((_, recorded)) = bars.bars.first() else { return Ok(()) };
+        let Some((_, recorded)) = bars.all.first() else { return Ok(()) };
         for (place, part) in (0..).zip(bars.legend()) {
             let (x, y) = (MARGIN + (place % 4) * COLUMN, head.bottom() + 8 + (place / 4) * 22);
             pen.rectangle((x, y - 7, x + 14, y + 7), PART[part].1.filled())?;
@@ -131,7 +131,7 @@ impl Picture for SpendingFigure<'_> {
         }
         let top = head.bottom() + bars.legend_height();
         let whole: f64 = recorded.iter().sum();
-        let most = bars.bars.iter().map(|(_, parts)| parts.iter().sum()).fold(0.0, f64::max);
+        let most = bars.all.iter().map(|(_, parts)| parts.iter().sum()).fold(0.0, f64::max);
         let scale = Scale::new((0.0, most), (LEFT, RIGHT));
         let bottom = top + bars.height();
         for (at, label) in ticks(0.0, most, 8, Quantity::of(self.unit), self.unit != Unit::CostUsd) {
@@ -140,11 +140,11 @@ impl Picture for SpendingFigure<'_> {
             pen.text(&label, (at, bottom + 16), Look::SMALL.colour(GREY).centred())?;
         }
         let mut y = top;
-        for (name, parts) in &bars.bars {
+        for (name, parts) in &bars.all {
             draw_bar(&pen, &scale, y, name, parts, whole)?;
             y += BAR;
         }
-        let name = format!("{} of all runs together; in the bars: % of those recorded", self.unit.noun());
+        let name = format!("{} of all runs together; in the bars: % of those recorded", style::amounts(self.unit));
         pen.text(&name, (i32::midpoint(LEFT, RIGHT), bottom + 38), Look::LABEL.centred())
     }
 }

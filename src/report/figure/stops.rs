@@ -38,7 +38,7 @@ type Bins = Vec<[u32; KINDS.len()]>;
 /// All that is drawn.
 struct Strips<'a> {
     /// Those that stopped, with the stops in each bin.
-    strips: Vec<(&'a Group<'a>, Bins)>,
+    drawn: Vec<(&'a Group<'a>, Bins)>,
     /// Never stopped a run, which is known of every run.
     quiet: Vec<String>,
     /// Stopped none for certain, but on some runs that is not known.
@@ -69,11 +69,11 @@ impl<'a> Strips<'a> {
         let count = usize::try_from(longest / width).unwrap_or(0) + 1;
         let strips: Vec<_> = stopping.into_iter().map(|group| (group, bins(group, width, count))).collect();
         let bars = strips.iter().flat_map(|(_, bins)| bins).map(|kinds| kinds.iter().sum());
-        Self { tallest: bars.max().unwrap_or(0), quiet, open, unread, strips, width }
+        Self { tallest: bars.max().unwrap_or(0), quiet, open, unread, drawn: strips, width }
     }
 
     fn bar_height(&self) -> i32 {
-        if self.strips.len() <= 6 { TALLEST.1 } else { TALLEST.0 }
+        if self.drawn.len() <= 6 { TALLEST.1 } else { TALLEST.0 }
     }
 
     fn strip_height(&self) -> i32 {
@@ -81,17 +81,17 @@ impl<'a> Strips<'a> {
     }
 
     fn height(&self) -> i32 {
-        i32::try_from(self.strips.len()).unwrap_or(i32::MAX / 200).saturating_mul(self.strip_height())
+        i32::try_from(self.drawn.len()).unwrap_or(i32::MAX / 200).saturating_mul(self.strip_height())
     }
 
     fn kinds(&self) -> Vec<usize> {
-        let occurs = |kind: &usize| self.strips.iter().flat_map(|(_, bins)| bins).any(|kinds| kinds[*kind] > 0);
+        let occurs = |kind: &usize| self.drawn.iter().flat_map(|(_, bins)| bins).any(|kinds| kinds[*kind] > 0);
         (0..KINDS.len()).filter(occurs).collect()
     }
 
     fn head(&self, subtitle: &str) -> Head {
         let mut head = Head::new("When each stack stops");
-        if self.strips.is_empty() {
+        if self.drawn.is_empty() {
             head = head.sentence("No stack is known to have stopped a run early.");
         }
         head = head.note(subtitle);
@@ -108,7 +108,7 @@ impl<'a> Strips<'a> {
                 head = head.note(&format!("{why}: {}", named(names)));
             }
         }
-        if self.strips.is_empty() {
+        if self.drawn.is_empty() {
             return head;
         }
         let steps = if self.width == 1 { "at one step".to_owned() } else { format!("within {} steps", self.width) };
@@ -132,7 +132,7 @@ impl Picture for StopsFigure<'_> {
     fn size(&self) -> (u32, u32) {
         let strips = Strips::of(self.groups);
         let top = strips.head(&self.subtitle).bottom();
-        if strips.strips.is_empty() {
+        if strips.drawn.is_empty() {
             return (WIDTH, top.unsigned_abs() + 20);
         }
         (WIDTH, (top + 44 + strips.height() + 40).unsigned_abs())
@@ -143,12 +143,12 @@ impl Picture for StopsFigure<'_> {
         let strips = Strips::of(self.groups);
         let head = strips.head(&self.subtitle);
         head.draw(&pen)?;
-        if strips.strips.is_empty() {
+        if strips.drawn.is_empty() {
             return Ok(());
         }
         draw_legend(&pen, &strips, head.bottom() + 10)?;
         let mut base = head.bottom() + 44 + strips.bar_height();
-        for (group, bins) in &strips.strips {
+        for (group, bins) in &strips.drawn {
             draw_strip(&pen, &strips, base, group, bins)?;
             base += strips.strip_height();
         }
@@ -257,7 +257,7 @@ fn bar(runs: u32, of: u32, tallest: i32) -> i32 {
 
 /// Steps below the last strip: in the middle of bins of one step, else at their edges.
 fn draw_axis<B: DrawingBackend>(pen: &Pen<'_, B>, strips: &Strips<'_>, base: i32) -> Result<(), FigureError> {
-    let count = strips.strips.first().map_or(1, |(_, bins)| bins.len());
+    let count = strips.drawn.first().map_or(1, |(_, bins)| bins.len());
     let every = if count > 20 { 5 } else { 2_usize.min(count) };
     for bin in (0..=count).step_by(every) {
         let at: At = if strips.width == 1 && bin < count {

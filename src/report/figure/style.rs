@@ -2,6 +2,8 @@
 
 use plotters::style::{FontStyle, IntoFont, RGBColor, register_font};
 
+use crate::aggregate::Unit;
+
 /// Registers the embedded font once, so that no system font is needed.
 pub fn register_fonts() -> Result<(), String> {
     static DONE: std::sync::OnceLock<Result<(), String>> = std::sync::OnceLock::new();
@@ -50,6 +52,11 @@ pub const STONE: RGBColor = RGBColor(0xbd, 0xbd, 0xbd);
 pub const SHADE: RGBColor = RGBColor(0xf3, 0xf3, 0xf3);
 /// Not known.
 pub const MAUVE: RGBColor = RGBColor(0x9b, 0x72, 0xb0);
+
+/// What is counted, in the plural.
+pub(super) fn amounts(unit: Unit) -> &'static str {
+    if unit == Unit::CostUsd { "dollars" } else { unit.noun() }
+}
 
 /// The width of a text in pixels.
 pub fn width(text: &str, size: u32) -> i32 {

@@ -13,7 +13,8 @@ pub fn budget(curves: &[BudgetCurve]) -> Table {
     let lines = curves.iter().flat_map(|curve| {
         let steps = curve.curve.steps.iter().zip(&curve.most.steps).zip(&curve.band);
         steps.map(|((step, most), interval)| {
-            let is_point = curve.informative == 0;
+            let is_range = curve.informative > 0;
+            let is_point = step.incidence.total_cmp(&most.incidence).is_eq();
             let mut line = Line::default();
             line.push("suite", Cell::text(curve.suite.as_deref()));
             line.push("model", Cell::text(curve.model.as_deref()));
@@ -23,15 +24,15 @@ pub fn budget(curves: &[BudgetCurve]) -> Table {
             line.push("budget", Cell::Number(step.at));
             line.push("cut_off_informative", Cell::Count(curve.informative));
             line.push("success_by_budget", Cell::number(is_point.then_some(step.incidence)));
-            line.push("success_by_budget_least", Cell::Number(step.incidence));
-            line.push("success_by_budget_most", Cell::Number(most.incidence));
+            line.push("success_by_budget_min", Cell::Number(step.incidence));
+            line.push("success_by_budget_max", Cell::Number(most.incidence));
             line.push("success_by_budget_low", Cell::number(interval.map(|interval| interval.low)));
             line.push("success_by_budget_high", Cell::number(interval.map(|interval| interval.high)));
             line.push("success_by_budget_n", Cell::Count(curve.runs));
             line.push("success_by_budget_of", Cell::Text("runs of known outcome".to_owned()));
             line.push(
                 "success_by_budget_method",
-                Cell::Text(if is_point { METHOD } else { METHOD_OF_RANGE }.to_owned()),
+                Cell::Text(if is_range { METHOD_OF_RANGE } else { METHOD }.to_owned()),
             );
             line.push("at_risk", Cell::Number(step.at_risk));
             line.push("known_to", Cell::number(curve.curve.known_to));

@@ -45,6 +45,7 @@ pub(super) struct Row {
     never_says: Vec<String>,
     runs: Option<u64>,
     megabytes: u64,
+    without_rights: bool,
     after: Option<fn(&Desk)>,
 }
 
@@ -61,6 +62,7 @@ pub(super) fn row(name: impl Into<String>, command: &str) -> Row {
         never_says: Vec::new(),
         runs: None,
         megabytes: MEGABYTES,
+        without_rights: false,
         after: None,
     }
 }
@@ -119,6 +121,12 @@ impl Row {
         self
     }
 
+    /// The command has no right to what its folder forbids, even where the tests run as root.
+    pub(super) fn without_rights(mut self) -> Self {
+        self.without_rights = true;
+        self
+    }
+
     /// What must hold of the folder afterwards.
     pub(super) fn after(mut self, after: fn(&Desk)) -> Self {
         self.after = Some(after);
@@ -135,7 +143,7 @@ impl Row {
             Some(code) if code == self.exit => {}
             // 137 is what a shell shows for a killed program; `timeout` dies with the program it killed.
             None | Some(124 | 134 | 137) => {
-                wrong.push(format!("it hung, or wanted too much memory: {}", output.status))
+                wrong.push(format!("it hung, or wanted too much memory: {}", output.status));
             }
             Some(code) => wrong.push(format!("exit code {code}, not {}", self.exit)),
         }
@@ -172,32 +180,65 @@ fn runs_counted(stdout: &str) -> u64 {
 /// Runs every row and tells all that fail.
 pub(super) fn check(rows: Vec<Row>) {
     let nothing = Command::new(env!("CARGO_BIN_EXE_whenstop")).arg("--version").output().unwrap();
-    let mut failed = Vec::new();
-    for row in &rows {
+    let (mut failed, n) = (Vec::new(), rows.len());
+    for row in rows {
         // A row that holds whatever happens checks nothing.
         assert!(row.complaint(&nothing).is_some(), "{}: this row cannot fail", row.name);
         let desk = row.desk();
-        let output = output(limited(&desk.command(&row.command), row.megabytes), row.stdin.as_deref());
+        let Some(command) = limited(&desk, &row) else {
+            eprintln!("SKIPPED: {}: there is no setpriv to give up root's rights with", row.name);
+            continue;
+        };
+        let output = output(command, row.stdin.as_deref());
         failed.extend(row.complaint(&output));
         if let Some(after) = row.after {
             after(&desk);
         }
     }
-    assert!(failed.is_empty(), "{} of {} rows fail:\n\n{}", failed.len(), rows.len(), failed.join("\n\n"));
+    assert!(failed.is_empty(), "{} of {} rows fail:\n\n{}", failed.len(), n, failed.join("\n\n"));
 }
 
-/// The same command under limits of time and memory, where the system has the programs for it.
-fn limited(command: &Command, megabytes: u64) -> Command {
-    if !["/usr/bin/timeout", "/usr/bin/prlimit"].iter().all(|tool| Path::new(tool).exists()) {
-        return copied(command, Command::new(command.get_program()), &[]);
+/// The row's command under limits of time and memory, where the system has the programs for it. `None` where it cannot
+/// be run with the rights it should have.
+fn limited(desk: &Desk, row: &Row) -> Option<Command> {
+    let command = desk.command(&row.command);
+    let there = |tool: &str| Path::new(tool).exists();
+    let mut before: Vec<String> = Vec::new();
+    if there("/usr/bin/timeout") && there("/usr/bin/prlimit") {
+        before
+            .extend(["/usr/bin/timeout", "--signal=KILL", &SECONDS.to_string(), "/usr/bin/prlimit"].map(str::to_owned));
+        before.extend([format!("--data={}", row.megabytes << 20), "--core=0".to_owned()]);
     }
-    let (seconds, bytes) = (SECONDS.to_string(), format!("--data={}", megabytes << 20));
-    let program = command.get_program().to_string_lossy().into_owned();
-    copied(
-        command,
-        Command::new("/usr/bin/timeout"),
-        &["--signal=KILL", &seconds, "/usr/bin/prlimit", &bytes, "--core=0", &program],
-    )
+    if row.without_rights && is_root() {
+        if !there("/usr/bin/setpriv") {
+            return None;
+        }
+        open_to_all(&desk.path("."));
+        before.extend(["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"].map(str::to_owned));
+    }
+    before.push(command.get_program().to_string_lossy().into_owned());
+    let before: Vec<&str> = before.iter().map(String::as_str).collect();
+    Some(copied(&command, Command::new(before[0]), &before[1..]))
+}
+
+#[cfg(unix)]
+fn is_root() -> bool {
+    std::os::unix::fs::MetadataExt::uid(&std::fs::metadata("/proc/self").unwrap()) == 0
+}
+
+#[cfg(not(unix))]
+fn is_root() -> bool {
+    false
+}
+
+/// Lets others into a folder that was made for this user alone.
+fn open_to_all(folder: &Path) {
+    #[cfg(unix)]
+    {
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(folder, mode).unwrap();
+    }
+    let _ = folder;
 }
 
 /// `to` with these arguments before those of `command`, in its folder.

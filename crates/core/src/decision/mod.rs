@@ -211,6 +211,8 @@ pub enum Need {
     Cost,
     /// Times.
     Times,
+    /// Results of the tools that were called.
+    Results,
     /// Tool results flagged as failed or fine.
     ErrorFlags,
     /// Metric reports or a task plan.
@@ -241,6 +243,7 @@ impl Need {
             Self::Usage => "usage",
             Self::Cost => "cost",
             Self::Times => "times",
+            Self::Results => "tool results",
             Self::ErrorFlags => "error flags",
             Self::Metrics => "metrics",
             Self::Judge => "judge replies",

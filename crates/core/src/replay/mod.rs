@@ -6,7 +6,7 @@ use std::fmt;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
-use crate::decision::{Action, Decision, Evidence, FirstFiring, Need, Requirement, RuleName, Strategy};
+use crate::decision::{Action, Decision, Evidence, FirstFiring, Need, Requirement, RuleName, Strategy, Watch};
 use crate::transcript::{
     Event, JUDGE_TAKEN_OUT, Lane, Message, PLAN_TAKEN_OUT, Point, PointView, Role, Run, Secured, TOLD_COMMAND, ToolCall,
 };
@@ -97,7 +97,7 @@ impl fmt::Display for Unread {
 /// Only a terminal decision ends the replay. After a warning, an injected instruction or a denied call
 /// the recorded path is followed on, and the answer is marked as diverged.
 pub fn replay(run: &Run, strategy: &dyn Strategy) -> Replay {
-    let (trail, first_firings) = watched(run, strategy, true);
+    let (trail, first_firings, ends_next) = watched(run, strategy, true);
     let end = run.last_point();
     let ending = trail.iter().find(|decision| ends_path(decision.action));
     let counts = |decision: &&Decision| end.is_some_and(|end| decision.point < end || decision.drops_reply);
@@ -108,7 +108,9 @@ pub fn replay(run: &Run, strategy: &dyn Strategy) -> Replay {
         evidence: decision.evidence,
         drops_reply: decision.drops_reply,
     });
-    let exactness = exactness(run, &trail, stop.as_ref());
+    // Where the strategy ends the run just where the recording's own cap did, it is the same policy.
+    let ends_there = ending.is_some() || ends_next;
+    let exactness = exactness(run, &trail, stop.as_ref(), ends_there);
     let not_evaluable = not_evaluable(run, &strategy.requirements());
     let path_in_doubt = path_in_doubt(&not_evaluable, stop.as_ref(), strategy.may_leave_path());
     Replay { trail, stop, exactness, first_firings, not_evaluable, path_in_doubt }
@@ -126,8 +128,8 @@ pub fn trail(run: &Run, strategy: &dyn Strategy) -> Vec<Decision> {
 }
 
 /// Every decision up to the first terminal one; and where each rule by itself first acted, if that is asked for and
-/// they stand alone.
-fn watched(run: &Run, strategy: &dyn Strategy, each_rule: bool) -> (Vec<Decision>, Option<Vec<FirstFiring>>) {
+/// they stand alone. Last, whether it would end a run that was cut off before one more request.
+fn watched(run: &Run, strategy: &dyn Strategy, each_rule: bool) -> (Vec<Decision>, Option<Vec<FirstFiring>>, bool) {
     let mut watch = strategy.start(&run.header);
     let misread = misread(run, strategy);
     // Such a strategy goes on after a stop at the same point, which may be one that is discarded.
@@ -139,6 +141,10 @@ fn watched(run: &Run, strategy: &dyn Strategy, each_rule: bool) -> (Vec<Decision
         watch.at(&view, &mut said);
         if !said.is_empty() {
             said.retain(|decision| !misread.contains(&decision.rule));
+            // The first that stops has the last word.
+            if let Some(end) = said.iter().position(|decision| decision.action.is_terminal()) {
+                said.truncate(end + 1);
+            }
             if !has_ended {
                 let end = said.iter().position(|decision: &Decision| decision.action.is_terminal());
                 has_ended = end.is_some();
@@ -159,16 +165,26 @@ fn watched(run: &Run, strategy: &dyn Strategy, each_rule: bool) -> (Vec<Decision
             *firing = firing.take().filter(|_| !misread.contains(rule));
         }
     }
-    (trail, firings)
+    let ends_next = !has_ended && run.grade.end.is_censoring() && ends_before_next(run, &mut *watch, &misread);
+    (trail, firings, ends_next)
 }
 
-/// Rules that would read a placeholder for what a redacted recording no longer has: what they say is not heard.
+fn ends_before_next(run: &Run, watch: &mut dyn Watch, misread: &[RuleName]) -> bool {
+    let Some(view) = PointView::one_more_request(run) else { return false };
+    let mut said = Vec::new();
+    watch.at(&view, &mut said);
+    said.iter().any(|decision| decision.action.is_terminal() && !misread.contains(&decision.rule))
+}
+
+/// Rules that would read a placeholder for what a redacted recording no longer has, or a sum with a hole in it: their
+/// decisions are discarded, as if there were nothing to read.
 fn misread(run: &Run, strategy: &dyn Strategy) -> Vec<RuleName> {
-    if !run.header.redacted {
-        return Vec::new();
-    }
+    let misreads = |need: Need| {
+        let redacted = run.header.redacted && is_taken_out(run, need);
+        redacted || (has(run, need) && !has_throughout(run, need))
+    };
     let requirements = strategy.requirements().into_iter();
-    requirements.filter(|requirement| is_taken_out(run, requirement.need)).map(|requirement| requirement.rule).collect()
+    requirements.filter(|requirement| misreads(requirement.need)).map(|requirement| requirement.rule).collect()
 }
 
 /// Does the recorded path end here? A forced final answer ends it too: one call follows, and no more.
@@ -177,7 +193,7 @@ fn ends_path(action: Action) -> bool {
 }
 
 /// What is said at or after the last point changes nothing that was recorded.
-fn exactness(run: &Run, trail: &[Decision], stop: Option<&Stop>) -> Exactness {
+fn exactness(run: &Run, trail: &[Decision], stop: Option<&Stop>, ends_there: bool) -> Exactness {
     let end = run.last_point();
     let divergence = trail.iter().find(|decision| {
         decision.diverges()
@@ -188,7 +204,7 @@ fn exactness(run: &Run, trail: &[Decision], stop: Option<&Stop>) -> Exactness {
         return Exactness::Diverged { at: decision.point };
     }
     match end {
-        Some(at) if stop.is_none() && run.grade.end.is_censoring() => Exactness::Censored { at },
+        Some(at) if stop.is_none() && !ends_there && run.grade.end.is_censoring() => Exactness::Censored { at },
         _ => Exactness::Exact,
     }
 }
@@ -266,6 +282,14 @@ pub fn has(run: &Run, need: Need) -> bool {
         Need::Usage => messages.any(|message| is_call(message) && message.usage.is_some_and(|usage| !usage.is_empty())),
         Need::Cost => messages.any(|message| is_call(message) && message.cost.is_some()),
         Need::Times => messages.any(|message| message.ts.is_some()),
+        // A run that calls no tool lacks no result.
+        Need::Results => {
+            let mut called = false;
+            messages.any(|message| {
+                called |= message.is_step() && !message.tool_calls.is_empty();
+                message.is_result()
+            }) || !called
+        }
         Need::ErrorFlags => messages.any(|message| message.is_result() && message.is_error.is_some()),
         Need::Metrics => run.events().iter().any(|event| matches!(event, Event::Metrics(_))),
         Need::Plan => {

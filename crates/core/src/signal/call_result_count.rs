@@ -1,13 +1,15 @@
 use super::calls::{Asked, asked_and_got};
 use super::tally::Tally;
 use super::{Options, Registered, Signal};
+use crate::decision::Need;
 use crate::transcript::{Moment, PointView};
 
 /// How often this step's list of calls with these result texts has occurred in the run so far, this time included, in a row or
-/// not; with `window`, among that many latest steps with calls. A step without calls reads 0.
+/// not; with `window`, among that many latest steps with calls. A step without calls reads 0; a step whose calls have no
+/// recorded result has no reading.
 ///
 /// Unit: times. Changes at: after-tools. Options: `identity`, `exempt_tools`, `window` (default: the whole
-/// run). Always evaluable.
+/// run). Not evaluable when: tools were called and no result is recorded.
 ///
 /// ## Fires too early when
 /// Looking at an unchanged file twice for good reason.
@@ -17,7 +19,7 @@ use crate::transcript::{Moment, PointView};
 pub struct CallResultCount {
     options: Options,
     tally: Tally,
-    reading: usize,
+    reading: Option<usize>,
 }
 
 impl Registered for CallResultCount {
@@ -27,8 +29,10 @@ impl Registered for CallResultCount {
     const SOURCE: &'static str = "CrewAI 1.15 (5th equal tool, arguments, result); Hermes 0.19 read-only same result";
     const OPTIONS: &'static [&'static str] = &["identity", "exempt_tools", "window"];
 
+    const NEED: Option<Need> = Some(Need::Results);
+
     fn start(options: &Options) -> Self {
-        Self { options: options.clone(), tally: Tally::over(options.window), reading: 0 }
+        Self { options: options.clone(), tally: Tally::over(options.window), reading: Some(0) }
     }
 }
 
@@ -36,11 +40,12 @@ impl Signal for CallResultCount {
     fn observe(&mut self, view: &PointView<'_>) -> Option<f64> {
         if let (Moment::AfterTools, Some(reply)) = (view.moment(), view.reply()) {
             match asked_and_got(view, reply, &self.options) {
-                Asked::Nothing => self.reading = 0,
-                Asked::OnlyExempt => {}
-                Asked::Calls(print) => self.reading = self.tally.take(print),
+                None => self.reading = None,
+                Some(Asked::Nothing) => self.reading = Some(0),
+                Some(Asked::OnlyExempt) => {}
+                Some(Asked::Calls(print)) => self.reading = Some(self.tally.take(print)),
             }
         }
-        Some(self.reading as f64)
+        self.reading.map(|reading| reading as f64)
     }
 }

@@ -1,12 +1,15 @@
 use super::calls::{Asked, asked_and_got};
 use super::streak::Streak;
 use super::{Options, Registered, Signal};
+use crate::decision::Need;
 use crate::transcript::{Fingerprint, Moment, PointView};
 
 /// How many steps in a row, up to this one, had the same ordered list of calls and the same result texts. A step without
-/// calls sets it to 0; a step that called only exempt tools is passed over.
+/// calls sets it to 0; a step that called only exempt tools is passed over. A step whose calls have no recorded result has
+/// no reading, and the next one begins anew.
 ///
-/// Unit: steps. Changes at: after-tools. Options: `identity`, `exempt_tools`. Always evaluable.
+/// Unit: steps. Changes at: after-tools. Options: `identity`, `exempt_tools`. Not evaluable when: tools were called and no
+/// result is recorded.
 ///
 /// ## Fires too early when
 /// A wait of several steps with nothing new to see.
@@ -16,6 +19,8 @@ use crate::transcript::{Fingerprint, Moment, PointView};
 pub struct CallResultStreak {
     options: Options,
     streak: Streak<Fingerprint>,
+    /// The step asked for something, and no result of it is recorded.
+    unanswered: bool,
 }
 
 impl Registered for CallResultStreak {
@@ -25,22 +30,26 @@ impl Registered for CallResultStreak {
     const SOURCE: &'static str = "OpenHands SDK 1.58 action_observation";
     const OPTIONS: &'static [&'static str] = &["identity", "exempt_tools"];
 
+    const NEED: Option<Need> = Some(Need::Results);
+
     fn start(options: &Options) -> Self {
-        Self { options: options.clone(), streak: Streak::default() }
+        Self { options: options.clone(), streak: Streak::default(), unanswered: false }
     }
 }
 
 impl Signal for CallResultStreak {
     fn observe(&mut self, view: &PointView<'_>) -> Option<f64> {
         if let (Moment::AfterTools, Some(reply)) = (view.moment(), view.reply()) {
-            match asked_and_got(view, reply, &self.options) {
-                Asked::Nothing => self.streak.reset(),
-                Asked::OnlyExempt => {}
-                Asked::Calls(print) => {
+            let asked = asked_and_got(view, reply, &self.options);
+            self.unanswered = asked.is_none();
+            match asked {
+                None | Some(Asked::Nothing) => self.streak.reset(),
+                Some(Asked::OnlyExempt) => {}
+                Some(Asked::Calls(print)) => {
                     self.streak.take(print);
                 }
             }
         }
-        Some(f64::from(self.streak.length()))
+        (!self.unanswered).then(|| f64::from(self.streak.length()))
     }
 }

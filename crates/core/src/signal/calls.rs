@@ -27,9 +27,11 @@ pub(super) fn asked(reply: &Message, options: &Options) -> Asked {
     }
 }
 
-/// What the reply asked for together with what came back, in order.
-pub(super) fn asked_and_got(view: &PointView<'_>, reply: &Message, options: &Options) -> Asked {
-    match asked(reply, options) {
+/// What the reply asked for together with what came back, in order. `None`: it asked for something and no result is
+/// recorded, so nobody knows whether that was the same again.
+pub(super) fn asked_and_got(view: &PointView<'_>, reply: &Message, options: &Options) -> Option<Asked> {
+    Some(match asked(reply, options) {
+        Asked::Calls(_) if view.results().next().is_none() => return None,
         Asked::Calls(calls) => {
             let results =
                 view.results().filter(|result| !result.name.as_deref().is_some_and(|name| is_exempt(name, options)));
@@ -37,7 +39,7 @@ pub(super) fn asked_and_got(view: &PointView<'_>, reply: &Message, options: &Opt
             Asked::Calls(fingerprint::of_list([calls, texts]))
         }
         nothing => nothing,
-    }
+    })
 }
 
 /// Fingerprint of one call.

@@ -46,16 +46,7 @@ impl Clause {
 
     /// Can the clause be told from a placeholder what it asks? Not when it reads a text.
     fn is_blind(&self) -> bool {
-        !self.needs(Need::Texts)
-    }
-
-    /// Does the clause ask for tools by name?
-    fn names_tools(&self) -> bool {
-        self.needs(Need::ToolNames)
-    }
-
-    fn needs(&self, what: Need) -> bool {
-        self.condition.rules().into_iter().flat_map(Rule::needs).any(|need| need == what)
+        !self.condition.rules().into_iter().flat_map(Rule::needs).any(|need| need == Need::Texts)
     }
 }
 

@@ -43,8 +43,6 @@ pub(super) struct WatchedStack<'s> {
     /// Each with its place in the stack.
     clauses: Vec<(usize, WatchedClause<'s>)>,
     cap: Option<WatchedCap<'s>>,
-    /// Is every decision told, also after one that stops? The replay of a redacted run may discard that one.
-    tells_all: bool,
     /// Of the clauses and the cap, if they stand alone.
     first_firings: Option<Vec<FirstFiring>>,
 }
@@ -57,7 +55,6 @@ impl<'s> WatchedStack<'s> {
         Self {
             clauses: clauses.map(|(nth, clause)| (nth, WatchedClause::start(clause))).collect(),
             cap: stack.cap.as_ref().map(|cap| WatchedCap::start(cap, header)),
-            tells_all: header.redacted && stack.clauses.iter().any(Clause::names_tools),
             first_firings: stack.stands_alone().then(|| vec![None; n_rules]),
         }
     }
@@ -72,23 +69,19 @@ impl<'s> WatchedStack<'s> {
 
 impl Watch for WatchedStack<'_> {
     fn at(&mut self, view: &PointView<'_>, trail: &mut Vec<Decision>) {
-        let mut stopped = false;
         for at in 0..self.clauses.len() {
-            // Every clause sees every point; the first that stops has the last word.
+            // Every clause sees every point and says what it does: which of them counts is for the replay to decide.
             let (nth, watched) = &mut self.clauses[at];
             let Some(evidence) = watched.at(view) else { continue };
-            if !stopped || self.tells_all {
-                let clause = watched.clause;
-                trail.push(Decision::at(view, clause.then, clause.name.clone(), evidence));
-                stopped |= clause.then.is_terminal();
-            }
+            let clause = watched.clause;
+            trail.push(Decision::at(view, clause.then, clause.name.clone(), evidence));
             let nth = *nth;
             self.note(nth, view, evidence);
         }
         if let Some(hit) = self.cap.as_mut().and_then(|cap| cap.at(view)) {
             let last = self.first_firings.as_ref().map_or(0, |firings| firings.len() - 1);
             self.note(last, view, hit.evidence);
-            trail.extend((!stopped || self.tells_all).then_some(hit));
+            trail.push(hit);
         }
     }
 

@@ -47,8 +47,8 @@ pub fn of_call(identity: &Identity, name: &str, arguments: &str) -> Fingerprint 
         Identity::Raw => of_pair(name, arguments),
         Identity::Canonical => of_call_canonical(name, arguments),
         Identity::Fields(fields) => {
-            let chosen = match serde_json::from_str::<serde_json::Value>(arguments) {
-                Ok(serde_json::Value::Object(map)) => {
+            let chosen = match super::json_value(arguments) {
+                Some(serde_json::Value::Object(map)) => {
                     let mut chosen = serde_json::Map::new();
                     for field in fields {
                         if let Some(value) = map.get(field) {

@@ -13,6 +13,7 @@ mod step;
 mod text;
 mod units;
 mod view;
+mod written;
 
 pub use event::{Checkpoint, Event, Json, JudgeReply, Lane, Message, Metrics, Name, Note, Role, ToolCall};
 pub use fingerprint::{Fingerprint, Identity};
@@ -25,3 +26,5 @@ pub use step::Step;
 pub use text::Text;
 pub use units::{Instant, Millis, Tokens, Usage, Usd};
 pub use view::PointView;
+
+pub use written::{is_dense, is_json, json_value};

@@ -72,6 +72,8 @@ pub struct Run {
     events: Vec<Event>,
     steps: Vec<Step>,
     points: Vec<PointSpan>,
+    /// The first timed event and its time.
+    first_time: Option<(usize, Instant)>,
 }
 
 /// A point and how many events are known at it.
@@ -80,6 +82,8 @@ pub(crate) struct PointSpan {
     pub(crate) point: Point,
     /// Events before this index have happened.
     pub(crate) seen: usize,
+    /// The time of the latest timed one of them.
+    pub(crate) now: Option<Instant>,
 }
 
 impl Run {
@@ -88,7 +92,8 @@ impl Run {
         let Draft { header, events, grade, warnings } = draft;
         let steps = Step::all(&events);
         let points = lay_out_points(&events, &steps);
-        Self { header, grade, warnings, events, steps, points }
+        let first_time = events.iter().enumerate().find_map(|(index, event)| Some((index, event.ts()?)));
+        Self { header, grade, warnings, events, steps, points, first_time }
     }
 
     /// Everything recorded, in file order.
@@ -144,7 +149,7 @@ impl Run {
     /// The last point at or before which event `index` happened: after the tools of its step, or
     /// after the reply when the step asked for none.
     fn point_of_event(&self, index: usize) -> Option<Point> {
-        let step = self.steps.iter().rposition(|step| step.reply < index)?;
+        let step = self.steps.partition_point(|step| step.reply < index).checked_sub(1)?;
         let moment = if self.steps[step].has_calls { Moment::AfterTools } else { Moment::AfterResponse };
         Some(Point::new(step, moment))
     }
@@ -178,15 +183,28 @@ impl Run {
 
     /// When the run began: its header, else its first timed event.
     pub fn started_at(&self) -> Option<Instant> {
-        self.header.started_at.or_else(|| self.events.iter().find_map(Event::ts))
+        self.header.started_at.or(self.first_time.map(|(_, time)| time))
+    }
+
+    /// The time of the first timed event, if that is one of the first `seen`.
+    pub(super) fn first_time_within(&self, seen: usize) -> Option<Instant> {
+        self.first_time.filter(|(index, _)| *index < seen).map(|(_, time)| time)
     }
 }
 
 /// Points of all steps, each with what is known at it.
 fn lay_out_points(events: &[Event], steps: &[Step]) -> Vec<PointSpan> {
     let mut points = Vec::with_capacity(steps.len() * 3 + 1);
+    // The time of each point is found in one pass: a recording without times would be searched whole at every point.
+    let (mut now, mut timed) = (None, 0);
+    let mut now_at = |seen: usize| {
+        now = events[timed..seen].iter().rev().find_map(Event::ts).or(now);
+        timed = seen;
+        now
+    };
     for (index, step) in steps.iter().enumerate() {
-        let mut push = |moment, seen| points.push(PointSpan { point: Point::new(index, moment), seen });
+        let mut push =
+            |moment, seen| points.push(PointSpan { point: Point::new(index, moment), seen, now: now_at(seen) });
         push(Moment::BeforeRequest, step.reply);
         push(Moment::AfterResponse, step.reply + 1);
         push(Moment::AfterTools, step.end);
@@ -200,7 +218,8 @@ fn lay_out_points(events: &[Event], steps: &[Step]) -> Vec<PointSpan> {
             .iter()
             .any(|event| event.message().is_some_and(|m| m.role == Role::User && m.lane == super::Lane::Main));
     if pending {
-        points.push(PointSpan { point: Point::new(steps.len(), Moment::BeforeRequest), seen: events.len() });
+        let point = Point::new(steps.len(), Moment::BeforeRequest);
+        points.push(PointSpan { point, seen: events.len(), now: now_at(events.len()) });
     }
     points
 }

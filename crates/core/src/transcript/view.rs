@@ -9,6 +9,7 @@ pub struct PointView<'r> {
     point: Point,
     seen: usize,
     news_from: usize,
+    now: Option<Instant>,
 }
 
 impl<'r> PointView<'r> {
@@ -16,7 +17,7 @@ impl<'r> PointView<'r> {
     pub fn all(run: &'r Run) -> impl Iterator<Item = Self> + 'r {
         let mut news_from = 0;
         run.point_spans().iter().map(move |span| {
-            let view = Self { run, point: span.point, seen: span.seen, news_from };
+            let view = Self { run, point: span.point, seen: span.seen, news_from, now: span.now };
             news_from = span.seen;
             view
         })
@@ -27,7 +28,8 @@ impl<'r> PointView<'r> {
     pub fn one_more_request(run: &'r Run) -> Option<Self> {
         let point = Point::new(run.steps().len(), Moment::BeforeRequest);
         let (seen, last) = (run.events().len(), run.points().last());
-        (last != Some(point)).then_some(Self { run, point, seen, news_from: run.known_events() })
+        let now = run.events().iter().rev().find_map(Event::ts);
+        (last != Some(point)).then_some(Self { run, point, seen, news_from: run.known_events(), now })
     }
 
     /// True for a point that the recording itself does not have ([`Self::one_more_request`]).
@@ -108,7 +110,7 @@ impl<'r> PointView<'r> {
 
     /// The time at this point: the latest timed event that has happened.
     pub fn now(&self) -> Option<Instant> {
-        self.events().iter().rev().find_map(Event::ts)
+        self.now
     }
 
     /// Would a stop here keep a success? For simulated judges only: their errors are drawn around the
@@ -130,6 +132,6 @@ impl<'r> PointView<'r> {
 
     /// When the run began, as far as is known by now.
     pub fn started_at(&self) -> Option<Instant> {
-        self.run.header.started_at.or_else(|| self.events().iter().find_map(Event::ts))
+        self.run.header.started_at.or_else(|| self.run.first_time_within(self.seen))
     }
 }

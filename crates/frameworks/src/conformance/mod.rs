@@ -4,7 +4,13 @@
 //! names the system (or preset framework), the file stem the table. Whoever may touch files reads
 //! the tables; here they are values.
 
+mod adaptive;
+mod agentao;
+mod agentica;
+mod awaken;
+mod case;
 mod compare;
+mod mira;
 mod preset;
 mod system;
 
@@ -14,9 +20,11 @@ use std::path::Path;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::system::CaseError;
+use self::system::Driver;
 
+pub use case::{CaseError, GoldenCase};
 pub use compare::{Difference, Nested, first_difference};
+pub use mira::answer_of as mira_answer;
 
 /// A file handed in: its path as given, and what it holds.
 #[derive(Clone, Debug)]

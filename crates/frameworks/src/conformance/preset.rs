@@ -5,11 +5,10 @@
 
 use serde_json::{Map, Value};
 
-use super::{Nested, Oracle, known_table};
+use super::{CaseError, Nested, Oracle, known_table};
 use crate::preset::frame::{Act, Facts};
 use crate::preset::{self, Preset, SettingsError};
 use crate::reader::{ReadText, trace};
-use crate::system::CaseError;
 use crate::transcript::{Moment, Run};
 
 /// The oracle of the preset named like the folder.

@@ -289,7 +289,7 @@ impl Strands {
             Turn::Answered => self.team.swarm.is_none() && !view.is_after_end(),
             Turn::Working { .. } => false,
         };
-        if let Some((rule, reason, seen, limit)) = self.team.refusal(view.now()).filter(|_| asks) {
+        if asks && let Some((rule, reason, seen, limit)) = self.team.refusal(view.now()) {
             self.failed = true;
             acts.act(Action::Stop, rule).code(reason).evidence(seen, limit);
         }

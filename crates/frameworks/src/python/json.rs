@@ -4,6 +4,8 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value};
 
+use crate::transcript::is_dense;
+
 use super::number::{Int, MOST_DIGITS, as_float, of_digits, of_float, repr_float};
 
 /// How deep arrays and objects may nest before Python's parser gives up.
@@ -20,6 +22,10 @@ pub enum Strictness {
 
 /// `json.loads`; `None` where Python raises. Lone surrogates, which Python keeps, become U+FFFD.
 pub fn loads(text: &str, strictness: Strictness) -> Option<Value> {
+    // What would be many times its text in memory is no value to anybody here.
+    if is_dense(text) {
+        return None;
+    }
     let mut parser = Parser { text, at: 0, strictness };
     parser.skip_space();
     let value = parser.value(0)?;

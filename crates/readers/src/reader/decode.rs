@@ -140,6 +140,13 @@ impl<R: Read> Read for Zstd<R> {
                         self.state = State::Within(decoder);
                         return Ok(n);
                     }
+                    let frame: &FrameDecoder = &decoder.decoder;
+                    if frame.get_checksum_from_data().is_some_and(|sum| Some(sum) != frame.get_calculated_checksum()) {
+                        return Err(io::Error::new(
+                            io::ErrorKind::InvalidData,
+                            "the checksum of a Zstandard frame is wrong",
+                        ));
+                    }
                     self.state = State::Between(decoder.into_inner());
                 }
             }

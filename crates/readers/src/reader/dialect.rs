@@ -6,8 +6,8 @@
 
 use serde_json::Value;
 
-use super::openai;
-use crate::transcript::{Message, Name, Role, Text, ToolCall, Usage};
+use super::{json, openai};
+use crate::transcript::{Message, Name, Role, Text, ToolCall, Usage, json_value};
 
 /// Containers opened at most on the way to a message.
 const DEPTH: usize = 24;
@@ -54,7 +54,7 @@ pub(super) fn as_count(value: &Value) -> Option<u64> {
 pub(super) fn unwrapped(value: &Value) -> Value {
     let Value::String(text) = value else { return value.clone() };
     let begins = text.trim_start().starts_with(['{', '[']);
-    let parsed = if begins { serde_json::from_str(text).ok() } else { None };
+    let parsed = if begins { json_value(text) } else { None };
     parsed.unwrap_or_else(|| value.clone())
 }
 
@@ -245,11 +245,7 @@ fn push_part(
         _ if response.is_some() => out.extend(response.map(tool_result)),
         _ => match text_of(part) {
             Some(text) => texts.push(text),
-            None => texts.push(format!(
-                "[{}, {} bytes]",
-                if kind.is_empty() { "data" } else { kind },
-                part.to_string().len()
-            )),
+            None => texts.push(json::mark(if kind.is_empty() { "data" } else { kind }, &part.to_string())),
         },
     }
 }

@@ -4,12 +4,12 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::Path;
 
+use flate2::CrcReader;
 use zip::{CompressionMethod, ZipArchive};
 
-use super::Finding;
-use super::decode;
 use super::records::{self, Cut, Item};
-use crate::diagnostic::{Diagnostic, Location, Severity};
+use super::{decode, unpack};
+use crate::diagnostic::{Diagnostic, Location};
 
 /// Members that hold what the samples have in common; a log that was cut off has the second only.
 const HEADERS: &[&str] = &["header.json", "_journal/start.json"];
@@ -34,6 +34,9 @@ impl EvalLog {
     /// more than `limit` bytes is refused.
     pub(super) fn open(path: &Path, name: &str, keys: &[&str], limit: u64) -> io::Result<Option<(Self, String)>> {
         let mut archive = ZipArchive::new(BufReader::new(File::open(path)?)).map_err(io::Error::other)?;
+        if unpack::overlaps(&mut archive, std::fs::metadata(path)?.len()) {
+            return Err(io::Error::other("its members overlap, as in an archive that is made to fill a disk"));
+        }
         let names: Vec<String> =
             archive.file_names_raw().map(|name| String::from_utf8_lossy(name).into_owned()).collect();
         let Some(header) = HEADERS.iter().find_map(|wanted| names.iter().position(|name| name == wanted)) else {
@@ -44,7 +47,7 @@ impl EvalLog {
             .enumerate()
             .filter(|(_, name)| name.starts_with("samples/") && !name.ends_with('/'))
             .collect();
-        let envelope = records::envelope(member(&mut archive, header, limit)?.as_slice(), keys)?;
+        let envelope = records::envelope(member(&mut archive, header, limit)?.as_slice(), keys);
         let log = Self { archive, samples: samples.into_iter(), path: name.to_owned(), limit };
         Ok(Some((log, envelope)))
     }
@@ -57,14 +60,11 @@ impl EvalLog {
                 let key = name.trim_start_matches("samples/").trim_end_matches(".json").to_owned();
                 Item::Record(Cut { bytes, key, line: 1, column: 1, member: Some(name) })
             }
-            Err(error) => Item::Finding(Finding {
-                severity: Severity::Error,
-                diagnostic: Diagnostic::new(
-                    Location::file(format!("{}!{name}", self.path)),
-                    format!("this sample is left out: {error}"),
-                    "if the log was cut off, its other samples are read",
-                ),
-            }),
+            Err(error) => Item::Broken(Diagnostic::new(
+                Location::file(format!("{}!{name}", self.path)),
+                format!("this sample is left out: {error}"),
+                "if the log was cut off, its other samples are read",
+            )),
         })
     }
 }
@@ -77,7 +77,12 @@ fn member(archive: &mut ZipArchive<BufReader<File>>, index: usize, limit: u64) -
     let most = limit.saturating_add(1);
     if method == CompressionMethod::ZSTD {
         let raw = archive.by_index_raw(index).map_err(io::Error::other)?;
-        decode::zstd(raw).take(most).read_to_end(&mut bytes)?;
+        let (encrypted, crc) = (raw.encrypted(), raw.crc32());
+        let mut packed = CrcReader::new(decode::zstd(raw).take(most));
+        packed.read_to_end(&mut bytes)?;
+        if encrypted || (bytes.len() as u64 <= limit && packed.crc().sum() != crc) {
+            return Err(io::Error::other(if encrypted { "it is encrypted" } else { "its checksum is wrong" }));
+        }
     } else {
         let packed = archive.by_index(index).map_err(io::Error::other)?;
         packed.take(most).read_to_end(&mut bytes)?;

@@ -7,6 +7,8 @@ use super::format::{FORMATS, Format, Layout};
 use super::probe::{Probe, Shape, Sketch};
 use super::records::{self, Cut, Item, Records};
 use super::{Finding, json};
+use crate::diagnostic::Severity;
+use crate::json_text::{SPACES, trimmed};
 
 /// Keys that wrappers put recordings under.
 const KEYS: &[&str] = &[
@@ -236,7 +238,14 @@ fn lines(probe: &Probe, values: &[Sketch], how: How, stands: &str) -> View {
 }
 
 fn part(probe: &Probe, shape: Shape, values: Vec<Sketch>) -> Probe {
-    Probe { name: probe.name.clone(), shape, values, whole: probe.whole, head: probe.head.clone() }
+    Probe {
+        name: probe.name.clone(),
+        shape,
+        values,
+        whole: probe.whole,
+        head: probe.head.clone(),
+        broken: probe.broken.clone(),
+    }
 }
 
 /// The text in its format's own shape, each byte where it was, so that places in it are places in the
@@ -255,7 +264,7 @@ pub(super) fn reshaped(text: &str, reshape: Reshape) -> Option<String> {
         return Some(out);
     }
     let mut at = begin;
-    if text[at..].trim_start().starts_with('[') {
+    if text[at..].trim_start_matches(SPACES).starts_with('[') {
         at += text[at..].find('[')? + 1;
     }
     loop {
@@ -264,9 +273,18 @@ pub(super) fn reshaped(text: &str, reshape: Reshape) -> Option<String> {
         let value = match values.next() {
             Some(Ok(value)) => value.get(),
             // What is broken stays, for the format to report; the end of the list is no line.
-            Some(Err(_)) if !text[at..].starts_with(']') => text[at..].trim_end(),
+            Some(Err(_)) if text[at..].starts_with(['{', '[', '"']) => trimmed(&text[at..]),
+            // So does what is no value at all, up to where one may begin.
+            Some(Err(_)) if !text[at..].starts_with(']') => {
+                let junk = &text[at..];
+                trimmed(&junk[..junk.find(['{', '[', ']']).unwrap_or(junk.len())])
+            }
             _ => return Some(out),
         };
+        // Nothing can be taken off here, so going on would come to this place again.
+        if value.is_empty() {
+            return Some(out);
+        }
         out.extend(std::iter::repeat_n(' ', at.saturating_sub(out.len())));
         out.extend(value.chars().map(|c| if matches!(c, '\n' | '\r') { ' ' } else { c }));
         out.push('\n');
@@ -279,7 +297,7 @@ pub(super) fn reshaped(text: &str, reshape: Reshape) -> Option<String> {
 pub(super) fn cut(text: &str, layout: Layout, path: &str) -> (Vec<Cut>, String, Vec<Finding>) {
     let envelope = match layout {
         Layout::Elements { envelope: keys, .. } if !keys.is_empty() => records::envelope(text.as_bytes(), keys),
-        _ => Ok(String::new()),
+        _ => String::new(),
     };
     let mut records = Records::new(text.as_bytes(), layout, path, u64::MAX);
     let (mut cuts, mut findings) = (Vec::new(), Vec::new());
@@ -287,9 +305,10 @@ pub(super) fn cut(text: &str, layout: Layout, path: &str) -> (Vec<Cut>, String, 
         match item {
             Item::Record(cut) => cuts.push(cut),
             Item::Finding(finding) => findings.push(finding),
+            Item::Broken(diagnostic) => findings.push(Finding { severity: Severity::Error, diagnostic }),
         }
     }
-    (cuts, envelope.unwrap_or_default(), findings)
+    (cuts, envelope, findings)
 }
 
 /// The byte at which the value of a top-level key begins.
@@ -312,6 +331,9 @@ mod tests {
             ("{\n\"a\":1}\n{\"b\":2}{\"c\":3}", Reshape::Lines(None), "{ \"a\":1}\n{\"b\":2}\n{\"c\":3}\n"),
             ("[{\"a\":1}, {\"b\":", Reshape::Lines(None), " {\"a\":1}\n {\"b\":\n"),
             ("[]", Reshape::Lines(None), ""),
+            ("{\"a\":1}\u{c}{\"b\":2}", Reshape::Lines(None), "{\"a\":1}\n\u{c}\n{\"b\":2}\n"),
+            ("[{\"a\":1}\u{a0}", Reshape::Lines(None), " {\"a\":1}\n\u{a0}\n"),
+            ("[{\"a\":1}, oops ,{\"b\":2}]", Reshape::Lines(None), " {\"a\":1}\n oops ,\n{\"b\":2}\n"),
         ] {
             assert_eq!(reshaped(text, reshape).unwrap(), expected, "{text}");
         }

@@ -63,7 +63,7 @@ pub(super) fn parts(raw: Raw<'_>, out: &mut Reading<'_>) -> Said {
 /// What is left in place of an image or another blob.
 fn mark_of_data(part: &Object<'_>) -> Option<String> {
     let (name, raw) = part.fields().first()?;
-    Some(format!("[{name}, {} bytes]", raw.get().len()))
+    Some(json::mark(name, raw.get()))
 }
 
 fn result(response: &Object<'_>) -> Message {

@@ -2,10 +2,13 @@
 //! instance's id.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::Value;
+
+use crate::diagnostic::{Diagnostic, Location};
 
 /// Largest report that is read, in bytes.
 const LARGEST: u64 = 256 << 20;
@@ -38,6 +41,8 @@ impl FolderGrades {
 #[derive(Debug, Default)]
 pub(super) struct Reports {
     folders: BTreeMap<PathBuf, Arc<BTreeMap<String, Graded>>>,
+    /// Reports that could not be read, since they were last asked for.
+    pub(super) unreadable: Vec<Diagnostic>,
 }
 
 impl Reports {
@@ -55,7 +60,10 @@ impl Reports {
     }
 
     fn folder(&mut self, folder: &Path) -> Arc<BTreeMap<String, Graded>> {
-        let read = || {
+        if let Some(known) = self.folders.get(folder) {
+            return known.clone();
+        }
+        let read = |unreadable: &mut Vec<Diagnostic>| {
             let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
                 .map(|entries| entries.filter_map(|entry| Some(entry.ok()?.path())).collect())
                 .unwrap_or_default();
@@ -66,7 +74,7 @@ impl Reports {
                 grades.insert(String::new(), graded);
             }
             for path in files {
-                for (instance, resolved) in read_report(&path) {
+                for (instance, resolved) in read_report(&path, unreadable) {
                     grades.entry(instance).or_insert(Graded {
                         resolved,
                         score: None,
@@ -76,7 +84,9 @@ impl Reports {
             }
             Arc::new(grades)
         };
-        self.folders.entry(folder.to_path_buf()).or_insert_with(read).clone()
+        let found = read(&mut self.unreadable);
+        self.folders.insert(folder.to_path_buf(), found.clone());
+        found
     }
 }
 
@@ -102,9 +112,21 @@ pub(super) fn is_report(name: &str) -> bool {
 }
 
 /// The instances a report grades, in any of its known shapes.
-fn read_report(path: &Path) -> Vec<(String, bool)> {
-    let small = std::fs::metadata(path).is_ok_and(|data| data.len() <= LARGEST);
-    let Some(text) = small.then(|| std::fs::read_to_string(path).ok()).flatten() else { return Vec::new() };
+fn read_report(path: &Path, unreadable: &mut Vec<Diagnostic>) -> Vec<(String, bool)> {
+    let read = std::fs::metadata(path).and_then(|data| match data.len() {
+        _ if !data.is_file() => Ok(String::new()),
+        size if size > LARGEST => Err(io::Error::other(format!("it is longer than {LARGEST} bytes"))),
+        _ => std::fs::read_to_string(path),
+    });
+    let text = match read {
+        Ok(text) => text,
+        Err(error) => {
+            let what = format!("cannot read the outcome report: {error}");
+            let help = "its runs are read without their grades: check its permissions, or leave it out";
+            unreadable.push(Diagnostic::new(Location::file(path.display().to_string()), what, help));
+            return Vec::new();
+        }
+    };
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let own = name.strip_suffix(".report.json").map(str::to_owned).or_else(|| {
         (name == "report.json").then(|| path.parent()?.file_name()).flatten().map(|n| n.to_string_lossy().into_owned())

@@ -1,7 +1,7 @@
 //! A record that is not in a file: golden cases, generated runs, and what tests make of recordings.
 
 use super::grades::FolderGrades;
-use super::reading::{FileName, Reading, Record};
+use super::reading::{FileName, Places, Reading, Record};
 use super::{Finding, Format, ReadOptions};
 use crate::transcript::Run;
 
@@ -19,7 +19,7 @@ pub struct ReadText {
 pub fn read_text(format: &dyn Format, text: &str) -> ReadText {
     let name = format.id().to_owned();
     let file = FileName { path: name.clone(), stem: name, ..FileName::default() };
-    let (grades, options) = (FolderGrades::default(), ReadOptions::default());
+    let (grades, options, places) = (FolderGrades::default(), ReadOptions::default(), Places::default());
     let record = Record {
         text,
         original: text,
@@ -27,6 +27,7 @@ pub fn read_text(format: &dyn Format, text: &str) -> ReadText {
         key: "1",
         envelope: "",
         grades: &grades,
+        places: &places,
         options: &options,
         line: 1,
         column: 1,
@@ -34,5 +35,5 @@ pub fn read_text(format: &dyn Format, text: &str) -> ReadText {
     let mut reading = Reading::of(record);
     format.read(&record, &mut reading);
     let Reading { drafts, findings, .. } = reading;
-    ReadText { runs: drafts.into_iter().map(Run::new).collect(), findings }
+    ReadText { runs: drafts.into_iter().map(Run::new).collect(), findings: findings.kept }
 }

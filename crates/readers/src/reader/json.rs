@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::json_text;
-use crate::transcript::{Json, Text};
+use crate::json_text::{self, SPACES};
+use crate::transcript::{Json, Text, is_dense};
 
 /// A value as it is written: the parser's own, or a piece of text that was checked to be one.
 pub trait Written<'a>: Copy {
@@ -119,6 +119,15 @@ pub(super) fn elements<'a>(raw: impl Written<'a>) -> Option<Vec<&'a str>> {
     Some(parsed.into_iter().map(RawValue::get).collect())
 }
 
+/// A value taken apart, for formats whose fields may stand anywhere and be anything.
+pub(super) fn value(text: &str) -> Result<serde_json::Value, serde_json::Error> {
+    if is_dense(text) {
+        let what = "so many and so short values that no recording can mean them";
+        return Err(serde::de::Error::custom(what));
+    }
+    serde_json::from_str(text)
+}
+
 /// A copy to keep.
 pub(super) fn kept<'a>(raw: impl Written<'a>) -> Option<Json> {
     RawValue::from_string(raw.written().to_owned()).ok()
@@ -183,7 +192,7 @@ pub(super) fn flag<'a>(raw: impl Written<'a>) -> Option<bool> {
 
 /// What a text of JSON begins, in words.
 pub(super) fn kind(text: &str) -> Option<&'static str> {
-    match text.trim_start().as_bytes().first()? {
+    match text.trim_start_matches(SPACES).as_bytes().first()? {
         b'{' => Some("an object"),
         b'[' => Some("an array"),
         b'"' => Some("a string"),
@@ -233,6 +242,13 @@ fields! {
     }
 }
 
+/// What stands for a part without a text: its kind and length for people, and a hash of the JSON it is, so that two
+/// screenshots are the same text only when they are the same screenshot.
+pub(super) fn mark(kind: &str, part: &str) -> String {
+    let print = json_text::canonical_print(part).unwrap_or_else(|| xxhash_rust::xxh3::xxh3_64(part.as_bytes()));
+    format!("[{kind}, {} bytes, {print:016x}]", part.len())
+}
+
 /// What a message says: a string, or the texts of its parts, joined by line feeds. Images and other
 /// data leave a mark with their size. `None` when it is neither.
 pub(super) fn content<'a>(raw: impl Written<'a>) -> Option<Text> {
@@ -256,7 +272,7 @@ pub(super) fn content<'a>(raw: impl Written<'a>) -> Option<Text> {
             texts.push(said.as_str().into_owned());
         } else if let Some(kind) = kind.and_then(string) {
             if kind != "thinking" && kind != "reasoning" {
-                texts.push(format!("[{kind}, {} bytes]", part.len()));
+                texts.push(mark(&kind, part));
             }
         } else {
             return None;
@@ -352,7 +368,11 @@ mod tests {
         };
         assert_eq!(content(r#""a\nb""#).unwrap(), "a\nb");
         assert_eq!(content(r#"[{"type":"text","text":"a"},{"type":"text","text":"b"}]"#).unwrap(), "a\nb");
-        assert_eq!(content(r#"[{"type":"image_url","image_url":{"url":"data:x"}}]"#).unwrap(), "[image_url, 49 bytes]");
+        let image =
+            |data: &str| content(&format!(r#"[{{"type":"image_url","image_url":{{"url":"data:{data}"}}}}]"#)).unwrap();
+        assert!(image("x").starts_with("[image_url, 49 bytes, "), "{}", image("x"));
+        assert_eq!(image("x"), image("x"));
+        assert_ne!(image("x"), image("y"), "as long, and another picture");
         assert_eq!(content("[]").unwrap(), "");
         assert_eq!(content("3"), None);
     }

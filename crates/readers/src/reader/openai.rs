@@ -4,7 +4,7 @@
 use super::json::{self, Written, fields};
 use super::reading::Reading;
 use crate::json_text::{Inner, List, Value as _};
-use crate::transcript::{Message, Role, Text, ToolCall, Usage, Usd};
+use crate::transcript::{Message, Role, Text, ToolCall, Usage};
 
 fields! {
     /// A chat message, with the additions that are common.
@@ -94,7 +94,7 @@ pub(super) fn message<'a>(raw: impl Written<'a>, out: &mut Reading<'_>) -> Optio
     message.tool_call_id = out.word(wire.tool_call_id, "tool_call_id").map(Into::into);
     message.name = out.string(wire.name, "name").map(Into::into);
     message.usage = usage(wire.usage, out);
-    message.cost = out.number(wire.cost, "cost").map(Usd);
+    message.cost = out.dollars(wire.cost, "cost");
     message.ts = out.instant(wire.timestamp.or(wire.created_at).or(wire.created).or(wire.ts), "timestamp");
     message.model = out.string(wire.model, "model").map(Into::into);
     message.finish_reason = out.string(wire.finish_reason, "finish_reason").map(Into::into);

@@ -4,6 +4,7 @@
 use std::io::{self, Read};
 
 use super::scan::{ScanError, Scanner};
+use crate::json_text::is_space;
 
 /// Levels of nesting a sketch keeps.
 const DEPTH: usize = 7;
@@ -119,6 +120,8 @@ pub struct Probe {
     pub whole: bool,
     /// The first bytes, for the message about a file nobody recognises.
     pub head: String,
+    /// Why the stream could not be looked at to its end; `None` when it could.
+    pub broken: Option<String>,
 }
 
 impl Probe {
@@ -126,19 +129,22 @@ impl Probe {
     pub fn of(name: &str, input: impl Read) -> io::Result<Self> {
         let mut head = Vec::new();
         let mut input = input;
-        input.by_ref().take(HEAD).read_to_end(&mut head)?;
+        let broken = input.by_ref().take(HEAD).read_to_end(&mut head).err();
+        // A stream that failed once is not asked again.
+        let rest = input.take(if broken.is_some() { 0 } else { u64::MAX });
         let mut probe = Self {
             name: name.to_owned(),
             shape: Shape::Text,
             values: Vec::new(),
             whole: true,
             head: String::from_utf8_lossy(&head[..head.len().min(60)]).into_owned(),
+            broken: broken.map(|error| error.to_string()),
         };
         if is_binary(&head) {
             probe.shape = Shape::Binary;
             return Ok(probe);
         }
-        let mut scanner = Scanner::new(io::Cursor::new(&head).chain(input));
+        let mut scanner = Scanner::new(io::Cursor::new(&head).chain(rest));
         match scanner.skip_space()? {
             None => probe.shape = Shape::Empty,
             Some(b'{' | b'[') => probe.look_at_values(&mut scanner, &head)?,
@@ -166,8 +172,10 @@ impl Probe {
         let begins = scanner.line_number();
         let mut first = Sketch::Other;
         match sketch(scanner, &mut first, DEPTH) {
-            Err(ScanError::Io(error)) => return Err(error),
-            Err(_) => {
+            Err(error) => {
+                if let ScanError::Io(error) = error {
+                    self.broken = Some(error.to_string());
+                }
                 self.look_at_lines(head);
                 if self.values.is_empty() {
                     (self.shape, self.whole) = (Shape::Document, false);
@@ -201,7 +209,8 @@ impl Probe {
     fn look_at_lines(&mut self, head: &[u8]) {
         let mut values = Vec::new();
         for line in head.split(|byte| *byte == b'\n') {
-            let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line).trim_ascii();
+            let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
+            let line = &line[line.iter().take_while(|byte| is_space(**byte)).count()..];
             if !line.starts_with(b"{") && !line.starts_with(b"[") {
                 continue;
             }

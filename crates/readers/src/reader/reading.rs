@@ -1,6 +1,7 @@
 //! One record on its way to runs: where it stands, and what is handed over or reported about it.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -12,8 +13,15 @@ use super::grades::FolderGrades;
 use super::json::{Fields, Written};
 use super::{Finding, ReadOptions, json, time};
 use crate::diagnostic::{Diagnostic, Location, Severity};
-use crate::json_text::Inner;
-use crate::transcript::{Draft, Instant, Text};
+use crate::json_text::{Inner, trimmed};
+use crate::transcript::{Draft, Event, Instant, Text, Usd};
+
+/// Findings of one record kept of each severity; the rest is only counted, since a record of junk has one a line.
+const KEPT: usize = 1000;
+/// Steps are counted in 32 bits. No run has as many.
+pub(super) const STEPS: usize = u32::MAX as usize;
+/// Most dollars one model call can cost. What is above is no price, and a few of them would add up to infinity.
+const MOST_DOLLARS: f64 = 1e9;
 
 /// The file a record comes from.
 #[derive(Clone, Debug, Default)]
@@ -24,6 +32,42 @@ pub struct FileName {
     pub stem: String,
     /// The folder it stands in.
     pub folder: PathBuf,
+    /// That folder's own name, however the path to it is spelled; empty where it has none.
+    pub folder_name: String,
+}
+
+/// The place in a text that was asked for last. Findings come in order, so the next place is counted from there and not
+/// from the beginning, which would take a time that grows with the square of their number.
+#[derive(Debug, Default)]
+pub struct Places(Cell<Place>);
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
+    offset: usize,
+    /// Line feeds before the offset.
+    line: usize,
+    /// Where the line begins.
+    begins: usize,
+}
+
+impl Places {
+    /// Line and column of a byte of `text`, each from 1. `text` must be the same at every call.
+    fn of(&self, text: &str, offset: usize) -> (usize, usize) {
+        let (bytes, last) = (text.as_bytes(), self.0.get());
+        let offset = offset.min(bytes.len());
+        let feeds = |from: usize, to: usize| memchr::memchr_iter(b'\n', &bytes[from..to]).count();
+        let line_begins = |from: usize| memchr::memrchr(b'\n', &bytes[from..offset]).map(|at| from + at + 1);
+        let place = if offset >= last.offset {
+            let line = last.line + feeds(last.offset, offset);
+            Place { offset, line, begins: line_begins(last.offset).unwrap_or(last.begins) }
+        } else {
+            let back = feeds(offset, last.offset);
+            let begins = if back == 0 { last.begins } else { line_begins(0).unwrap_or(0) };
+            Place { offset, line: last.line - back, begins }
+        };
+        self.0.set(place);
+        (place.line + 1, offset - place.begins + 1)
+    }
 }
 
 /// One record: a run, or a file of them, as text.
@@ -41,6 +85,8 @@ pub struct Record<'r> {
     pub envelope: &'r str,
     /// Outcomes found beside the file.
     pub grades: &'r FolderGrades,
+    /// Where findings of this record were last placed; of this record only.
+    pub places: &'r Places,
     /// How to read.
     pub options: &'r ReadOptions,
     /// Line at which the record begins, from 1.
@@ -52,9 +98,9 @@ pub struct Record<'r> {
 impl<'r> Record<'r> {
     /// Where byte `offset` of the text stands in the file.
     pub fn at(&self, offset: usize) -> Location {
-        let within = Location::in_text(self.file.path.as_str(), self.original, offset);
-        let column = if within.line == 1 { self.column + within.column - 1 } else { within.column };
-        Location { line: self.line + within.line - 1, column, ..within }
+        let (line, column) = self.places.of(self.original, offset);
+        let column = if line == 1 { self.column + column - 1 } else { column };
+        Location { path: self.file.path.clone(), line: self.line + line - 1, column }
     }
 
     /// Where `part`, a piece of the text, stands in the file.
@@ -73,7 +119,7 @@ impl<'r> Record<'r> {
         let ends = memchr::memchr_iter(b'\n', self.text.as_bytes()).chain(std::iter::once(self.text.len()));
         let lines = ends.scan(0, |from, end| Some(&self.text[std::mem::replace(from, end + 1)..end]));
         let has_blank_ends = |line: &str| !matches!(line.as_bytes(), [b'!'..=b'~', .., b'!'..=b'~']);
-        lines.map(move |line| if has_blank_ends(line) { line.trim() } else { line }).filter(|line| !line.is_empty())
+        lines.map(move |line| if has_blank_ends(line) { trimmed(line) } else { line }).filter(|line| !line.is_empty())
     }
 
     /// What is wrong with `part`, which did not parse.
@@ -100,9 +146,56 @@ impl<'r> Record<'r> {
     }
 }
 
+/// A cost that a model call can have had.
+pub(super) fn plausible(dollars: f64) -> Option<f64> {
+    (0.0..=MOST_DOLLARS).contains(&dollars).then_some(dollars)
+}
+
 /// The beginning of a text, for a message.
 fn shown(text: &str) -> String {
     text.trim_start().chars().take(40).collect()
+}
+
+/// What there is to say of a record: the first findings of each severity, and how many more there were.
+#[derive(Debug, Default)]
+pub(super) struct Findings {
+    /// Those that are kept, in the order they were made.
+    pub(super) kept: Vec<Finding>,
+    errors: u64,
+    warnings: u64,
+}
+
+impl Findings {
+    /// Adds one, or counts it.
+    pub(super) fn add(&mut self, finding: Finding) {
+        let n = match finding.severity {
+            Severity::Error => &mut self.errors,
+            Severity::Warning => &mut self.warnings,
+        };
+        *n += 1;
+        if *n <= KEPT as u64 {
+            self.kept.push(finding);
+        }
+    }
+
+    /// Adds those of a part of the record.
+    pub(super) fn extend(&mut self, more: Self) {
+        let (errors, warnings) = more.left_out();
+        more.kept.into_iter().for_each(|finding| self.add(finding));
+        self.errors += errors;
+        self.warnings += warnings;
+    }
+
+    /// How many there were so far, kept or not.
+    pub(super) fn made(&self) -> u64 {
+        self.errors + self.warnings
+    }
+
+    /// Errors and warnings that are not kept.
+    pub(super) fn left_out(&self) -> (u64, u64) {
+        let kept = |severity| self.kept.iter().filter(|finding| finding.severity == severity).count() as u64;
+        (self.errors - kept(Severity::Error), self.warnings - kept(Severity::Warning))
+    }
 }
 
 /// What was made of a record.
@@ -112,19 +205,46 @@ pub struct Reading<'r> {
     pub(super) drafts: Vec<Draft>,
     /// The replies of drafts that may have them in common with other files, by the draft's place.
     pub(super) replies: BTreeMap<usize, Vec<ReplyId>>,
-    pub(super) findings: Vec<Finding>,
+    pub(super) findings: Findings,
     pub(super) unknown: BTreeMap<String, u64>,
 }
 
 impl<'r> Reading<'r> {
     /// Nothing yet.
     pub(super) fn of(record: Record<'r>) -> Self {
-        Self { record, drafts: Vec::new(), replies: BTreeMap::new(), findings: Vec::new(), unknown: BTreeMap::new() }
+        Self {
+            record,
+            drafts: Vec::new(),
+            replies: BTreeMap::new(),
+            findings: Findings::default(),
+            unknown: BTreeMap::new(),
+        }
     }
 
     /// Hands over a run.
     pub fn run(&mut self, draft: Draft) {
         self.drafts.push(draft);
+    }
+
+    /// Takes out costs that no call can have had, and says so. Formats whose fields hold numbers of any spelling leave it
+    /// to this.
+    pub(super) fn check_costs(&mut self) {
+        let events = self.drafts.iter_mut().flat_map(|draft| &mut draft.events);
+        let messages =
+            events.filter_map(|event| if let Event::Message(message) = event { Some(message) } else { None });
+        let mut odd = Vec::new();
+        for message in messages {
+            if let Some(Usd(cost)) = message.cost.take_if(|cost| plausible(cost.0).is_none()) {
+                odd.push(cost);
+            }
+        }
+        if let Some(first) = odd.first() {
+            self.error(Diagnostic::new(
+                self.record.at(0),
+                format!("{} costs that are no dollars from 0 to a billion, the first `{first}`", odd.len()),
+                "these costs are left out; the rest of the run is read",
+            ));
+        }
     }
 
     /// Hands over a run whose replies may stand in other files too.
@@ -135,12 +255,12 @@ impl<'r> Reading<'r> {
 
     /// Something is lost.
     pub fn error(&mut self, diagnostic: Diagnostic) {
-        self.findings.push(Finding { severity: Severity::Error, diagnostic });
+        self.findings.add(Finding { severity: Severity::Error, diagnostic });
     }
 
     /// Something was repaired, left out, or looks wrong.
     pub fn warning(&mut self, diagnostic: Diagnostic) {
-        self.findings.push(Finding { severity: Severity::Warning, diagnostic });
+        self.findings.add(Finding { severity: Severity::Warning, diagnostic });
     }
 
     /// Something is lost at `part` of the record.
@@ -250,9 +370,20 @@ impl<'r> Reading<'r> {
         self.checked(raw, field, "a whole number, 0 or more", json::count)
     }
 
+    /// A step of a run, from 0.
+    pub fn step<'a>(&mut self, raw: Option<impl Written<'a>>, field: &str) -> Option<usize> {
+        let as_step = |raw| json::count(raw).and_then(|step| usize::try_from(step).ok()).filter(|step| *step < STEPS);
+        self.checked(raw, field, "a step, from 0", as_step)
+    }
+
     /// A number.
     pub fn number<'a>(&mut self, raw: Option<impl Written<'a>>, field: &str) -> Option<f64> {
         self.checked(raw, field, "a number", json::number)
+    }
+
+    /// Dollars that a model call cost.
+    pub fn dollars<'a>(&mut self, raw: Option<impl Written<'a>>, field: &str) -> Option<Usd> {
+        self.checked(raw, field, "dollars, from 0 to a billion", |raw| json::number(raw).and_then(plausible)).map(Usd)
     }
 
     /// True or false.

@@ -1,11 +1,13 @@
 //! Cuts a file's stream into records by its layout, in file order, without holding the file.
 
-use std::io::{self, Read};
+use std::io::Read;
 
 use super::Finding;
 use super::format::Layout;
 use super::scan::{ScanError, Scanner};
+use super::unreadable;
 use crate::diagnostic::{Diagnostic, Location, Severity};
+use crate::json_text::is_blank;
 
 /// Longest top-level field kept for the records of a file, in bytes.
 const ENVELOPE_FIELD: u64 = 1 << 20;
@@ -30,6 +32,8 @@ pub(super) struct Cut {
 pub(super) enum Item {
     Record(Cut),
     Finding(Finding),
+    /// The stream broke here, and what was behind it is lost.
+    Broken(Diagnostic),
 }
 
 /// The records of one file.
@@ -41,6 +45,8 @@ pub(super) struct Records<R> {
     state: State,
     /// Bytes of the record before: the next one is likely to need as many.
     usual: usize,
+    /// Why the stream broke off, while what stood before that is handed over.
+    broken: Option<ScanError>,
 }
 
 /// Where the reading of a file stands.
@@ -58,11 +64,22 @@ enum State {
 impl<R: Read> Records<R> {
     /// The records of `input`; a line or a record longer than `limit` bytes is refused.
     pub(super) fn new(input: R, layout: Layout, path: &str, limit: u64) -> Self {
-        Self { scanner: Scanner::new(input), layout, path: path.to_owned(), limit, state: State::Fresh, usual: 0 }
+        Self {
+            scanner: Scanner::new(input),
+            layout,
+            path: path.to_owned(),
+            limit,
+            state: State::Fresh,
+            usual: 0,
+            broken: None,
+        }
     }
 
     /// The next record or finding; `None` at the end of the file.
     pub(super) fn next(&mut self) -> Option<Item> {
+        if let Some(error) = self.broken.take() {
+            return Some(self.scan_error(&error));
+        }
         if matches!(self.state, State::Done) {
             return None;
         }
@@ -75,7 +92,7 @@ impl<R: Read> Records<R> {
         };
         next.unwrap_or_else(|error| {
             self.state = State::Done;
-            Some(Item::Finding(self.scan_error(&error)))
+            Some(self.scan_error(&error))
         })
     }
 
@@ -104,7 +121,7 @@ impl<R: Read> Records<R> {
             if !read.kept {
                 return Ok(Some(self.too_long(read.number, "line")));
             }
-            if !bytes.trim_ascii().is_empty() {
+            if !is_blank(&bytes) {
                 let key = read.number.to_string();
                 return Ok(Some(Item::Record(Cut { bytes, key, line: read.number, column: 1, member: None })));
             }
@@ -147,13 +164,17 @@ impl<R: Read> Records<R> {
                 text.push(b'\n');
             }
             let start = text.len();
-            let Some(read) = self.scanner.line(&mut text, self.limit)? else {
-                text.truncate(end);
-                self.state = State::Done;
-                break;
+            let read = match self.scanner.line(&mut text, self.limit) {
+                Ok(Some(read)) => read,
+                end_of_stream => {
+                    text.truncate(end);
+                    self.state = State::Done;
+                    self.broken = end_of_stream.err().map(ScanError::Io);
+                    break;
+                }
             };
             let is_first = begins(&text[start..]);
-            if is_first && !text[..end].trim_ascii().is_empty() {
+            if is_first && !is_blank(&text[..end]) {
                 self.state = State::Lines(Some((text.split_off(start), read.number)));
                 text.truncate(end);
                 break;
@@ -174,8 +195,8 @@ impl<R: Read> Records<R> {
         if too_long {
             return Ok(Some(self.too_long(first, "run")));
         }
-        if text.trim_ascii().is_empty() {
-            return Ok(None);
+        if is_blank(&text) {
+            return self.broken.take().map_or(Ok(None), Err);
         }
         Ok(Some(Item::Record(Cut { bytes: text, key: first.to_string(), line: first, column: 1, member: None })))
     }
@@ -230,10 +251,13 @@ impl<R: Read> Records<R> {
         })
     }
 
-    fn scan_error(&self, error: &ScanError) -> Finding {
+    fn scan_error(&self, error: &ScanError) -> Item {
         let at = Location { path: self.path.clone(), line: self.scanner.line_number(), column: self.scanner.column() };
         let (what, help) = match error {
-            ScanError::Io(error) => (format!("cannot read on: {error}"), "check the file and the disk it is on"),
+            ScanError::Io(error) => {
+                let what = format!("cannot read on: {error}; the runs before it are read");
+                return Item::Broken(Diagnostic::new(at, what, unreadable::CUT));
+            }
             ScanError::Ended => (
                 "the file ends within a value; the runs before it are read".to_owned(),
                 "the recording was probably cut off, or is still being written",
@@ -243,7 +267,7 @@ impl<R: Read> Records<R> {
                 "write the file as valid JSON",
             ),
         };
-        Finding { severity: Severity::Error, diagnostic: Diagnostic::new(at, what, help) }
+        Item::Finding(Finding { severity: Severity::Error, diagnostic: Diagnostic::new(at, what, help) })
     }
 }
 
@@ -269,14 +293,13 @@ fn enter(scanner: &mut Scanner<impl Read>, at: Option<&str>) -> Result<Option<bo
     Ok(Some(found))
 }
 
-/// The top-level fields `keys` of a document as a JSON object, as far as they can be read.
-pub(super) fn envelope(input: impl Read, keys: &[&str]) -> io::Result<String> {
+/// The top-level fields `keys` of a document as a JSON object, as far as they can be read. Where a stream breaks off is
+/// told when its records are read.
+pub(super) fn envelope(input: impl Read, keys: &[&str]) -> String {
     let mut scanner = Scanner::new(input);
     let mut fields = Vec::new();
-    match collect_envelope(&mut scanner, keys, &mut fields) {
-        Err(ScanError::Io(error)) => Err(error),
-        _ => Ok(format!("{{{}}}", fields.join(","))),
-    }
+    let _as_far_as_it_went = collect_envelope(&mut scanner, keys, &mut fields);
+    format!("{{{}}}", fields.join(","))
 }
 
 fn collect_envelope(

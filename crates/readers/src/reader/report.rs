@@ -54,6 +54,8 @@ pub struct Skipped {
     pub path: String,
     /// Why.
     pub reason: String,
+    /// Should it have been read? Otherwise it is no recording.
+    pub unreadable: bool,
 }
 
 /// A file that was read.
@@ -175,6 +177,8 @@ pub struct CorpusReport {
     pub errors: u64,
     /// Findings that lost nothing.
     pub warnings: u64,
+    /// Files, folders, archives and members that could not be read, or not to their end. Each has a finding.
+    pub unreadable: u64,
     /// Files that were not read as recordings.
     pub skipped: Vec<Skipped>,
     /// Files that were read.
@@ -215,6 +219,13 @@ impl CorpusReport {
         } else {
             self.findings_not_listed += 1;
         }
+    }
+
+    /// Counts findings that were not kept.
+    pub(super) fn find_more(&mut self, errors: u64, warnings: u64) {
+        self.errors += errors;
+        self.warnings += warnings;
+        self.findings_not_listed += errors + warnings;
     }
 
     pub(super) fn begin_file(&mut self, path: &str, format: &str, why: String) {

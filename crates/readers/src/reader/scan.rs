@@ -3,6 +3,8 @@
 
 use std::io::{self, Read};
 
+use crate::json_text::is_space;
+
 /// Bytes asked of the stream at a time. Small, since every value that is looked at for its format has a scanner too.
 const BLOCK: usize = 1 << 16;
 /// The byte-order mark some editors put before UTF-8.
@@ -119,7 +121,7 @@ impl<R: Read> Scanner<R> {
             if hand.is_empty() {
                 return Ok(None);
             }
-            let space = hand.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+            let space = hand.iter().take_while(|byte| is_space(**byte)).count();
             let whole = space == hand.len();
             self.pass(space, None);
             if !whole {
@@ -265,8 +267,9 @@ impl Extent {
                 continue;
             }
             match block[at] {
-                b'"' | b'{' | b'[' | b' ' | b'\t' | b'\n' | b'\r' | b',' | b':' | b'}' | b']'
-                    if self.depth == 0 && self.scalar =>
+                byte if self.depth == 0
+                    && self.scalar
+                    && (is_space(byte) || matches!(byte, b'"' | b'{' | b'[' | b',' | b':' | b'}' | b']')) =>
                 {
                     return Some(at);
                 }

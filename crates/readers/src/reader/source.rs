@@ -1,13 +1,15 @@
 //! Where recordings come from: files, folders and archives, walked in path order.
 
 use std::collections::BTreeSet;
-use std::fs::File;
+use std::fs::{File, FileType};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use super::held::Held;
 use super::reading::FileName;
-use super::unpack::{self, Budget, Unpacked};
-use super::{ReadError, Skipped, decode, eval_log};
+use super::unpack::{self, Budget, Refused, Unpacked};
+use super::{ReadError, Skipped, decode, eval_log, unreadable};
+use crate::diagnostic::{Diagnostic, Location};
 
 /// One file to read.
 #[derive(Clone, Debug)]
@@ -28,16 +30,21 @@ pub(super) struct Sources {
     pub(super) files: Vec<Source>,
     /// What could not even be listed.
     pub(super) skipped: Vec<Skipped>,
+    /// What of it should have been read, in order.
+    pub(super) unreadable: Vec<Diagnostic>,
     /// The folders archives were unpacked to, which go away with this.
-    held: Vec<tempfile::TempDir>,
+    held: Vec<Held>,
 }
 
 impl Source {
-    fn of(path: &Path, bytes: u64, named: bool) -> Self {
+    /// `place`: the same file by a path that is spelled in one way only.
+    fn of(path: &Path, place: &Path, bytes: u64, named: bool) -> Self {
+        let folder_name = place.parent().and_then(Path::file_name).unwrap_or_default();
         let name = FileName {
             path: path.display().to_string(),
             stem: stem(path),
             folder: path.parent().map(Path::to_path_buf).unwrap_or_default(),
+            folder_name: folder_name.to_string_lossy().into_owned(),
         };
         Self { name, bytes, named, path: path.to_path_buf() }
     }
@@ -92,8 +99,11 @@ pub(super) fn stem(path: &Path) -> String {
     stem.to_owned()
 }
 
+/// Most bytes that are taken from a pipe, which is kept on disk since a file is looked at more than once.
+const PIPED: u64 = 16 << 30;
+
 /// Lists the files under `paths`: each path in the order given, folders and archives in path order
-/// without hidden files. A file named twice is listed once.
+/// without hidden files. A file named twice is listed once, however it is spelled.
 pub(super) fn walk(paths: &[PathBuf]) -> Result<Sources, ReadError> {
     let mut found = Sources::default();
     let mut seen = BTreeSet::new();
@@ -101,40 +111,136 @@ pub(super) fn walk(paths: &[PathBuf]) -> Result<Sources, ReadError> {
         let kind = std::fs::metadata(path)
             .map_err(|cause| ReadError::Unreadable { path: path.display().to_string(), cause })?;
         if kind.is_dir() {
-            found.add_folder(path, &mut seen);
-        } else if seen.insert(path.clone()) {
-            found.add_file(path, kind.len(), true);
+            found.add_folder(path, &place_of(path), &mut seen);
+        } else if !seen.insert(place_of(path)) {
+            // Named before.
+        } else if kind.is_file() {
+            found.add_file(path, &place_of(path), kind.len(), true);
+        } else {
+            found.add_stream(path, kind.file_type());
         }
     }
     Ok(found)
 }
 
+/// The path of a file or folder, spelled in one way only: its folder's real path, and its own name.
+fn place_of(path: &Path) -> PathBuf {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    match (path.parent(), path.file_name()) {
+        (Some(folder), Some(name)) => {
+            real(if folder.as_os_str().is_empty() { Path::new(".") } else { folder }).join(name)
+        }
+        _ => real(path),
+    }
+}
+
+/// What a thing is that is neither a file nor a folder.
+fn kind_of(kind: FileType) -> &'static str {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt as _;
+        if kind.is_fifo() {
+            return "a pipe";
+        }
+        if kind.is_socket() {
+            return "a socket";
+        }
+    }
+    let _ = kind;
+    "a device"
+}
+
 impl Sources {
-    fn add_folder(&mut self, folder: &Path, seen: &mut BTreeSet<PathBuf>) {
+    fn add_folder(&mut self, folder: &Path, place: &Path, seen: &mut BTreeSet<PathBuf>) {
         for entry in files_of(folder) {
             match entry {
                 Ok(entry) if entry.file_type().is_file() => {
-                    if seen.insert(entry.path().to_path_buf()) {
+                    let place = place.join(entry.path().strip_prefix(folder).unwrap_or(entry.path()));
+                    if seen.insert(place.clone()) {
                         let bytes = entry.metadata().map_or(0, |data| data.len());
-                        self.add_file(entry.path(), bytes, false);
+                        self.add_file(entry.path(), &place, bytes, false);
                     }
                 }
-                Ok(_) => {}
-                Err(error) => {
-                    let path = error.path().unwrap_or(folder).display().to_string();
-                    self.skipped.push(Skipped { path, reason: format!("cannot be listed: {error}") });
+                Ok(entry) if entry.file_type().is_dir() => {}
+                Ok(entry) => {
+                    let reason = format!("it is {}, not a file", kind_of(entry.file_type()));
+                    self.skip(entry.path().display().to_string(), reason);
                 }
+                Err(error) => self.add_unlisted(&error, &folder.display().to_string()),
             }
         }
     }
 
+    /// Tells what a walk through a folder could not go into.
+    fn add_unlisted(&mut self, error: &walkdir::Error, shown: &str) {
+        let path = error.path().map_or_else(|| shown.to_owned(), |path| path.display().to_string());
+        if let Some(above) = error.loop_ancestor() {
+            // Whatever is there is read by its own path.
+            return self.skip(path, format!("a link back to `{}`, which is read already", above.display()));
+        }
+        let is_link = error.path().is_some_and(Path::is_symlink);
+        let cause = error.io_error().map_or_else(|| error.to_string(), ToString::to_string);
+        let what =
+            if is_link { format!("a link that leads nowhere: {cause}") } else { format!("cannot be read: {cause}") };
+        let help = "check the permissions and the disk, or leave it out";
+        self.lose(Diagnostic::new(Location::file(path), what, help));
+    }
+
+    fn skip(&mut self, path: String, reason: String) {
+        self.skipped.push(Skipped { path, reason, unreadable: false });
+    }
+
+    /// Something is not read that should have been.
+    fn lose(&mut self, diagnostic: Diagnostic) {
+        let (path, reason) = (diagnostic.at.path.clone(), diagnostic.what.clone());
+        self.skipped.push(Skipped { path, reason, unreadable: true });
+        self.unreadable.push(diagnostic);
+    }
+
+    /// Adds what comes through a pipe that is open already (`/dev/stdin`, `/dev/fd/63`), read once and whole. Anything else
+    /// may never end, or wait for somebody to write into it.
+    fn add_stream(&mut self, path: &Path, kind: FileType) {
+        let shown = path.display().to_string();
+        let is_open = ["/dev/stdin", "/dev/fd", "/proc/self/fd"].iter().any(|open| path.starts_with(open));
+        if !is_open || kind_of(kind) == "a device" {
+            let what = format!("this is {}, which may never end: it is not read", kind_of(kind));
+            let help = "write it to a file, or pipe it in and name `/dev/stdin`";
+            return self.lose(Diagnostic::new(Location::file(shown), what, help));
+        }
+        match Self::kept(path) {
+            Ok((held, bytes)) => {
+                let file = held.path().join(path.file_name().unwrap_or_default());
+                let mut source = Source::of(&file, path, bytes, true);
+                source.name.path = shown;
+                self.files.push(source);
+                self.held.push(held);
+            }
+            Err(error) => self.lose(unreadable::denied(&shown, &error)),
+        }
+    }
+
+    /// A pipe's content in a file of the same name.
+    fn kept(path: &Path) -> io::Result<(Held, u64)> {
+        let held = Held::new()?;
+        let mut file = File::create_new(held.path().join(path.file_name().unwrap_or_default()))?;
+        let mut input: Box<dyn Read> =
+            if path == Path::new("/dev/stdin") { Box::new(io::stdin().lock()) } else { Box::new(File::open(path)?) };
+        let bytes = io::copy(&mut input.by_ref().take(PIPED + 1), &mut file)?;
+        if bytes > PIPED {
+            return Err(io::Error::other(format!(
+                "more than {PIPED} bytes came through the pipe: write them to a file"
+            )));
+        }
+        Ok((held, bytes))
+    }
+
     /// Adds a file, or the members of an archive.
-    fn add_file(&mut self, path: &Path, bytes: u64, named: bool) {
+    fn add_file(&mut self, path: &Path, place: &Path, bytes: u64, named: bool) {
         if !unpack::is_archive(path) || eval_log::is_log(path) {
-            self.files.push(Source::of(path, bytes, named));
+            self.files.push(Source::of(path, place, bytes, named));
             return;
         }
-        self.add_archive(path, &path.display().to_string(), NESTED, &mut Budget::default());
+        self.add_archive(path, &path.display().to_string(), NESTED, &mut Budget::of(bytes));
     }
 
     /// Adds the members of an archive and, `deeper` times, of archives among them.
@@ -142,29 +248,43 @@ impl Sources {
         match unpack::unpack(path, &stem(path), budget) {
             Ok(unpacked) => self.add_members(shown, unpacked, deeper, budget),
             Err(error) => {
-                let reason = format!("the archive cannot be unpacked: {error}");
-                self.skipped.push(Skipped { path: shown.to_owned(), reason });
+                let what = format!("the archive cannot be unpacked: {error}");
+                self.lose(Diagnostic::new(Location::file(shown), what, unreadable::ARCHIVE));
             }
         }
     }
 
     fn add_members(&mut self, archive: &str, unpacked: Unpacked, deeper: usize, budget: &mut Budget) {
-        for (member, reason) in unpacked.refused {
-            self.skipped.push(Skipped { path: format!("{archive}!{member}"), reason });
+        for Refused { name, reason, lost } in unpacked.refused {
+            let path = if name.is_empty() { archive.to_owned() } else { format!("{archive}!{name}") };
+            if lost {
+                self.lose(Diagnostic::new(Location::file(path), reason, unreadable::ARCHIVE));
+            } else {
+                self.skip(path, reason);
+            }
         }
-        for entry in files_of(&unpacked.folder).filter_map(Result::ok).filter(|entry| entry.file_type().is_file()) {
+        for entry in files_of(&unpacked.folder) {
+            let entry = match entry {
+                Ok(entry) if entry.file_type().is_file() => entry,
+                Ok(_) => continue,
+                Err(error) => {
+                    self.add_unlisted(&error, archive);
+                    continue;
+                }
+            };
             let inner = entry.path().strip_prefix(&unpacked.folder).unwrap_or(entry.path());
             let shown = format!("{archive}!{}", inner.display());
             if unpack::is_archive(entry.path()) && !eval_log::is_log(entry.path()) {
                 if let Some(deeper) = deeper.checked_sub(1) {
                     self.add_archive(entry.path(), &shown, deeper, budget);
                 } else {
-                    let reason = "an archive in an archive in an archive: unpack it first".to_owned();
-                    self.skipped.push(Skipped { path: shown, reason });
+                    let what = "an archive in an archive in an archive: unpack it first";
+                    self.lose(Diagnostic::new(Location::file(shown), what, unreadable::ARCHIVE));
                 }
                 continue;
             }
-            let mut source = Source::of(entry.path(), entry.metadata().map_or(0, |data| data.len()), false);
+            let bytes = entry.metadata().map_or(0, |data| data.len());
+            let mut source = Source::of(entry.path(), entry.path(), bytes, false);
             source.name.path = shown;
             self.files.push(source);
         }

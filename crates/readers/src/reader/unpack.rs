@@ -1,23 +1,35 @@
 //! Archives of recordings: zip, tar, and compressed tar. Members are put into a temporary folder that
 //! goes away with the corpus, under their own names, so that what lies beside them is found there too.
+//!
+//! An archive comes from anywhere. One budget of bytes and members holds for all of it, archives within it included; what
+//! an archive says of itself is held against the budget before anything is unpacked, and what really comes out while it
+//! is. One bad member costs that member.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use tempfile::TempDir;
+use flate2::CrcReader;
 use zip::{CompressionMethod, ZipArchive};
 
 use super::decode;
+use super::held::Held;
 
 /// Most bytes an archive may unpack to.
 const LARGEST: u64 = 64 << 30;
 /// Most members of an archive that are looked at.
 const MEMBERS: usize = 1_000_000;
-/// A member above this size must not be …
+/// An archive, or a member, above this size must not be …
 const FREE: u64 = 64 << 20;
-/// … this many times as large as it is packed.
+/// … this many times as large as it is packed. Recordings reach some fifty.
 const HIGHEST_RATIO: u64 = 500;
+/// What is said of a member that would be stored elsewhere.
+const OUTSIDE: &str = "its path leads out of the archive";
+/// Longest header that only names a member, in bytes. Paths are a few kilobytes at most.
+const LONGEST_NAME: u64 = 1 << 20;
 
 /// What an archive, and those within it, may still unpack to.
 #[derive(Debug)]
@@ -26,10 +38,22 @@ pub(super) struct Budget {
     members: usize,
 }
 
-impl Default for Budget {
-    fn default() -> Self {
-        Self { bytes: LARGEST, members: MEMBERS }
+impl Budget {
+    /// The budget of an archive that is `packed` bytes long.
+    pub(super) fn of(packed: u64) -> Self {
+        Self { bytes: LARGEST.min(FREE.saturating_add(packed.saturating_mul(HIGHEST_RATIO))), members: MEMBERS }
     }
+}
+
+/// A member that was left out, or not unpacked to its end.
+#[derive(Debug)]
+pub(super) struct Refused {
+    /// Its name in the archive; empty for the archive itself.
+    pub(super) name: String,
+    /// Why.
+    pub(super) reason: String,
+    /// Is something lost, rather than left out because no recording can be in it?
+    pub(super) lost: bool,
 }
 
 /// An archive's members, unpacked.
@@ -38,9 +62,30 @@ pub(super) struct Unpacked {
     /// Where the members are: within `held`, in a folder called after the archive.
     pub(super) folder: PathBuf,
     /// Holds the files for as long as they are needed.
-    pub(super) held: TempDir,
+    pub(super) held: Held,
     /// Members left out, each with the reason.
-    pub(super) refused: Vec<(String, String)>,
+    pub(super) refused: Vec<Refused>,
+}
+
+impl Unpacked {
+    fn lose(&mut self, name: &str, reason: impl Into<String>) {
+        self.refused.push(Refused { name: name.to_owned(), reason: reason.into(), lost: true });
+    }
+
+    fn leave_out(&mut self, name: &str, reason: &str) {
+        self.refused.push(Refused { name: name.to_owned(), reason: reason.to_owned(), lost: false });
+    }
+}
+
+/// What came of a member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stored {
+    /// It is stored, or cannot be.
+    Done,
+    /// It breaks off, so nothing behind it in the same stream can be found.
+    Broken,
+    /// Nothing is left of the budget.
+    BudgetSpent,
 }
 
 /// True when the name says that a file is an archive of files.
@@ -51,7 +96,7 @@ pub(super) fn is_archive(path: &Path) -> bool {
 
 /// Unpacks an archive into a folder called `name`.
 pub(super) fn unpack(path: &Path, name: &str, budget: &mut Budget) -> io::Result<Unpacked> {
-    let held = tempfile::Builder::new().prefix("whenstop-").tempdir()?;
+    let held = Held::new()?;
     let folder = held.path().join(name);
     std::fs::create_dir_all(&folder)?;
     let mut unpacked = Unpacked { folder, held, refused: Vec::new() };
@@ -64,88 +109,230 @@ pub(super) fn unpack(path: &Path, name: &str, budget: &mut Budget) -> io::Result
     Ok(unpacked)
 }
 
+/// Do members share packed bytes? Then few bytes unpack to many, which no packer does.
+pub(super) fn overlaps<R: Read + io::Seek>(archive: &mut ZipArchive<R>, packed: u64) -> bool {
+    let sizes =
+        (0..archive.len()).map(|index| archive.by_index_raw(index).map_or(0, |member| member.compressed_size()));
+    let sum = sizes.fold(0, u64::saturating_add);
+    sum > packed || archive.has_overlapping_files().unwrap_or(false)
+}
+
 fn unpack_zip(file: File, unpacked: &mut Unpacked, budget: &mut Budget) -> io::Result<()> {
+    let packed = file.metadata()?.len();
     let mut archive = ZipArchive::new(io::BufReader::new(file)).map_err(io::Error::other)?;
-    for index in 0..archive.len().min(budget.members) {
-        let (name, is_file, ratio, method) = {
-            let member = archive.by_index_raw(index).map_err(io::Error::other)?;
-            let name = String::from_utf8_lossy(member.name_raw()).into_owned();
-            let packed = member.compressed_size().max(1);
-            let ratio = if member.size() > FREE { member.size() / packed } else { 0 };
-            (name, member.is_file() && !member.is_symlink(), ratio, member.compression())
+    if archive.len() > budget.members {
+        return Err(io::Error::other(format!("it has {} members; at most {} are read", archive.len(), budget.members)));
+    }
+    if overlaps(&mut archive, packed) {
+        return Err(io::Error::other("its members overlap, as in an archive that is made to fill a disk"));
+    }
+    let mut wanted = Vec::new();
+    let mut size = 0_u64;
+    for index in 0..archive.len() {
+        let unnamed = archive.name_for_index(index).map_or_else(
+            || format!("member {index}"),
+            |name| name.map_or_else(|_| format!("member {index}"), Cow::into_owned),
+        );
+        let member = match archive.by_index_raw(index) {
+            Ok(member) => member,
+            Err(error) => {
+                unpacked.lose(&unnamed, format!("it cannot be found: {error}"));
+                continue;
+            }
         };
+        let name = String::from_utf8_lossy(member.name_raw()).into_owned();
+        let ratio = if member.size() > FREE { member.size() / member.compressed_size().max(1) } else { 0 };
         if name.ends_with('/') {
-            continue;
+            // A folder is made for what lies in it.
+        } else if inner_path(&name).is_none() {
+            unpacked.lose(&name, OUTSIDE);
+        } else if !member.is_file() || member.is_symlink() {
+            unpacked.leave_out(&name, "it is a link, which an archive of recordings does not need");
+        } else if member.encrypted() {
+            unpacked.lose(&name, "it is encrypted");
+        } else if ratio > HIGHEST_RATIO {
+            unpacked.lose(&name, format!("it unpacks to {ratio} times its size, as no recording does"));
+        } else {
+            size = size.saturating_add(member.size());
+            wanted.push((index, name, member.compression()));
         }
-        if !is_file {
-            unpacked.refused.push((name, "it is a link, which an archive of recordings does not need".to_owned()));
-            continue;
-        }
-        if ratio > HIGHEST_RATIO {
-            unpacked.refused.push((name, format!("it unpacks to {ratio} times its size, as no recording does")));
-            continue;
-        }
-        if method == CompressionMethod::ZSTD {
+    }
+    if size > budget.bytes {
+        return Err(io::Error::other(over(budget)));
+    }
+    for (index, name, method) in wanted {
+        let stored = if method == CompressionMethod::ZSTD {
             let raw = archive.by_index_raw(index).map_err(io::Error::other)?;
-            store(&name, &mut decode::zstd(raw), unpacked, budget)?;
-            continue;
-        }
-        match archive.by_index(index) {
-            Ok(mut member) => store(&name, &mut member, unpacked, budget)?,
-            Err(error) => unpacked.refused.push((name, format!("it cannot be unpacked: {error}"))),
+            let (size, crc) = (raw.size(), raw.crc32());
+            let mut member = CrcReader::new(decode::zstd(raw));
+            let before = unpacked.refused.len();
+            let stored = store(&name, &mut member, size, unpacked, budget)?;
+            if member.crc().sum() != crc && unpacked.refused.len() == before {
+                unpacked.lose(&name, "it is damaged: its checksum is wrong");
+            }
+            stored
+        } else {
+            match archive.by_index(index) {
+                Ok(mut member) => {
+                    let size = member.size();
+                    store(&name, &mut member, size, unpacked, budget)?
+                }
+                Err(error) => {
+                    unpacked.lose(&name, format!("it cannot be unpacked: {error}"));
+                    Stored::Done
+                }
+            }
+        };
+        if stored == Stored::BudgetSpent {
+            break;
         }
     }
     Ok(())
 }
 
+/// Unpacks a tar. The names, links and sizes that come in headers of their own are read here, since they may claim any
+/// length and would be read into memory.
 fn unpack_tar(input: impl Read, unpacked: &mut Unpacked, budget: &mut Budget) -> io::Result<()> {
-    let mut archive = tar::Archive::new(input);
-    for member in archive.entries()?.take(budget.members) {
-        let mut member = member?;
-        let name = String::from_utf8_lossy(&member.path_bytes()).into_owned();
+    let at_end = Arc::new(AtomicBool::new(false));
+    let mut archive = tar::Archive::new(Watched { input, at_end: at_end.clone() });
+    let (mut long_name, mut n) = (None::<Vec<u8>>, 0_usize);
+    for member in archive.entries()?.raw(true) {
+        let mut member = match member {
+            Ok(member) => member,
+            Err(error) if n == 0 => return Err(error),
+            Err(error) => {
+                unpacked.lose("", format!("it is cut off or damaged behind {n} members, which are read: {error}"));
+                return Ok(());
+            }
+        };
         let kind = member.header().entry_type();
-        if kind.is_dir() || kind.is_pax_global_extensions() {
+        if kind.is_pax_global_extensions()
+            || kind.is_pax_local_extensions()
+            || kind.is_gnu_longname()
+            || kind.is_gnu_longlink()
+        {
+            if member.size() > LONGEST_NAME {
+                let size = member.size();
+                unpacked.lose("", format!("a header claims a name of {size} bytes; what is behind it is left out"));
+                return Ok(());
+            }
+            let mut text = Vec::new();
+            if let Err(error) = member.read_to_end(&mut text) {
+                unpacked.lose("", format!("it is cut off or damaged behind {n} members, which are read: {error}"));
+                return Ok(());
+            }
+            if kind.is_gnu_longname() {
+                text.truncate(text.iter().position(|byte| *byte == 0).unwrap_or(text.len()));
+                long_name = Some(text);
+            } else if kind.is_pax_local_extensions() {
+                for extension in tar::PaxExtensions::new(&text).filter_map(Result::ok) {
+                    match extension.key_bytes() {
+                        b"path" => long_name = Some(extension.value_bytes().to_vec()),
+                        b"size" => {
+                            unpacked.lose("", "a member is longer than 8 GB; it and what is behind it are left out");
+                            return Ok(());
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            continue;
+        }
+        n += 1;
+        if budget.members == 0 {
+            unpacked.lose("", format!("it has more than {MEMBERS} members; those behind are left out"));
+            return Ok(());
+        }
+        let name = long_name.take().unwrap_or_else(|| member.path_bytes().into_owned());
+        let name = String::from_utf8_lossy(&name).into_owned();
+        if kind.is_dir() || name.ends_with('/') {
             continue;
         }
         if !kind.is_file() && !kind.is_contiguous() {
-            unpacked.refused.push((name, "it is no plain file".to_owned()));
+            unpacked.leave_out(&name, "it is no plain file");
             continue;
         }
-        store(&name, &mut member, unpacked, budget)?;
+        let size = member.size();
+        if store(&name, &mut member, size, unpacked, budget)? != Stored::Done {
+            return Ok(());
+        }
+    }
+    if at_end.load(Ordering::Relaxed) {
+        unpacked.lose("", format!("it ends without its end mark: what was behind {n} members may be cut off"));
     }
     Ok(())
 }
 
-/// Writes a member under its own name, if that name stays within the folder.
-fn store(name: &str, member: &mut impl Read, unpacked: &mut Unpacked, budget: &mut Budget) -> io::Result<()> {
+/// Notices when a stream is read to its end. A whole tar has a mark behind its members, where reading stops.
+struct Watched<R> {
+    input: R,
+    at_end: Arc<AtomicBool>,
+}
+
+impl<R: Read> Read for Watched<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let n = self.input.read(into)?;
+        self.at_end.fetch_or(n == 0 && !into.is_empty(), Ordering::Relaxed);
+        Ok(n)
+    }
+}
+
+fn over(budget: &Budget) -> String {
+    format!(
+        "it unpacks to more than {} bytes: at most {HIGHEST_RATIO} times its size, as no recordings do",
+        budget.bytes
+    )
+}
+
+/// Writes a member of `size` bytes under its own name, if that name stays within the folder. Fails only where nothing can
+/// be stored at all.
+fn store(
+    name: &str,
+    member: &mut impl Read,
+    size: u64,
+    unpacked: &mut Unpacked,
+    budget: &mut Budget,
+) -> io::Result<Stored> {
+    budget.members = budget.members.saturating_sub(1);
     let Some(inner) = inner_path(name) else {
-        unpacked.refused.push((name.to_owned(), "its path leads out of the archive".to_owned()));
-        return Ok(());
+        unpacked.lose(name, OUTSIDE);
+        return Ok(Stored::Done);
     };
     let path = unpacked.folder.join(inner);
-    if let Some(parent) = path.parent() {
-        std::fs::create_dir_all(parent)?;
-    }
-    let mut file = match File::create_new(&path) {
+    let parent = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+    let mut file = match parent.and_then(|()| File::create_new(&path)) {
         Ok(file) => file,
         Err(error) => {
-            unpacked.refused.push((name.to_owned(), format!("it cannot be stored: {error}")));
-            return Ok(());
+            unpacked.lose(name, format!("it cannot be stored: {error}"));
+            return Ok(Stored::Done);
         }
     };
-    match io::copy(&mut member.take(budget.bytes), &mut file) {
-        Ok(written) => budget.bytes = budget.bytes.saturating_sub(written),
+    // One byte more than there may be tells whether it ends there.
+    let copied =
+        io::copy(&mut member.take(budget.bytes.saturating_add(1)), &mut file).and_then(|n| file.flush().map(|()| n));
+    match copied {
+        Ok(written) if written > budget.bytes => {
+            drop(file);
+            std::fs::remove_file(&path)?;
+            unpacked.lose("", format!("{name} and the members behind it are left out: {}", over(budget)));
+            budget.bytes = 0;
+            return Ok(Stored::BudgetSpent);
+        }
+        Ok(written) => {
+            budget.bytes -= written;
+            if written < size {
+                unpacked.lose(name, format!("it is cut off: {written} of {size} bytes are here"));
+                return Ok(Stored::Broken);
+            }
+        }
         Err(error) => {
+            budget.bytes = budget.bytes.saturating_sub(file.metadata().map_or(0, |data| data.len()));
             // What was unpacked before the damage is kept: its runs may be whole.
-            unpacked.refused.push((name.to_owned(), format!("it is damaged: {error}")));
+            unpacked.lose(name, format!("it is damaged: {error}; what is before the damage is read"));
+            return Ok(Stored::Broken);
         }
     }
-    file.flush()?;
-    budget.members = budget.members.saturating_sub(1);
-    if budget.bytes == 0 {
-        return Err(io::Error::other(format!("it unpacks to more than {LARGEST} bytes")));
-    }
-    Ok(())
+    Ok(Stored::Done)
 }
 
 /// A member's path, if it is one that stays within: no root, no drive, no way up.

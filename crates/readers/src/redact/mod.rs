@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 
 use crate::transcript::{
     Draft, Event, Grade, Header, JUDGE_TAKEN_OUT, Json, Lane, Message, Metrics, Note, OutcomeSource, PLAN_TAKEN_OUT,
-    Role, Run, Text, ToolCall, is_public_name,
+    Role, Run, Text, ToolCall, is_json, is_public_name,
 };
 use pseudonyms::Pseudonyms;
 
@@ -102,10 +102,8 @@ fn call(call: &ToolCall, names: &mut Pseudonyms) -> ToolCall {
     let id = call.id.as_deref().map(|id| names.plain("call", id));
     let arguments = call.arguments.as_str();
     // Parsed whole, as whoever compares calls does: what is no JSON to them is a text here too.
-    let arguments = match serde_json::from_str::<Value>(&arguments) {
-        Ok(_) => Text::plain(json::redacted(&arguments, names)),
-        Err(_) => names.text(&call.arguments),
-    };
+    let arguments =
+        if is_json(&arguments) { Text::plain(json::redacted(&arguments, names)) } else { names.text(&call.arguments) };
     ToolCall::new(id.as_deref(), &names.tool(&call.name), arguments)
 }
 

@@ -13,7 +13,7 @@ use crate::transcript::{Name, Run, TOLD_COMMAND, Text, is_public_name, placehold
 pub(super) struct Pseudonyms {
     texts: HashMap<String, usize>,
     plain: HashMap<&'static str, HashMap<String, usize>>,
-    spellings: HashMap<(&'static str, usize), Vec<String>>,
+    spellings: HashMap<(&'static str, usize), HashMap<String, usize>>,
     /// Names of calls that are the first word of a text: a person or a model wrote them, and no program has them.
     told: HashSet<String>,
     /// The run says that its texts are taken out already. That is believed of no text: one that has the very form of a
@@ -96,10 +96,12 @@ impl Pseudonyms {
     /// Which spelling of the `nth` of its kind this is, from 0: rules that compare byte for byte tell `1.0` from `1.00`.
     pub(super) fn spelling(&mut self, kind: &'static str, nth: usize, written: &str) -> usize {
         let known = self.spellings.entry((kind, nth)).or_default();
-        known.iter().position(|known| known == written).unwrap_or_else(|| {
-            known.push(written.to_owned());
-            known.len() - 1
-        })
+        if let Some(nth) = known.get(written) {
+            return *nth;
+        }
+        let nth = known.len();
+        known.insert(written.to_owned(), nth);
+        nth
     }
 }
 

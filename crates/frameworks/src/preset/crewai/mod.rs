@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::frame::{Action, Acts, Facts, Machine, Parameter, Recipe, Settings, SettingsError, native, wrong_kind};
+use super::frame::{
+    Action, Acts, Facts, Machine, Parameter, Places, Recipe, Settings, SettingsError, native, wrong_kind,
+};
 use super::{Preset, Variant};
 use crate::decision::Need;
 use crate::transcript::{Event, Message, Moment, PointView, Role};
@@ -128,6 +130,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         stage: Stage::Before,
         reply: None,
         calls: Vec::new(),
+        places: Places::default(),
         results: 0,
         ended_at: None,
         tool_runs: 0,
@@ -159,6 +162,7 @@ struct Crew {
     stage: Stage,
     reply: Option<usize>,
     calls: Vec<Call>,
+    places: Places,
     results: usize,
     ended_at: Option<usize>,
     tool_runs: u64,
@@ -174,6 +178,7 @@ impl Crew {
         self.ended_at = at;
         self.results = 0;
         self.calls = message.tool_calls.iter().take(if self.react { 1 } else { usize::MAX }).map(Call::new).collect();
+        self.places = Places::of(self.calls.iter().map(|call| call.id.as_deref()));
         if message.tool_calls.is_empty() && !(self.react && is_action(message)) {
             self.stage = Stage::Between;
         } else {
@@ -224,10 +229,7 @@ impl Crew {
     }
 
     fn result(&mut self, message: &Message) {
-        let by_id = self
-            .calls
-            .iter()
-            .position(|call| call.id.is_some() && call.id.as_deref() == message.tool_call_id.as_deref());
+        let by_id = message.tool_call_id.as_deref().and_then(|id| self.places.find(id));
         let place = by_id.unwrap_or(self.results);
         self.results += 1;
         if let Some(call) = self.calls.get_mut(place) {

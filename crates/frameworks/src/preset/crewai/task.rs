@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::python;
-use crate::transcript::ToolCall;
 use crate::transcript::fingerprint::canonical_json;
+use crate::transcript::{ToolCall, json_value};
 
 /// In the text path each third use brings a reminder of the format along.
 const REMINDER_EVERY: u64 = 3;
@@ -43,7 +43,7 @@ pub(super) struct Call {
 impl Call {
     pub(super) fn new(call: &ToolCall) -> Self {
         let text = call.arguments.as_str();
-        let value = serde_json::from_str(&text).unwrap_or_else(|_| Value::from(&*text));
+        let value = json_value(&text).unwrap_or_else(|| Value::from(&*text));
         Self {
             id: call.id.as_deref().map(str::to_owned),
             written_name: call.name.to_string(),

@@ -2,12 +2,12 @@
 
 use serde_json::{Map, Number, Value};
 
-use crate::transcript::ToolCall;
+use crate::transcript::{ToolCall, json_value};
 
 /// The arguments of a call as a JSON value; text that is not JSON is that text.
 pub fn arguments(call: &ToolCall) -> Value {
     let text = call.arguments.as_str();
-    serde_json::from_str(&text).unwrap_or_else(|_| Value::String(text.into_owned()))
+    json_value(&text).unwrap_or_else(|| Value::String(text.into_owned()))
 }
 
 /// Order of object keys in the text.

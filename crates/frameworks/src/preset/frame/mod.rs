@@ -7,11 +7,13 @@ pub mod counters;
 pub mod identity;
 mod machine;
 pub mod native;
+mod places;
 mod settings;
 
 pub use identity::arguments;
 pub use machine::{
     Act, Action, Acts, AfterStop, Facts, Machine, PresetStrategy, PresetWatch, Recipe, next_request, starts_run,
 };
+pub use places::Places;
 pub(in crate::preset) use settings::wrong_kind;
 pub use settings::{COMBINED, Parameter, Settings, SettingsError};

@@ -1,13 +1,13 @@
 //! The tool-loop guardrails: failing calls, failing tools, and reads that bring nothing new.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::super::frame::{Action, Acts, Settings};
+use super::super::frame::{Action, Acts, Places, Settings};
 use crate::python;
 use crate::transcript::fingerprint::canonical_json;
-use crate::transcript::{Event, Message, Role, ToolCall};
+use crate::transcript::{Event, Message, Role, ToolCall, json_value};
 
 pub(super) const EXACT: &str = "tool_guardrails.exact_failure";
 pub(super) const SAME_TOOL: &str = "tool_guardrails.same_tool_failure";
@@ -85,6 +85,7 @@ pub(super) struct Guardrails {
     no_progress: BTreeMap<Signature, (String, i64)>,
     reply: Option<usize>,
     pending: Vec<Pending>,
+    places: Places,
     checked_units: usize,
     n_results: usize,
     last_result: Option<usize>,
@@ -101,6 +102,7 @@ impl Guardrails {
             no_progress: BTreeMap::new(),
             reply: None,
             pending: Vec::new(),
+            places: Places::default(),
             checked_units: 0,
             n_results: 0,
             last_result: None,
@@ -123,6 +125,7 @@ impl Guardrails {
         } else if message.is_step() {
             self.reply = acts.event();
             self.pending = plan(&message.tool_calls);
+            self.places = Places::of(self.pending.iter().map(|call| call.id.as_deref()));
             self.checked_units = 0;
             self.n_results = 0;
         } else if message.is_result() {
@@ -152,8 +155,9 @@ impl Guardrails {
         if !self.limits.hard_stop {
             return;
         }
-        for place in 0..self.pending.len() {
-            let Some(call) = self.pending.get(place).filter(|call| call.unit == unit) else { continue };
+        // Units come in order.
+        for place in self.pending.partition_point(|call| call.unit < unit)..self.pending.len() {
+            let Some(call) = self.pending.get(place).filter(|call| call.unit == unit) else { break };
             let Some((rule, code, count)) = self.refusal(&call.signature) else { continue };
             let limit = if rule == EXACT { self.limits.exact_block } else { self.limits.no_progress_block };
             let act = acts.act(Action::Deny, rule).code(code).call(call.id.as_deref()).field("count", count);
@@ -180,10 +184,7 @@ impl Guardrails {
 
     fn result(&mut self, message: &Message, acts: &mut Acts<'_, '_>) {
         self.last_result = acts.event();
-        let by_id = self
-            .pending
-            .iter()
-            .position(|call| call.id.is_some() && call.id.as_deref() == message.tool_call_id.as_deref());
+        let by_id = message.tool_call_id.as_deref().and_then(|id| self.places.find(id));
         let place = by_id.unwrap_or(self.n_results);
         self.n_results += 1;
         let Some(call) = self.pending.get(place).cloned() else { return };
@@ -286,8 +287,8 @@ fn count_up<K: Ord>(counts: &mut BTreeMap<K, i64>, key: K) -> i64 {
 
 /// A result as it is compared: JSON with sorted keys, other text as it is.
 fn comparable(result: &str) -> String {
-    match serde_json::from_str::<Value>(result) {
-        Ok(value) if !value.is_null() => canonical_json(&value),
+    match json_value(result) {
+        Some(value) if !value.is_null() => canonical_json(&value),
         _ => result.to_owned(),
     }
 }
@@ -295,23 +296,23 @@ fn comparable(result: &str) -> String {
 /// The calls of a reply with the unit each is checked in: neighbours that may run in parallel share one.
 fn plan(calls: &[ToolCall]) -> Vec<Pending> {
     let mut pending: Vec<Pending> = Vec::with_capacity(calls.len());
-    let mut reserved: Vec<Vec<String>> = Vec::new();
+    let mut reserved: BTreeSet<Vec<String>> = BTreeSet::new();
     let mut open = false;
     let mut unit = 0;
     for call in calls {
-        let arguments = serde_json::from_str::<Value>(&call.arguments.as_str()).ok().filter(Value::is_object);
+        let arguments = json_value(&call.arguments.as_str()).filter(Value::is_object);
         let path = arguments.as_ref().and_then(scoped_path);
         let scoped = PATH_SCOPED.contains(&&*call.name);
         let parallel =
             arguments.is_some() && if scoped { path.is_some() } else { PARALLEL_SAFE.contains(&&*call.name) };
-        let overlaps = scoped && path.as_ref().is_some_and(|path| reserved.iter().any(|other| overlap(path, other)));
+        let overlaps = scoped && path.as_ref().is_some_and(|path| overlaps(path, &reserved));
         let joins = open && parallel && !overlaps;
         if !(pending.is_empty() || joins) {
             unit += 1;
             reserved.clear();
         }
         if let Some(path) = path.filter(|_| scoped && parallel) {
-            reserved.push(path);
+            reserved.insert(path);
         }
         open = parallel;
         let arguments = arguments.unwrap_or_else(|| Value::Object(serde_json::Map::new()));
@@ -335,7 +336,9 @@ fn scoped_path(arguments: &Value) -> Option<Vec<String>> {
     Some(parts)
 }
 
-/// One path is the other or lies below it.
-fn overlap(left: &[String], right: &[String]) -> bool {
-    left.iter().zip(right).all(|(a, b)| a == b)
+/// Is the path one of these, or does it lie below one, or one below it?
+fn overlaps(path: &[String], others: &BTreeSet<Vec<String>>) -> bool {
+    let above = (1..=path.len()).any(|parts| others.contains(&path[..parts]));
+    let below = || others.range(path.to_vec()..).next().is_some_and(|next| next.starts_with(path));
+    above || below()
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::super::frame::native;
 use crate::python;
 use super::{ACTION_ERROR, ACTION_OBSERVATION, ALTERNATING, MONOLOGUE};
-use crate::transcript::{Message, ToolCall};
+use crate::transcript::{Message, ToolCall, json_value};
 
 /// How many of the latest events the detector reads.
 const WINDOW: usize = 20;
@@ -216,8 +216,8 @@ fn nudge_words(tool: &str, times: usize, error: &str) -> String {
 /// The call as an action. In the run loop the argument `summary` is taken out, and an argument that
 /// has its schema's default counts as left out.
 pub(super) fn deed(call: &ToolCall, thought: String, in_loop: bool, schema_defaults: &Map<String, Value>) -> Deed {
-    let arguments = match serde_json::from_str::<Value>(&call.arguments.as_str()) {
-        Ok(Value::Object(mut map)) => {
+    let arguments = match json_value(&call.arguments.as_str()) {
+        Some(Value::Object(mut map)) => {
             if in_loop {
                 map.shift_remove("summary");
             }

@@ -32,7 +32,7 @@ pub(in crate::system) fn max_iterations(settings: &Settings) -> Result<i64, Conf
 
 /// The strategies of the design document that are in force: `strategies`, a list of their numbers, and
 /// `consecutive_successes` for the fourth (2 when it does not say).
-pub(super) fn strategies(settings: &Settings) -> Result<Strategies, ConfigError> {
+pub fn strategies(settings: &Settings) -> Result<Strategies, ConfigError> {
     const HELP: &str = "a list of the design document's numbers: 1 conclusion tag, 2 task status, 3 completion words, \
                         4 consecutive successes";
     let streak = match settings.set.get("consecutive_successes") {

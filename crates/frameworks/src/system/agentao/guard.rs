@@ -128,7 +128,7 @@ fn is_readable(arguments: &str) -> bool {
 
 /// Why agentao cannot read these arguments as an object, in its words. It mends fences, doubly encoded
 /// objects, control characters, trailing commas and Python literals.
-pub(super) fn why_unreadable(arguments: &str) -> Option<String> {
+pub fn why_unreadable(arguments: &str) -> Option<String> {
     let text = strip(arguments);
     if text.is_empty() || ["none", "null"].contains(&python::lower(text).as_str()) {
         return None;

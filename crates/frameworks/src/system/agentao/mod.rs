@@ -1,17 +1,13 @@
 //! agentao: an iteration cap per chat, checked before each model call, and a handler that is asked
 //! when it is hit.
 
-mod cases;
 mod config;
 mod guard;
-mod names;
-mod replay_log;
-mod scripted;
 
 pub use config::{Cap, DEFAULT_MAX_ITERATIONS};
-pub use guard::{Call, Guard, Tripped, is_cut};
+pub use guard::{Call, Guard, Tripped, is_cut, why_unreadable};
 
-use super::{CaseError, ConfigError, Settings, SystemInfo};
+use super::{ConfigError, Settings, SystemInfo};
 use crate::bailout::{AtCap, Bailout, Entry, History, Reply, RunHistory, Speaker, Verdict, rough_tokens};
 use crate::decision::{Action, Decision, Evidence, Need, Requirement, RuleName, Strategy, Watch};
 use crate::transcript::{Header, Message, Moment, PointView};
@@ -22,24 +18,6 @@ pub const AGENTAO: SystemInfo = SystemInfo {
     profiles: &["published-0.5", "documented"],
     manual: include_str!("manual.md"),
     build: |settings| Ok(Box::new(Agentao::build(settings)?)),
-    tables: &["stuck_predicates", "bailout_strategies", "chat_loop", "replay_expected"],
-    table_of: |case| match () {
-        () if case.has(&["max_iterations", "model"]) => Some("chat_loop"),
-        () if case.has(&["strategy", "hits"]) => Some("bailout_strategies"),
-        () if case.has(&["messages"]) => Some("stuck_predicates"),
-        () if case.has(&["file"]) => Some("replay_expected"),
-        () => None,
-    },
-    answer: |case| {
-        let answer = match case.table {
-            "stuck_predicates" => cases::predicates(case.input),
-            "bailout_strategies" => cases::strategies(case.input),
-            "chat_loop" => return scripted::chat(case.input),
-            "replay_expected" => replay_log::summary(case.input),
-            _ => return Err(CaseError::UnknownTable),
-        };
-        answer.map_err(CaseError::BadCase)
-    },
 };
 
 /// Whose word is followed.

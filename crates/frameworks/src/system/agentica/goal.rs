@@ -189,7 +189,7 @@ impl Manager {
 
     /// Reads the log and changes the goal; `change` says beside its answer whether the goal is written
     /// back. `None` without a goal.
-    pub(super) fn evaluate<T>(&mut self, change: impl FnOnce(&mut Goal) -> (T, bool)) -> Option<T> {
+    pub fn evaluate<T>(&mut self, change: impl FnOnce(&mut Goal) -> (T, bool)) -> Option<T> {
         if self.log.is_some() {
             self.memory.clone_from(&self.log);
         }

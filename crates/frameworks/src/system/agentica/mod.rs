@@ -1,6 +1,5 @@
 //! agentica: a standing goal, evaluated at the end of every turn.
 
-mod cases;
 mod config;
 mod evaluate;
 mod goal;
@@ -8,8 +7,6 @@ mod limit;
 mod reply;
 mod round;
 mod ruling;
-mod session_log;
-mod shell;
 
 pub use config::GoalConfig;
 pub use evaluate::{Referee, Turn, Verified, evaluate};
@@ -19,7 +16,7 @@ pub use reply::{Verdict, read as read_judge_reply};
 pub use ruling::{Cause, Event, Prompt, Ruling};
 
 use self::round::{GoalRow, RoundEvents, RoundJudge, UserDeed};
-use super::{CaseError, ConfigError, Round, RoundClock, Settings, SystemInfo};
+use super::{ConfigError, Round, RoundClock, Settings, SystemInfo};
 use crate::decision::{Action, Decision, Evidence, Need, Requirement, RuleName, Strategy, Watch};
 use crate::judge::Judge;
 use crate::transcript::{Header, Instant, PointView};
@@ -30,25 +27,6 @@ pub const AGENTICA: SystemInfo = SystemInfo {
     profiles: &["published-1.4", "published-1.5", "documented"],
     manual: include_str!("manual.md"),
     build: |settings| Ok(Box::new(Agentica::build(settings)?)),
-    tables: &["judge_replies", "sequences_1.4.6", "sequences_1.5.0", "extra_rules_1.5.0", "session_log_expected"],
-    table_of: |case| {
-        let rules_15 =
-            || case.input["goal"].get("auto_judge").is_some() || case.input["goal"].get("verifier").is_some();
-        let is_15 = case.version.map_or_else(rules_15, |version| !version.contains("1.4"));
-        match () {
-            () if case.has(&["raw"]) => Some("judge_replies"),
-            () if case.has(&["goal", "turns"]) => Some(if is_15 { "extra_rules_1.5.0" } else { "sequences_1.4.6" }),
-            () if case.has(&["file"]) => Some("session_log_expected"),
-            () => None,
-        }
-    },
-    answer: |case| match case.table {
-        "judge_replies" => cases::judge_reply(case.input),
-        "sequences_1.4.6" => cases::sequence(Version::V14, case.input),
-        "sequences_1.5.0" | "extra_rules_1.5.0" => cases::sequence(Version::V15, case.input),
-        "session_log_expected" => session_log::summary(case.input).map_err(CaseError::BadCase),
-        _ => Err(CaseError::UnknownTable),
-    },
 };
 
 /// The objective of a goal in a replay: what it says is not looked at.

@@ -1,6 +1,5 @@
 //! awaken: an ordered list of stop policies, asked after every model reply and before its tools run.
 
-mod cases;
 mod counters;
 mod hooks;
 mod policy;
@@ -13,7 +12,7 @@ pub use hooks::Hooks;
 pub use policy::{Policy, Stop};
 pub use spec::{AgentStops, DEFAULT_MAX_ROUNDS, StopConditionSpec};
 
-use super::{CaseError, ConfigError, Settings, SystemInfo};
+use super::{ConfigError, Settings, SystemInfo};
 use crate::decision::{Action, Decision, FirstFiring, Requirement, RuleName, Strategy, Watch};
 use crate::diagnostic::Location;
 use crate::transcript::{Header, Message, Millis, Moment, PointView};
@@ -24,15 +23,6 @@ pub const AWAKEN: SystemInfo = SystemInfo {
     profiles: &["published-0.6", "documented"],
     manual: include_str!("manual.md"),
     build: |settings| Ok(Box::new(Awaken::build(settings)?)),
-    tables: cases::TABLES,
-    table_of: |case| match case.input.get("kind").and_then(serde_json::Value::as_str)? {
-        "stats" => Some("stacks"),
-        "serde" => Some("spec_serde"),
-        "steps" if case.has(&["extra_max_rounds_plugin"]) => Some("shared_counters"),
-        "steps" => Some("step_sequences"),
-        _ => None,
-    },
-    answer: |case| cases::answer(case.input).map_err(CaseError::BadCase),
 };
 
 /// Whose word is followed.

@@ -5,7 +5,6 @@
 
 pub mod decide;
 pub mod export;
-mod golden;
 pub mod guardrail;
 pub mod message;
 pub mod plan;
@@ -16,17 +15,8 @@ pub mod stop;
 #[cfg(test)]
 mod tests;
 
-pub use golden::answer_of;
-
 use super::SystemInfo;
 
 /// The system as it is registered.
-pub const MIRA: SystemInfo = SystemInfo {
-    id: "mira",
-    profiles: rules::PROFILES,
-    manual: include_str!("manual.md"),
-    build: replay::build,
-    tables: golden::TABLES,
-    table_of: golden::table_of,
-    answer: golden::answer,
-};
+pub const MIRA: SystemInfo =
+    SystemInfo { id: "mira", profiles: rules::PROFILES, manual: include_str!("manual.md"), build: replay::build };

@@ -1,6 +1,6 @@
 //! What is kept of a corpus while it is read: the report, the ids given away, the labels.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::Corpus;
 use super::parse::{Found, Parsed};
@@ -22,6 +22,8 @@ pub(super) struct Ledger<'c> {
     copies: Copies,
     /// Hashes of the ids given away; only asked whether it has one.
     ids: HashSet<u64>,
+    /// For hashes of ids that were given away before: the number the next run of that name gets.
+    numbers: HashMap<u64, u64>,
     /// Runs of formats without a fixed place for the outcome that have one.
     graded_by_key: u64,
 }
@@ -43,6 +45,7 @@ impl<'c> Ledger<'c> {
             hygiene: Hygiene::default(),
             copies: Copies::default(),
             ids: HashSet::new(),
+            numbers: HashMap::new(),
             graded_by_key: 0,
         }
     }
@@ -53,10 +56,13 @@ impl<'c> Ledger<'c> {
             Parsed::Begin(file, why) => self.report.begin_file(&file.name.path, file.format.id(), why),
             Parsed::Skip(skipped) => self.report.skipped.push(skipped),
             Parsed::Finding(finding) => self.find(finding)?,
+            Parsed::Lost(diagnostic) => self.lose(diagnostic)?,
             Parsed::Runs { file, runs: found, findings, unknown } => {
-                for finding in findings {
+                let (errors, warnings) = findings.left_out();
+                for finding in findings.kept {
                     self.find(finding)?;
                 }
+                self.report.find_more(errors, warnings);
                 for (kind, n) in unknown {
                     *self.report.unknown_kinds.entry(format!("{} {kind}", file.format.id())).or_default() += n;
                 }
@@ -79,6 +85,17 @@ impl<'c> Ledger<'c> {
             }
         }
         Ok(())
+    }
+
+    /// Enters what the corpus found unreadable before any file was opened.
+    pub(super) fn begin(&mut self, corpus: &Corpus) -> Result<(), ReadError> {
+        corpus.sources.unreadable.iter().try_for_each(|diagnostic| self.lose(diagnostic.clone()))
+    }
+
+    /// Something that should have been read is not, or not to its end.
+    fn lose(&mut self, diagnostic: Diagnostic) -> Result<(), ReadError> {
+        self.report.unreadable += 1;
+        self.find(Finding { severity: Severity::Error, diagnostic })
     }
 
     fn find(&mut self, finding: Finding) -> Result<(), ReadError> {
@@ -139,12 +156,21 @@ impl<'c> Ledger<'c> {
     /// Makes the run's id unique in the corpus, and joins its label.
     fn name(&mut self, run: &mut Run, file: &FileName) {
         let native = std::mem::take(&mut run.header.run_id);
-        let folder = file.folder.file_name().unwrap_or_default().to_string_lossy();
-        let numbered = (2_u64..).map(|n| format!("{}/{native}#{n}", file.stem));
-        let names = [native.clone(), format!("{}/{native}", file.stem), format!("{folder}/{}/{native}", file.stem)];
-        let name =
-            names.into_iter().chain(numbered).find(|name| self.ids.insert(xxhash_rust::xxh3::xxh3_64(name.as_bytes())));
-        run.header.run_id = name.unwrap_or_else(|| native.clone());
+        let print = |name: &str| xxhash_rust::xxh3::xxh3_64(name.as_bytes());
+        run.header.run_id = if self.ids.insert(print(&native)) {
+            native.clone()
+        } else {
+            let in_file = format!("{}/{native}", file.stem);
+            let names = [in_file.clone(), format!("{}/{in_file}", file.folder_name)];
+            let next = self.numbers.entry(print(&in_file)).or_insert(2);
+            let numbered = std::iter::repeat_with(|| {
+                let name = format!("{in_file}#{next}");
+                *next += 1;
+                name
+            });
+            let name = names.into_iter().chain(numbered).find(|name| self.ids.insert(print(name)));
+            name.unwrap_or(in_file)
+        };
         if run.header.run_id != native {
             self.report.find(Finding {
                 severity: Severity::Warning,

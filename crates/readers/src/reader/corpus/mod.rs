@@ -5,6 +5,7 @@ mod ledger;
 mod parse;
 mod stream;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -61,9 +62,9 @@ impl Corpus {
         self.sources.files.len()
     }
 
-    /// Is this one of the files to be read? `path` must be canonical.
-    pub fn reads(&self, path: &std::path::Path) -> bool {
-        self.sources.files.iter().any(|source| source.path().canonicalize().is_ok_and(|source| source == path))
+    /// The canonical paths of the files to be read, for whoever writes files and must not write over them.
+    pub fn canonical_paths(&self) -> BTreeSet<PathBuf> {
+        self.sources.files.iter().filter_map(|source| source.path().canonicalize().ok()).collect()
     }
 
     /// Bytes of all files on disk.
@@ -86,6 +87,7 @@ impl Corpus {
         self.passed.store(0, Ordering::Relaxed);
         let mut stream = Stream::new(self);
         let mut ledger = Ledger::new(self);
+        ledger.begin(self)?;
         let mut batch = stream.next_batch();
         while !batch.is_empty() {
             // Several batches on one errand to the pool: waking its threads costs as much as reading a run.
@@ -129,6 +131,7 @@ impl Corpus {
             Piece::Begin(file, why) => Parsed::Begin(file, why),
             Piece::Skip(skipped) => Parsed::Skip(skipped),
             Piece::Finding(finding) => Parsed::Finding(finding),
+            Piece::Lost(diagnostic) => Parsed::Lost(diagnostic),
         }
     }
 }

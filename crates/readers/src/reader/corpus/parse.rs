@@ -11,7 +11,7 @@ use crate::reader::format::Layout;
 use crate::reader::forms;
 use crate::reader::hygiene::Checked;
 use crate::reader::price::{self, Settled};
-use crate::reader::reading::{FileName, Reading, Record};
+use crate::reader::reading::{FileName, Findings, Places, Reading, Record};
 use crate::reader::records::Cut;
 use crate::reader::{Detail, Finding, Pricing, ReadOptions, Skipped, json};
 use crate::transcript::{Run, Spend};
@@ -19,9 +19,16 @@ use crate::transcript::{Run, Spend};
 /// What became of a piece.
 pub(super) enum Parsed {
     Begin(Arc<OpenFile>, String),
-    Runs { file: Arc<OpenFile>, runs: Vec<Found>, findings: Vec<Finding>, unknown: BTreeMap<String, u64> },
+    Runs {
+        file: Arc<OpenFile>,
+        runs: Vec<Found>,
+        findings: Findings,
+        unknown: BTreeMap<String, u64>,
+    },
     Skip(Skipped),
     Finding(Finding),
+    /// Something that should have been read is not, or not to its end.
+    Lost(Diagnostic),
 }
 
 /// A run, with what else is known of it.
@@ -48,7 +55,9 @@ pub(super) fn read_record(file: &Arc<OpenFile>, cut: &Cut, options: &ReadOptions
     let of_part = || FileName { stem: format!("{}/{}", file.name.stem, cut.key), ..file.name.clone() };
     let of_part = of_member.or_else(|| file.as_files.then(of_part));
     let reshaped = forms::reshaped(&text, file.reshape);
+    let places = Places::default();
     let record = Record {
+        places: &places,
         text: reshaped.as_deref().unwrap_or(&text),
         original: &text,
         file: of_part.as_ref().unwrap_or(&file.name),
@@ -82,7 +91,7 @@ pub(super) fn read_record(file: &Arc<OpenFile>, cut: &Cut, options: &ReadOptions
     }
     gathered.take(reading, file, options);
     let Gathered { runs, mut findings, unknown } = gathered;
-    findings.sort_by_key(|finding| (finding.diagnostic.at.line, finding.diagnostic.at.column));
+    findings.kept.sort_by_key(|finding| (finding.diagnostic.at.line, finding.diagnostic.at.column));
     Parsed::Runs { file: file.clone(), runs, findings, unknown }
 }
 
@@ -90,7 +99,7 @@ pub(super) fn read_record(file: &Arc<OpenFile>, cut: &Cut, options: &ReadOptions
 #[derive(Default)]
 struct Gathered {
     runs: Vec<Found>,
-    findings: Vec<Finding>,
+    findings: Findings,
     unknown: BTreeMap<String, u64>,
 }
 
@@ -98,10 +107,14 @@ impl Gathered {
     /// Reads the records within a record that is a file of many elsewhere.
     fn parts(&mut self, file: &OpenFile, whole: &Record<'_>, layout: Layout) {
         let (cuts, envelope, findings) = forms::cut(whole.text, layout, &whole.file.path);
-        self.findings.extend(findings);
+        for finding in findings {
+            self.findings.add(finding);
+        }
         for cut in cuts {
             let text = String::from_utf8_lossy(&cut.bytes);
+            let places = Places::default();
             let record = Record {
+                places: &places,
                 text: &text,
                 original: &text,
                 key: &cut.key,
@@ -118,6 +131,8 @@ impl Gathered {
 
     /// Takes over what was made of a record.
     fn take(&mut self, reading: Reading<'_>, file: &OpenFile, options: &ReadOptions) {
+        let mut reading = reading;
+        reading.check_costs();
         let Reading { drafts, mut replies, findings, unknown, .. } = reading;
         self.findings.extend(findings);
         for (kind, n) in unknown {

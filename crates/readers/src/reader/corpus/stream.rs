@@ -27,7 +27,7 @@ const MOST_RECORDS: usize = 256;
 
 /// The records of an open file.
 enum Cuts {
-    Stream(Records<Box<dyn Read + Send>>),
+    Stream(Box<Records<Box<dyn Read + Send>>>),
     Log(Box<EvalLog>),
 }
 
@@ -57,6 +57,8 @@ pub(super) enum Piece {
     Record(Arc<OpenFile>, Cut),
     Skip(Skipped),
     Finding(Finding),
+    /// Something that should have been read is not, or not to its end.
+    Lost(Diagnostic),
 }
 
 impl Piece {
@@ -64,7 +66,7 @@ impl Piece {
     pub(super) fn bytes(&self) -> usize {
         match self {
             Self::Record(_, cut) => cut.bytes.len(),
-            Self::Begin(..) | Self::Skip(_) | Self::Finding(_) => 0,
+            Self::Begin(..) | Self::Skip(_) | Self::Finding(_) | Self::Lost(_) => 0,
         }
     }
 }
@@ -100,6 +102,7 @@ impl<'c> Stream<'c> {
                         batch.push(Piece::Record(file.clone(), cut));
                     }
                     Some(Item::Finding(finding)) => batch.push(Piece::Finding(finding)),
+                    Some(Item::Broken(diagnostic)) => batch.push(Piece::Lost(diagnostic)),
                     None => {
                         self.corpus.passed.fetch_add(self.uncounted, Ordering::Relaxed);
                         self.open = None;
@@ -123,9 +126,12 @@ impl<'c> Stream<'c> {
                 self.open = Some((file, records));
                 self.uncounted = source.bytes;
             }
-            Err(reason) => {
+            Err(NotRead { reason, unreadable }) => {
                 self.corpus.passed.fetch_add(source.bytes, Ordering::Relaxed);
-                if source.named {
+                if unreadable {
+                    let at = Location::file(source.name.path.as_str());
+                    batch.push(Piece::Lost(Diagnostic::new(at, reason.as_str(), UNREADABLE)));
+                } else if source.named {
                     batch.push(Piece::Finding(Finding {
                         severity: Severity::Error,
                         diagnostic: Diagnostic::new(
@@ -135,51 +141,58 @@ impl<'c> Stream<'c> {
                         ),
                     }));
                 }
-                batch.push(Piece::Skip(Skipped { path: source.name.path.clone(), reason }));
+                batch.push(Piece::Skip(Skipped { path: source.name.path.clone(), reason, unreadable }));
             }
         }
+        batch.extend(self.reports.unreadable.drain(..).map(Piece::Lost));
     }
 
-    fn recognise(&mut self, source: &Source) -> Result<(OpenFile, String, Cuts), String> {
+    fn recognise(&mut self, source: &Source) -> Result<(OpenFile, String, Cuts), NotRead> {
         let name = source.file_name();
         if labels::is_label_file(&name) {
-            return Err("labels: joined to the runs they name".to_owned());
+            return Err("labels: joined to the runs they name".to_owned().into());
         }
-        let unreadable = |error: std::io::Error| format!("cannot be read: {error}");
+        let unreadable =
+            |error: std::io::Error| NotRead { reason: format!("cannot be read: {error}"), unreadable: true };
         if source.is_zip().map_err(unreadable)? {
             return self.recognise_log(source);
         }
         let probe = Probe::of(&name, source.open().map_err(unreadable)?).map_err(unreadable)?;
         let options = &self.corpus.options;
         let forced = options.format.as_deref().and_then(format::by_id);
+        // A stream that breaks off is read as far as it goes, if that is enough to tell what it is.
+        let why_not = |reason: String| match &probe.broken {
+            Some(error) => NotRead { reason: format!("cannot be read: {error}"), unreadable: true },
+            None => reason.into(),
+        };
         if probe.shape == Shape::Empty {
-            return Err("empty".to_owned());
+            return Err(why_not("empty".to_owned()));
         }
         let form = match forced {
             Some(format) => forms::forced(format, &probe),
-            None => forms::detect(&probe).ok_or_else(|| why_not(&probe, &name))?,
+            None => forms::detect(&probe).ok_or_else(|| why_not(self::why_not(&probe, &name)))?,
         };
         let Form { format, why, layout, reshape, as_files, within } = form;
         let envelope = match layout {
             Layout::Elements { envelope: keys, .. } if !keys.is_empty() => {
-                records::envelope(source.open().map_err(unreadable)?, keys).map_err(unreadable)?
+                records::envelope(source.open().map_err(unreadable)?, keys)
             }
             _ => String::new(),
         };
         let grades =
             if format.joins_reports() { self.reports.seen_from(&source.name.folder) } else { FolderGrades::default() };
         let input = source.open().map_err(unreadable)?;
-        let records = Cuts::Stream(Records::new(input, layout, &source.name.path, options.limit));
+        let records = Cuts::Stream(Box::new(Records::new(input, layout, &source.name.path, options.limit)));
         let name = source.name.clone();
         Ok((OpenFile { name, format, reshape, as_files, within, envelope, grades }, why, records))
     }
 
     /// A zip that is not an archive of files: Inspect's logs are written so.
-    fn recognise_log(&self, source: &Source) -> Result<(OpenFile, String, Cuts), String> {
+    fn recognise_log(&self, source: &Source) -> Result<(OpenFile, String, Cuts), NotRead> {
         let limit = self.corpus.options.limit;
         let log = EvalLog::open(source.path(), &source.name.path, LOG_HEADER, limit);
         let (log, envelope) = log
-            .map_err(|error| format!("cannot be read: {error}"))?
+            .map_err(|error| NotRead { reason: format!("cannot be read: {error}"), unreadable: true })?
             .ok_or_else(|| "a zip that holds no log; an archive of recordings is called `.zip`".to_owned())?;
         let format = format::by_id("inspect").ok_or_else(|| "no reader for it".to_owned())?;
         let file = OpenFile {
@@ -194,6 +207,22 @@ impl<'c> Stream<'c> {
         Ok((file, "a zip with a log's header".to_owned(), Cuts::Log(Box::new(log))))
     }
 }
+
+/// Why a file is not read as a recording.
+struct NotRead {
+    reason: String,
+    /// Should it have been, rather than that it is none?
+    unreadable: bool,
+}
+
+impl From<String> for NotRead {
+    fn from(reason: String) -> Self {
+        Self { reason, unreadable: false }
+    }
+}
+
+/// What to do about a file that cannot be read.
+const UNREADABLE: &str = "check its permissions and the disk it is on, copy or pack it anew, or leave it out";
 
 /// The fields of a log's header its samples need.
 const LOG_HEADER: &[&str] = &["eval", "status"];

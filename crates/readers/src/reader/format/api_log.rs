@@ -19,7 +19,7 @@ use super::{Format, Layout};
 use crate::reader::dialect::{self, as_count, as_number, as_word, pick, unwrapped, word};
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
-use crate::reader::{openai, time};
+use crate::reader::{json, openai, time};
 use crate::transcript::{
     Draft, EndCause, Event, Fingerprint, Grade, Header, Instant, Lane, Message, Note, Role, Usage, Usd, fingerprint,
 };
@@ -77,7 +77,7 @@ impl Format for ApiLog {
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let mut log = Log::default();
         for text in calls(record) {
-            match serde_json::from_str::<Value>(text) {
+            match json::value(text) {
                 Ok(value) => log.add(text, &value, out),
                 Err(error) => out.error(record.broken(text, &error)),
             }

@@ -9,7 +9,7 @@ use crate::reader::reading::{Reading, Record};
 use crate::reader::rows::{self, Object};
 use crate::reader::{json, labels, openai};
 use crate::transcript::{
-    Draft, Event, Grade, Header, Instant, Lane, Message, Outcome, OutcomeSource, Role, Text, Usage, Usd,
+    Draft, Event, Grade, Header, Instant, Lane, Message, Outcome, OutcomeSource, Role, Text, Usage,
 };
 
 /// Agent trajectories in the interchange format.
@@ -165,7 +165,7 @@ fn push_step(raw: &RawValue, events: &mut Vec<Event>, out: &mut Reading<'_>) {
         let metrics = Object::part(step.get(&["metrics"]), "metrics", out);
         if !copied {
             message.usage = usage(&metrics, out);
-            message.cost = out.number(metrics.get(&["cost_usd"]), "cost_usd").map(Usd);
+            message.cost = out.dollars(metrics.get(&["cost_usd"]), "cost_usd");
         }
     }
     let whose = message.lane.clone();

@@ -210,7 +210,7 @@ fn push_run(record: &Record<'_>, fields: &Fields<'_>, messages: &[&RawValue], ou
 fn said(raw: &RawValue, out: &mut Reading<'_>) -> (Vec<Message>, bool) {
     let has = |mark: &&str| memchr::memmem::find(raw.get().as_bytes(), mark.as_bytes()).is_some();
     let value = if OTHER_DIALECTS.iter().any(has) {
-        let whole = serde_json::from_str::<Value>(raw.get()).ok();
+        let whole = json::value(raw.get()).ok();
         whole.and_then(|value| without_shell(&value).or_else(|| Some(value).filter(is_of_another_api)))
     } else {
         None

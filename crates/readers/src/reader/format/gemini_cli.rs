@@ -46,12 +46,12 @@ impl Format for GeminiCli {
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let mut session = Session::default();
-        let found = out.findings.len();
+        let found = out.findings.made();
         for value in rows::values(record, out) {
             session.take_in(value, out);
         }
         if session.messages.is_empty() && session.id.is_none() {
-            if out.findings.len() == found {
+            if out.findings.made() == found {
                 out.error_at(record.text, "no session and no messages", "it is left out");
             }
             return;

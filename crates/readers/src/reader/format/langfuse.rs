@@ -11,7 +11,7 @@ use crate::reader::dialect::{self, as_count, as_number, as_text, pick, word};
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::spans::{self, Kind, ModelCall, Span, ToolRun};
-use crate::reader::{labels, rows, time};
+use crate::reader::{json, labels, rows, time};
 use crate::transcript::{Draft, EndCause, Grade, Header, Message, Outcome, OutcomeSource, Role, Usage, Usd};
 
 /// Langfuse exports.
@@ -63,7 +63,7 @@ impl Format for Langfuse {
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let mut export = Export { key: record.options.outcome_key.as_deref(), ..Export::default() };
         for raw in rows::values(record, out) {
-            match serde_json::from_str::<Value>(raw.get()) {
+            match json::value(raw.get()) {
                 Ok(value) => export.value(raw, &value, None, 4, out),
                 Err(error) => out.error(record.broken(raw.get(), &error)),
             }
@@ -191,7 +191,7 @@ impl Export<'_> {
 /// Blob exports write every value as JSON inside a string, strings too.
 fn unquoted(value: &Value) -> Value {
     let quoted = value.as_str().filter(|text| text.len() > 1 && text.starts_with('"') && text.ends_with('"'));
-    quoted.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_else(|| dialect::unwrapped(value))
+    quoted.and_then(|text| json::value(text).ok()).unwrap_or_else(|| dialect::unwrapped(value))
 }
 
 fn model_call(value: &Value, failed: bool, raw: &RawValue, out: &mut Reading<'_>) -> ModelCall {

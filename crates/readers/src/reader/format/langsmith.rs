@@ -13,7 +13,7 @@ use crate::reader::dialect::{self, as_count, as_number, as_text, pick, word};
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::spans::{self, Kind, ModelCall, Span, ToolRun};
-use crate::reader::{labels, rows, time};
+use crate::reader::{json, labels, rows, time};
 use crate::transcript::{Draft, EndCause, Grade, Header, Message, Outcome, OutcomeSource, Role, Text, Usage, Usd};
 
 /// LangSmith run exports.
@@ -54,7 +54,7 @@ impl Format for LangSmith {
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let mut export = Export { key: record.options.outcome_key.as_deref(), ..Export::default() };
         for raw in rows::values(record, out) {
-            match serde_json::from_str::<Value>(raw.get()) {
+            match json::value(raw.get()) {
                 Ok(value) => match value.get("runs").and_then(Value::as_array) {
                     Some(runs) => runs.iter().for_each(|run| export.row(raw, run, None, out)),
                     None => export.row(raw, &value, None, out),

@@ -7,9 +7,7 @@ use super::{Format, Layout, Raw};
 use crate::reader::probe::Probe;
 use crate::reader::reading::{Reading, Record};
 use crate::reader::{json, openai};
-use crate::transcript::{
-    Draft, EndCause, Event, Grade, Header, Message, Outcome, OutcomeSource, Role, Text, ToolCall, Usd,
-};
+use crate::transcript::{Draft, EndCause, Event, Grade, Header, Message, Outcome, OutcomeSource, Role, Text, ToolCall};
 
 /// mini-swe-agent trajectories.
 pub(super) struct MiniSweAgent;
@@ -238,7 +236,7 @@ fn complete_reply(message: &mut Message, extra: &Extra<'_>, out: &mut Reading<'_
     message.model = out.string(response.model, "model").map(Into::into);
     message.usage = openai::usage(response.usage, out);
     let priced: Priced<'_> = out.part(response.usage, "usage", "an object").unwrap_or_default();
-    message.cost = out.number(extra.cost.or(priced.cost), "cost").map(Usd);
+    message.cost = out.dollars(extra.cost.or(priced.cost), "cost");
     if message.ts.is_none() {
         message.ts = out.instant(response.created, "created");
     }

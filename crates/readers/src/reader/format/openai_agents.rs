@@ -13,7 +13,7 @@ use crate::reader::dialect::{self, as_count, as_text, pick, word};
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::spans::{self, Kind, ModelCall, Span, ToolRun};
-use crate::reader::{rows, time};
+use crate::reader::{json, rows, time};
 use crate::transcript::{Draft, EndCause, Header, Instant, Message, Role};
 
 /// OpenAI Agents SDK traces.
@@ -51,7 +51,7 @@ impl Format for OpenAiAgents {
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let mut export = Export::default();
         for raw in rows::values(record, out) {
-            match serde_json::from_str::<Value>(raw.get()) {
+            match json::value(raw.get()) {
                 Ok(value) => {
                     let lists = ["data", "spans"].iter().filter_map(|name| value.get(name)).filter_map(Value::as_array);
                     let mut any = false;

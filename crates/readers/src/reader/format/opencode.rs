@@ -13,9 +13,7 @@ use crate::reader::openai;
 use crate::reader::probe::{Probe, Shape, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::rows::{self, Object};
-use crate::transcript::{
-    Draft, EndCause, Event, Grade, Header, Instant, Message, Note, Role, Text, ToolCall, Usage, Usd,
-};
+use crate::transcript::{Draft, EndCause, Event, Grade, Header, Instant, Message, Note, Role, Text, ToolCall, Usage};
 
 /// OpenCode sessions.
 pub(super) struct OpenCode;
@@ -189,7 +187,7 @@ impl Steps<'_, '_> {
         match part.word(&["type"]).unwrap_or_default().as_str() {
             "step-start" => self.flush(),
             "step-finish" => {
-                let (usage, cost) = (usage(part, out), out.number(part.get(&["cost"]), "cost").map(Usd));
+                let (usage, cost) = (usage(part, out), out.dollars(part.get(&["cost"]), "cost"));
                 self.counted |= usage.is_some();
                 let reply = self.reply();
                 (reply.usage, reply.cost) = (usage, cost);
@@ -255,7 +253,7 @@ impl Steps<'_, '_> {
     fn close(mut self, info: &Object<'_>, out: &mut Reading<'_>) {
         let usage = usage(info, out).filter(|_| !self.counted);
         if self.reply.is_some() || usage.is_some() {
-            let cost = out.number(info.get(&["cost"]), "cost").map(Usd).filter(|_| !self.counted);
+            let cost = out.dollars(info.get(&["cost"]), "cost").filter(|_| !self.counted);
             let reply = self.reply();
             (reply.usage, reply.cost) = (usage, cost);
         }

@@ -10,7 +10,7 @@ use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::rows::{self, Object};
 use crate::reader::{json, openai};
-use crate::transcript::{Draft, EndCause, Event, Lane, Message, Note, Role, Text, ToolCall, Usage, Usd};
+use crate::transcript::{Draft, EndCause, Event, Lane, Message, Note, Role, Text, ToolCall, Usage};
 
 /// Pi coding agent sessions.
 pub(super) struct Pi;
@@ -178,7 +178,7 @@ fn message(fields: &Object<'_>, raw: &RawValue, out: &mut Reading<'_>) -> Option
             message.finish_reason = fields.word(&["stopReason"]).map(Into::into);
             let counted = Object::part(fields.get(&["usage"]), "usage", out);
             message.usage = usage(&counted, out);
-            message.cost = out.number(counted.within(&["cost"]).get(&["total"]), "cost.total").map(Usd);
+            message.cost = out.dollars(counted.within(&["cost"]).get(&["total"]), "cost.total");
         }
         Role::User | Role::System => {}
     }

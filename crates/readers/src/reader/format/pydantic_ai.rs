@@ -199,7 +199,7 @@ impl History {
                     result.name = part.word(&["tool_name"]).map(Into::into);
                     results.push(result);
                 }
-                Some("file") => texts.push(format!("[file, {} bytes]", raw.get().len())),
+                Some("file") => texts.push(json::mark("file", raw.get())),
                 Some(other) => out.unknown(other),
                 None => out.error_at(raw.get(), "a part without a `part_kind`", "the part is left out"),
             }
@@ -228,7 +228,7 @@ fn said(raw: &RawValue) -> Text {
     };
     let mark = |item: &RawValue| {
         let kind = Object::of(item).and_then(|item| item.word(&["kind"])).unwrap_or_else(|| "data".to_owned());
-        format!("[{kind}, {} bytes]", item.get().len())
+        json::mark(&kind, item.get())
     };
     let texts = items.into_iter().map(|item| json::string(item).map_or_else(|| mark(item), Into::into));
     Text::plain(texts.collect::<Vec<String>>().join("\n"))

@@ -7,7 +7,7 @@ use super::{Format, Layout, Raw};
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::{json, openai};
-use crate::transcript::{Draft, EndCause, Event, Grade, Header, Lane, Message, Outcome, OutcomeSource, Role, Usd};
+use crate::transcript::{Draft, EndCause, Event, Grade, Header, Lane, Message, Outcome, OutcomeSource, Role};
 
 /// tau2-bench simulation results.
 pub(super) struct Tau2;
@@ -166,6 +166,8 @@ impl Format for Tau2 {
         let score = out.number(reward.reward, "reward");
         let (graded, source) = match (score, end) {
             (Some(score), _) => (Some(score >= 1.0), OutcomeSource::Native("reward_info.reward")),
+            // A machine that broke down says nothing of the agent.
+            (None, _) if reason == "infrastructure_error" => (None, OutcomeSource::None),
             // The evaluator is not run on a simulation that died; such runs count as failed.
             (None, EndCause::Cap | EndCause::Error) => (Some(false), OutcomeSource::Native("termination_reason")),
             (None, _) => (None, OutcomeSource::None),
@@ -235,7 +237,7 @@ fn push_message(raw: &RawValue, out: &mut Reading<'_>, events: &mut Vec<Event>) 
         message.tool_calls.extend(openai::tool_call(call, out));
     }
     message.usage = openai::usage(wire.usage, out);
-    message.cost = out.number(wire.cost, "cost").map(Usd);
+    message.cost = out.dollars(wire.cost, "cost");
     message.ts = out.instant(wire.timestamp, "timestamp");
     if role == Role::Tool {
         message.tool_call_id = out.word(wire.id, "id").map(Into::into);

@@ -14,7 +14,7 @@ use crate::reader::reading::{Reading, Record};
 use crate::reader::{labels, openai};
 use crate::transcript::{
     Checkpoint, Draft, EndCause, Event, Grade, Header, Json, JudgeReply, Lane, Message, Metrics, Note, Outcome,
-    OutcomeSource, Usage, Usd,
+    OutcomeSource, Usage,
 };
 
 pub use write::write;
@@ -125,8 +125,9 @@ impl Format for Trace {
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let mut draft: Option<Draft> = None;
         let mut line = Line::default();
-        let lines: Vec<&str> = record.lines().collect();
-        for (nth, text) in lines.iter().copied().enumerate() {
+        // A record is mostly one run, and a line has rarely less than a hundred bytes.
+        let usual = (record.text.len() / 128 + 1).min(USUAL_EVENTS);
+        for text in record.lines() {
             if let Err(error) = line.read(text) {
                 let broken = record.broken(text, &error);
                 out.error(Diagnostic { what: format!("this line is left out: {}", broken.what), ..broken });
@@ -141,7 +142,7 @@ impl Format for Trace {
             if kind == "run" {
                 out.drafts.extend(draft.take());
                 let mut begun = begin(&line, text, record, out);
-                begun.events.reserve((lines.len() - nth - 1).min(USUAL_EVENTS));
+                begun.events.reserve(usual);
                 draft = Some(begun);
                 continue;
             }
@@ -216,13 +217,21 @@ fn add(draft: &mut Draft, kind: &str, line: &Line<'_>, text: &str, out: &mut Rea
             }
         }
         "outcome" => draft.grade = outcome(line, out),
-        _ => match (out.string(line.kind, "kind"), line.body.and_then(json::kept)) {
+        _ => match (out.string(line.kind, "kind"), line.body.and_then(json::kept).or_else(|| null_body(text))) {
             (Some(kind), Some(body)) => {
                 draft.events.push(Event::Note(Note { kind: kind.into(), body }));
             }
             _ => out.error_at(text, "a note without `kind` or `body`", "the line is left out"),
         },
     }
+}
+
+/// A body that is there and is null, which is how a recorder may well write it. Other fields are absent when they are
+/// null, so the line is looked at again.
+fn null_body(line: &str) -> Option<Json> {
+    let mut found = false;
+    json::parsed_members(line, |key, value| found |= key == "body" && value == "null").ok()?;
+    found.then(|| RawValue::NULL.to_owned())
 }
 
 fn message(line: &Line<'_>, text: &str, out: &mut Reading<'_>) -> Option<Message> {
@@ -242,7 +251,7 @@ fn message(line: &Line<'_>, text: &str, out: &mut Reading<'_>) -> Option<Message
     message.name = out.name(line.name, "name").map(Into::into);
     message.is_error = out.flag(line.is_error, "is_error");
     message.usage = usage(line.usage.as_ref(), out);
-    message.cost = out.number(line.cost_usd, "cost_usd").map(Usd);
+    message.cost = out.dollars(line.cost_usd, "cost_usd");
     message.ts = out.instant(line.ts, "ts");
     message.model = out.word(line.model, "model").map(Into::into);
     message.finish_reason = out.word(line.finish_reason, "finish_reason").map(Into::into);
@@ -330,6 +339,6 @@ fn outcome(line: &Line<'_>, out: &mut Reading<'_>) -> Grade {
         score,
         source: graded.map_or(OutcomeSource::None, |_| OutcomeSource::Native("outcome")),
         end: cause.and_then(Result::ok).unwrap_or_default(),
-        secured_step: out.count(line.secured_step, "secured_step").and_then(|step| usize::try_from(step).ok()),
+        secured_step: out.step(line.secured_step, "secured_step"),
     }
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use super::{FIELDS, Label};
 use crate::diagnostic::{Diagnostic, Location, Severity, nearest};
 use crate::reader::Finding;
+use crate::reader::reading::STEPS;
 
 /// Columns, each with the other names it goes by.
 const COLUMNS: &[(&str, &[&str])] = &[
@@ -133,7 +134,7 @@ impl LabelFile {
                 "success" => set(&mut label.success, super::grade_word(value)),
                 "score" => set(&mut label.score, value.parse().ok().filter(|score: &f64| score.is_finite())),
                 "end" => set(&mut label.end, value.parse().ok()),
-                _ => set(&mut label.secured_step, value.parse().ok()),
+                _ => set(&mut label.secured_step, value.parse().ok().filter(|step| *step < STEPS)),
             };
             if !understood {
                 let help = match column {

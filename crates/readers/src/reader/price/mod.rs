@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 pub use report::{NotPriced, PricedModel, PricingReport};
 pub use zero::ZeroCosts;
 
+use super::reading::plausible;
 use super::{ReadOptions, RecordedCosts};
 use crate::diagnostic::nearest;
 use crate::transcript::{Draft, Event, Lane, Message, Role, Usage, Usd};
@@ -55,6 +56,8 @@ pub enum Unpriced {
     },
     /// Several names in the file differ from this model in the date only, and have different prices.
     Ambiguous(String),
+    /// Tokens and prices make a cost no call can have.
+    BeyondReason,
     /// The call read from a cache, and the model has no price for that.
     NoCachedPrice(String),
 }
@@ -66,6 +69,7 @@ impl std::fmt::Display for Unpriced {
             Self::SomeTokens => f.write_str("some calls have no tokens"),
             Self::HalfTokens => f.write_str("input or output of a call is unknown"),
             Self::CacheBeyondInput => f.write_str("more cached tokens than input"),
+            Self::BeyondReason => f.write_str("tokens and price make no plausible cost"),
             Self::NoModel => f.write_str("the model is not recorded"),
             Self::NoPrice { model, nearest: None } => write!(f, "no price for `{model}`"),
             Self::NoPrice { model, nearest: Some(nearest) } => {
@@ -246,7 +250,8 @@ impl Price {
             (output, self.output),
         ];
         #[expect(clippy::cast_precision_loss, reason = "tokens of one call are far below 2^52")]
-        Ok(Usd(parts.iter().map(|(tokens, price)| *tokens as f64 * price).sum::<f64>() / 1e6))
+        let dollars = parts.iter().map(|(tokens, price)| *tokens as f64 * price).sum::<f64>() / 1e6;
+        plausible(dollars).map(Usd).ok_or(Unpriced::BeyondReason)
     }
 }
 

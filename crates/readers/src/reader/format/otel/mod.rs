@@ -19,7 +19,7 @@ use crate::reader::dialect::{as_number, as_word, pick, word};
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::spans::{self, Kind, Span};
-use crate::reader::{labels, rows, time};
+use crate::reader::{json, labels, rows, time};
 use crate::transcript::{Draft, EndCause, Grade, Header, Instant, Outcome, OutcomeSource};
 
 /// OpenTelemetry GenAI spans.
@@ -64,7 +64,7 @@ impl Format for Otel {
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let mut traces = Traces::default();
         for raw in rows::values(record, out) {
-            match serde_json::from_str::<Value>(raw.get()) {
+            match json::value(raw.get()) {
                 Ok(value) => traces.request(raw, &value, out),
                 Err(error) => out.error(record.broken(raw.get(), &error)),
             }

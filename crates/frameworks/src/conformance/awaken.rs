@@ -6,18 +6,29 @@ use std::collections::VecDeque;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::Profile;
-use super::counters::{Boundary, Counters, Snapshot};
-use super::hooks::Hooks;
-use super::policy::{Policy, Stop};
-use super::spec::StopConditionSpec;
+use super::{CaseError, Driver};
+use crate::system::awaken::{Boundary, Counters, Hooks, Policy, Profile, Snapshot, Stop, StopConditionSpec};
 use crate::transcript::fingerprint;
 
+/// What awaken answers.
+pub(super) const AWAKEN: Driver = Driver {
+    id: "awaken",
+    tables: TABLES,
+    table_of: |case| match case.input.get("kind").and_then(Value::as_str)? {
+        "stats" => Some("stacks"),
+        "serde" => Some("spec_serde"),
+        "steps" if case.has(&["extra_max_rounds_plugin"]) => Some("shared_counters"),
+        "steps" => Some("step_sequences"),
+        _ => None,
+    },
+    answer: |case| answer(case.input).map_err(CaseError::BadCase),
+};
+
 /// The tables there are.
-pub(super) const TABLES: &[&str] = &["stats_policies", "stacks", "spec_serde", "step_sequences", "shared_counters"];
+const TABLES: &[&str] = &["stats_policies", "stacks", "spec_serde", "step_sequences", "shared_counters"];
 
 /// Answers a case of `table`; `Err` says what is wrong with the case.
-pub(super) fn answer(input: &Value) -> Result<Value, String> {
+fn answer(input: &Value) -> Result<Value, String> {
     match input.get("kind").and_then(Value::as_str) {
         Some("stats") => stats(input),
         Some("serde") => Ok(serde_rules(input)),

@@ -4,13 +4,41 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
 
+mod names;
+mod replay_log;
+mod scripted;
+
+use super::{CaseError, Driver};
 use crate::bailout::{
     self, AtCap, Bailout, Entry, Reply, Speaker, Verdict, Window, all_errors, no_text_progress, one_tool,
 };
 use crate::python::{self, is_true};
 
+/// What agentao answers.
+pub(super) const AGENTAO: Driver = Driver {
+    id: "agentao",
+    tables: &["stuck_predicates", "bailout_strategies", "chat_loop", "replay_expected"],
+    table_of: |case| match () {
+        () if case.has(&["max_iterations", "model"]) => Some("chat_loop"),
+        () if case.has(&["strategy", "hits"]) => Some("bailout_strategies"),
+        () if case.has(&["messages"]) => Some("stuck_predicates"),
+        () if case.has(&["file"]) => Some("replay_expected"),
+        () => None,
+    },
+    answer: |case| {
+        let answer = match case.table {
+            "stuck_predicates" => predicates(case.input),
+            "bailout_strategies" => strategies(case.input),
+            "chat_loop" => return scripted::chat(case.input),
+            "replay_expected" => replay_log::summary(case.input),
+            _ => return Err(CaseError::UnknownTable),
+        };
+        answer.map_err(CaseError::BadCase)
+    },
+};
+
 /// The three stuck checks on one history.
-pub(super) fn predicates(input: &Value) -> Result<Value, String> {
+fn predicates(input: &Value) -> Result<Value, String> {
     let messages = input.get("messages").and_then(Value::as_array).ok_or("no `messages`")?;
     let params = input.get("params");
     let param = |name: &str| params.and_then(|params| params.get(name));
@@ -95,7 +123,7 @@ fn mentions_error(content: &Value) -> bool {
 }
 
 /// A sequence of cap hits through one strategy.
-pub(super) fn strategies(input: &Value) -> Result<Value, String> {
+fn strategies(input: &Value) -> Result<Value, String> {
     let hits = input.get("hits").and_then(Value::as_array).ok_or("no `hits`")?;
     let mut handler = handler(input, hits)?;
     let mut actions = Vec::new();

@@ -2,21 +2,25 @@
 
 use serde_json::{Value, json};
 
-use super::config;
-use super::iterations::{DEFAULT_MAX, End, Iterations, Next, Profile};
-use super::review::{Review, Verdict};
-use crate::system::{CaseError, GoldenCase, Settings};
+use super::{CaseError, Driver, GoldenCase};
+use crate::system::Settings;
+use crate::system::adaptive::config;
+use crate::system::adaptive::iterations::{DEFAULT_MAX, End, Iterations, Next, Profile};
+use crate::system::adaptive::review::{Review, Verdict};
 use crate::text::completion_words::completion_word;
 use crate::text::conclusion_tag::{CONCLUSION, has_conclusion};
 use crate::text::experiment_tag::experiment_code;
 use crate::text::observation::observation;
 
+/// What adaptive answers.
+pub(super) const ADAPTIVE: Driver = Driver { id: "adaptive", tables: TABLES, table_of, answer };
+
 /// The tables there are.
-pub(super) const TABLES: &[&str] =
+const TABLES: &[&str] =
     &["is_task_completed", "observation_prep", "experiment_tag", "review_gate", "loop_trace", "published_loop_trace"];
 
 /// The table of a case by its shape.
-pub(super) fn table_of(case: &GoldenCase<'_>) -> Option<&'static str> {
+fn table_of(case: &GoldenCase<'_>) -> Option<&'static str> {
     match () {
         () if case.has(&["responses", "reviews"]) => Some("published_loop_trace"),
         () if case.has(&["responses"]) => Some("loop_trace"),
@@ -29,7 +33,7 @@ pub(super) fn table_of(case: &GoldenCase<'_>) -> Option<&'static str> {
 }
 
 /// The answer for one case.
-pub(super) fn answer(case: &GoldenCase<'_>) -> Result<Value, CaseError> {
+fn answer(case: &GoldenCase<'_>) -> Result<Value, CaseError> {
     let input = case.input;
     let text = |key: &str| input[key].as_str().unwrap_or_default();
     match case.table {

@@ -3,10 +3,10 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::guard::{Call, Guard, is_cut, why_unreadable};
 use super::names;
+use crate::conformance::CaseError;
 use crate::python::{self, Ascii, is_true, strip};
-use crate::system::CaseError;
+use crate::system::agentao::{Call, Guard, is_cut, why_unreadable};
 
 /// A scripted chat.
 #[derive(Deserialize)]

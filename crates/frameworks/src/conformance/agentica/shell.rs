@@ -1,6 +1,6 @@
 //! Whether a shell command passes, for the few whose status needs no shell.
 
-use crate::system::CaseError;
+use crate::conformance::CaseError;
 
 /// Does `command` end with status 0?
 ///

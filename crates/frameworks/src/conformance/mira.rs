@@ -4,23 +4,26 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::decide::{Continuation, Situation};
-use super::export;
-use super::guardrail::{AgentProfile, Guard, PlanFile, Project, has_final_result};
-use super::message::{Message, Next, RunKind};
-use super::plan;
-use super::policy::{Policy, float_json};
-use super::rules::{Profile, Rules};
-use super::stop::{Reason, stop_policy};
+use super::{CaseError, Driver, GoldenCase};
 use crate::python::{self, Int, Raised};
-use crate::system::{CaseError, GoldenCase};
+use crate::system::mira::decide::{Continuation, Situation};
+use crate::system::mira::export;
+use crate::system::mira::guardrail::{AgentProfile, Guard, PlanFile, Project, has_final_result};
+use crate::system::mira::message::{Message, Next, RunKind};
+use crate::system::mira::plan::{self, Plan};
+use crate::system::mira::policy::{Policy, float_json};
+use crate::system::mira::rules::{Profile, Rules};
+use crate::system::mira::stop::{Reason, stop_policy};
 use crate::text::closing_paragraph;
 use crate::text::failure::failure;
 use crate::text::provider_error::provider_error;
 use crate::text::user_request::user_request;
 
+/// What mira answers.
+pub(super) const MIRA: Driver = Driver { id: "mira", tables: TABLES, table_of, answer };
+
 /// The tables there are.
-pub(super) const TABLES: &[&str] = &[
+const TABLES: &[&str] = &[
     "user_input_request",
     "failure_response",
     "provider_error",
@@ -39,7 +42,7 @@ pub(super) const TABLES: &[&str] = &[
 ];
 
 /// The table of a case by its shape. Which of three text tests is meant its shape does not say.
-pub(super) fn table_of(case: &GoldenCase<'_>) -> Option<&'static str> {
+fn table_of(case: &GoldenCase<'_>) -> Option<&'static str> {
     match () {
         () if case.has(&["rounds"]) => Some("message_trace"),
         () if case.has(&["run_mode", "plan"]) && case.asks("plan_after") => Some("continuation_decision"),
@@ -58,7 +61,7 @@ pub(super) fn table_of(case: &GoldenCase<'_>) -> Option<&'static str> {
 }
 
 /// The answer of the release that the case names; else of the code that the page describes.
-pub(super) fn answer(case: &GoldenCase<'_>) -> Result<Value, CaseError> {
+fn answer(case: &GoldenCase<'_>) -> Result<Value, CaseError> {
     let version = case.version.and_then(|version| version.strip_prefix("mira-engine "));
     let profile = match version {
         None | Some("doc") => Profile::Described03,
@@ -75,18 +78,15 @@ pub(super) fn answer(case: &GoldenCase<'_>) -> Result<Value, CaseError> {
 pub fn answer_of(rules: Rules, table: &str, input: &Value) -> Result<Value, CaseError> {
     let parse = || Policy::parse(&input["policy"], rules.strict_switch);
     let answer = match table {
-        "user_input_request" => Ok(text_match(input, |text| user_request(text, rules.wording))),
-        "failure_response" => Ok(text_match(input, |text| failure(text, rules.wording))),
-        "provider_error" => Ok(text_match(input, |text| provider_error(text, rules.wording))),
+        "user_input_request" => text_match(input, |text| user_request(text, rules.wording)),
+        "failure_response" => text_match(input, |text| failure(text, rules.wording)),
+        "provider_error" => text_match(input, |text| provider_error(text, rules.wording)),
         "result_request" => {
             Ok(json!({"result_request": export::is_result_request(&input["content"], &input["metadata"])}))
         }
         "parse_policy" => parse().map(|policy| json!({"policy": policy_json(rules, policy.as_ref())})),
         "goal_evaluation" => goal_evaluation(rules, input),
-        "stop_policy_unparsed" => Policy::unparsed(&input["policy_unparsed"]).and_then(|policy| {
-            let reason = stop_policy(policy.as_ref(), python::dict(&input["plan"]), rules.metrics, tokens(input))?;
-            Ok(json!({"stop_reason": reason_json(reason.as_ref())}))
-        }),
+        "stop_policy_unparsed" => stop_policy_unparsed(rules, input),
         "replan" => replan(rules, input),
         "continuation_decision" => continuation(rules, input),
         "round_decision" => round(rules, input),
@@ -121,15 +121,49 @@ fn tokens(input: &Value) -> i128 {
     Int::of(&input["tokens_used"]).map_or(0, |tokens| tokens.value())
 }
 
-fn text_match(input: &Value, phrase: impl Fn(&str) -> Option<&'static str>) -> Value {
-    let text = input["text"].as_str().filter(|text| !text.is_empty());
+/// A text test. What is no text has no methods of one, unless it is empty or nothing.
+fn text_match(input: &Value, phrase: impl Fn(&str) -> Option<&'static str>) -> Result<Value, Raised> {
+    let given = input.get("text").filter(|text| python::is_true(text));
+    if given.is_some_and(|text| !text.is_string()) {
+        return Err(Raised("AttributeError"));
+    }
+    let text = given.and_then(Value::as_str);
     let tail_len = text.map(|text| closing_paragraph(text).chars().count());
-    json!({"match": text.is_some_and(|text| phrase(text).is_some()), "tail_len": tail_len})
+    Ok(json!({"match": text.is_some_and(|text| phrase(text).is_some()), "tail_len": tail_len}))
+}
+
+/// Does the stop policy look into the plan at all?
+fn looks_into_plan(policy: Option<&Policy>) -> bool {
+    policy.is_some_and(|policy| policy.names_goals || policy.max_experiments.is_some())
+}
+
+/// A plan handed over as a value, and looked into or not.
+///
+/// # Errors
+/// A plan that is no object, and not empty either, raises `AttributeError` when it is looked into.
+fn plan_of(plan: &Value, is_looked_into: bool) -> Result<Plan<'_>, Raised> {
+    let object = python::dict(plan);
+    if object.is_none() && is_looked_into && python::is_true(plan) {
+        return Err(Raised("AttributeError"));
+    }
+    Ok(object)
+}
+
+fn stop_policy_unparsed(rules: Rules, input: &Value) -> Result<Value, Raised> {
+    let raw = &input["policy_unparsed"];
+    // Where there are goals the plan is read first, and only then their values.
+    if raw.get("goals").and_then(Value::as_array).is_some_and(|goals| !goals.is_empty()) {
+        plan_of(&input["plan"], true)?;
+    }
+    let policy = Policy::unparsed(raw)?;
+    let plan = plan_of(&input["plan"], looks_into_plan(policy.as_ref()))?;
+    let reason = stop_policy(policy.as_ref(), plan, rules.metrics, tokens(input))?;
+    Ok(json!({"stop_reason": reason_json(reason.as_ref())}))
 }
 
 fn goal_evaluation(rules: Rules, input: &Value) -> Result<Value, Raised> {
     let policy = Policy::parse(&input["policy"], rules.strict_switch)?;
-    let plan = python::dict(&input["plan"]);
+    let plan = plan_of(&input["plan"], true)?;
     let reason = stop_policy(policy.as_ref(), plan, rules.metrics, tokens(input))?;
     let metrics = plan::metrics(plan, rules.metrics)?.into_iter();
     let metrics: Map<String, Value> = metrics.map(|(name, value)| (name, float_json(value))).collect();
@@ -142,9 +176,16 @@ fn goal_evaluation(rules: Rules, input: &Value) -> Result<Value, Raised> {
 
 fn replan(rules: Rules, input: &Value) -> Result<Value, Raised> {
     let policy = Policy::parse(&input["policy"], rules.strict_switch)?;
+    plan_of(&input["plan"], true)?;
     let project = Project { plan: plan_file(&input["plan"]), ..Project::default() };
     let warranted = situation_of(rules, policy.as_ref(), input).replans(&project)?;
     Ok(json!({"has_pending_work": plan::has_pending_work(project.plan())?, "replan": warranted}))
+}
+
+/// Follow-up runs so far: below 0 is as good as none, and above every cap is above every cap.
+fn rounds(value: &Value) -> u32 {
+    let rounds = python::int(value).map_or(0, |rounds| rounds.value().max(0));
+    u32::try_from(rounds).unwrap_or(u32::MAX)
 }
 
 fn situation_of<'s>(rules: Rules, policy: Option<&'s Policy>, input: &'s Value) -> Situation<'s> {
@@ -154,7 +195,7 @@ fn situation_of<'s>(rules: Rules, policy: Option<&'s Policy>, input: &'s Value) 
         is_auto: input["run_mode"].as_str() == Some("auto"),
         agent_profile: agent_profile(&input["agent_profile"]),
         text: input["final_content"].as_str().unwrap_or_default(),
-        auto_round: input["auto_round"].as_u64().and_then(|round| u32::try_from(round).ok()).unwrap_or(0),
+        auto_round: rounds(&input["auto_round"]),
         tokens: tokens(input),
         plan_may_be_unrecorded: false,
     }
@@ -214,7 +255,7 @@ fn round(rules: Rules, input: &Value) -> Result<Value, Raised> {
     let situation = situation_of(rules, policy.as_ref(), input);
     let mut on_disk = project(input, &input["plan"]);
     let has_project = input["has_project_dir"].as_bool().unwrap_or(true);
-    let first = rules.order == super::rules::Order::Code && situation.is_auto;
+    let first = rules.order == crate::system::mira::rules::Order::Code && situation.is_auto;
     let seen = if has_project { &on_disk } else { &Project::default() };
     let condition = if first { situation.stop_policy(seen)? } else { None };
     let decision = match condition {
@@ -249,7 +290,7 @@ fn reduced(project: &Project) -> Value {
 }
 
 fn checkpoint(input: &Value) -> Result<Value, Raised> {
-    let (before, after) = (python::dict(&input["before"]), python::dict(&input["after"]));
+    let (before, after) = (plan_of(&input["before"], true)?, plan_of(&input["after"], true)?);
     Ok(json!({"checkpoint_ok": plan::checkpoint_is_fresh(before, after), "crossed": plan::crossed(before, after)?}))
 }
 

@@ -1,23 +1,48 @@
 //! agentica's golden tables: judge replies, and sequences of turns through a goal.
 
+mod session_log;
+mod shell;
+
 use std::fmt::Write;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::evaluate::{Referee, Turn, Verified, evaluate};
-use super::goal::{Budgets, Goal, Manager, Refused, Status};
-use super::limit::Limit;
-use super::reply::{self, Verdict};
-use super::ruling::{Event, Ruling};
-use super::{Rules, Version, shell};
+use super::{CaseError, Driver};
 use crate::python;
-use crate::system::CaseError;
+use crate::system::agentica::{
+    Budgets, Event, Goal, Limit, Manager, Referee, Refused, Rules, Ruling, Status, Turn, Verdict, Verified, Version,
+    evaluate, read_judge_reply,
+};
+
+/// What agentica answers.
+pub(super) const AGENTICA: Driver = Driver {
+    id: "agentica",
+    tables: &["judge_replies", "sequences_1.4.6", "sequences_1.5.0", "extra_rules_1.5.0", "session_log_expected"],
+    table_of: |case| {
+        let rules_15 =
+            || case.input["goal"].get("auto_judge").is_some() || case.input["goal"].get("verifier").is_some();
+        let is_15 = case.version.map_or_else(rules_15, |version| !version.contains("1.4"));
+        match () {
+            () if case.has(&["raw"]) => Some("judge_replies"),
+            () if case.has(&["goal", "turns"]) => Some(if is_15 { "extra_rules_1.5.0" } else { "sequences_1.4.6" }),
+            () if case.has(&["file"]) => Some("session_log_expected"),
+            () => None,
+        }
+    },
+    answer: |case| match case.table {
+        "judge_replies" => judge_reply(case.input),
+        "sequences_1.4.6" => sequence(Version::V14, case.input),
+        "sequences_1.5.0" | "extra_rules_1.5.0" => sequence(Version::V15, case.input),
+        "session_log_expected" => session_log::summary(case.input).map_err(CaseError::BadCase),
+        _ => Err(CaseError::UnknownTable),
+    },
+};
 
 /// How a raw judge reply is read.
-pub(super) fn judge_reply(input: &Value) -> Result<Value, CaseError> {
+fn judge_reply(input: &Value) -> Result<Value, CaseError> {
     let raw = input.get("raw").and_then(Value::as_str).ok_or_else(|| bad(&"no `raw`"))?;
-    let verdict = reply::read(raw);
+    let verdict = read_judge_reply(raw);
     Ok(json!({
         "verdict": if matches!(verdict, Verdict::Done(_)) { "done" } else { "continue" },
         "reason": verdict.reason(),
@@ -151,7 +176,7 @@ fn by_user() -> Option<String> {
 }
 
 /// A sequence of turns under one version's rules.
-pub(super) fn sequence(version: Version, input: &Value) -> Result<Value, CaseError> {
+fn sequence(version: Version, input: &Value) -> Result<Value, CaseError> {
     let wire = |name: &str| input.get(name).cloned().ok_or_else(|| bad(&format!("no `{name}`")));
     let goal: WireGoal = serde_json::from_value(wire("goal")?).map_err(|error| bad(&error))?;
     let turns: Vec<WireTurn> = serde_json::from_value(wire("turns")?).map_err(|error| bad(&error))?;
@@ -334,12 +359,12 @@ impl Referee for Script<'_> {
         let prompt = prompt(self.objective, goal, turn, self.response);
         self.tools_line = prompt.split('\n').find_map(|line| line.strip_prefix(TOOLS_LINE)).map(str::to_owned);
         Some(match self.judge {
-            Value::String(raw) => reply::read(raw),
+            Value::String(raw) => read_judge_reply(raw),
             Value::Object(fields) => match fields.get("raise") {
                 Some(error) => Verdict::Unavailable(format!("judge unavailable: {}", python::text(error))),
-                None => reply::read(""),
+                None => read_judge_reply(""),
             },
-            _ => reply::read(""),
+            _ => read_judge_reply(""),
         })
     }
 }

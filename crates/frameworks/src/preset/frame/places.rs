@@ -1,0 +1,35 @@
+//! Which of a reply's calls a result answers.
+
+use crate::transcript::Name;
+
+/// The ids of a reply's calls and the place of each, in the order of the ids: a reply may have thousands of calls, and
+/// every result asks for one.
+#[derive(Clone, Debug, Default)]
+pub struct Places(Vec<(Name, usize)>);
+
+impl Places {
+    /// Of the calls with these ids, in order; some have none.
+    pub fn of<'i>(ids: impl Iterator<Item = Option<&'i str>>) -> Self {
+        let mut places: Vec<(Name, usize)> =
+            ids.enumerate().filter_map(|(place, id)| Some((Name::from(id?), place))).collect();
+        places.sort_unstable();
+        Self(places)
+    }
+
+    /// The first call with this id.
+    pub fn find(&self, id: &str) -> Option<usize> {
+        let at = self.0.partition_point(|(known, _)| known.as_str() < id);
+        self.0.get(at).filter(|(known, _)| known == id).map(|(_, place)| *place)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_call_with_an_id_is_found() {
+        let places = Places::of([Some("b"), None, Some("a"), Some("b")].into_iter());
+        assert_eq!(["a", "b", "c", ""].map(|id| places.find(id)), [Some(2), Some(0), None, None]);
+    }
+}

@@ -1,0 +1,73 @@
+//! Temporary folders: away when nobody needs them, and when a signal ends the program.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tempfile::TempDir;
+
+/// The folders there are now.
+static HELD: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+/// How often a folder is removed into which somebody is still writing.
+const TRIES: usize = 100;
+
+fn held() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    HELD.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A temporary folder that only this user can look into.
+#[derive(Debug)]
+pub(super) struct Held(TempDir);
+
+impl Held {
+    /// A new, empty folder in the system's place for such (`TMPDIR` on Unix).
+    pub(super) fn new() -> io::Result<Self> {
+        let mut held = held();
+        let folder = tempfile::Builder::new().prefix("whenstop-").tempdir()?;
+        held.insert(folder.path().to_path_buf());
+        Ok(Self(folder))
+    }
+
+    /// Where it is.
+    pub(super) fn path(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        // Removed before it is forgotten, so that a signal in between still finds it. What cannot be removed stays.
+        let _ = std::fs::remove_dir_all(self.0.path());
+        held().remove(self.0.path());
+    }
+}
+
+/// Removes every temporary folder of this process; none can be made afterwards. For a program that is about to end,
+/// since whatever is still being read from such a folder fails.
+pub fn clean_up() {
+    let held = held();
+    for folder in held.iter() {
+        for _ in 0..TRIES {
+            if std::fs::remove_dir_all(folder).is_ok() || !folder.exists() {
+                break;
+            }
+        }
+    }
+    std::mem::forget(held);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_goes_away_with_its_holder() {
+        let folder = Held::new().unwrap();
+        let path = folder.path().to_path_buf();
+        std::fs::write(path.join("x"), "x").unwrap();
+        assert!(held().contains(&path));
+        drop(folder);
+        assert!(!path.exists() && !held().contains(&path));
+    }
+}

@@ -1,0 +1,124 @@
+//! Sentences below the first table about what its numbers leave out: luck among many, other suites, other shares of failures.
+
+use crate::aggregate::{
+    Group, Row, Unit, by_stack, chosen_elsewhere, oracle_share, saved_at, stopped_by, worst_stratum,
+};
+use crate::stats::Estimate;
+
+/// Fewer stacks than this may be compared without a word about luck.
+const MANY: usize = 6;
+
+/// What is said of `rows`. `chosen_apart`: a choice was made on other tasks, so that it carries no luck.
+pub(super) fn notes(
+    rows: &[Row],
+    unit: Unit,
+    max_fes: f64,
+    failure_rate: Option<f64>,
+    chosen_apart: bool,
+) -> Vec<String> {
+    let groups = by_stack(rows);
+    let mut notes = Vec::new();
+    notes.extend(without_tasks(&groups));
+    let chosen = chosen_elsewhere(&groups, unit, max_fes);
+    if let Some(chosen) = chosen.as_ref().filter(|_| groups.len() >= MANY && !chosen_apart) {
+        let seen = format!("kills {} and saves {}", percent(chosen.seen.0), percent(chosen.seen.1));
+        notes.push(match chosen.elsewhere {
+            Some((killed, saved)) => format!(
+                "{} stacks were tried on the same runs, so the best looks better than it is: `{}` {seen} here; chosen on \
+                 half of the tasks and judged on the other, the best kills {} and saves {}. `--split test` keeps them apart",
+                groups.len(),
+                chosen.stack,
+                percent(killed),
+                percent(saved)
+            ),
+            None => format!(
+                "{} stacks were tried on the same runs, so the best looks better than it is: `{}` {seen} here; no half of \
+                 the tasks is enough to choose it",
+                groups.len(),
+                chosen.stack
+            ),
+        });
+    }
+    let group = chosen.and_then(|chosen| groups.iter().find(|group| group.stack == chosen.stack));
+    if let Some(group) = group {
+        notes.extend(of_one(group, unit));
+    }
+    if let Some(failure_rate) = failure_rate {
+        let at = |group: &Group<'_>| {
+            let saved = saved_at(group, unit, failure_rate);
+            saved.value.map(|value| format!("`{}` {}", group.stack, with_interval(value, &saved)))
+        };
+        let all: Vec<String> = groups.iter().filter_map(at).collect();
+        if !all.is_empty() {
+            let share = percent(failure_rate);
+            notes.push(format!(
+                "if {share} of the runs failed, the {} saved would be: {}",
+                unit.name(),
+                all.join(", ")
+            ));
+        }
+    }
+    notes
+}
+
+/// The worst suite, the oracle and how soon, for the stack to ship.
+fn of_one(group: &Group<'_>, unit: Unit) -> Vec<String> {
+    let name = &group.stack;
+    let mut notes = Vec::new();
+    if let Some(worst) = worst_stratum(group) {
+        let place = [worst.suite.as_deref(), worst.model.as_deref()];
+        let place: Vec<&str> = place.into_iter().flatten().collect();
+        notes.push(format!(
+            "`{name}` kills at most {} of the successes in each of {} suites and models at once (95 %, mean over tasks); {} \
+             sets this bound, with {} tasks",
+            percent(worst.bound),
+            worst.strata,
+            if place.is_empty() { "the unnamed one".to_owned() } else { place.join(", ") },
+            worst.tasks
+        ));
+    }
+    let oracle = oracle_share(group, unit);
+    if let (Some(reached), Some(most)) = (oracle.reached.value, oracle.oracle) {
+        let mut line = format!(
+            "`{name}` saves {} of what stopping with hindsight would save, which is {} of the {}",
+            with_interval(reached, &oracle.reached),
+            percent(most),
+            unit.name()
+        );
+        if let Some([quarter, half, _, ever]) = stopped_by(group, unit) {
+            line.push_str(&format!(
+                "; it stops {} of the failures within a quarter of what they spent, {} within half, {} at all",
+                percent(quarter),
+                percent(half),
+                percent(ever)
+            ));
+        }
+        notes.push(line);
+    }
+    notes
+}
+
+/// Runs that name no task.
+fn without_tasks(groups: &[Group<'_>]) -> Option<String> {
+    let rows = &groups.first()?.rows;
+    let without = rows.iter().filter(|row| row.task_id.is_none()).count();
+    (without > 0).then(|| {
+        format!(
+            "{without} of {} runs name no task and each counts as a task of its own: if some are trials of one task, the \
+             intervals are too short; `--task first-message` or `--task FIELD` finds them",
+            rows.len()
+        )
+    })
+}
+
+fn with_interval(value: f64, estimate: &Estimate) -> String {
+    match estimate.interval {
+        Some(i) => format!("{} ({:.0}–{:.0})", percent(value), i.low * 100.0, i.high * 100.0),
+        None => percent(value),
+    }
+}
+
+fn percent(share: f64) -> String {
+    let digits = usize::from(share < 0.1);
+    format!("{:.digits$} %", share * 100.0)
+}
