@@ -152,11 +152,9 @@ impl CostOfSuccess {
 
 /// Is it a success in the end, at least and at most: kept, or rescued by the stop.
 pub(super) fn kept(row: &Row) -> (f64, f64) {
-    match row.outcome {
-        Outcome::Success => (f64::from(1 - row.killed_high.min(1)), f64::from(1 - row.killed_low.min(1))),
-        _ => {
-            let rescued = f64::from(u8::from(row.verdict == crate::verdict::Verdict::Rescued));
-            (if row.unknown.is_none() { rescued } else { 0.0 }, rescued)
-        }
+    if row.outcome == Outcome::Success {
+        return (f64::from(1 - row.killed_high.min(1)), f64::from(1 - row.killed_low.min(1)));
     }
+    let rescued = f64::from(u8::from(row.verdict == crate::verdict::Verdict::Rescued));
+    (if row.unknown.is_none() { rescued } else { 0.0 }, rescued)
 }

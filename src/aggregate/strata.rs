@@ -21,7 +21,7 @@ pub struct WorseStratum {
 }
 
 /// For one stack's `rows`, the stratum with the highest rate of false early stops among those whose interval lies wholly
-/// above the pooled interval. `None` where there is no such stratum, or only one.
+/// above the pooled interval, every unknown at its worst. `None` where there is no such stratum, or only one.
 pub fn worse_stratum(rows: &[Row], stack: &str) -> Option<WorseStratum> {
     let own: Vec<Row> = rows.iter().filter(|row| &*row.stack == stack).cloned().collect();
     let strata = by_stratum(&own);
@@ -29,9 +29,9 @@ pub fn worse_stratum(rows: &[Row], stack: &str) -> Option<WorseStratum> {
     let all = Group { suite: None, model: None, rows: own.iter().collect(), ..strata.first()?.clone() };
     let pooled = rate(&all);
     let rates = strata.iter().map(|group| (group, rate(group)));
-    let above = rates.filter(|(_, rate)| rate.lower().zip(pooled.upper()).is_some_and(|(low, high)| low > high));
-    let (group, fes_rate) =
-        above.max_by(|(_, a), (_, b)| a.low.value.unwrap_or(0.0).total_cmp(&b.low.value.unwrap_or(0.0)))?;
+    let most = |range: &RangeEstimate| range.high.value.unwrap_or(0.0);
+    let above = rates.filter(|(_, rate)| rate.high.low().zip(pooled.high.high()).is_some_and(|(low, high)| low > high));
+    let (group, fes_rate) = above.max_by(|(_, a), (_, b)| most(a).total_cmp(&most(b)))?;
     Some(WorseStratum {
         stack: group.stack.clone(),
         suite: group.suite.clone(),

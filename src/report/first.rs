@@ -1,10 +1,12 @@
 //! The first thing a person reads: what to ship, and in which order the stacks stand.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use super::choice::{Choice, percent};
 use super::table::{digits, join};
 use crate::aggregate::{NetBenefit, Row, Summary, Unit, WorseStratum, choose, worse_stratum};
+use crate::stats::RangeEstimate;
 use crate::transcript::Outcome;
 
 /// Stacks shown in the table unless all are asked for.
@@ -87,20 +89,24 @@ impl<'s> FirstTable<'s> {
 
     /// The stack to ship, if one can be shipped: where one was chosen on other tasks, that one or none.
     pub fn ship(&self) -> Option<&'s Summary> {
-        let summary = match self.tested() {
-            Some(chosen) => Some(chosen?).filter(|summary| is_safe(summary, self.appetite.max_fes)),
-            None => {
-                choose(self.summaries.iter(), self.unit, self.appetite.max_fes).and_then(|at| self.summaries.get(at))
-            }
+        let summary = if self.is_test() {
+            self.tested().filter(|summary| is_safe(summary, self.appetite.max_fes))
+        } else {
+            choose(self.summaries.iter(), self.unit, self.appetite.max_fes).and_then(|at| self.summaries.get(at))
         }?;
         let saved = summary.ratios_in(self.unit).useful.low.value;
         (summary.net_benefit.is_some() || saved.is_some_and(|saved| saved > 0.0)).then_some(summary)
     }
 
-    /// The stack chosen on tasks that are not shown here; the outer `None` where nothing was chosen elsewhere.
-    fn tested(&self) -> Option<Option<&'s Summary>> {
-        let choice = self.choice.filter(|choice| choice.split == "test")?;
-        Some(choice.chosen.as_ref().and_then(|name| self.summaries.iter().find(|summary| summary.stack == *name)))
+    /// Was a stack to be chosen on tasks that are not shown here?
+    fn is_test(&self) -> bool {
+        self.choice.is_some_and(|choice| choice.split == "test")
+    }
+
+    /// The stack chosen on tasks that are not shown here; `None` where none was.
+    fn tested(&self) -> Option<&'s Summary> {
+        let chosen = self.choice.filter(|_| self.is_test())?.chosen.as_ref()?;
+        self.summaries.iter().find(|summary| summary.stack == *chosen)
     }
 
     /// True where no run has an outcome.
@@ -122,7 +128,7 @@ impl<'s> FirstTable<'s> {
     }
 
     /// The answer where a lost success has a price.
-    fn priced_sentence(&self, summary: &Summary, benefit: &NetBenefit) -> String {
+    fn priced_sentence(summary: &Summary, benefit: &NetBenefit) -> String {
         let worth = benefit.a_run.low.value.unwrap_or_default();
         let interval = benefit
             .a_run
@@ -151,7 +157,7 @@ impl<'s> FirstTable<'s> {
 
     fn ship_sentence(&self, summary: &Summary) -> String {
         if let Some(benefit) = &summary.net_benefit {
-            return self.priced_sentence(summary, benefit);
+            return Self::priced_sentence(summary, benefit);
         }
         let most = summary
             .fes_rate()
@@ -171,36 +177,39 @@ impl<'s> FirstTable<'s> {
         text += &self.break_even(summary);
         let judged = summary.counted("judged");
         if judged < summary.runs {
-            text += &format!(" Judged on the {judged} of {} runs that tell.", summary.runs);
+            let _ = write!(text, " Judged on the {judged} of {} runs that tell.", summary.runs);
         }
         if let Some(worse) = self.pooling().filter(|worse| worse.stack == summary.stack) {
-            text += &format!(" But it kills {}: look at strata.csv first.", apart(&worse));
+            let _ = write!(text, " But it {}: look at strata.csv first.", apart(&worse));
         }
         let tried = self.summaries.len() - self.idle.len() - self.unread.len();
-        if self.tested().is_some() {
+        if self.is_test() {
             text += " It was chosen on other tasks than these.";
         } else if tried > 1 {
-            text += &format!(" It is the best of {tried} tried on these same runs; `--split test` looks at others.");
+            let _ =
+                write!(text, " It is the best of {tried} tried on these same runs; `--split test` looks at others.");
         }
         text
     }
 
+    /// The answer where nothing was chosen on the dev tasks, or what was does not hold on these.
+    fn not_upheld(&self, limit: &str) -> String {
+        let Some(chosen) = self.tested() else {
+            return format!("Nothing to ship: on the dev tasks no stack was safe at {limit}.");
+        };
+        let high = chosen.fes_rate().upper();
+        let high = high.map_or_else(|| "an unknown share".to_owned(), |high| format!("{} %", digits(high)));
+        format!(
+            "`{}`, chosen on the dev tasks, does not hold on these: it may kill up to {high} of successes, and {limit} is \
+             tolerated.",
+            chosen.stack
+        )
+    }
+
     fn refusal(&self) -> String {
         let limit = percent(self.appetite.max_fes);
-        match self.tested() {
-            Some(None) => return format!("Nothing to ship: on the dev tasks no stack was safe at {limit}."),
-            Some(Some(chosen)) => {
-                let high = chosen
-                    .fes_rate()
-                    .upper()
-                    .map_or_else(|| "an unknown share".to_owned(), |high| format!("{} %", digits(high)));
-                return format!(
-                    "`{}`, chosen on the dev tasks, does not hold on these: it may kill up to {high} of successes, and {limit} is \
-                     tolerated.",
-                    chosen.stack
-                );
-            }
-            None => {}
+        if self.is_test() {
+            return self.not_upheld(&limit);
         }
         if let Some(price) = self.appetite.lost_success_costs {
             let cost = self.shown.iter().all(|summary| summary.counted("runs_with_costs") == 0);
@@ -233,7 +242,11 @@ impl<'s> FirstTable<'s> {
                 first.stack
             );
         }
-        let nearest = match first.fes_rate().upper() {
+        let rate = first.fes_rate();
+        let nearest = match rate.upper() {
+            Some(_) if rate.lower().is_some_and(|low| low > self.appetite.max_fes) => {
+                format!("kills at least {} % of successes", digits(rate.lower().unwrap_or_default()))
+            }
             Some(high) => format!("may kill up to {} % of successes", digits(high)),
             None => "has been tried on too few tasks to say".to_owned(),
         };
@@ -262,11 +275,11 @@ impl<'s> FirstTable<'s> {
         .into_iter()
         .filter_map(|(count, words)| any(count).then_some(words))
         .collect();
-        if !letters.is_empty() {
+        if !letters.is_empty() && !self.is_ungraded() {
             lines.push(format!("unknown, of all runs; {}", letters.join("; ")));
         }
         if let Some(worse) = self.pooling().filter(|worse| self.ship().is_none_or(|ship| ship.stack != worse.stack)) {
-            lines.push(format!("pooled: `{}` kills {}; see strata.csv", worse.stack, apart(&worse)));
+            lines.push(format!("pooled: `{}` {}; see strata.csv", worse.stack, apart(&worse)));
         }
         if !self.folded.is_empty() {
             lines.push(format!(
@@ -291,16 +304,17 @@ impl<'s> FirstTable<'s> {
     }
 }
 
-/// `21 % of successes on airline, gpt-5, and 0.3 % over all`.
+/// `kills 21 % of successes on airline, gpt-5, and 0.3 % over all`; `may kill` where it is known only within bounds.
 fn apart(worse: &WorseStratum) -> String {
     let named = [worse.suite.as_deref(), worse.model.as_deref()];
     let named = named.into_iter().flatten().collect::<Vec<_>>().join(", ");
-    let rate = |range: Option<f64>| range.map(digits).unwrap_or_default();
+    let rate = |range: &RangeEstimate| range.high.value.map(digits).unwrap_or_default();
     format!(
-        "{} % of successes on {}, and {} % over all",
-        rate(worse.fes_rate.low.value),
+        "{} {} % of successes on {}, and {} % over all",
+        if worse.fes_rate.is_point() { "kills" } else { "may kill" },
+        rate(&worse.fes_rate),
         if named.is_empty() { "runs without suite and model" } else { &named },
-        rate(worse.pooled.high.value),
+        rate(&worse.pooled),
     )
 }
 

@@ -1,4 +1,4 @@
-//! Sentences below the first table about what its numbers leave out: luck among many, other suites, other shares of failures.
+//! Sentences on the page about what the first table leaves out: luck among many, other suites, other shares of failures.
 
 use std::fmt::Write as _;
 
@@ -20,7 +20,6 @@ pub(super) fn notes(
 ) -> Vec<String> {
     let groups = by_stack(rows);
     let mut notes = Vec::new();
-    notes.extend(without_tasks(&groups));
     let chosen = chosen_elsewhere(&groups, unit, max_fes);
     if let Some(chosen) = chosen.as_ref().filter(|_| groups.len() >= MANY && !chosen_apart) {
         let seen = format!("kills {} and saves {}", percent(chosen.seen.0), percent(chosen.seen.1));
@@ -55,7 +54,7 @@ pub(super) fn notes(
             let share = percent(failure_rate);
             notes.push(format!(
                 "if {share} of the runs failed, the {} saved would be: {}",
-                unit.name(),
+                unit.noun(),
                 all.join(", ")
             ));
         }
@@ -85,7 +84,7 @@ fn of_one(group: &Group<'_>, unit: Unit) -> Vec<String> {
             "`{name}` saves {} of what stopping with hindsight would save, which is {} of the {}",
             with_interval(reached, &oracle.reached),
             percent(most),
-            unit.name()
+            unit.noun()
         );
         if let Some([quarter, half, _, ever]) = stopped_by(group, unit) {
             let _ = write!(
@@ -102,7 +101,7 @@ fn of_one(group: &Group<'_>, unit: Unit) -> Vec<String> {
 }
 
 /// Runs that name no task.
-fn without_tasks(groups: &[Group<'_>]) -> Option<String> {
+pub(super) fn without_tasks(groups: &[Group<'_>]) -> Option<String> {
     let rows = &groups.first()?.rows;
     let without = rows.iter().filter(|row| row.task_id.is_none()).count();
     (without > 0).then(|| {

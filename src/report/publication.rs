@@ -205,14 +205,24 @@ impl Publication {
             warning => Some(format!("{name}: {warning}")),
         }));
         notes.extend(corrections.into_iter().map(|correction| format!("label errors: {correction}")));
-        let chosen_apart = self.manifest.choice.is_some();
-        notes.extend(further::notes(
-            &self.rows,
-            self.unit,
-            self.manifest.max_fes,
-            self.manifest.failure_rate,
-            chosen_apart,
-        ));
+        notes.extend(further::without_tasks(&by_stack(&self.rows)));
+        if self.manifest.failure_rate.is_some() {
+            notes.extend(self.further());
+        }
+        notes
+    }
+
+    /// What to say further on the page: the luck of the best of many, other suites, other shares of failures.
+    fn further(&self) -> Vec<String> {
+        let Manifest { max_fes, failure_rate, choice, .. } = &self.manifest;
+        further::notes(&self.rows, self.unit, *max_fes, *failure_rate, choice.is_some())
+    }
+
+    fn page_notes(&self, summaries: &[Summary]) -> Vec<String> {
+        let mut notes = self.notes(summaries);
+        if self.manifest.failure_rate.is_none() {
+            notes.extend(self.further());
+        }
         notes
     }
 
@@ -337,7 +347,7 @@ impl Publication {
             tables.points.iter().filter(|point| point.on_frontier).map(|point| markdown::code(&point.stack)).collect();
         let assumptions =
             if self.manifest.assumptions.is_empty() { "none".to_owned() } else { self.manifest.assumptions.join(", ") };
-        let listed = |lines: Vec<String>| lines.iter().map(|line| format!("- {line}\n")).collect::<String>();
+        let listed = |lines: Vec<String>| lines.iter().flat_map(|line| ["- ", line, "\n"]).collect::<String>();
         markdown::page(&format!(
             "# When should it have stopped?\n\n**{verdict}**\n\n{headline}.\n\n{overview}\n{below}{notes}\n\
             On the frontier (no other stack kills fewer successes and saves more): {best}.{volume}\n\n\
@@ -363,7 +373,7 @@ impl Publication {
             best = if best.is_empty() { "none can be placed".to_owned() } else { best.join(", ") },
             unit = self.unit.noun(),
             below = listed(first.below()),
-            notes = listed(self.notes(summaries)),
+            notes = listed(self.page_notes(summaries)),
             max_fes = super::choice::percent(self.manifest.max_fes),
             volume = tables.volume.map(volume_note).unwrap_or_default(),
         ))

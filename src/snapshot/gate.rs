@@ -2,7 +2,7 @@
 
 mod metric;
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use crate::aggregate::{Row, Summary, by_stack, summarise_at};
 use crate::diagnostic::{Diagnostic, Location, nearest};
@@ -195,12 +195,13 @@ impl Gate {
         let failed = self.sign.fails(value, self.limit);
         let mut why = plain(value);
         if failed {
-            why += &format!(", {} {} would have passed", self.sign.passing(), self.limit);
+            let _ = write!(why, ", {} {} would have passed", self.sign.passing(), self.limit);
         }
         if self.metric.is_interval_end() {
-            why += &format!(" ({:.1} % interval)", level * 100.0);
+            let _ = write!(why, " ({:.1} % interval)", level * 100.0);
         } else if let Some(chance) = self.chance_at_limit(column) {
-            why += &format!(
+            let _ = write!(
+                why,
                 "; a point, not a bound: a true rate of {} would fail {:.0} % of the time; `{}` passes only what is shown safe",
                 self.limit,
                 chance * 100.0,

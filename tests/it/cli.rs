@@ -144,7 +144,7 @@ fn a_gate_says_what_is_missing_and_what_would_have_passed() {
         ("runs.jsonl", "stacks.toml", "fes_rate>0.02"),
     ] {
         let (code, stdout, _) = desk.told(&format!("check {runs} --stacks {stacks} --fail-on {gate}"));
-        told += &format!("{runs} exits with {code}\n{stdout}\n");
+        let _ = writeln!(told, "{runs} exits with {code}\n{stdout}");
     }
     insta::assert_snapshot!("gates", told);
 }

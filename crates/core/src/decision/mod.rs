@@ -232,6 +232,9 @@ pub enum Need {
     ToolNames,
     /// A graded outcome (a simulated judge errs around it).
     Outcome,
+    /// Replies in the form of an experimenting agent: an experiment or a conclusion in tags. Where no reply has either, a
+    /// reply without an experiment tells nothing: the agent was never asked for one.
+    ExperimentTags,
     /// Something only one framework records, by name.
     Native(&'static str),
 }
@@ -243,6 +246,7 @@ impl Need {
             Self::Usage => "usage",
             Self::Cost => "cost",
             Self::Times => "times",
+            Self::ExperimentTags => "experiment or conclusion tags",
             Self::Results => "tool results",
             Self::ErrorFlags => "error flags",
             Self::Metrics => "metrics",

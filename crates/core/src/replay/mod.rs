@@ -7,6 +7,8 @@ use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 use crate::decision::{Action, Decision, Evidence, FirstFiring, Need, Requirement, RuleName, Strategy, Watch};
+use crate::text::conclusion_tag::has_conclusion;
+use crate::text::experiment_tag::experiment_code;
 use crate::transcript::{
     Event, JUDGE_TAKEN_OUT, Lane, Message, PLAN_TAKEN_OUT, Point, PointView, Role, Run, Secured, TOLD_COMMAND, ToolCall,
 };
@@ -308,6 +310,10 @@ pub fn has(run: &Run, need: Need) -> bool {
         }),
         Need::FinishReasons => messages.any(|message| is_call(message) && message.finish_reason.is_some()),
         Need::Outcome => run.secured() != Secured::Unknown,
+        Need::ExperimentTags => messages.filter(|message| message.is_step()).any(|reply| {
+            let text = reply.text();
+            has_conclusion(&text) || experiment_code(&text).is_some()
+        }),
         Need::Native(kind) => run.events().iter().any(|event| match event {
             Event::Note(note) => &*note.kind == kind,
             Event::Message(message) => has_native(message, kind),

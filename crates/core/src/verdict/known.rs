@@ -18,9 +18,12 @@ pub struct Doubts {
     pub unlabelled: bool,
 }
 
+/// A doubt by its name in tables.
+type Named = (&'static str, fn(&mut Doubts) -> &mut bool);
+
 impl Doubts {
     /// The names used in tables, each with the doubt.
-    const NAMES: [(&'static str, fn(&mut Self) -> &mut bool); 3] = [
+    const NAMES: [Named; 3] = [
         ("unread", |doubts| &mut doubts.unread),
         ("diverged", |doubts| &mut doubts.diverged),
         ("unlabelled", |doubts| &mut doubts.unlabelled),

@@ -97,6 +97,7 @@ impl Strategy for Adaptive {
         review
             .into_iter()
             .chain(streak)
+            .chain([Requirement { rule: NO_EXPERIMENT, need: Need::ExperimentTags }])
             .chain(self.rules().into_iter().map(|rule| Requirement { rule, need: Need::Texts }))
             .collect()
     }
