@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 
 use super::Preset;
 use super::frame::{Action, Acts, COMBINED, Facts, Machine, Parameter, Recipe, Settings, SettingsError};
-use crate::python;
 use crate::decision::Need;
+use crate::python;
 use crate::transcript::{Event, Instant, Message, Moment, PointView, Role};
 
 const LIMITS: &str = "limits";

@@ -1,6 +1,5 @@
 //! Messages and events as the conditions see them.
 
-
 use super::super::frame::native;
 use crate::python::{self, Ascii, Strictness};
 use crate::transcript::{self, Role, ToolCall};
@@ -74,9 +73,8 @@ fn default_source(role: Role) -> &'static str {
 /// `FunctionCall(id='c1', arguments='{"x": 1}', name='read')`
 fn printed_call(call: &ToolCall) -> String {
     let arguments = call.arguments.as_str();
-    let arguments =
-        python::loads(&arguments, Strictness::Strict)
-                .map_or_else(|| arguments.to_string(), |value| python::dumps(&value, Ascii::Escaped));
+    let arguments = python::loads(&arguments, Strictness::Strict)
+        .map_or_else(|| arguments.to_string(), |value| python::dumps(&value, Ascii::Escaped));
     let id = python::repr_text(call.id.as_deref().unwrap_or_default());
     format!(
         "FunctionCall(id={id}, arguments={}, name={})",

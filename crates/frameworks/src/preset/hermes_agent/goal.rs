@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::super::frame::{Action, Acts};
-use crate::python;
 use super::GOAL;
+use crate::python;
 use crate::transcript::{Event, Message};
 
 const MAX_TRANSPORT_FAILURES: u32 = 5;
@@ -99,7 +99,9 @@ fn is_blank_answer(message: &Message) -> bool {
 fn read(reply: &str) -> Verdict {
     let Some(Value::Object(data)) = json_in(reply) else { return Verdict::Unreadable };
     let done = match data.get("done") {
-        Some(Value::String(word)) => matches!(python::lower(python::strip(word)).as_str(), "true" | "yes" | "1" | "done"),
+        Some(Value::String(word)) => {
+            matches!(python::lower(python::strip(word)).as_str(), "true" | "yes" | "1" | "done")
+        }
         Some(value) => python::is_true(value),
         None => false,
     };

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::super::frame::{Action, Acts, Machine, Settings, SettingsError};
-use crate::python;
 use super::EXECUTOR;
+use crate::python;
 use crate::transcript::{Event, Instant, Message, Moment, PointView, Role};
 
 #[derive(Clone, Debug)]

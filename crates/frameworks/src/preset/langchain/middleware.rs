@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::super::frame::{Action, Acts, SettingsError, wrong_kind};
-use crate::python;
 use super::{MODEL_CALLS, TOOL_CALLS};
+use crate::python;
 use crate::transcript::Message;
 
 const NOT_RUN: &str = "Execution stopped before this tool call could run because another tool call in the same batch \

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use serde_json::{Map, Value};
 
 use super::super::frame::native;
-use crate::python;
 use super::{ACTION_ERROR, ACTION_OBSERVATION, ALTERNATING, MONOLOGUE};
+use crate::python;
 use crate::transcript::{Message, ToolCall, json_value};
 
 /// How many of the latest events the detector reads.

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::super::frame::{Action, Acts, Facts, Machine, Settings, SettingsError};
-use crate::python;
 use super::{MAGENTIC_LEDGER, MAGENTIC_LIMITS};
+use crate::python;
 use crate::transcript::{Event, Role};
 
 #[derive(Clone, Debug)]
