@@ -128,6 +128,7 @@ mod tests {
             tokens_high: None,
             cost_usd_low: None,
             cost_usd_high: None,
+            tokens_in_part: 0,
             not_evaluable: String::new(),
             profile: "".into(),
             action: None,

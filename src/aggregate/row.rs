@@ -97,6 +97,8 @@ pub struct Row {
     pub cost_usd_low: Option<f64>,
     /// Dollars at most.
     pub cost_usd_high: Option<f64>,
+    /// 1 where some steps record tokens and others do not, so that their sum is unknown.
+    pub tokens_in_part: u8,
     /// Rules that could not be evaluated on this recording, or not at every step, with what was missing.
     pub not_evaluable: String,
     /// The system's profile.
@@ -224,6 +226,7 @@ impl RunRows {
             tokens_high: high.and_then(|high| high.tokens).map(|tokens| tokens.0),
             cost_usd_low: low.cost.map(|cost| cost.0),
             cost_usd_high: high.and_then(|high| high.cost).map(|cost| cost.0),
+            tokens_in_part: u8::from(self.ledger.tokens_in_part()),
             not_evaluable: not_evaluable(replay),
             profile: profile.clone(),
             action: stop.map(|stop| if stop.drops_reply { "stop_drops_reply" } else { stop.action.name() }.into()),

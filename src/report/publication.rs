@@ -246,6 +246,10 @@ impl Publication {
         if with_tokens < group.rows.len() {
             let _ = write!(text, "; {with_tokens} with token counts");
         }
+        let in_part = group.rows.iter().filter(|row| row.tokens_in_part == 1).count();
+        if in_part > 0 {
+            let _ = write!(text, "; {in_part} with tokens at some steps only, taken as unknown");
+        }
         text
     }
 

@@ -95,6 +95,7 @@ impl Climb {
             exactness,
             path_in_doubt: path_in_doubt(&not_evaluable, stop.as_ref(), setting.stack.may_leave_path()),
             not_evaluable,
+            extra_calls: 0,
             stop,
         }
     }

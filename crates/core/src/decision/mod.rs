@@ -320,6 +320,11 @@ pub trait Watch {
     fn first_firings(&self) -> Option<&[FirstFiring]> {
         None
     }
+
+    /// Model calls the strategy has made so far that no recording contains: those of a simulated judge. They are paid for.
+    fn extra_calls(&self) -> u64 {
+        0
+    }
 }
 
 /// Tells what a strategy's rules read.

@@ -74,6 +74,8 @@ pub struct Replay {
     /// Nothing is known of the path: a rule that could not be read might have warned before anything else, or the stop
     /// itself rests on one.
     pub path_in_doubt: bool,
+    /// Model calls of the strategy's own that the recording does not contain ([`Watch::extra_calls`](crate::decision::Watch)).
+    pub extra_calls: u64,
 }
 
 /// A rule that a recording does not let be read.
@@ -99,7 +101,7 @@ impl fmt::Display for Unread {
 /// Only a terminal decision ends the replay. After a warning, an injected instruction or a denied call
 /// the recorded path is followed on, and the answer is marked as diverged.
 pub fn replay(run: &Run, strategy: &dyn Strategy) -> Replay {
-    let (trail, first_firings, ends_next) = watched(run, strategy, true);
+    let Watched { trail, first_firings, ends_next, extra_calls } = watched(run, strategy, true);
     let end = run.last_point();
     let ending = trail.iter().find(|decision| ends_path(decision.action));
     let counts = |decision: &&Decision| end.is_some_and(|end| decision.point < end || decision.drops_reply);
@@ -115,7 +117,7 @@ pub fn replay(run: &Run, strategy: &dyn Strategy) -> Replay {
     let exactness = exactness(run, &trail, stop.as_ref(), ends_there);
     let not_evaluable = not_evaluable(run, &strategy.requirements());
     let path_in_doubt = path_in_doubt(&not_evaluable, stop.as_ref(), strategy.may_leave_path());
-    Replay { trail, stop, exactness, first_firings, not_evaluable, path_in_doubt }
+    Replay { trail, stop, exactness, first_firings, not_evaluable, path_in_doubt, extra_calls }
 }
 
 /// See [`Replay::path_in_doubt`]. A sum with a hole in it is too small: where it reached a limit all the same, the whole sum
@@ -131,33 +133,35 @@ pub fn path_in_doubt(unread: &[Unread], stop: Option<&Stop>, may_leave_path: boo
 
 /// Every decision of `strategy` on `run`, in order, up to the first terminal one.
 pub fn trail(run: &Run, strategy: &dyn Strategy) -> Vec<Decision> {
-    watched(run, strategy, false).0
+    watched(run, strategy, false).trail
 }
 
-/// Every decision up to the first terminal one; and where each rule by itself first acted, if that is asked for and
-/// they stand alone. Last, whether it would end a run that was cut off before one more request.
-fn watched(run: &Run, strategy: &dyn Strategy, each_rule: bool) -> (Vec<Decision>, Option<Vec<FirstFiring>>, bool) {
+/// What a strategy said on a run.
+struct Watched {
+    /// Every decision up to the first terminal one.
+    trail: Vec<Decision>,
+    /// Where each rule by itself first acted, if that was asked for and they stand alone.
+    first_firings: Option<Vec<FirstFiring>>,
+    /// Would it end a run that was cut off before one more request?
+    ends_next: bool,
+    /// See [`Replay::extra_calls`].
+    extra_calls: u64,
+}
+
+fn watched(run: &Run, strategy: &dyn Strategy, each_rule: bool) -> Watched {
     let mut watch = strategy.start(&run.header);
     let misread = misread(run, strategy);
-    // Such a strategy goes on after a stop at the same point, which may be one that is discarded.
-    let tells_all =
-        run.header.redacted && strategy.requirements().iter().any(|requirement| requirement.need == Need::ToolNames);
     let (mut trail, mut said) = (Vec::new(), Vec::new());
     let mut has_ended = false;
     for view in PointView::all(run) {
         watch.at(&view, &mut said);
         if !said.is_empty() {
             said.retain(|decision| !misread.contains(&decision.rule));
-            // The first that stops has the last word.
-            if let Some(end) = said.iter().position(|decision| decision.action.is_terminal()) {
-                said.truncate(end + 1);
-            }
             if !has_ended {
+                // The first that stops has the last word.
                 let end = said.iter().position(|decision: &Decision| decision.action.is_terminal());
                 has_ended = end.is_some();
-                if let Some(end) = end.filter(|_| tells_all) {
-                    said.truncate(end + 1);
-                }
+                said.truncate(end.map_or(said.len(), |end| end + 1));
                 trail.append(&mut said);
             }
             said.clear();
@@ -166,6 +170,8 @@ fn watched(run: &Run, strategy: &dyn Strategy, each_rule: bool) -> (Vec<Decision
             break;
         }
     }
+    // A strategy that asks a judge is shown nothing after its stop, so these are the calls up to there.
+    let extra_calls = watch.extra_calls();
     let mut firings = watch.first_firings().map(<[_]>::to_vec);
     if !misread.is_empty() {
         for (rule, firing) in strategy.rules().iter().zip(firings.iter_mut().flatten()) {
@@ -173,7 +179,7 @@ fn watched(run: &Run, strategy: &dyn Strategy, each_rule: bool) -> (Vec<Decision
         }
     }
     let ends_next = !has_ended && run.grade.end.is_censoring() && ends_before_next(run, &mut *watch, &misread);
-    (trail, firings, ends_next)
+    Watched { trail, first_firings: firings, ends_next, extra_calls }
 }
 
 fn ends_before_next(run: &Run, watch: &mut dyn Watch, misread: &[RuleName]) -> bool {

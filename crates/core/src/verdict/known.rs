@@ -146,7 +146,21 @@ fn stopped(replay: &Replay) -> Bounds {
     }
 }
 
+/// What was spent on the path, and on calls of the strategy's own: each costs between the cheapest and the dearest call of
+/// the run.
 fn spent(ledger: &Ledger, replay: &Replay) -> Spent {
+    let spent = spent_on_path(ledger, replay);
+    if replay.extra_calls == 0 {
+        return spent;
+    }
+    let Some((cheapest, dearest)) = ledger.calls() else { return Spent { high: None, ..spent } };
+    Spent {
+        low: spent.low.plus(cheapest.times(replay.extra_calls)),
+        high: spent.high.map(|high| high.plus(dearest.times(replay.extra_calls))),
+    }
+}
+
+fn spent_on_path(ledger: &Ledger, replay: &Replay) -> Spent {
     let whole = ledger.whole();
     let unread = !replay.not_evaluable.is_empty();
     let from = |point| if unread { whole.nothing() } else { ledger.until(point) };

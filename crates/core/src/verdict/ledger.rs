@@ -38,6 +38,17 @@ impl Amounts {
         }
     }
 
+    /// So many times as much.
+    #[must_use]
+    pub fn times(self, n: u64) -> Self {
+        Self {
+            steps: self.steps.saturating_mul(n),
+            tokens: self.tokens.map(|tokens| Tokens(tokens.0.saturating_mul(n))),
+            cost: self.cost.map(|cost| Usd(cost.0 * n as f64)),
+            ms: self.ms.map(|ms| ms.saturating_mul(i64::try_from(n).unwrap_or(i64::MAX))),
+        }
+    }
+
     /// What is left when `part` is taken away.
     #[must_use]
     pub fn less(self, part: Self) -> Self {
@@ -57,6 +68,7 @@ pub struct Ledger {
     whole: Amounts,
     calls: Option<(Amounts, Amounts)>,
     end: Option<Point>,
+    tokens_in_part: bool,
 }
 
 impl Ledger {
@@ -80,7 +92,18 @@ impl Ledger {
         }
         let mut whole = amounts(run.steps().len(), &spend, &clock);
         complete.keep(&mut whole);
-        Self { calls: calls(run, whole), by_point, whole, end: run.last_point() }
+        Self {
+            calls: calls(run, whole),
+            by_point,
+            whole,
+            end: run.last_point(),
+            tokens_in_part: spend.total.is_some() && !complete.tokens,
+        }
+    }
+
+    /// True where some steps record tokens and others do not: then their sum is unknown.
+    pub fn tokens_in_part(&self) -> bool {
+        self.tokens_in_part
     }
 
     /// The cheapest and the dearest model call of the run, amount by amount, without time: between them lies what one

@@ -101,7 +101,15 @@ fn replay(stop: Option<(usize, Action)>, exactness: Exactness) -> Replay {
         evidence: Evidence::NONE,
         drops_reply: false,
     });
-    Replay { trail: Vec::new(), stop, exactness, first_firings: None, not_evaluable: Vec::new(), path_in_doubt: false }
+    Replay {
+        trail: Vec::new(),
+        stop,
+        exactness,
+        first_firings: None,
+        not_evaluable: Vec::new(),
+        path_in_doubt: false,
+        extra_calls: 0,
+    }
 }
 
 fn unread(stop: Option<(usize, Action)>) -> Replay {
@@ -153,6 +161,9 @@ fn what_is_not_known_is_an_interval() {
         (&success, replay(None, diverged), "01 01 00 2..any"),
         (&success, replay(stop, diverged), "01 01 00 2..any"),
         (&failure, replay(None, diverged), "01 00 01 2..any"),
+        // A simulated judge was asked twice.
+        (&failure, Replay { extra_calls: 2, ..replay(stop, Exactness::Exact) }, "11 00 11 5..5"),
+        (&failure, Replay { extra_calls: 2, ..replay(None, Exactness::Exact) }, "00 00 00 6..6"),
         // A forced answer is one more call.
         (&failure, replay(Some((2, Action::ForceFinal)), forced), "11 00 11 4..4"),
         (&success, replay(Some((2, Action::ForceFinal)), forced), "11 01 00 4..4"),

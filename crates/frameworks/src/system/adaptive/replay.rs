@@ -109,6 +109,7 @@ impl Strategy for Adaptive {
             iterations: Iterations::new(self.profile, self.max).with(self.strategies),
             cycle: Cycle::default(),
             final_call: None,
+            reviews: 0,
         })
     }
 }
@@ -131,9 +132,15 @@ struct Workflow<'s> {
     cycle: Cycle,
     /// The rule that made the next call the last one.
     final_call: Option<RuleName>,
+    /// Questions to a simulated reviewer.
+    reviews: u64,
 }
 
 impl Watch for Workflow<'_> {
+    fn extra_calls(&self) -> u64 {
+        self.reviews
+    }
+
     fn at(&mut self, view: &PointView<'_>, trail: &mut Vec<Decision>) {
         self.take_in(view);
         let ends = self.clock.ends(view);
@@ -224,13 +231,16 @@ impl Workflow<'_> {
     }
 
     /// The reviewer's verdict; `Ok(None)` where there is no reviewer, an error where a verdict is missing.
-    fn review(&self, view: &PointView<'_>, recorded: Option<&JudgeReply>) -> Result<Option<Review>, &'static str> {
+    fn review(&mut self, view: &PointView<'_>, recorded: Option<&JudgeReply>) -> Result<Option<Review>, &'static str> {
         match (self.adaptive.reviewer, recorded) {
             (Judge::Absent, _) => Ok(None),
-            (Judge::Simulated(judge), _) => match judge.says_done(view) {
-                Some(done) => Ok(Some(Review::simulated(done))),
-                None => Err("the outcome is unknown, so no verdict can be simulated"),
-            },
+            (Judge::Simulated(judge), _) => {
+                self.reviews += 1;
+                match judge.says_done(view) {
+                    Some(done) => Ok(Some(Review::simulated(done))),
+                    None => Err("the outcome is unknown, so no verdict can be simulated"),
+                }
+            }
             (Judge::Recorded, None) => Err("no reviewer's verdict is recorded here"),
             (Judge::Recorded, Some(JudgeReply { reply: None, .. })) => {
                 Err("the reviewer failed here; the workflow goes on")

@@ -216,6 +216,7 @@ impl Strategy for Agentica {
             ended_at: None,
             tokens_before: 0,
             verdict_was_missing: false,
+            judge_calls: 0,
         })
     }
 }
@@ -233,6 +234,8 @@ struct AgenticaWatch<'s> {
     /// Tokens of the round before.
     tokens_before: i128,
     verdict_was_missing: bool,
+    /// Questions to a simulated judge.
+    judge_calls: u64,
 }
 
 impl Watch for AgenticaWatch<'_> {
@@ -247,6 +250,10 @@ impl Watch for AgenticaWatch<'_> {
         self.from_event = view.events().len();
         self.ended_at = view.now().or(self.ended_at);
         trail.extend(self.decide(view, ruling));
+    }
+
+    fn extra_calls(&self) -> u64 {
+        self.judge_calls
     }
 }
 
@@ -278,12 +285,13 @@ impl AgenticaWatch<'_> {
             self.tokens_before = total;
         }
         let rules = self.system.goal.rules;
-        let mut judge = RoundJudge { round, before, judge: self.system.judge };
+        let mut judge = RoundJudge { round, before, judge: self.system.judge, asked: 0 };
         let ruling = self.manager.evaluate(|goal| {
             let ruling = evaluate(rules, goal, &turn, &mut judge);
             let is_written = ruling.is_written();
             (ruling, is_written)
         });
+        self.judge_calls += judge.asked;
         ruling.unwrap_or_else(Ruling::no_goal)
     }
 

@@ -180,6 +180,8 @@ pub(super) struct RoundJudge<'v, 'r> {
     pub before: Option<&'v GoalRow>,
     /// Where verdicts come from.
     pub judge: Judge,
+    /// Questions to a simulated judge.
+    pub asked: u64,
 }
 
 impl Referee for RoundJudge<'_, '_> {
@@ -200,11 +202,14 @@ impl Referee for RoundJudge<'_, '_> {
     fn judge(&mut self, _goal: &Goal, _turn: &Turn) -> Option<Verdict> {
         match self.judge {
             Judge::Absent => None,
-            Judge::Simulated(judge) => Some(if judge.says_done(self.round.view)? {
-                Verdict::Done("simulated: done".to_owned())
-            } else {
-                Verdict::Continue("simulated: not done".to_owned())
-            }),
+            Judge::Simulated(judge) => {
+                self.asked += 1;
+                Some(if judge.says_done(self.round.view)? {
+                    Verdict::Done("simulated: done".to_owned())
+                } else {
+                    Verdict::Continue("simulated: not done".to_owned())
+                })
+            }
             Judge::Recorded => self.recorded(),
         }
     }
