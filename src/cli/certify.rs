@@ -149,9 +149,13 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     match args.format {
         Shown::Json => output.json(&json),
         Shown::Table => {
-            output.data(&format!("{}\n\n", certificate.sentence()));
+            output.paragraph(&certificate.sentence());
+            output.data("\n");
             output.table(&table::certificate_overview(&certificate), Format::Table)?;
-            output.data(&format!("\n{}\n", notes(args, &certificate, &parts.headline()).join("\n")));
+            output.data("\n");
+            for note in notes(args, &certificate, &parts.headline()) {
+                output.paragraph(&note);
+            }
         }
     }
     Ok(if certificate.chosen().is_some() { Exit::Done } else { Exit::GateFailed })

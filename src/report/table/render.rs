@@ -38,6 +38,30 @@ impl Cell {
 /// The first column is never cut below this many characters.
 const NARROWEST: usize = 12;
 
+/// The number of characters of the longest text.
+fn longest<'t>(texts: impl Iterator<Item = &'t str>) -> usize {
+    texts.map(|text| text.chars().count()).max().unwrap_or(0)
+}
+
+fn column_of(cells: &[Vec<String>], column: usize) -> impl Iterator<Item = &str> {
+    cells.iter().filter_map(move |row| row.get(column)).map(String::as_str)
+}
+
+/// The text in lines of at most `width` characters, broken at spaces; a longer word has a line of its own.
+fn broken(text: &str, width: usize) -> Vec<&str> {
+    let mut lines = Vec::new();
+    let mut rest = text;
+    while rest.chars().count() > width {
+        // A space just behind the last character that fits will do.
+        let end = rest.char_indices().nth(width + 1).map_or(rest.len(), |(at, _)| at);
+        let Some(at) = rest[..end].rfind(' ').or_else(|| rest.find(' ')) else { break };
+        lines.push(rest[..at].trim_end());
+        rest = rest[at..].trim_start();
+    }
+    lines.push(rest);
+    lines
+}
+
 /// A name cut to `width` characters: its middle goes, since names of one kind differ at either end.
 fn shortened(name: &str, width: usize) -> String {
     let letters: Vec<char> = name.chars().collect();
@@ -92,21 +116,17 @@ impl Table {
     }
 
     /// As text for a terminal of `width` columns. Columns stand two spaces apart, one where two do not fit; where that is
-    /// still too wide, the names in the first column are shortened. No word is broken over lines.
+    /// still too wide, the names in the first column are shortened, and then texts go over several lines. No word is broken.
     pub fn to_terminal(&self, width: u16) -> String {
-        let columns = 0..self.columns.len();
-        let headers: Vec<[String; 2]> = columns.clone().map(|column| self.header(column)).collect();
+        let width = usize::from(width);
+        let headers: Vec<[String; 2]> = (0..self.columns.len()).map(|column| self.header(column)).collect();
         let mut cells: Vec<Vec<String>> = self.rows.iter().map(|row| row.iter().map(Cell::shown).collect()).collect();
-        let length = |text: &String| text.chars().count();
-        let mut widths: Vec<usize> = columns
-            .map(|column| {
-                let widest = cells.iter().filter_map(|row| row.get(column)).map(length).max().unwrap_or(0);
-                headers[column].iter().map(length).max().unwrap_or(0).max(widest)
-            })
-            .collect();
+        let mut widths: Vec<usize> = headers.iter().map(|header| longest(header.iter().map(String::as_str))).collect();
+        for (column, widest) in widths.iter_mut().enumerate() {
+            *widest = (*widest).max(longest(column_of(&cells, column)));
+        }
         let gaps = widths.len().saturating_sub(1);
         let total: usize = widths.iter().sum();
-        let width = usize::from(width);
         let gap = if total + 2 * gaps <= width { 2 } else { 1 };
         if let Some(first) = widths.first_mut() {
             let room = (*first + width).saturating_sub(total + gap * gaps).max(NARROWEST);
@@ -117,6 +137,7 @@ impl Table {
                 }
             }
         }
+        self.narrow(&mut widths, &cells, &headers, width.saturating_sub(gap * gaps));
         let line = |cells: Vec<&str>| {
             let padded = cells.iter().enumerate().map(|(column, cell)| {
                 let width = widths[column];
@@ -126,8 +147,30 @@ impl Table {
         };
         let lines = [0, 1].map(|at| headers.iter().map(|header| header[at].as_str()).collect::<Vec<_>>());
         let heads = lines.into_iter().filter(|line| line.iter().any(|cell| !cell.is_empty()));
-        let rows = cells.iter().map(|row| row.iter().map(String::as_str).collect());
-        heads.chain(rows).map(line).collect()
+        let mut text: String = heads.map(line).collect();
+        for row in &cells {
+            let parts: Vec<Vec<&str>> = row.iter().zip(&widths).map(|(cell, width)| broken(cell, *width)).collect();
+            for at in 0..parts.iter().map(Vec::len).max().unwrap_or(0) {
+                text += &line(parts.iter().map(|part| part.get(at).copied().unwrap_or_default()).collect());
+            }
+        }
+        text
+    }
+
+    /// Takes width from the widest texts, down to their longest word, until all columns have `room` together or no text can
+    /// give any more.
+    fn narrow(&self, widths: &mut [usize], cells: &[Vec<String>], headers: &[[String; 2]], room: usize) {
+        let least = |column: usize| {
+            let words = column_of(cells, column).flat_map(|cell| cell.split(' '));
+            longest(words.chain(headers[column].iter().map(String::as_str)))
+        };
+        loop {
+            let over = widths.iter().sum::<usize>().saturating_sub(room);
+            let gives = |column: &usize| !self.is_numeric(*column) && widths[*column] > least(*column);
+            let widest = (1..widths.len()).filter(gives).max_by_key(|column| widths[*column]);
+            let Some(column) = widest.filter(|_| over > 0) else { return };
+            widths[column] = widths[column].saturating_sub(over).max(least(column));
+        }
     }
 
     /// A column's name, over two lines where it is wider than what stands below it; else on the second.
@@ -151,6 +194,25 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_table_that_is_too_wide_is_broken_between_words() {
+        let table = Table {
+            columns: vec!["kind".into(), "summary".into()],
+            rows: vec![vec![
+                Cell::Text("signal".into()),
+                Cell::Text("input and output tokens so fär, cached included".into()),
+            ]],
+        };
+        assert_eq!(
+            table.to_terminal(30),
+            "kind   summary\nsignal input and output tokens\n       so fär, cached included\n"
+        );
+        assert_eq!(broken("aaaaaaaa b", 3), ["aaaaaaaa", "b"]);
+        assert_eq!(broken("äöü äöü", 3), ["äöü", "äöü"]);
+        assert_eq!(broken("äöüß", 3), ["äöüß"]);
+        assert_eq!(broken("  a", 1), ["", "a"]);
+    }
 
     #[test]
     fn a_missing_cell_is_empty_null_or_a_dash() {
