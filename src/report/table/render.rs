@@ -47,16 +47,22 @@ fn column_of(cells: &[Vec<String>], column: usize) -> impl Iterator<Item = &str>
     cells.iter().filter_map(move |row| row.get(column)).map(String::as_str)
 }
 
-/// The text in lines of at most `width` characters, broken at spaces; a longer word has a line of its own.
+/// Where a text may go on in the next line: behind a space, and within names behind what joins their parts.
+const JOINTS: [char; 4] = [' ', '_', '.', '/'];
+
+/// The text in lines of at most `width` characters, broken at a joint, a space rather than another; a part that is longer
+/// has a line of its own.
 fn broken(text: &str, width: usize) -> Vec<&str> {
     let mut lines = Vec::new();
     let mut rest = text;
     while rest.chars().count() > width {
+        let at = |count: usize| rest.char_indices().nth(count).map_or(rest.len(), |(at, _)| at);
         // A space just behind the last character that fits will do.
-        let end = rest.char_indices().nth(width + 1).map_or(rest.len(), |(at, _)| at);
-        let Some(at) = rest[..end].rfind(' ').or_else(|| rest.find(' ')) else { break };
-        lines.push(rest[..at].trim_end());
-        rest = rest[at..].trim_start();
+        let space = rest[..at(width + 1)].rfind(' ').filter(|space| *space > 0);
+        let joint = || rest[..at(width)].rfind(JOINTS).or_else(|| rest.find(JOINTS));
+        let Some(end) = space.or_else(|| joint().map(|joint| joint + 1)).filter(|end| *end < rest.len()) else { break };
+        lines.push(rest[..end].trim_end());
+        rest = rest[end..].trim_start();
     }
     lines.push(rest);
     lines
@@ -161,7 +167,7 @@ impl Table {
     /// give any more.
     fn narrow(&self, widths: &mut [usize], cells: &[Vec<String>], headers: &[[String; 2]], room: usize) {
         let least = |column: usize| {
-            let words = column_of(cells, column).flat_map(|cell| cell.split(' '));
+            let words = column_of(cells, column).flat_map(|cell| cell.split_inclusive(JOINTS)).map(str::trim_end);
             longest(words.chain(headers[column].iter().map(String::as_str)))
         };
         loop {
@@ -212,6 +218,7 @@ mod tests {
         assert_eq!(broken("äöü äöü", 3), ["äöü", "äöü"]);
         assert_eq!(broken("äöüß", 3), ["äöüß"]);
         assert_eq!(broken("  a", 1), ["", "a"]);
+        assert_eq!(broken("field reward_info.reward", 12), ["field", "reward_info.", "reward"]);
     }
 
     #[test]
