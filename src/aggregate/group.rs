@@ -41,15 +41,27 @@ pub fn by_stack(rows: &[Row]) -> Vec<Group<'_>> {
 
 /// One group a stack, suite and model: stacks in the order given, strata by name.
 pub fn by_stratum(rows: &[Row]) -> Vec<Group<'_>> {
-    let mut strata = Vec::new();
-    for group in by_stack(rows) {
-        let mut parts: BTreeMap<_, Vec<&Row>> = BTreeMap::new();
-        for row in &group.rows {
-            parts.entry((row.suite.clone(), row.model.clone())).or_default().push(row);
-        }
-        for ((suite, model), rows) in parts {
-            strata.push(Group { suite, model, rows, ..group.clone() });
+    by_stack(rows).iter().flat_map(strata).collect()
+}
+
+/// The strata of one stack, by name.
+pub(super) fn strata<'r>(group: &Group<'r>) -> Vec<Group<'r>> {
+    let mut parts: BTreeMap<_, Vec<&'r Row>> = BTreeMap::new();
+    for row in &group.rows {
+        parts.entry((row.suite.clone(), row.model.clone())).or_default().push(row);
+    }
+    parts.into_iter().map(|((suite, model), rows)| Group { suite, model, rows, ..group.without_rows() }).collect()
+}
+
+impl Group<'_> {
+    fn without_rows(&self) -> Self {
+        let Self { stack, profile, suite, model, .. } = self;
+        Self {
+            stack: stack.clone(),
+            profile: profile.clone(),
+            suite: suite.clone(),
+            model: model.clone(),
+            rows: Vec::new(),
         }
     }
-    strata
 }

@@ -1,8 +1,9 @@
 //! Where pooling misleads: a suite or model in which a stack kills far more than on average.
 
 use super::estimates::{Estimates, LEVEL};
+use super::group::strata;
 use super::tasks::Tasks;
-use super::{Group, Label, Row, by_stratum};
+use super::{Group, Label};
 use crate::stats::RangeEstimate;
 
 /// A stratum in which a stack kills more successes than over all.
@@ -20,14 +21,12 @@ pub struct WorseStratum {
     pub pooled: RangeEstimate,
 }
 
-/// For one stack's `rows`, the stratum with the highest rate of false early stops among those whose interval lies wholly
-/// above the pooled interval, every unknown at its worst. `None` where there is no such stratum, or only one.
-pub fn worse_stratum(rows: &[Row], stack: &str) -> Option<WorseStratum> {
-    let own: Vec<Row> = rows.iter().filter(|row| &*row.stack == stack).cloned().collect();
-    let strata = by_stratum(&own);
+/// The stratum of one stack with the highest rate of false early stops among those whose interval lies wholly above the
+/// pooled interval, every unknown at its worst. `None` where there is no such stratum, or only one.
+pub fn worse_stratum(pool: &Group<'_>) -> Option<WorseStratum> {
     let rate = |group: &Group<'_>| Estimates::of(group, &Tasks::of(&group.rows), LEVEL).fes_rate;
-    let all = Group { suite: None, model: None, rows: own.iter().collect(), ..strata.first()?.clone() };
-    let pooled = rate(&all);
+    let strata = strata(pool);
+    let pooled = rate(pool);
     let rates = strata.iter().map(|group| (group, rate(group)));
     let most = |range: &RangeEstimate| range.high.value.unwrap_or(0.0);
     let above = rates.filter(|(_, rate)| rate.high.low().zip(pooled.high.high()).is_some_and(|(low, high)| low > high));

@@ -1,11 +1,12 @@
 //! The first thing a person reads: what to ship, and in which order the stacks stand.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::choice::{Choice, percent};
 use super::table::{digits, join};
-use crate::aggregate::{NetBenefit, Row, Summary, Unit, WorseStratum, choose, worse_stratum};
+use crate::aggregate::{NetBenefit, Row, Summary, Unit, WorseStratum, by_stack, choose, worse_stratum};
 use crate::stats::RangeEstimate;
 use crate::transcript::Outcome;
 
@@ -43,6 +44,8 @@ pub struct FirstTable<'s> {
     appetite: Appetite,
     choice: Option<&'s Choice>,
     rows: &'s [Row],
+    /// Found when it is first asked for: it takes a pass over the rows of each stack.
+    worse: OnceCell<Option<WorseStratum>>,
     /// In the table, in order.
     pub shown: Vec<&'s Summary>,
     /// Left out of the table for its length.
@@ -84,7 +87,7 @@ impl<'s> FirstTable<'s> {
         });
         let keep = if appetite.all { shown.len() } else { SHOWN.min(shown.len()) };
         let folded = shown.split_off(keep);
-        Self { summaries, unit, appetite, choice, rows, shown, folded, idle, unread }
+        Self { summaries, unit, appetite, choice, rows, worse: OnceCell::new(), shown, folded, idle, unread }
     }
 
     /// The stack to ship, if one can be shipped: where one was chosen on other tasks, that one or none.
@@ -180,7 +183,7 @@ impl<'s> FirstTable<'s> {
             let _ = write!(text, " Judged on the {judged} of {} runs that tell.", summary.runs);
         }
         if let Some(worse) = self.pooling().filter(|worse| worse.stack == summary.stack) {
-            let _ = write!(text, " But it {}: look at strata.csv first.", apart(&worse));
+            let _ = write!(text, " But it {}: look at strata.csv first.", apart(worse));
         }
         let tried = self.summaries.len() - self.idle.len() - self.unread.len();
         if self.is_test() {
@@ -258,9 +261,13 @@ impl<'s> FirstTable<'s> {
 
     /// A word on pooling, where a suite or model fares far worse than the average: of the stack to ship, else of the first
     /// in the table for which it holds.
-    fn pooling(&self) -> Option<WorseStratum> {
-        let candidates = self.ship().into_iter().chain(self.shown.iter().copied());
-        candidates.into_iter().find_map(|summary| worse_stratum(self.rows, &summary.stack))
+    fn pooling(&self) -> Option<&WorseStratum> {
+        let found = || {
+            let groups = by_stack(self.rows);
+            let mut candidates = self.ship().into_iter().chain(self.shown.iter().copied());
+            candidates.find_map(|summary| worse_stratum(groups.iter().find(|group| group.stack == summary.stack)?))
+        };
+        self.worse.get_or_init(found).as_ref()
     }
 
     /// What stands below the table: the letters of the unknown column, and the stacks that are not in it.
@@ -279,7 +286,7 @@ impl<'s> FirstTable<'s> {
             lines.push(format!("unknown, of all runs; {}", letters.join("; ")));
         }
         if let Some(worse) = self.pooling().filter(|worse| self.ship().is_none_or(|ship| ship.stack != worse.stack)) {
-            lines.push(format!("pooled: `{}` {}; see strata.csv", worse.stack, apart(&worse)));
+            lines.push(format!("pooled: `{}` {}; see strata.csv", worse.stack, apart(worse)));
         }
         if !self.folded.is_empty() {
             lines.push(format!(

@@ -6,7 +6,7 @@ use std::fmt::{self, Write as _};
 
 use crate::aggregate::{Row, Summary, by_stack, summarise_at};
 use crate::diagnostic::{Diagnostic, Location, nearest};
-use crate::report::table::{self, Cell};
+use crate::report::table::{self, Cell, plain_number};
 use crate::stats::distribution::binomial_cdf;
 
 use metric::Metric;
@@ -193,7 +193,7 @@ impl Gate {
             return result(true, format!("{why}: {missing}"));
         }
         let failed = self.sign.fails(value, self.limit);
-        let mut why = plain(value);
+        let mut why = plain_number(value);
         if failed {
             let _ = write!(why, ", {} {} would have passed", self.sign.passing(), self.limit);
         }
@@ -229,12 +229,6 @@ impl Gate {
     fn sign_text(&self) -> &'static str {
         Sign::ALL.iter().find(|(_, sign)| *sign == self.sign).map_or("", |(text, _)| text)
     }
-}
-
-/// Six decimals at most.
-fn plain(value: f64) -> String {
-    let text = format!("{value:.6}");
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
 fn number(cell: &Cell) -> Option<f64> {

@@ -17,6 +17,7 @@ pub use frontier::frontier;
 pub(super) use overview::digits;
 pub use overview::{overview, ungraded};
 pub use pairs::pairs;
+pub use render::plain_number;
 pub use rules::rules;
 pub use strata::strata;
 pub use summary::{summary, summary_columns};

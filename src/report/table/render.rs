@@ -79,7 +79,7 @@ fn shortened(name: &str, width: usize) -> String {
 }
 
 /// Six decimals at most, without trailing zeros.
-fn plain_number(number: f64) -> String {
+pub fn plain_number(number: f64) -> String {
     let text = format!("{number:.6}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
     if text == "-0" { "0".to_owned() } else { text.to_owned() }

@@ -233,13 +233,10 @@ pub fn not_evaluable(run: &Run, requirements: &[Requirement]) -> Vec<Unread> {
 /// Does every step carry what `need` adds up over steps? A sum with a hole in it is too small, so a rule that reads it
 /// acts too late. True for what is not added up.
 fn has_throughout(run: &Run, need: Need) -> bool {
-    let every = |holds: fn(&Message) -> bool| {
-        run.steps().iter().filter_map(|step| run.events()[step.reply].message()).all(holds)
-    };
     match need {
-        Need::Usage => every(|reply| reply.usage.is_some_and(|usage| !usage.is_empty())),
-        Need::Cost => every(|reply| reply.cost.is_some()),
-        Need::Times => every(|reply| reply.ts.is_some()),
+        Need::Usage => run.replies().all(Message::has_usage),
+        Need::Cost => run.replies().all(|reply| reply.cost.is_some()),
+        Need::Times => run.replies().all(|reply| reply.ts.is_some()),
         _ => true,
     }
 }
@@ -290,7 +287,7 @@ pub fn has(run: &Run, need: Need) -> bool {
     let is_call =
         |message: &Message| message.role == Role::Assistant && matches!(message.lane, Lane::Main | Lane::Side(_));
     match need {
-        Need::Usage => messages.any(|message| is_call(message) && message.usage.is_some_and(|usage| !usage.is_empty())),
+        Need::Usage => messages.any(|message| is_call(message) && message.has_usage()),
         Need::Cost => messages.any(|message| is_call(message) && message.cost.is_some()),
         Need::Times => messages.any(|message| message.ts.is_some()),
         // A run that calls no tool lacks no result.

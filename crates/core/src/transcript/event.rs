@@ -152,6 +152,11 @@ impl Message {
         *self.content_print.get_or_init(|| self.content.as_ref().map_or_else(|| fingerprint::of_text(""), Text::print))
     }
 
+    /// True where tokens are recorded with it.
+    pub fn has_usage(&self) -> bool {
+        self.usage.is_some_and(|usage| !usage.is_empty())
+    }
+
     /// True for a reply of the agent under test that was a model call: these are the steps.
     pub fn is_step(&self) -> bool {
         self.role == Role::Assistant && self.lane == Lane::Main

@@ -181,6 +181,11 @@ impl Run {
         (suite, task)
     }
 
+    /// The reply of each step, in order.
+    pub fn replies(&self) -> impl Iterator<Item = &Message> {
+        self.steps.iter().filter_map(|step| self.events[step.reply].message())
+    }
+
     /// When the run began: its header, else its first timed event.
     pub fn started_at(&self) -> Option<Instant> {
         self.header.started_at.or(self.first_time.map(|(_, time)| time))

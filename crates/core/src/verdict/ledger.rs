@@ -1,6 +1,6 @@
 //! What a run had cost by each of its points.
 
-use crate::transcript::{Event, Instant, Message, Point, Run, Spend, Tokens, Usd};
+use crate::transcript::{Event, Instant, Point, Run, Spend, Tokens, Usd};
 
 /// Steps, tokens, dollars and time. What the recording does not tell is `None`, never 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -144,8 +144,8 @@ struct Complete {
 impl Complete {
     fn of(run: &Run) -> Self {
         let (mut tokens, mut cost) = (true, true);
-        for reply in replies(run) {
-            tokens &= reply.usage.is_some_and(|usage| !usage.is_empty());
+        for reply in run.replies() {
+            tokens &= reply.has_usage();
             cost &= reply.cost.is_some();
         }
         Self { tokens, cost }
@@ -157,13 +157,9 @@ impl Complete {
     }
 }
 
-fn replies(run: &Run) -> impl Iterator<Item = &Message> {
-    run.steps().iter().filter_map(|step| run.events()[step.reply].message())
-}
-
 fn calls(run: &Run, whole: Amounts) -> Option<(Amounts, Amounts)> {
-    let tokens = || replies(run).filter_map(|reply| reply.usage?.total()).filter(|_| whole.tokens.is_some());
-    let costs = || replies(run).filter_map(|reply| reply.cost).filter(|_| whole.cost.is_some());
+    let tokens = || run.replies().filter_map(|reply| reply.usage?.total()).filter(|_| whole.tokens.is_some());
+    let costs = || run.replies().filter_map(|reply| reply.cost).filter(|_| whole.cost.is_some());
     let one = |tokens, cost| Amounts { steps: 1, tokens, cost, ms: None };
     (!run.steps().is_empty()).then(|| {
         let cheapest = costs().min_by(|a, b| a.0.total_cmp(&b.0));
