@@ -122,6 +122,7 @@ presets! {
     google_adk,
     goose,
     hermes_agent,
+    kilo_code,
     langchain,
     letta,
     openclaw,
