@@ -125,6 +125,7 @@ presets! {
     kilo_code,
     langchain,
     letta,
+    litellm,
     openclaw,
     opencode,
     openhands,
