@@ -121,6 +121,7 @@ presets! {
     gemini_cli,
     google_adk,
     goose,
+    haystack,
     hermes_agent,
     kilo_code,
     langchain,
