@@ -127,6 +127,7 @@ presets! {
     langchain,
     letta,
     litellm,
+    llama_index,
     openclaw,
     opencode,
     openhands,
