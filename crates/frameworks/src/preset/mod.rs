@@ -128,6 +128,7 @@ presets! {
     letta,
     litellm,
     llama_index,
+    mastra,
     openclaw,
     opencode,
     openhands,
