@@ -115,6 +115,7 @@ macro_rules! caps {
 presets! {
     autogen,
     browser_use,
+    camel_ai,
     cline,
     crewai,
     deerflow,
