@@ -113,6 +113,7 @@ macro_rules! caps {
 }
 
 presets! {
+    agent_framework,
     autogen,
     browser_use,
     camel_ai,
