@@ -113,6 +113,7 @@ macro_rules! caps {
 }
 
 presets! {
+    ag2,
     agent_framework,
     autogen,
     browser_use,
