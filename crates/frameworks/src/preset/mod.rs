@@ -126,6 +126,7 @@ presets! {
     goose,
     haystack,
     hermes_agent,
+    inspect_ai,
     kilo_code,
     langchain,
     letta,
