@@ -136,6 +136,7 @@ presets! {
     openclaw,
     opencode,
     openhands,
+    qwen_code,
     roo_code,
     semantic_kernel,
     smolagents,
