@@ -95,7 +95,7 @@ fn run_table(runs: &[RunRead]) -> Table {
 }
 
 /// What is odd about the runs, a check a line, with the first run it was found in.
-fn oddities(report: &CorpusReport) -> Vec<String> {
+pub(super) fn oddities(report: &CorpusReport) -> Vec<String> {
     let line = |odd: &Oddity| {
         let first = odd.first.first().map(|run| format!(" (first `{run}`)")).unwrap_or_default();
         format!("odd: {} in {} runs{first}: {}", odd.check, odd.runs, odd.advice)

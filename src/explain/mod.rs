@@ -1,5 +1,6 @@
 //! One run told step by step: what the agent did, what each stack's signals read, and who stopped it.
 
+mod story;
 mod trail;
 
 use std::fmt;
@@ -10,6 +11,7 @@ use crate::replay::{Replay, replay};
 use crate::transcript::{Event, Message, Moment, PointView, Role, Run};
 use crate::verdict::Course;
 
+pub use story::{Series, StepKind, Story, StoryStep, Texts};
 pub use trail::{TrailLine, first_actions, trail_lines};
 
 /// The story of one run.
