@@ -58,6 +58,10 @@ fn has_native(message: &Message, kind: &str) -> bool {
         return message.is_step() && message.name.is_some();
     }
     let Some(extra) = &message.extra else { return false };
+    if kind == "result details" {
+        let native = serde_json::from_str::<serde_json::Value>(extra.get()).unwrap_or_default();
+        return message.is_result() && native.pointer("/native/details").is_some();
+    }
     serde_json::from_str::<BTreeMap<&str, &RawValue>>(extra.get()).is_ok_and(|fields| fields.contains_key(kind))
 }
 
