@@ -21,7 +21,7 @@ pub use outcome::{EndCause, Outcome, OutcomeSource, Secured};
 pub use placeholder::{JUDGE_TAKEN_OUT, PLAN_TAKEN_OUT, TOLD_COMMAND, is_public_name};
 pub use point::{Moment, Point};
 pub use run::{Draft, Grade, Header, Run};
-pub use spend::Spend;
+pub use spend::{Spend, Totals};
 pub use step::Step;
 pub use text::Text;
 pub use units::{Instant, Millis, Tokens, Usage, Usd};

@@ -20,6 +20,7 @@ mod hygiene;
 mod in_memory;
 mod json;
 mod labels;
+mod node;
 mod openai;
 mod price;
 mod probe;
@@ -31,6 +32,7 @@ mod scan;
 mod source;
 mod spans;
 mod time;
+mod turns;
 mod unpack;
 mod unreadable;
 

@@ -9,7 +9,7 @@ use crate::diagnostic::{Diagnostic, Location, Severity};
 use crate::reader::eval_log::EvalLog;
 use crate::reader::format::{self, Format, Layout};
 use crate::reader::forms::{self, Form, Reshape};
-use crate::reader::grades::{self, FolderGrades, Reports};
+use crate::reader::grades::{self, FolderGrades, Joined, Reports};
 use crate::reader::labels;
 use crate::reader::probe::{Probe, Shape};
 use crate::reader::reading::FileName;
@@ -82,8 +82,8 @@ pub(super) struct Stream<'c> {
 }
 
 impl<'c> Stream<'c> {
-    pub(super) fn new(corpus: &'c Corpus) -> Self {
-        Self { corpus, next_file: 0, open: None, uncounted: 0, reports: Reports::default() }
+    pub(super) fn new(corpus: &'c Corpus, joined: Joined) -> Self {
+        Self { corpus, next_file: 0, open: None, uncounted: 0, reports: Reports::new(joined) }
     }
 
     /// The next pieces, up to the size of a batch; empty at the end of the corpus.
@@ -179,8 +179,7 @@ impl<'c> Stream<'c> {
             }
             _ => String::new(),
         };
-        let grades =
-            if format.joins_reports() { self.reports.seen_from(&source.name.folder) } else { FolderGrades::default() };
+        let grades = self.reports.seen_from(&source.name.folder, source.path());
         let input = source.open().map_err(unreadable)?;
         let records = Cuts::Stream(Box::new(Records::new(input, layout, &source.name.path, options.limit)));
         let name = source.name.clone();
@@ -230,7 +229,7 @@ const LOG_HEADER: &[&str] = &["eval", "status"];
 /// Why nobody recognises a file.
 fn why_not(probe: &Probe, name: &str) -> String {
     if grades::is_report(name) {
-        return "an outcome report: joined to the runs it grades".to_owned();
+        return "an outcome report that grades no run read here".to_owned();
     }
     let head: String = probe.head.chars().take(40).collect::<String>().escape_debug().to_string();
     match probe.shape {
