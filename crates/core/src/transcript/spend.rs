@@ -34,7 +34,8 @@ impl Spend {
             return;
         }
         if let Some(usage) = &message.usage {
-            add(&mut self.total, usage.total());
+            // Output alone is no total: what went in is unknown, not nothing.
+            add(&mut self.total, usage.input.and(usage.total()));
             add(&mut self.input, usage.input.map(Tokens));
             add(&mut self.output, usage.output.map(Tokens));
             add(&mut self.uncached, usage.uncached_input());

@@ -15,6 +15,7 @@ mod format;
 mod forms;
 mod google;
 mod grades;
+mod grown;
 mod held;
 mod hygiene;
 mod in_memory;

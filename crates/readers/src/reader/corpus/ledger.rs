@@ -83,14 +83,14 @@ impl<'c> Ledger<'c> {
                     let Found { mut run, spend, checked, pricing, unknown_zero, .. } = found;
                     let is_graded = matches!(run.grade.source, OutcomeSource::Native(_));
                     self.graded_by_key += u64::from(is_graded && OUTCOME_KEYED.contains(&file.format.id()));
-                    self.name(&mut run, &file.name);
+                    let native = self.name(&mut run, &file.name);
                     if unknown_zero {
                         self.report.zero_costs.get_or_insert_default().enter(&run, &spend);
                     }
                     if let Some((report, pricing)) = self.report.pricing.as_mut().zip(pricing) {
                         report.enter(&run.header.run_id, pricing);
                     }
-                    let odd = checked.map(|checked| self.hygiene.enter(file.format.id(), &run, checked));
+                    let odd = checked.map(|checked| self.hygiene.enter(file.format.id(), &run, &native, checked));
                     self.report.add(file.format.id(), &file.name.path, &run, &spend, odd.unwrap_or_default());
                     runs.push(run);
                 }
@@ -165,8 +165,8 @@ impl<'c> Ledger<'c> {
         });
     }
 
-    /// Makes the run's id unique in the corpus, and joins its label.
-    fn name(&mut self, run: &mut Run, file: &FileName) {
+    /// Makes the run's id unique in the corpus, joins its label, and gives back the id it was recorded with.
+    fn name(&mut self, run: &mut Run, file: &FileName) -> String {
         let native = std::mem::take(&mut run.header.run_id);
         let print = |name: &str| xxhash_rust::xxh3::xxh3_64(name.as_bytes());
         run.header.run_id = if self.ids.insert(print(&native)) {
@@ -199,6 +199,7 @@ impl<'c> Ledger<'c> {
         let id = run.header.run_id.clone();
         let names = [id.as_str(), native.as_str(), labels::file_name(&file.path)];
         self.labels.apply(run, &names, self.options.success_at);
+        native
     }
 
     pub(super) fn close(mut self) -> Result<CorpusReport, ReadError> {

@@ -8,7 +8,7 @@ use super::stream::OpenFile;
 use crate::diagnostic::Diagnostic;
 use crate::reader::copies::ReplyId;
 use crate::reader::format::Layout;
-use crate::reader::forms;
+use crate::reader::forms::{self, Reshape};
 use crate::reader::hygiene::Checked;
 use crate::reader::price::{self, Settled};
 use crate::reader::reading::{FileName, Findings, Of, Places, Reading, Record, Untaken};
@@ -60,7 +60,8 @@ pub(super) fn read_record(file: &Arc<OpenFile>, cut: &Cut, options: &ReadOptions
     let record = Record {
         places: &places,
         text: reshaped.as_deref().unwrap_or(&text),
-        original: &text,
+        // What was decoded has no places of its own in the file.
+        original: if file.reshape == Reshape::Decoded { reshaped.as_deref().unwrap_or(&text) } else { &text },
         file: of_part.as_ref().unwrap_or(&file.name),
         key: if file.as_files { "" } else { &cut.key },
         envelope: &file.envelope,

@@ -4,7 +4,7 @@
 //! its tries. A step is a line of token counts; in older versions it stands before the reply, in newer ones behind it.
 
 use super::{Format, Layout};
-use crate::reader::probe::{Probe, Shape};
+use crate::reader::probe::Probe;
 use crate::reader::reading::{Reading, Record, plausible};
 use crate::reader::time;
 use crate::reader::turns::Turns;
@@ -26,8 +26,8 @@ impl Format for Aider {
     }
 
     fn recognise(&self, probe: &Probe) -> Option<String> {
-        let begins = probe.shape == Shape::Text && probe.head.trim_start().starts_with(BEGINS.trim_end());
-        begins.then(|| format!("begins with `{}`", BEGINS.trim_end()))
+        // What a reply quotes may look like lines of JSON, so the shape says nothing.
+        probe.head.trim_start().starts_with(BEGINS.trim_end()).then(|| format!("begins with `{}`", BEGINS.trim_end()))
     }
 
     fn layout(&self, _probe: &Probe) -> Layout {
@@ -99,8 +99,8 @@ impl Session {
             return;
         }
         let (speaker, said) = match line {
-            _ if line == "####" || line.starts_with("#### ") => (Speaker::User, line[4..].trim_start()),
-            // The tool's lines end with a line break of Markdown; a quotation in a reply does not.
+            // Lines of the user and of the tool end with a line break of Markdown; headings and quotations in a reply do not.
+            _ if line.starts_with("#### ") && line.ends_with("  ") => (Speaker::User, line[5..].trim_start()),
             _ if line.starts_with("> ") && line.ends_with("  ") => (Speaker::Tool, &line[2..]),
             _ => (Speaker::Model, line),
         };
