@@ -25,7 +25,7 @@ pub use placeholder::{JUDGE_TAKEN_OUT, PLAN_TAKEN_OUT, TOLD_COMMAND, is_public_n
 pub use point::{Moment, Point};
 pub use recorder::Recorder;
 pub use run::{Draft, Grade, Header, Run};
-pub use spend::Spend;
+pub use spend::{Spend, Totals};
 pub use step::Step;
 pub use text::Text;
 pub use truth::Truth;

@@ -3,6 +3,7 @@
 use super::layout::Layout;
 use super::{
     Checkpoint, EndCause, Event, Instant, Message, Moment, Outcome, OutcomeSource, Point, PointView, Secured, Step,
+    Totals,
 };
 
 /// What is known of a run before it is replayed.
@@ -24,6 +25,8 @@ pub struct Header {
     pub started_at: Option<Instant>,
     /// When it ended, if the recording says so apart from its messages.
     pub ended_at: Option<Instant>,
+    /// What the recording says the whole run spent, where its calls do not tell it.
+    pub totals: Option<Totals>,
     /// Native configuration worth keeping (limits, seeds), as a JSON object.
     pub meta: Option<super::Json>,
     /// Its texts are taken out: placeholders tell which are equal and how long they were, and no more.
