@@ -1,9 +1,13 @@
 //! One run as data for a page: its steps, what signals read at each, and as much of its texts as asked for.
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
-use crate::decision::Strategy;
-use crate::transcript::{Event, Message, Moment, PointView, Role, Run};
+use crate::decision::{RuleName, Strategy};
+use crate::replay::replay_seen;
+use crate::transcript::{Event, Message, Moment, Role, Run};
 
 /// Steps of which texts are kept around each stop.
 const AROUND: usize = 4;
@@ -85,7 +89,7 @@ pub struct Series {
 
 impl Story {
     /// Tells `run` with texts around the steps `stops`, which are counts of steps paid for.
-    pub fn of(run: &Run, strategies: &[Box<dyn Strategy>], stops: &[usize], texts: Texts) -> Self {
+    pub fn of(run: &Run, strategies: &[Arc<dyn Strategy>], stops: &[usize], texts: Texts) -> Self {
         let steps = run.steps().len().min(MOST_STEPS);
         let last = steps.saturating_sub(1);
         let is_near = |step: usize| {
@@ -103,7 +107,7 @@ impl Story {
             series: strategies
                 .iter()
                 .enumerate()
-                .flat_map(|(at, strategy)| series(&**strategy, at, run, steps))
+                .flat_map(|(at, strategy)| series(strategy, at, run, steps))
                 .take(MOST_SERIES)
                 .collect(),
         }
@@ -115,25 +119,26 @@ impl Story {
     }
 }
 
-/// What the plain rules of a stack read after each step: a line a rule.
-fn series(strategy: &dyn Strategy, stack: usize, run: &Run, steps: usize) -> Vec<Series> {
-    let mut lines: Vec<Series> = Vec::new();
-    let Some(mut probe) = strategy.probe() else { return lines };
-    for view in PointView::all(run) {
-        let readings = probe.read(&view);
+/// What the rules of a stack read after each step up to its stop: a line for each number that is read.
+fn series(strategy: &Arc<dyn Strategy>, stack: usize, run: &Run, steps: usize) -> Vec<Series> {
+    let mut lines: Vec<((RuleName, Cow<'static, str>), Series)> = Vec::new();
+    replay_seen(run, strategy, |view, watch| {
         let step = view.point().step as usize;
         if view.moment() != Moment::AfterTools || step >= steps {
-            continue;
+            return;
         }
-        for (at, reading) in readings.into_iter().enumerate() {
-            if at == lines.len() {
-                let (signal, limit) = (reading.signal.to_owned(), Some(reading.limit));
-                lines.push(Series { stack, signal, limit, values: vec![None; steps] });
-            }
-            lines[at].values[step] = reading.reading.filter(|value| value.is_finite());
+        for reading in watch.readings() {
+            let Some(observed) = reading.observed.filter(|observed| observed.is_finite()) else { continue };
+            let key = (reading.rule, reading.what);
+            let at = lines.iter().position(|(other, _)| *other == key).unwrap_or_else(|| {
+                let line = Series { stack, signal: key.1.to_string(), limit: reading.limit, values: vec![None; steps] };
+                lines.push((key, line));
+                lines.len() - 1
+            });
+            lines[at].1.values[step] = Some(observed);
         }
-    }
-    lines
+    });
+    lines.into_iter().map(|(_, line)| line).collect()
 }
 
 fn story_step(run: &Run, index: usize, told: bool) -> StoryStep {

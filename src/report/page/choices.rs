@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::aggregate::{Row, Summary, Unit};
+use crate::aggregate::{Rows, Summary, Unit};
 use crate::report::Choice;
 use crate::report::first::{Appetite, FirstTable};
 
@@ -31,7 +31,7 @@ pub(super) struct AtTolerance {
 /// other tasks: then a tolerance decides nothing.
 pub(super) fn choices(
     summaries: &[Summary],
-    rows: &[Row],
+    rows: &Rows,
     unit: Unit,
     appetite: Appetite,
     choice: Option<&Choice>,

@@ -18,13 +18,13 @@ use self::shell::Filling;
 use super::first::{Appetite, FirstTable};
 use super::table::{self, Cell, Table, plain_number};
 use super::{Choice, Manifest};
-use crate::aggregate::{FrontierPoint, Label, Row, Summary, Unit};
+use crate::aggregate::{FrontierPoint, Label, Rows, Summary, Unit};
 use crate::explain::Story;
 use crate::stats::{RangeEstimate, cluster_key};
 
 /// All that a page shows.
 pub(super) struct Page<'a> {
-    pub(super) rows: &'a [Row],
+    pub(super) rows: &'a Rows,
     pub(super) summaries: &'a [Summary],
     pub(super) points: &'a [FrontierPoint],
     pub(super) unit: Unit,
