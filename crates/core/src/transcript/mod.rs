@@ -5,6 +5,7 @@ pub mod fingerprint;
 mod outcome;
 pub mod placeholder;
 mod point;
+mod round;
 mod run;
 #[doc(hidden)]
 pub mod sketch;
@@ -20,6 +21,7 @@ pub use fingerprint::{Fingerprint, Identity};
 pub use outcome::{EndCause, Outcome, OutcomeSource, Secured};
 pub use placeholder::{JUDGE_TAKEN_OUT, PLAN_TAKEN_OUT, TOLD_COMMAND, is_public_name};
 pub use point::{Moment, Point};
+pub use round::{INTERRUPTED, Origin, PromptedBy, Round, RoundEnd};
 pub use run::{Draft, Grade, Header, Run};
 pub use spend::Spend;
 pub use step::Step;

@@ -155,6 +155,7 @@ impl<'c> Ledger<'c> {
 
     /// Makes the run's id unique in the corpus, and joins its label.
     fn name(&mut self, run: &mut Run, file: &FileName) {
+        run.header.file = Some(file.path.clone());
         let native = std::mem::take(&mut run.header.run_id);
         let print = |name: &str| xxhash_rust::xxh3::xxh3_64(name.as_bytes());
         run.header.run_id = if self.ids.insert(print(&native)) {

@@ -139,6 +139,7 @@ impl Gathered {
             *self.unknown.entry(kind).or_default() += n;
         }
         self.runs.extend(drafts.into_iter().enumerate().map(|(n, mut draft)| {
+            draft.header.prompted_by = draft.header.prompted_by.max(file.format.prompted_by());
             let Settled { pricing, unknown_zero } = price::settle(&mut draft, options, file.format.counts_by_turn());
             let run = Run::new(draft);
             let checked = (options.detail != Detail::Counts).then(|| Checked::of(&run));

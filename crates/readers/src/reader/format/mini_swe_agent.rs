@@ -123,6 +123,10 @@ impl Format for MiniSweAgent {
         true
     }
 
+    fn prompted_by(&self) -> crate::transcript::PromptedBy {
+        crate::transcript::PromptedBy::Program
+    }
+
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let wire: Wire<'_> = match record.parse() {
             Ok(wire) => wire,

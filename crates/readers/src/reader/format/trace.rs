@@ -13,8 +13,8 @@ use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::{labels, openai};
 use crate::transcript::{
-    Checkpoint, Draft, EndCause, Event, Grade, Header, Json, JudgeReply, Lane, Message, Metrics, Note, Outcome,
-    OutcomeSource, Usage,
+    Checkpoint, Draft, EndCause, Event, Grade, Header, Json, JudgeReply, Lane, Message, Metrics, Note, Origin,
+    Outcome, OutcomeSource, Usage,
 };
 
 pub use write::write;
@@ -43,6 +43,7 @@ fields! {
         ts = "ts",
         model = "model",
         lane = "lane",
+        origin = "origin",
         reasoning = "reasoning",
         finish_reason = "finish_reason",
         invalid_call = "invalid_call",
@@ -191,6 +192,7 @@ fn begin(line: &Line<'_>, text: &str, record: &Record<'_>, out: &mut Reading<'_>
         ended_at: out.instant(line.ended_at, "ended_at"),
         meta: line.meta.and_then(json::kept),
         redacted: out.flag(line.redacted, "redacted").unwrap_or(false),
+        ..Header::default()
     };
     Draft { header, ..Draft::default() }
 }
@@ -244,6 +246,7 @@ fn message(line: &Line<'_>, text: &str, out: &mut Reading<'_>) -> Option<Message
     };
     let mut message = Message::new(role);
     message.lane = lane(line.lane, out);
+    message.origin = out.string(line.origin, "origin").and_then(|name| Origin::named(&name)).unwrap_or_default();
     message.content = out.content(line.content, "content");
     message.reasoning = out.content(line.reasoning, "reasoning");
     message.tool_calls = openai::tool_calls(line.tool_calls.as_ref(), out);
