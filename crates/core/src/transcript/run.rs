@@ -29,6 +29,10 @@ pub struct Header {
     pub totals: Option<Totals>,
     /// Native configuration worth keeping (limits, seeds), as a JSON object.
     pub meta: Option<super::Json>,
+    /// Who prompts in it.
+    pub prompted_by: super::PromptedBy,
+    /// The file it was read from, as the user gave it.
+    pub file: Option<String>,
     /// Its texts are taken out: placeholders tell which are equal and how long they were, and no more.
     pub redacted: bool,
 }
@@ -93,6 +97,11 @@ impl Run {
     /// The steps, in order.
     pub fn steps(&self) -> &[Step] {
         self.layout.steps()
+    }
+
+    /// The rounds, in order: what each prompt led to.
+    pub fn rounds(&self) -> Vec<super::Round> {
+        super::Round::all(self)
     }
 
     /// The points, in order. A recording that ends with something to answer (tool results, a user's

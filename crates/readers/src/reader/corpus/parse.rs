@@ -145,6 +145,7 @@ impl Gathered {
             *self.unknown.entry(kind).or_default() += n;
         }
         self.runs.extend(drafts.into_iter().enumerate().map(|(n, mut draft)| {
+            draft.header.prompted_by = draft.header.prompted_by.max(file.format.prompted_by());
             join_report(&mut draft, record);
             let Settled { pricing, unknown_zero } = price::settle(&mut draft, options, file.format.counts_by_turn());
             let run = Run::new(draft);
