@@ -38,7 +38,7 @@ pub enum Entry {
     /// Rules of one's own.
     Own(Arc<Stack>),
     /// A system or preset by name.
-    Use(Use),
+    Use(Box<Use>),
 }
 
 impl Entry {
@@ -275,7 +275,7 @@ fn read_use(fields: &Fields<'_>, name: Read<Option<String>>, places: &mut Places
         Some(profile) => format!("{system} ({profile})"),
         None => system.clone(),
     });
-    Ok(Entry::Use(Use { name, system, profile, config, set, places: Places::default() }))
+    Ok(Entry::Use(Box::new(Use { name, system, profile, config, set, places: Places::default() })))
 }
 
 /// Enters where the settings stand, nested ones under dotted paths.
