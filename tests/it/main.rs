@@ -15,7 +15,6 @@ mod convert;
 mod corpora;
 mod desk;
 mod faults;
-mod formats2;
 mod golden;
 mod hostile;
 mod live;
