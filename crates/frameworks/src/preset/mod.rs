@@ -6,7 +6,7 @@
 pub mod frame;
 mod traps;
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use serde_json::{Map, Value};
 
@@ -175,11 +175,11 @@ pub fn find_with_variant(name: &str) -> Option<(&'static Preset, Option<&'static
 }
 
 /// Every preset at its shipped defaults, one strategy for each variant, for `--stacks preset:all`.
-pub fn all_strategies() -> Vec<Box<dyn Strategy>> {
+pub fn all_strategies() -> Vec<Arc<dyn Strategy>> {
     ALL.iter().flat_map(default_strategies).collect()
 }
 
-fn default_strategies(preset: &'static Preset) -> Vec<Box<dyn Strategy>> {
+fn default_strategies(preset: &'static Preset) -> Vec<Arc<dyn Strategy>> {
     let mut variants: Vec<Option<String>> = preset.variants.iter().map(|v| Some(v.name.to_owned())).collect();
     if variants.is_empty() {
         variants.push(None);
@@ -194,7 +194,7 @@ fn default_strategies(preset: &'static Preset) -> Vec<Box<dyn Strategy>> {
             };
             let settings = Settings { variant, ..Settings::default() };
             let strategy = preset.strategy(&name, &settings).ok()?;
-            Some(Box::new(strategy) as Box<dyn Strategy>)
+            Some(Arc::new(strategy) as Arc<dyn Strategy>)
         })
         .collect()
 }
