@@ -252,7 +252,10 @@ const LOG_HEADER: &[&str] = &["eval", "status"];
 /// Why nobody recognises a file.
 fn why_not(probe: &Probe, name: &str) -> String {
     if grades::is_report(name) {
-        return "an outcome report that grades no run read here".to_owned();
+        return match probe.first() {
+            Some(first) if first.has(&["info", "tasks"]) => "what the simulations beside it have in common".to_owned(),
+            _ => "no recording, and no report of outcomes for any run read here".to_owned(),
+        };
     }
     let head: String = probe.head.chars().take(40).collect::<String>().escape_debug().to_string();
     match probe.shape {
