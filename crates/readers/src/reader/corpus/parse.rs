@@ -10,6 +10,7 @@ use crate::reader::copies::ReplyId;
 use crate::reader::format::Layout;
 use crate::reader::forms::{self, Reshape};
 use crate::reader::hygiene::Checked;
+use crate::reader::naming;
 use crate::reader::price::{self, Settled};
 use crate::reader::reading::{FileName, Findings, Of, Places, Reading, Record, Untaken};
 use crate::reader::records::Cut;
@@ -40,6 +41,8 @@ pub(super) struct Found {
     pub(super) pricing: Option<Pricing>,
     /// The recording states a cost of 0 for calls with tokens, which is taken as unknown.
     pub(super) unknown_zero: bool,
+    /// Its outcome stands where the user said.
+    pub(super) named_outcome: bool,
     pub(super) replies: Vec<ReplyId>,
 }
 
@@ -145,12 +148,13 @@ impl Gathered {
             *self.unknown.entry(kind).or_default() += n;
         }
         self.runs.extend(drafts.into_iter().enumerate().map(|(n, mut draft)| {
+            let named_outcome = naming::apply(&mut draft, &record, options);
             join_report(&mut draft, record);
             let Settled { pricing, unknown_zero } = price::settle(&mut draft, options, file.format.counts_by_turn());
             let run = Run::new(draft);
             let checked = (options.detail != Detail::Counts).then(|| Checked::of(&run));
             let spend = Spend::of_run(&run);
-            Found { run, spend, checked, pricing, unknown_zero, replies: replies.remove(&n).unwrap_or_default() }
+            Found { run, spend, checked, pricing, unknown_zero, named_outcome, replies: replies.remove(&n).unwrap_or_default() }
         }));
     }
 }
