@@ -10,7 +10,7 @@ use super::output::Output;
 use crate::catalog::{self, Strategies};
 use crate::diagnostic::{Diagnostic, Diagnostics, Location, Severity, nearest};
 use crate::preset;
-use crate::reader::{Corpus, CorpusReport, Detail, NamedBy, PriceTable, ReadOptions, RecordedCosts};
+use crate::reader::{Corpus, CorpusReport, Detail, NamedBy, PriceTable, ReadOptions, RecordedCosts, SubAgents};
 use crate::report::refuse_half_written;
 use crate::stack::{StackFile, Use};
 use crate::stats::cluster_key;
@@ -70,6 +70,9 @@ pub(super) struct ReadingArgs {
     /// Where the run's id stands, as for `--outcome`.
     #[arg(long = "run", value_name = "FIELD|path:N|PATTERN", value_parser = named_by)]
     pub(super) run_id: Option<NamedBy>,
+    /// Sub-agents are part of their parent's run (`parent`), runs of their own (`own`), or left out (`drop`).
+    #[arg(long, value_name = "own|parent|drop", default_value = "parent")]
+    pub(super) subagents: SubAgents,
     /// End at the first line, run or file that cannot be read.
     #[arg(long)]
     pub(super) strict: bool,
@@ -88,6 +91,7 @@ impl ReadingArgs {
             task: place(self.task.as_deref().filter(|task| *task != "first-message"), "--task")?,
             model: self.model.clone(),
             run: self.run_id.clone(),
+            sub_agents: self.subagents,
             prices: self.prices()?.map(Arc::new),
             recorded_costs: if self.override_costs { RecordedCosts::Overridden } else { RecordedCosts::Trusted },
             free_models: self.free_model.clone(),

@@ -26,6 +26,7 @@ mod node;
 mod openai;
 mod price;
 mod probe;
+mod producers;
 mod reading;
 mod records;
 mod report;
@@ -33,6 +34,7 @@ mod rows;
 mod scan;
 mod source;
 mod spans;
+mod subagents;
 mod time;
 mod turns;
 mod unpack;
@@ -53,6 +55,7 @@ pub use naming::NamedBy;
 pub use price::{NotPriced, Price, PriceTable, PricedModel, Pricing, PricingReport, Unpriced, ZeroCosts};
 pub use probe::{Probe, Shape, Sketch};
 pub use reading::{FileName, Places, Reading, Record};
+pub use subagents::SubAgents;
 pub use report::{CorpusReport, FileRead, Finding, FormatCounts, RunRead, Skipped, tokens};
 
 use crate::diagnostic::Diagnostic;
@@ -114,6 +117,8 @@ pub struct ReadOptions {
     pub model: Option<NamedBy>,
     /// Where the run's id stands.
     pub run: Option<NamedBy>,
+    /// What becomes of sub-agents.
+    pub sub_agents: SubAgents,
     /// Prices to compute costs from where only tokens are recorded.
     pub prices: Option<Arc<PriceTable>>,
     /// What a recorded cost counts for.
@@ -137,6 +142,7 @@ impl Default for ReadOptions {
             task: None,
             model: None,
             run: None,
+            sub_agents: SubAgents::default(),
             prices: None,
             recorded_costs: RecordedCosts::default(),
             free_models: Vec::new(),

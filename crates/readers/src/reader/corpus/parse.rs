@@ -14,6 +14,7 @@ use crate::reader::naming;
 use crate::reader::price::{self, Settled};
 use crate::reader::reading::{FileName, Findings, Of, Places, Reading, Record, Untaken};
 use crate::reader::records::Cut;
+use crate::reader::subagents;
 use crate::reader::{Detail, Finding, Pricing, ReadOptions, Skipped, json};
 use crate::transcript::{Draft, Grade, Outcome, OutcomeSource, Run, Spend};
 
@@ -147,15 +148,19 @@ impl Gathered {
         for (kind, n) in unknown {
             *self.unknown.entry(kind).or_default() += n;
         }
-        self.runs.extend(drafts.into_iter().enumerate().map(|(n, mut draft)| {
+        for (n, mut draft) in drafts.into_iter().enumerate() {
             let named_outcome = naming::apply(&mut draft, &record, options);
             join_report(&mut draft, record);
             let Settled { pricing, unknown_zero } = price::settle(&mut draft, options, file.format.counts_by_turn());
-            let run = Run::new(draft);
-            let checked = (options.detail != Detail::Counts).then(|| Checked::of(&run));
-            let spend = Spend::of_run(&run);
-            Found { run, spend, checked, pricing, unknown_zero, named_outcome, replies: replies.remove(&n).unwrap_or_default() }
-        }));
+            let replies = replies.remove(&n).unwrap_or_default();
+            for (draft, replies) in subagents::apart(draft, replies, options.sub_agents) {
+                let run = Run::new(draft);
+                let checked = (options.detail != Detail::Counts).then(|| Checked::of(&run));
+                let spend = Spend::of_run(&run);
+                let pricing = pricing.clone();
+                self.runs.push(Found { run, spend, checked, pricing, unknown_zero, named_outcome, replies });
+            }
+        }
     }
 }
 

@@ -291,7 +291,7 @@ impl History {
             return;
         }
         let mut unseen = Message::new(Role::Assistant);
-        (unseen.lane, unseen.usage) = (Lane::Side(name.into()), Some(grown));
+        (unseen.lane, unseen.usage) = (Lane::Side(format!("unseen {name}").into()), Some(grown));
         self.events.push(Event::Message(unseen));
     }
 
