@@ -105,8 +105,6 @@ pub(super) struct Compared {
     pub(super) rows: Vec<Row>,
     pub(super) firings: Vec<Firing>,
     pub(super) stacks: Vec<StackInfo>,
-    /// Files, folders, archives and members that could not be read, or not to their end.
-    pub(super) unreadable: u64,
 }
 
 /// Replays the corpus under the stacks.
@@ -122,7 +120,7 @@ pub(super) fn compare(
     }
     let comparison = Comparison::new(&strategies, assumptions.assumptions());
     let (mut rows, mut firings) = (Vec::new(), Vec::new());
-    let report = corpus.process(
+    corpus.process(
         output,
         |run| comparison.rows_of(&run),
         |(more_rows, more_firings)| {
@@ -130,7 +128,7 @@ pub(super) fn compare(
             firings.extend(more_firings);
         },
     )?;
-    Ok(Compared { rows, firings, stacks: comparison.infos().to_vec(), unreadable: report.unreadable })
+    Ok(Compared { rows, firings, stacks: comparison.infos().to_vec() })
 }
 
 /// `whenstop compare`.
@@ -144,7 +142,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         return Err(Failure::usage(Diagnostic::new(Location::default(), format!("no stack `{name}`"), help)));
     }
     let assumptions = args.assumptions.assumptions().names();
-    let Compared { rows, mut firings, stacks, .. } = compared;
+    let Compared { rows, mut firings, stacks } = compared;
     let parts = parts(rows, &args.split)?;
     if args.split.split != SplitPart::None {
         let reported: BTreeSet<Label> = parts.reported.iter().map(|row| row.run_id.clone()).collect();

@@ -11,13 +11,13 @@ mod corpus;
 mod exit;
 mod explain;
 mod failure;
+mod gate;
 mod inputs;
 mod labels;
 mod lint;
 mod output;
 mod rules;
 mod schema;
-mod snapshot;
 mod sweep;
 mod synth;
 mod texts;
@@ -80,11 +80,11 @@ enum Command {
     /// Find dead and unreachable rules and unit traps in a stack file.
     Lint(lint::Args),
     /// Write the stop points of a comparison as a snapshot to be reviewed and committed.
-    Accept(snapshot::AcceptArgs),
+    Accept(gate::AcceptArgs),
     /// Compare stop points with a snapshot and hold gates; exits 100 when either fails.
-    Check(snapshot::CheckArgs),
-    /// Show how stop points differ from a snapshot, without judging.
-    Diff(snapshot::DiffArgs),
+    Check(gate::CheckArgs),
+    /// What changed between two snapshots, stack files or corpora, or since a snapshot; judges nothing.
+    Diff(gate::DiffArgs),
     /// Golden tables of decisions against the systems and presets that should reproduce them.
     Conformance(conformance::Args),
     /// Print the JSON Schema of an own format.
@@ -157,9 +157,9 @@ pub fn run(cli: Cli) -> Exit {
         Some(Command::Rules(args)) => rules::run(&args, &output),
         Some(Command::Labels(args)) => labels::run(&args, &output),
         Some(Command::Lint(args)) => lint::run(&args, &output),
-        Some(Command::Accept(args)) => snapshot::accept(&args, &output),
-        Some(Command::Check(args)) => snapshot::check(&args, &output),
-        Some(Command::Diff(args)) => snapshot::diff(&args, &output),
+        Some(Command::Accept(args)) => gate::accept(&args, &output),
+        Some(Command::Check(args)) => gate::check(&args, &output),
+        Some(Command::Diff(args)) => gate::diff(&args, &output),
         Some(Command::Conformance(args)) => conformance::run(&args, &output),
         Some(Command::Schema(args)) => schema::run(&args, &output),
         Some(Command::Completions(args)) => completions::run(&args, &output),

@@ -16,5 +16,5 @@ pub use csv_style::CsvStyle;
 pub use files::{read_rows, write_atomically, write_rows};
 pub use first::{Appetite, FirstTable};
 pub use folder::{INCOMPLETE, Lock, refuse_half_written, write_folder};
-pub use markdown::page;
+pub use markdown::{code, page};
 pub use publication::{Manifest, ManifestStack, Publication, Saved, read_saved};
