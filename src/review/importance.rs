@@ -47,30 +47,9 @@ impl Importance {
         }
     }
 
-    /// What the stack does now, as a sentence goes on after its name; `many` for several runs.
-    pub fn sentence(self) -> &'static str {
-        match self {
-            Self::Kill => "kills a success it let be",
-            Self::Missed => "lets a failure run on that it stopped",
-            Self::Kept => "lets a success be that it killed",
-            Self::Caught => "stops a failure that it let run on",
-            Self::Verdict => "has another verdict",
-            Self::Moved => "stops elsewhere, with the same verdict",
-            Self::Rule => "stops there by another rule",
-        }
-    }
-
-    /// The same of several runs.
-    pub fn plural(self) -> &'static str {
-        match self {
-            Self::Kill => "successes killed that were let be",
-            Self::Missed => "failures run on that were stopped",
-            Self::Kept => "successes let be that were killed",
-            Self::Caught => "failures stopped that ran on",
-            Self::Verdict => "with another verdict",
-            Self::Moved => "stopped elsewhere, with the same verdict",
-            Self::Rule => "stopped there by another rule",
-        }
+    /// Are they told in full? A stop at the same point with the same verdict is counted only.
+    pub(super) fn matters(self) -> bool {
+        self != Self::Rule
     }
 }
 
@@ -101,10 +80,10 @@ pub struct Group {
     pub rule_before: Option<String>,
     /// The rule now.
     pub rule_now: Option<String>,
-    /// The verdict before.
-    pub verdict_before: String,
+    /// The verdict before; `None` where it did not change.
+    pub verdict_before: Option<String>,
     /// The verdict now.
-    pub verdict_now: String,
+    pub verdict_now: Option<String>,
     /// Where the stop went.
     pub point: Shift,
     /// The runs, the most important first.
@@ -137,45 +116,59 @@ impl Shift {
             _ => Self::SameStep,
         }
     }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Earlier => "earlier",
-            Self::Later => "later",
-            Self::SameStep => "at the same step",
-            Self::New => "where they ran to the end",
-            Self::Gone => "now to the end",
-        }
-    }
 }
 
 impl Group {
-    /// The group in one sentence: how many, what it means, by which rule, where.
+    /// The group in one sentence: how many, what it means, by which rule.
     pub fn sentence(&self) -> String {
         let n = self.runs.len();
-        let meaning = if n == 1 {
-            format!("`{}` {}", self.stack, self.importance.sentence())
-        } else {
-            format!("`{}`: {n} {}", self.stack, self.importance.plural())
+        let meaning = if n == 1 { self.of_one().to_owned() } else { self.of_many(n) };
+        let colon = if n == 1 { "" } else { ":" };
+        let verdict = match (&self.verdict_before, &self.verdict_now) {
+            (Some(before), Some(now)) if self.importance == Importance::Verdict => format!(": {now}, was {before}"),
+            _ => String::new(),
         };
         let rule = match (&self.rule_before, &self.rule_now) {
-            (Some(before), Some(now)) if before == now => format!("by `{now}`"),
-            (Some(before), Some(now)) => format!("by `{now}`, not `{before}`"),
-            (None, Some(now)) => format!("by `{now}`"),
-            (Some(before), None) => format!("not by `{before}`"),
+            (Some(before), Some(now)) if before != now => format!(", by `{now}` (was `{before}`)"),
+            (_, Some(now)) => format!(", by `{now}`"),
+            (Some(before), None) => format!(", not by `{before}` any more"),
             (None, None) => String::new(),
         };
-        let place = match (self.point, self.importance) {
-            (Shift::New, Importance::Kill | Importance::Caught) => String::new(),
-            (Shift::Gone, Importance::Missed | Importance::Kept) => String::new(),
-            (shift, _) => format!(", {}", shift.name()),
-        };
-        let verdict = if self.importance == Importance::Verdict {
-            format!(": {}, was {}", self.verdict_now, self.verdict_before)
-        } else {
-            String::new()
-        };
-        format!("{meaning} {rule}{place}{verdict} ({})", super::listed(&self.runs))
+        format!("`{}`{colon} {meaning}{verdict}{rule}: {}", self.stack, super::listed(&self.runs))
+    }
+
+    /// What the stack does with one run, as a sentence goes on after its name.
+    fn of_one(&self) -> &'static str {
+        match (self.importance, self.point) {
+            (Importance::Kill, _) => "kills a success it let be",
+            (Importance::Missed, _) => "lets a failure run on that it stopped",
+            (Importance::Kept, _) => "lets a success be that it killed",
+            (Importance::Caught, _) => "stops a failure that it let run on",
+            (Importance::Verdict, _) => "has another verdict on a run",
+            (Importance::Moved, Shift::Earlier) => "stops a run earlier, with the same verdict",
+            (Importance::Moved, Shift::Later) => "stops a run later, with the same verdict",
+            (Importance::Moved, Shift::New) => "stops a run that went on to its end, with the same verdict",
+            (Importance::Moved, Shift::Gone) => "lets a run go on to its end, with the same verdict",
+            (Importance::Moved, Shift::SameStep) => "stops a run elsewhere in the same step",
+            (Importance::Rule, _) => "stops a run where it did, by another rule",
+        }
+    }
+
+    /// The same of several.
+    fn of_many(&self, n: usize) -> String {
+        match (self.importance, self.point) {
+            (Importance::Kill, _) => format!("{n} successes are killed that were let be"),
+            (Importance::Missed, _) => format!("{n} failures run on that were stopped"),
+            (Importance::Kept, _) => format!("{n} successes are let be that were killed"),
+            (Importance::Caught, _) => format!("{n} failures are stopped that ran on"),
+            (Importance::Verdict, _) => format!("{n} runs have another verdict"),
+            (Importance::Moved, Shift::Earlier) => format!("{n} runs stop earlier, with the same verdict"),
+            (Importance::Moved, Shift::Later) => format!("{n} runs stop later, with the same verdict"),
+            (Importance::Moved, Shift::New) => format!("{n} runs stop that went on to their end, with the same verdict"),
+            (Importance::Moved, Shift::Gone) => format!("{n} runs go on to their end, with the same verdict"),
+            (Importance::Moved, Shift::SameStep) => format!("{n} runs stop elsewhere in the same step"),
+            (Importance::Rule, _) => format!("{n} runs stop where they did, by another rule"),
+        }
     }
 }
 
@@ -188,20 +181,21 @@ pub(super) fn groups(changes: &[Changed]) -> Vec<Group> {
             change.importance,
             &change.stack,
             (&before.rule, &now.rule),
-            (&before.verdict, &now.verdict),
+            // Runs that keep theirs may have any verdict.
+            (before.verdict != now.verdict).then_some((&before.verdict, &now.verdict)),
             Shift::of(before, now),
         );
         groups.entry(key).or_default().push(change.run.clone());
     }
     let mut groups: Vec<Group> = groups
         .into_iter()
-        .map(|((importance, stack, (rule_before, rule_now), (verdict_before, verdict_now), point), runs)| Group {
+        .map(|((importance, stack, (rule_before, rule_now), verdicts, point), runs)| Group {
             importance,
             stack: stack.clone(),
             rule_before: rule_before.clone(),
             rule_now: rule_now.clone(),
-            verdict_before: verdict_before.clone(),
-            verdict_now: verdict_now.clone(),
+            verdict_before: verdicts.map(|(before, _)| before.clone()),
+            verdict_now: verdicts.map(|(_, now)| now.clone()),
             point,
             runs,
         })

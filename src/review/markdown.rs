@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Changed, Checked, Finding, Review, TOLD, net_effect};
+use super::{Changed, Checked, Finding, Review, net_effect};
 use crate::diagnostic::one_line;
 use crate::report::{code, page};
 
@@ -92,12 +92,12 @@ fn changes(review: &Review, text: &mut String) {
 
 /// The changes that matter most, with the words around each stop. Those stand between fences, where nothing is markup.
 fn in_full(review: &Review, text: &mut String) {
-    if review.changes.is_empty() {
+    let told = review.in_full();
+    if told.is_empty() {
         return;
     }
-    let told = review.changes.len().min(TOLD);
-    let _ = writeln!(text, "#### {}\n", super::told_title(told, review.changes.len()));
-    for change in &review.changes[..told] {
+    let _ = writeln!(text, "#### {}\n", super::told_title(told.len(), review.changes.len()));
+    for change in told {
         told_change(change, text);
     }
 }

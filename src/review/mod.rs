@@ -160,6 +160,13 @@ impl Review {
             || self.stacks.iter().any(|stack| matches!(stack.state, State::New | State::Gone))
     }
 
+    /// The changes that are told in full: the most important, up to [`TOLD`]. Those at the same point and with the same
+    /// verdict are counted only.
+    pub fn in_full(&self) -> &[Changed] {
+        let mattering = self.changes.iter().take_while(|change| change.importance.matters()).count();
+        &self.changes[..mattering.min(TOLD)]
+    }
+
     /// How many stop points changed, in words.
     pub fn sentence(&self) -> String {
         let n = match self.changes.len() {
@@ -224,7 +231,8 @@ impl CorpusChange {
 /// What stands over the runs that are told in full.
 pub(crate) fn told_title(told: usize, all: usize) -> String {
     match (told, all) {
-        (1, 1) => "The changed run".to_owned(),
+        (1, 1) => "The change in full".to_owned(),
+        (1, all) => format!("The one of {all} changes that matters most"),
         (told, all) if told == all => format!("The {all} changes in full"),
         (told, all) => format!("The {told} of {all} changes that matter most"),
     }

@@ -3,7 +3,7 @@
 use crate::cli::failure::Failure;
 use crate::cli::output::{Format, Output};
 use crate::diagnostic::one_line;
-use crate::review::{Changed, Checked, Review, TOLD, listed, net_effect, told_title};
+use crate::review::{Changed, Checked, Review, listed, net_effect, told_title};
 
 /// Groups that are listed.
 const GROUPS: usize = 12;
@@ -17,6 +17,7 @@ pub(super) fn checked(checked: &Checked, all: bool, output: &Output) -> Result<(
         review(told, all, output)?;
     }
     if checked.review.as_ref().is_some_and(Review::has_changes) {
+        output.data("\n");
         output.paragraph("if that is meant: `whenstop accept`, review the snapshot, and commit it");
     }
     for gate in &checked.gates {
@@ -25,17 +26,21 @@ pub(super) fn checked(checked: &Checked, all: bool, output: &Output) -> Result<(
         let of = if result.gate.contains(':') { String::new() } else { format!("{}: ", result.stack) };
         output.paragraph(&format!("gate {}: {word}: {of}{}", result.gate, result.why));
     }
+    output.paragraph(&checked.sentence());
     Ok(())
 }
 
 /// What changed. `all` tells every changed run, a line each.
 pub(super) fn review(review: &Review, all: bool, output: &Output) -> Result<(), Failure> {
-    for notice in review.notices() {
-        output.paragraph(&notice);
+    let notices = review.notices();
+    for notice in &notices {
+        output.paragraph(notice);
     }
     let effect = net_effect(review);
     if !effect.rows.is_empty() {
-        output.data("\n");
+        if !notices.is_empty() {
+            output.data("\n");
+        }
         output.table(&effect, Format::Table)?;
         let same = review.unchanged();
         if !same.is_empty() {
@@ -52,17 +57,16 @@ pub(super) fn review(review: &Review, all: bool, output: &Output) -> Result<(), 
         let runs: usize = more.iter().map(|group| group.runs.len()).sum();
         output.data(&format!("- and {} more kinds of change, of {runs} stop points\n", more.len()));
     }
-    if review.changes.is_empty() {
-        return Ok(());
+    let told = if all { &review.changes[..] } else { review.in_full() };
+    if !told.is_empty() {
+        output.data(&format!("\n{}:\n", told_title(told.len(), review.changes.len())));
     }
-    let told = if all { review.changes.len() } else { review.changes.len().min(TOLD) };
-    output.data(&format!("\n{}:\n", told_title(told, review.changes.len())));
-    for change in &review.changes[..told] {
+    for change in told {
         tell(change, output);
     }
-    let rest = review.changes.len() - told;
+    let rest = review.changes.len() - told.len();
     if rest > 0 {
-        output.data(&format!("\n{rest} more: `--all` tells them, `--format json` has them all\n"));
+        output.data(&format!("\n{rest} more changes: `--all` tells them, `--format json` has them all\n"));
     }
     Ok(())
 }
