@@ -97,7 +97,29 @@ pub(super) struct ReportArgs {
     all: bool,
     /// How the table is printed.
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: ReportShown,
+    /// With `--format pr`: the stack that is shipped; by default the one the others were compared with.
+    #[arg(long, value_name = "STACK")]
+    default: Option<String>,
+    /// With `--format pr`: the stack that is proposed instead; by default the only other one.
+    #[arg(long, value_name = "STACK")]
+    proposed: Option<String>,
+}
+
+/// How saved results are printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum ReportShown {
+    /// Columns for a terminal.
+    #[default]
+    Table,
+    /// One JSON document.
+    Json,
+    /// CSV with a header line.
+    Csv,
+    /// A Markdown table.
+    Md,
+    /// Evidence for a pull request elsewhere: default against proposed, in Markdown, with bounds.
+    Pr,
 }
 
 /// Rows and firings of a corpus under the strategies asked for.
@@ -172,8 +194,21 @@ pub(super) fn run_report(args: &ReportArgs, output: &Output) -> Result<Exit, Fai
         all: args.all,
     };
     let publication = Publication::from_rows(rows, firings, manifest).with_appetite(appetite);
+    let format = match args.format {
+        ReportShown::Table => Format::Table,
+        ReportShown::Json => Format::Json,
+        ReportShown::Csv => Format::Csv,
+        ReportShown::Md => Format::Md,
+        ReportShown::Pr => {
+            let summaries = publication.summaries().map_err(|error| Failure::internal(&error))?;
+            let (default, proposed) = (args.default.as_deref(), args.proposed.as_deref());
+            let text = publication.evidence(&summaries, default, proposed).map_err(Failure::usage)?;
+            output.bytes(text.as_bytes());
+            return Ok(Exit::Done);
+        }
+    };
     let out = args.out.as_deref().unwrap_or(&args.rows);
-    show(&publication, args.format, Some(out), output)
+    show(&publication, format, Some(out), output)
 }
 
 /// Without a command: the bundled stacks on the bundled recordings.

@@ -2,6 +2,7 @@
 
 mod choice;
 mod csv_style;
+mod evidence;
 pub mod figure;
 mod files;
 mod first;

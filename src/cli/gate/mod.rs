@@ -12,6 +12,7 @@ mod told;
 pub(super) use accept::{AcceptArgs, accept};
 pub(super) use check::{CheckArgs, check};
 pub(super) use diff::{DiffArgs, diff};
+pub(super) use replayed::replayed;
 pub(super) use reports::{ReportFormat, lint_report};
 
 use std::path::Path;

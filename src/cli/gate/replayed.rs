@@ -18,21 +18,21 @@ use crate::transcript::{Fingerprint, Run};
 use crate::verdict::Assumptions;
 
 /// What a corpus came to under some stacks.
-pub(super) struct Replayed {
-    pub(super) rows: Vec<Row>,
-    pub(super) firings: Vec<Firing>,
-    pub(super) stacks: Vec<StackInfo>,
-    pub(super) snapshot: Snapshot,
+pub(in crate::cli) struct Replayed {
+    pub(in crate::cli) rows: Vec<Row>,
+    pub(in crate::cli) firings: Vec<Firing>,
+    pub(in crate::cli) stacks: Vec<StackInfo>,
+    pub(in crate::cli) snapshot: Snapshot,
     /// By stack and run: where the stop is not the one before.
-    pub(super) words: BTreeMap<(String, String), Words>,
+    pub(in crate::cli) words: BTreeMap<(String, String), Words>,
     /// Where each stack is written.
-    pub(super) places: Places,
+    pub(in crate::cli) places: Places,
     /// Inputs that could not be read, or not to their end.
-    pub(super) unreadable: u64,
+    pub(in crate::cli) unreadable: u64,
 }
 
 /// Replays the corpus under the stacks, of these names where some are given. `before` is what the stops are held against.
-pub(super) fn replayed(
+pub(in crate::cli) fn replayed(
     corpus: &CorpusArgs,
     stacks: &StackArgs,
     only: &[String],
