@@ -10,7 +10,7 @@ use super::failure::Failure;
 use super::inputs::{AssumptionArgs, CorpusArgs, LabelErrorArgs, ReadingArgs, StackArgs};
 use super::output::{Format, Output};
 use super::sweep::{SplitArgs, SplitPart, parts, share};
-use crate::aggregate::{Firing, Label, Row};
+use crate::aggregate::{Firings, FiringsBuilder, Label, RowView, Rows, RowsBuilder};
 use crate::compare::{Comparison, StackInfo};
 use crate::diagnostic::{Diagnostic, Location, nearest};
 use crate::report::{Appetite, Publication, Saved, read_saved, table};
@@ -124,8 +124,8 @@ enum ReportShown {
 
 /// Rows and firings of a corpus under the strategies asked for.
 pub(super) struct Compared {
-    pub(super) rows: Vec<Row>,
-    pub(super) firings: Vec<Firing>,
+    pub(super) rows: Rows,
+    pub(super) firings: Firings,
     pub(super) stacks: Vec<StackInfo>,
 }
 
@@ -141,7 +141,7 @@ pub(super) fn compare(
         return Err(Failure::nothing("no stack to compare", "name one with `--stacks`"));
     }
     let comparison = Comparison::new(&strategies, assumptions.assumptions());
-    let (mut rows, mut firings) = (Vec::new(), Vec::new());
+    let (mut rows, mut firings) = (RowsBuilder::default(), FiringsBuilder::default());
     corpus.process(
         output,
         |run| comparison.rows_of(&run),
@@ -150,6 +150,7 @@ pub(super) fn compare(
             firings.extend(more_firings);
         },
     )?;
+    let (rows, firings) = (rows.finish(), firings.finish());
     Ok(Compared { rows, firings, stacks: comparison.infos().to_vec() })
 }
 
@@ -167,8 +168,8 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let Compared { rows, mut firings, stacks } = compared;
     let parts = parts(rows, &args.split)?;
     if args.split.split != SplitPart::None {
-        let reported: BTreeSet<Label> = parts.reported.iter().map(|row| row.run_id.clone()).collect();
-        firings.retain(|firing| reported.contains(&firing.run_id));
+        let reported: BTreeSet<&Label> = parts.reported.iter().map(RowView::run_id).collect();
+        firings = firings.filtered(|firing| reported.contains(&firing.run_id));
     }
     let mut publication = Publication::new(parts.reported, firings, stacks, args.baseline.as_deref(), &assumptions)
         .with_label_errors(args.errors.rates())
@@ -176,8 +177,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         .with_appetite(args.appetite.appetite());
     if args.split.split != SplitPart::None {
         let choice = args.split.choice(args.appetite.max_fes);
-        publication =
-            publication.with_choice(choice, parts.other.as_deref()).map_err(|error| Failure::internal(&error))?;
+        publication = publication.with_choice(choice, parts.other.as_ref());
     }
     show(&publication, args.format, args.out.as_deref(), output)
 }
@@ -200,7 +200,7 @@ pub(super) fn run_report(args: &ReportArgs, output: &Output) -> Result<Exit, Fai
         ReportShown::Csv => Format::Csv,
         ReportShown::Md => Format::Md,
         ReportShown::Pr => {
-            let summaries = publication.summaries().map_err(|error| Failure::internal(&error))?;
+            let summaries = publication.summaries();
             let (default, proposed) = (args.default.as_deref(), args.proposed.as_deref());
             let text = publication.evidence(&summaries, default, proposed).map_err(Failure::usage)?;
             output.bytes(text.as_bytes());
@@ -232,7 +232,7 @@ fn bundled(name: &str) -> Result<PathBuf, Failure> {
 }
 
 fn show(publication: &Publication, format: Format, out: Option<&Path>, output: &Output) -> Result<Exit, Failure> {
-    let summaries = publication.summaries().map_err(|error| Failure::internal(&error))?;
+    let summaries = publication.summaries();
     if let Some(out) = out {
         publication.write(&summaries, out, output.csv_style()).map_err(Failure::input)?;
     }

@@ -42,8 +42,10 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         None => &whole,
         Some(name) => whole.find_subcommand(name).ok_or_else(|| {
             let known: Vec<&str> = whole.get_subcommands().map(clap::Command::get_name).collect();
-            let help = nearest(name, known.iter().copied())
-                .map_or_else(|| format!("the commands are {}", known.join(", ")), |near| format!("did you mean `{near}`?"));
+            let help = nearest(name, known.iter().copied()).map_or_else(
+                || format!("the commands are {}", known.join(", ")),
+                |near| format!("did you mean `{near}`?"),
+            );
             Failure::usage(Diagnostic::new(Location::default(), format!("no command is called `{name}`"), help))
         })?,
     };

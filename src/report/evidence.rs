@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use super::Manifest;
 use super::markdown::{cell, code, page};
 use super::table::{digits, join};
-use crate::aggregate::{Difference, Row, Summary, Unit, by_stack, pairs};
+use crate::aggregate::{Difference, Label, RowView, Rows, Summary, Unit, by_stack, pairs};
 use crate::stats::RangeEstimate;
 
 /// Rules that are named; a framework may have dozens.
@@ -17,7 +17,7 @@ const NAMED: usize = 6;
 
 /// The block: `default` against `proposed`, of the rows of a comparison.
 pub(super) fn evidence(
-    rows: &[Row],
+    rows: &Rows,
     manifest: &Manifest,
     (default, proposed): (&Summary, &Summary),
     unit: Unit,
@@ -76,10 +76,7 @@ fn lines(unit: Unit) -> Vec<(String, Box<dyn Fn(&Summary) -> String>)> {
         ("runs stopped early".to_owned(), Box::new(stopped)),
         ("**successes killed**".to_owned(), with(killed, Summary::fes_rate)),
         ("failures stopped".to_owned(), share(|summary| summary.estimates.stop_recall)),
-        (
-            format!("{} saved", unit.noun()),
-            Box::new(move |summary: &Summary| told(&summary.ratios_in(unit).useful)),
-        ),
+        (format!("{} saved", unit.noun()), Box::new(move |summary: &Summary| told(&summary.ratios_in(unit).useful))),
         (
             "cost of a success, against no stopping".to_owned(),
             Box::new(move |summary: &Summary| {
@@ -110,7 +107,7 @@ fn told(range: &RangeEstimate) -> String {
 }
 
 /// What the proposal changes, with what is known of the differences.
-fn sentence(rows: &[Row], default: &Summary, proposed: &Summary, unit: Unit) -> String {
+fn sentence(rows: &Rows, default: &Summary, proposed: &Summary, unit: Unit) -> String {
     let mut groups = by_stack(rows);
     groups.retain(|group| group.stack == default.stack || group.stack == proposed.stack);
     let pair = pairs(&groups, &default.stack, unit).into_iter().next();
@@ -151,18 +148,19 @@ fn sentence(rows: &[Row], default: &Summary, proposed: &Summary, unit: Unit) -> 
 }
 
 /// Whose runs they are: models and suites.
-fn made_of(rows: &[Row]) -> String {
-    let named = |of: fn(&Row) -> Option<&str>| -> Option<String> {
-        let names: std::collections::BTreeSet<&str> = rows.iter().filter_map(of).collect();
+fn made_of(rows: &Rows) -> String {
+    let named = |of: for<'r> fn(RowView<'r>) -> Option<&'r Label>| -> Option<String> {
+        let names: std::collections::BTreeSet<&str> = rows.iter().filter_map(of).map(|name| &**name).collect();
         let shown: Vec<String> = names.iter().take(NAMED).map(|name| code(name)).collect();
         let more = names.len().saturating_sub(NAMED);
-        (!shown.is_empty()).then(|| if more > 0 { format!("{} and {more} more", shown.join(", ")) } else { join(&shown) })
+        (!shown.is_empty())
+            .then(|| if more > 0 { format!("{} and {more} more", shown.join(", ")) } else { join(&shown) })
     };
     let mut text = String::new();
-    if let Some(models) = named(|row| row.model.as_deref()) {
+    if let Some(models) = named(|row| row.model()) {
         let _ = write!(text, "; models {models}");
     }
-    if let Some(suites) = named(|row| row.suite.as_deref()) {
+    if let Some(suites) = named(|row| row.suite()) {
         let _ = write!(text, "; suites {suites}");
     }
     text

@@ -14,9 +14,9 @@ use super::further;
 use super::table::{self, Table};
 use super::{CsvStyle, Lock, markdown, read_rows, write_atomically, write_folder, write_rows};
 use crate::aggregate::{
-    BudgetCurve, Firing, FrontierPoint, Group, Label, LostSuccess, REFERENCE, Row, SEED, Summary, Unit, budget_curves,
-    by_stack, by_stratum, frontier, frontier_spread, frontier_volume, pairs, price_lost_successes, rule_shares,
-    summarise, unit_of,
+    BudgetCurve, Firing, Firings, FrontierPoint, Group, Label, LostSuccess, REFERENCE, Row, Rows, SEED, Summary, Unit,
+    budget_curves, by_stack, by_stratum, frontier, frontier_spread, frontier_volume, pairs, price_lost_successes,
+    rule_shares, summarise, unit_of,
 };
 use crate::compare::StackInfo;
 use crate::diagnostic::{Diagnostic, Location, nearest};
@@ -93,8 +93,8 @@ struct Tables {
 
 /// A comparison, ready to be shown and written.
 pub struct Publication {
-    rows: Vec<Row>,
-    firings: Vec<Firing>,
+    rows: Rows,
+    firings: Firings,
     manifest: Manifest,
     unit: Unit,
     all: bool,
@@ -104,8 +104,8 @@ impl Publication {
     /// From a comparison just made.
     /// `baseline` is the stack the others are compared with; by default the first.
     pub fn new(
-        rows: Vec<Row>,
-        firings: Vec<Firing>,
+        rows: Rows,
+        firings: Firings,
         stacks: Vec<StackInfo>,
         baseline: Option<&str>,
         assumptions: &[&str],
@@ -133,7 +133,7 @@ impl Publication {
     }
 
     /// From saved rows.
-    pub fn from_rows(rows: Vec<Row>, firings: Vec<Firing>, manifest: Manifest) -> Self {
+    pub fn from_rows(rows: Rows, firings: Firings, manifest: Manifest) -> Self {
         Self { unit: unit_of(&rows), rows, firings, manifest, all: false }
     }
 
@@ -174,14 +174,14 @@ impl Publication {
 
     /// The same as one part of the tasks: `choice` says how they were split, and is made on `dev`, or on these rows where
     /// they are the dev part themselves.
-    pub fn with_choice(mut self, choice: Choice, dev: Option<&[Row]>) -> Result<Self, polars::error::PolarsError> {
-        let own = self.summaries()?;
-        let chosen_on = dev.map(|rows| self.summarised(rows)).transpose()?;
+    pub fn with_choice(mut self, choice: Choice, dev: Option<&Rows>) -> Self {
+        let own = self.summaries();
+        let chosen_on = dev.map(|rows| self.summarised(rows));
         self.manifest.choice = Some(match chosen_on {
             Some(dev) => choice.made(&dev, Some(&own), self.unit),
             None => choice.made(&own, None, self.unit),
         });
-        Ok(self)
+        self
     }
 
     fn label_errors(&self) -> Option<ErrorRates> {
@@ -230,12 +230,12 @@ impl Publication {
     /// What was compared, in one line.
     pub fn headline(&self) -> String {
         let Some(group) = by_stack(&self.rows).into_iter().next() else { return "nothing".to_owned() };
-        let tasks: BTreeSet<_> = group.rows.iter().map(|row| row.cluster()).collect();
-        let graded = |outcome| group.rows.iter().filter(|row| row.outcome == outcome).count();
+        let tasks: BTreeSet<_> = group.rows().map(|row| row.cluster()).collect();
+        let graded = |outcome| group.rows().filter(|row| row.outcome() == outcome).count();
         let part = self.manifest.choice.as_ref().map(|choice| format!("{} part: ", choice.split)).unwrap_or_default();
         let mut text = format!(
             "{part}{} runs of {} tasks: {} successes, {} failures",
-            group.rows.len(),
+            group.len(),
             tasks.len(),
             graded(Outcome::Success),
             graded(Outcome::Failure)
@@ -243,30 +243,29 @@ impl Publication {
         if graded(Outcome::Unknown) > 0 {
             let _ = write!(text, ", {} ungraded", graded(Outcome::Unknown));
         }
-        let with_tokens = group.rows.iter().filter(|row| row.tokens_recorded.is_some()).count();
-        if with_tokens < group.rows.len() {
+        let with_tokens = group.rows().filter(|row| row.tokens_recorded().is_some()).count();
+        if with_tokens < group.len() {
             let _ = write!(text, "; {with_tokens} with token counts");
         }
-        let in_part = group.rows.iter().filter(|row| row.tokens_in_part == 1).count();
+        let in_part = group.rows().filter(|row| row.tokens_in_part() == 1).count();
         if in_part > 0 {
             let _ = write!(text, "; {in_part} with tokens at some steps only, taken as unknown");
         }
         text
     }
 
-    /// One summary a stack, in order: all that is printed. The error is the data frame library's and
-    /// means a defect here.
-    pub fn summaries(&self) -> Result<Vec<Summary>, polars::error::PolarsError> {
+    /// One summary a stack, in order: all that is printed.
+    pub fn summaries(&self) -> Vec<Summary> {
         self.summarised(&self.rows)
     }
 
-    fn summarised(&self, rows: &[Row]) -> Result<Vec<Summary>, polars::error::PolarsError> {
+    fn summarised(&self, rows: &Rows) -> Vec<Summary> {
         let groups = by_stack(rows);
-        let mut summaries = summarise(&groups, self.label_errors())?;
+        let mut summaries = summarise(&groups, self.label_errors());
         if let Some(costs) = self.manifest.lost_success_costs {
             price_lost_successes(&mut summaries, &groups, LostSuccess { unit: Unit::CostUsd, costs });
         }
-        Ok(summaries)
+        summaries
     }
 
     /// The table for the terminal.
@@ -292,7 +291,10 @@ impl Publication {
         let named = |name: &str| {
             summaries.iter().find(|summary| *summary.stack == *name).ok_or_else(|| {
                 let near = nearest(name, names.iter().copied());
-                let help = near.map_or_else(|| format!("the stacks are {}", names.join(", ")), |near| format!("did you mean `{near}`?"));
+                let help = near.map_or_else(
+                    || format!("the stacks are {}", names.join(", ")),
+                    |near| format!("did you mean `{near}`?"),
+                );
                 wrong(format!("no stack `{name}` in these results"), help)
             })
         };
@@ -318,7 +320,7 @@ impl Publication {
     }
 
     /// What only a folder holds: pairs, strata, budget curves …
-    fn tables(&self, summaries: &[Summary]) -> Result<Tables, polars::error::PolarsError> {
+    fn tables(&self, summaries: &[Summary]) -> Tables {
         let groups = by_stack(&self.rows);
         let stacks: Vec<(Label, Vec<Label>)> =
             self.manifest.stacks.iter().map(|stack| (stack.name.clone(), stack.rules.clone())).collect();
@@ -326,16 +328,16 @@ impl Publication {
         FrontierPoint::mark_beaten(&mut points, &groups, self.unit);
         let spread = frontier_spread(&groups, self.unit);
         let curves = groups.first().map(|group| budget_curves(group, self.unit)).unwrap_or_default();
-        Ok(Tables {
+        Tables {
             rules: table::rules(&rule_shares(&stacks, &self.rows, &self.firings)),
-            strata: table::strata(&summarise(&by_stratum(&self.rows), self.label_errors())?),
+            strata: table::strata(&summarise(&by_stratum(&self.rows), self.label_errors())),
             frontier: table::frontier(&points, &spread),
             pairs: table::pairs(&pairs(&groups, &self.manifest.baseline, self.unit)),
             budget: table::budget(&curves),
             volume: frontier_volume(&points).map(|volume| (volume, spread.volume)),
             curves,
             points,
-        })
+        }
     }
 
     /// Writes the folder: all files are replaced, or none ([`write_folder`]).
@@ -344,15 +346,9 @@ impl Publication {
     }
 
     fn write_files(&self, summaries: &[Summary], out: &Path) -> Result<(), Diagnostic> {
-        let tables = self.tables(summaries).map_err(|error| {
-            Diagnostic::new(
-                Location::default(),
-                format!("the tables cannot be made: {error}"),
-                "report this as a defect",
-            )
-        })?;
+        let tables = self.tables(summaries);
         write_rows(&out.join("rows.csv"), &self.rows)?;
-        write_rows(&out.join("firings.csv"), &self.firings)?;
+        write_rows(&out.join("firings.csv"), self.firings.iter())?;
         let named = [
             ("summary", &table::summary(summaries)),
             ("pairs", &tables.pairs),
@@ -435,12 +431,12 @@ fn volume_note((volume, interval): (f64, Option<Interval>)) -> String {
 }
 
 /// What a folder of results says, without what is made of it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Saved {
     /// `rows.csv`.
-    pub rows: Vec<Row>,
+    pub rows: Rows,
     /// `firings.csv`.
-    pub firings: Vec<Firing>,
+    pub firings: Firings,
     /// `manifest.json`.
     pub manifest: Manifest,
 }
@@ -449,8 +445,8 @@ pub struct Saved {
 pub fn read_saved(folder: &Path) -> Result<Saved, Diagnostic> {
     let _lock = Lock::to_read(folder)?;
     Ok(Saved {
-        rows: read_rows(&folder.join("rows.csv"))?,
-        firings: read_rows(&folder.join("firings.csv"))?,
+        rows: read_rows::<Row, Rows>(&folder.join("rows.csv"))?,
+        firings: read_rows::<Firing, Firings>(&folder.join("firings.csv"))?,
         manifest: read_manifest(folder)?,
     })
 }

@@ -134,7 +134,9 @@ impl Group {
             (Some(before), None) => format!(", not by `{before}` any more"),
             (None, None) => String::new(),
         };
-        format!("`{}`{colon} {meaning}{verdict}{rule}: {}", self.stack, super::listed(&self.runs))
+        let unverified = self.verdict_now.as_deref() == Some(Verdict::UnverifiedFalseEarlyStop.name());
+        let doubt = if unverified { " (nothing tells when it was secured)" } else { "" };
+        format!("`{}`{colon} {meaning}{doubt}{verdict}{rule}: {}", self.stack, super::listed(&self.runs))
     }
 
     /// What the stack does with one run, as a sentence goes on after its name.
@@ -164,7 +166,9 @@ impl Group {
             (Importance::Verdict, _) => format!("{n} runs have another verdict"),
             (Importance::Moved, Shift::Earlier) => format!("{n} runs stop earlier, with the same verdict"),
             (Importance::Moved, Shift::Later) => format!("{n} runs stop later, with the same verdict"),
-            (Importance::Moved, Shift::New) => format!("{n} runs stop that went on to their end, with the same verdict"),
+            (Importance::Moved, Shift::New) => {
+                format!("{n} runs stop that went on to their end, with the same verdict")
+            }
             (Importance::Moved, Shift::Gone) => format!("{n} runs go on to their end, with the same verdict"),
             (Importance::Moved, Shift::SameStep) => format!("{n} runs stop elsewhere in the same step"),
             (Importance::Rule, _) => format!("{n} runs stop where they did, by another rule"),

@@ -13,8 +13,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use crate::aggregate::{Row, by_stack, summarise, unit_of};
+use crate::aggregate::{RowView, Rows, by_stack, summarise, unit_of};
 use crate::diagnostic::one_line;
+use crate::transcript::Point;
+use crate::verdict::Verdict;
 
 pub use corpus::CorpusPrint;
 pub use gate::{Gate, GateResult, MIN_KNOWN};
@@ -32,13 +34,18 @@ pub struct StopLine {
 }
 
 impl StopLine {
-    /// The stop of a row.
-    pub fn of(row: &Row) -> Self {
+    /// A stop by `rule` at `at`, or none.
+    pub fn new(rule: Option<&str>, at: Option<Point>, verdict: Verdict) -> Self {
         Self {
-            rule: row.rule.as_deref().map(str::to_owned),
-            stop: row.stop_point.map_or_else(|| "end".to_owned(), |point| point.to_string()),
-            verdict: row.verdict.to_string(),
+            rule: rule.map(str::to_owned),
+            stop: at.map_or_else(|| "end".to_owned(), |point| point.to_string()),
+            verdict: verdict.to_string(),
         }
+    }
+
+    /// The stop of a row.
+    fn of(row: RowView<'_>) -> Self {
+        Self::new(row.rule().map(|rule| &**rule), row.stop_point(), row.verdict())
     }
 
     /// For a reader: `2:after_tools by steps >= 3, fes`.
@@ -103,33 +110,28 @@ pub struct Change {
 
 impl Snapshot {
     /// Takes the stop points of `rows`, and nothing else.
-    pub fn of(rows: &[Row]) -> Self {
+    pub fn of(rows: &Rows) -> Self {
         let mut stacks: BTreeMap<String, StackStops> = BTreeMap::new();
-        for row in rows {
-            let stack = stacks.entry(row.stack.to_string()).or_default();
-            stack.stops.insert(row.run_id.to_string(), StopLine::of(row));
+        for row in rows.iter() {
+            let stack = stacks.entry(row.stack().to_string()).or_default();
+            stack.stops.insert(row.run_id().to_string(), StopLine::of(row));
         }
         Self { stacks, ..Self::default() }
     }
 
     /// Takes them with all that makes them comparable: the recordings, each stack's rules by its name, and the numbers.
-    /// The error is the data frame library's and means a defect here.
-    pub fn accepted(
-        rows: &[Row],
-        corpus: CorpusPrint,
-        rules: &BTreeMap<String, RuleSet>,
-    ) -> Result<Self, polars::error::PolarsError> {
+    pub fn accepted(rows: &Rows, corpus: CorpusPrint, rules: &BTreeMap<String, RuleSet>) -> Self {
         let mut snapshot = Self::of(rows);
         snapshot.whenstop = Some(env!("CARGO_PKG_VERSION").to_owned());
         snapshot.corpus = Some(corpus);
         let (groups, unit) = (by_stack(rows), unit_of(rows));
-        for (summary, group) in summarise(&groups, None)?.iter().zip(&groups) {
+        for (summary, group) in summarise(&groups, None).iter().zip(&groups) {
             if let Some(stack) = snapshot.stacks.get_mut(&*summary.stack) {
                 stack.rules = rules.get(&*summary.stack).cloned();
                 stack.numbers = Some(Numbers::of(summary, group, unit));
             }
         }
-        Ok(snapshot)
+        snapshot
     }
 
     /// How many stop points there are.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::StopLine;
-use crate::aggregate::{Group, Row, Summary, Unit};
+use crate::aggregate::{Group, RowView, Summary, Unit};
 use crate::transcript::Outcome;
 use crate::verdict::Verdict;
 
@@ -69,19 +69,19 @@ pub struct Numbers {
 impl Numbers {
     /// Of a stack's rows and their summary.
     pub(super) fn of(summary: &Summary, group: &Group<'_>, unit: Unit) -> Self {
-        let sum = |of: fn(&Row) -> u8, counts: fn(&Row) -> bool| -> u64 {
-            group.rows.iter().filter(|row| counts(row)).map(|row| u64::from(of(row))).sum()
+        let sum = |of: fn(RowView<'_>) -> u8, counts: fn(RowView<'_>) -> bool| -> u64 {
+            group.rows().filter(|row| counts(*row)).map(|row| u64::from(of(row))).sum()
         };
-        let judged_failure = |row: &Row| row.is_judged() && row.outcome == Outcome::Failure;
+        let judged_failure = |row: RowView<'_>| row.is_judged() && row.outcome() == Outcome::Failure;
         let ratios = summary.ratios_in(unit);
         Self {
             runs: summary.runs,
-            stops: Span::counted(sum(|row| row.stopped_low, |_| true), sum(|row| row.stopped_high, |_| true)),
+            stops: Span::counted(sum(|row| row.stopped_low(), |_| true), sum(|row| row.stopped_high(), |_| true)),
             kills: Span::counted(summary.counted("killed"), summary.counted("killed_at_most")),
             successes: summary.counted("judged_successes"),
             true_stops: Span::counted(
-                sum(|row| row.true_stop_low, judged_failure),
-                sum(|row| row.true_stop_high, judged_failure),
+                sum(|row| row.true_stop_low(), judged_failure),
+                sum(|row| row.true_stop_high(), judged_failure),
             ),
             failures: summary.counted("judged_failures"),
             unit: unit.noun().to_owned(),

@@ -77,7 +77,7 @@ pub(in crate::cli) fn check(args: &CheckArgs, output: &Output) -> Result<Exit, F
     let min_known = args.min_known.or(inputs.project.min_known).unwrap_or(MIN_KNOWN);
     let mut held = Vec::new();
     for (gate, at) in &gates {
-        let results = gate.hold(&replayed.rows, min_known).map_err(|error| Failure::internal(&error))?;
+        let results = gate.hold(&replayed.rows, min_known);
         held.extend(results.into_iter().map(|result| Held { result, at: at.clone() }));
     }
     let Replayed { rows, firings, stacks, snapshot, words, places, .. } = replayed;
@@ -95,7 +95,7 @@ pub(in crate::cli) fn check(args: &CheckArgs, output: &Output) -> Result<Exit, F
             all: false,
         };
         let publication = Publication::new(rows, firings, stacks, None, &[]).with_appetite(appetite);
-        let summaries = publication.summaries().map_err(|error| Failure::internal(&error))?;
+        let summaries = publication.summaries();
         publication.write(&summaries, page, output.csv_style()).map_err(Failure::input)?;
     }
     match args.format {

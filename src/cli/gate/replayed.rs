@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::rule_sets::RuleSets;
-use crate::aggregate::{Firing, Row};
+use crate::aggregate::{Firings, FiringsBuilder, Row, Rows, RowsBuilder};
 use crate::cli::failure::Failure;
 use crate::cli::inputs::{CorpusArgs, StackArgs};
 use crate::cli::output::Output;
@@ -19,8 +19,8 @@ use crate::verdict::Assumptions;
 
 /// What a corpus came to under some stacks.
 pub(in crate::cli) struct Replayed {
-    pub(in crate::cli) rows: Vec<Row>,
-    pub(in crate::cli) firings: Vec<Firing>,
+    pub(in crate::cli) rows: Rows,
+    pub(in crate::cli) firings: Firings,
     pub(in crate::cli) stacks: Vec<StackInfo>,
     pub(in crate::cli) snapshot: Snapshot,
     /// By stack and run: where the stop is not the one before.
@@ -52,7 +52,8 @@ pub(in crate::cli) fn replayed(
         let stack = earlier.get(&*row.stack).copied().unwrap_or(&row.stack);
         before?.stop(stack, &row.run_id)
     };
-    let (mut rows, mut firings, mut prints, mut words) = (Vec::new(), Vec::new(), Vec::new(), BTreeMap::new());
+    let (mut rows, mut firings) = (RowsBuilder::default(), FiringsBuilder::default());
+    let (mut prints, mut words) = (Vec::new(), BTreeMap::new());
     let report = corpus.process(
         output,
         |run| {
@@ -60,7 +61,8 @@ pub(in crate::cli) fn replayed(
             let changed: Vec<_> = rows
                 .iter()
                 .filter_map(|row| {
-                    let was = was(row).filter(|was| **was != StopLine::of(row))?;
+                    let now = StopLine::new(row.rule.as_deref(), row.stop_point, row.verdict);
+                    let was = was(row).filter(|was| **was != now)?;
                     let at = row.stop_point.or_else(|| was.stop.parse().ok());
                     Some(((row.stack.to_string(), row.run_id.to_string()), Words::around(&run, at)))
                 })
@@ -76,8 +78,8 @@ pub(in crate::cli) fn replayed(
     )?;
     let formats = report.formats.iter().filter(|counts| counts.runs > 0);
     let formats = formats.map(|counts| (counts.format.clone(), counts.runs)).collect();
-    let snapshot = Snapshot::accepted(&rows, CorpusPrint::of(prints, formats), &sets.by_stack)
-        .map_err(|error| Failure::internal(&error))?;
+    let (rows, firings) = (rows.finish(), firings.finish());
+    let snapshot = Snapshot::accepted(&rows, CorpusPrint::of(prints, formats), &sets.by_stack);
     let stacks = comparison.infos().to_vec();
     Ok(Replayed { rows, firings, stacks, snapshot, words, places: sets.places, unreadable: report.unreadable })
 }

@@ -108,7 +108,8 @@ impl Found<'_> {
                 Some(why) => writeln!(text, "  # {}, # would fail: {why}", quoted(&gate)),
             };
         }
-        *text += "]\n\n# A gate fails on a number that is known on fewer than this share of the runs.\nmin_known = 0.95\n\n";
+        *text +=
+            "]\n\n# A gate fails on a number that is known on fewer than this share of the runs.\nmin_known = 0.95\n\n";
     }
 
     fn put_reading(&self, text: &mut String) {

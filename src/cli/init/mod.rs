@@ -96,7 +96,11 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let project = Path::new(project::FILE);
     if project.exists() && !args.force {
         let help = "edit it, or write it anew with `--force`; `whenstop accept` writes the snapshot";
-        return Err(Failure::usage(Diagnostic::new(Location::file(project::FILE), "there is a project file already", help)));
+        return Err(Failure::usage(Diagnostic::new(
+            Location::file(project::FILE),
+            "there is a project file already",
+            help,
+        )));
     }
     let (stacks, starter) = stacks(args)?;
     let corpus = CorpusArgs { paths: args.paths.clone(), reading: args.reading.clone() };
@@ -108,7 +112,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     })?;
     let publication = Publication::new(replayed.rows, replayed.firings, replayed.stacks, None, &[])
         .with_appetite(Appetite { max_fes: args.max_fes, ..Appetite::default() });
-    let summaries = publication.summaries().map_err(|error| Failure::internal(&error))?;
+    let summaries = publication.summaries();
     let found = found(args, &stacks.stacks, starter.is_some(), &publication, &summaries);
 
     let mut written = Vec::new();
