@@ -16,6 +16,7 @@ mod corpora;
 mod desk;
 mod faults;
 mod formats2;
+mod gate;
 mod golden;
 mod hostile;
 mod live;

@@ -1,7 +1,7 @@
 //! A review at a terminal: the net effect first, then what changed, then the runs that matter most.
 
 use crate::cli::failure::Failure;
-use crate::cli::output::{Format, Output};
+use crate::cli::output::{Format, Output, Style};
 use crate::diagnostic::one_line;
 use crate::review::{Changed, Checked, Review, listed, net_effect, told_title};
 
@@ -24,9 +24,11 @@ pub(super) fn checked(checked: &Checked, all: bool, output: &Output) -> Result<(
         let result = &gate.result;
         let word = if result.failed { "FAILED" } else { "held" };
         let of = if result.gate.contains(':') { String::new() } else { format!("{}: ", result.stack) };
-        output.paragraph(&format!("gate {}: {word}: {of}{}", result.gate, result.why));
+        let style = if result.failed { Style::Stop } else { Style::Good };
+        output.styled_paragraph(style, &format!("gate {}: {word}: {of}{}", result.gate, result.why));
     }
-    output.paragraph(&checked.sentence());
+    let style = if checked.failed() { Style::Stop } else { Style::Good };
+    output.styled_paragraph(style, &checked.sentence());
     Ok(())
 }
 
