@@ -17,7 +17,9 @@ class NoMore(Exception):
 
 
 def usage_of(event):
-    recorded = event.get("usage") or {}
+    if not event.get("usage"):
+        return RequestUsage(unmeasured_requests=1)
+    recorded = event["usage"]
     known = {"input_tokens": recorded.get("input"), "output_tokens": recorded.get("output"), "cache_read_tokens": recorded.get("cache_read")}
     if event.get("cost_usd") is not None:
         known["cost"] = Decimal(str(event["cost_usd"]))
