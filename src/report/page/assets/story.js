@@ -44,7 +44,7 @@ function strip(run, story, stops) {
     const chosen = at === state.stack, place = x(paid), words = stack.name.slice(0, 18), row = right[0] <= right[1] ? 0 : 1;
     drawing.append(svg('line', { x1: place, x2: place, y1: top - 4, y2: top + chart + band + 4, stroke: chosen ? 'var(--killed)' : 'var(--quiet)', 'stroke-width': chosen ? 3 : 1.2 }));
     if (chosen || place > right[row]) {
-      const end = place > width - 140;
+      const end = place + words.length * 7.2 > width;
       drawing.append(svg('text', { class: chosen ? 'strong' : '', x: place + (end ? -4 : 4), y: row === 0 ? 10 : 21, 'text-anchor': end ? 'end' : 'start' }, words));
       right[row] = place + words.length * 7.2;
     }
