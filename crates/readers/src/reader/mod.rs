@@ -20,6 +20,7 @@ mod hygiene;
 mod in_memory;
 mod json;
 mod labels;
+mod parquet;
 mod openai;
 mod price;
 mod probe;
@@ -45,6 +46,7 @@ pub use held::clean_up;
 pub use hygiene::{Check, Oddity};
 pub use in_memory::{ReadText, read_text};
 pub use json::Written;
+pub use parquet::{ColumnMap, ParquetCell, ParquetKind, ParquetWriter};
 pub use price::{NotPriced, Price, PriceTable, PricedModel, Pricing, PricingReport, Unpriced, ZeroCosts};
 pub use probe::{Probe, Shape, Sketch};
 pub use reading::{FileName, Places, Reading, Record};
@@ -109,6 +111,8 @@ pub struct ReadOptions {
     pub recorded_costs: RecordedCosts,
     /// Models whose recorded cost of 0 is true. Of others, a cost of 0 for a run with tokens is unknown.
     pub free_models: Vec<String>,
+    /// Which column of a table is what, where its layout is not a known one.
+    pub columns: Option<ColumnMap>,
     /// How closely the runs are looked at for the report.
     pub detail: Detail,
 }
@@ -126,6 +130,7 @@ impl Default for ReadOptions {
             prices: None,
             recorded_costs: RecordedCosts::default(),
             free_models: Vec::new(),
+            columns: None,
             detail: Detail::Hygiene,
         }
     }

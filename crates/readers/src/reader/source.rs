@@ -87,6 +87,7 @@ const ENDINGS: &[&str] = &[
     ".zip",
     ".tar",
     ".tgz",
+    ".parquet",
 ];
 
 /// A file's name without its folder and its endings.

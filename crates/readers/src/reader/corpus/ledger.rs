@@ -9,6 +9,7 @@ use crate::diagnostic::{Diagnostic, Location, Severity};
 use crate::reader::copies::{Copied, Copies};
 use crate::reader::hygiene::{Check, Hygiene};
 use crate::reader::labels::{self, Labels};
+use crate::reader::parquet::Tables;
 use crate::reader::reading::FileName;
 use crate::reader::{CorpusReport, Detail, Finding, Pricing, PricingReport, ReadError, ReadOptions, ZeroCosts};
 use crate::transcript::{Draft, Event, Lane, Outcome, OutcomeSource, Run, Spend};
@@ -20,6 +21,7 @@ pub(super) struct Ledger<'c> {
     labels: Labels,
     hygiene: Hygiene,
     copies: Copies,
+    tables: Tables,
     /// Hashes of the ids given away; only asked whether it has one.
     ids: HashSet<u64>,
     /// For hashes of ids that were given away before: the number the next run of that name gets.
@@ -44,6 +46,7 @@ impl<'c> Ledger<'c> {
             labels,
             hygiene: Hygiene::default(),
             copies: Copies::default(),
+            tables: Tables::default(),
             ids: HashSet::new(),
             numbers: HashMap::new(),
             graded_by_key: 0,
@@ -57,7 +60,7 @@ impl<'c> Ledger<'c> {
             Parsed::Skip(skipped) => self.report.skipped.push(skipped),
             Parsed::Finding(finding) => self.find(finding)?,
             Parsed::Lost(diagnostic) => self.lose(diagnostic)?,
-            Parsed::Runs { file, runs: found, findings, unknown } => {
+            Parsed::Runs { file, runs: found, findings, unknown, row } => {
                 let (errors, warnings) = findings.left_out();
                 for finding in findings.kept {
                     self.find(finding)?;
@@ -69,6 +72,9 @@ impl<'c> Ledger<'c> {
                 for mut found in found {
                     self.take_copies_out(&mut found, &file);
                     let Found { mut run, spend, checked, pricing, unknown_zero, .. } = found;
+                    if row.is_some_and(|row| !self.tables.enter(&file.name.path, &run, &spend, row)) {
+                        continue;
+                    }
                     let is_graded = matches!(run.grade.source, OutcomeSource::Native(_));
                     self.graded_by_key += u64::from(is_graded && OUTCOME_KEYED.contains(&file.format.id()));
                     self.name(&mut run, &file.name);
@@ -193,6 +199,7 @@ impl<'c> Ledger<'c> {
         let ReadOptions { success_at, allow_unmatched_labels, strict, .. } = *self.options;
         let mut notices = self.labels.close(success_at, allow_unmatched_labels, strict)?;
         notices.extend(self.outcome_notice());
+        notices.extend(self.tables.notices());
         notices.extend(self.report.zero_costs.as_ref().map(ZeroCosts::notice));
         let warning = |diagnostic| Finding { severity: Severity::Warning, diagnostic };
         self.report.notices = notices.into_iter().map(warning).collect();

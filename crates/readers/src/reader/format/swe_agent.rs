@@ -87,7 +87,7 @@ impl Format for SweAgent {
 }
 
 /// `submitted (exit_cost)` ended at its limit: what was there was then handed in.
-fn end_cause(status: &str) -> EndCause {
+pub(super) fn end_cause(status: &str) -> EndCause {
     if status.contains("timeout") {
         return EndCause::Timeout;
     }
