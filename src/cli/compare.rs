@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use clap::Args as ClapArgs;
+use clap::{Args as ClapArgs, ValueEnum};
 
 use super::Exit;
 use super::failure::Failure;
@@ -13,7 +13,10 @@ use super::sweep::{SplitArgs, SplitPart, parts, share};
 use crate::aggregate::{Firing, Label, Row};
 use crate::compare::{Comparison, StackInfo};
 use crate::diagnostic::{Diagnostic, Location, nearest};
-use crate::report::{Appetite, Publication, Saved, read_saved, table};
+use crate::report::{
+    About, Appetite, Division, Input, Publication, RowFormat, Saved, Shard, read_saved, table, write_part,
+};
+use crate::transcript::Run;
 
 /// Arguments of `compare`.
 #[derive(Debug, ClapArgs)]
@@ -39,9 +42,41 @@ pub(super) struct Args {
     /// Folder for rows, tables and figures; without it only the table is printed.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    rows: RowArgs,
+    /// Compare one part of the tasks only, for example the second of seven: `--shard 2/7 --out parts/2`. The part is written
+    /// for `whenstop merge`, without tables and figures.
+    #[arg(long, value_name = "M/N", requires = "out", conflicts_with = "split")]
+    shard: Option<Shard>,
     /// How the table is printed.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
+}
+
+/// How rows and firings are written.
+#[derive(Clone, Copy, Debug, Default, ClapArgs)]
+pub(super) struct RowArgs {
+    /// With `--out`: rows and firings as `csv`, or as `parquet`, a tenth of the size.
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    rows: Rows,
+}
+
+/// The formats of rows.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum Rows {
+    #[default]
+    Csv,
+    Parquet,
+}
+
+impl RowArgs {
+    /// As the report takes it.
+    pub(super) fn format(self) -> RowFormat {
+        match self.rows {
+            Rows::Csv => RowFormat::Csv,
+            Rows::Parquet => RowFormat::Parquet,
+        }
+    }
 }
 
 /// What a person tolerates, and how much of the table is shown.
@@ -135,14 +170,11 @@ pub(super) fn compare(
 
 /// `whenstop compare`.
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
-    let compared = compare(&args.corpus, &args.stacks, &args.assumptions, output)?;
-    if let Some(name) = args.baseline.as_deref().filter(|name| !compared.stacks.iter().any(|s| &*s.name == *name)) {
-        let help = match nearest(name, compared.stacks.iter().map(|stack| &*stack.name)) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => "name one of the stacks compared".to_owned(),
-        };
-        return Err(Failure::usage(Diagnostic::new(Location::default(), format!("no stack `{name}`"), help)));
+    if let (Some(shard), Some(out)) = (args.shard, &args.out) {
+        return run_shard(args, shard, out, output);
     }
+    let compared = compare(&args.corpus, &args.stacks, &args.assumptions, output)?;
+    refuse_unknown_baseline(args, &compared.stacks)?;
     let assumptions = args.assumptions.assumptions().names();
     let Compared { rows, mut firings, stacks, .. } = compared;
     let parts = parts(rows, &args.split)?;
@@ -150,10 +182,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         let reported: BTreeSet<Label> = parts.reported.iter().map(|row| row.run_id.clone()).collect();
         firings.retain(|firing| reported.contains(&firing.run_id));
     }
-    let mut publication = Publication::new(parts.reported, firings, stacks, args.baseline.as_deref(), &assumptions)
-        .with_label_errors(args.errors.rates())
-        .with_failure_rate(args.failure_rate)
-        .with_appetite(args.appetite.appetite());
+    let mut publication = args.publication(parts.reported, firings, stacks, &assumptions);
     if args.split.split != SplitPart::None {
         let choice = args.split.choice(args.appetite.max_fes);
         publication =
@@ -162,18 +191,97 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     show(&publication, args.format, args.out.as_deref(), output)
 }
 
+impl Args {
+    /// What was compared, as the arguments say it is to be reported.
+    fn publication(
+        &self,
+        rows: Vec<Row>,
+        firings: Vec<Firing>,
+        stacks: Vec<StackInfo>,
+        assumptions: &[&str],
+    ) -> Publication {
+        Publication::new(rows, firings, stacks, self.baseline.as_deref(), assumptions)
+            .with_label_errors(self.errors.rates())
+            .with_failure_rate(self.failure_rate)
+            .with_appetite(self.appetite.appetite())
+            .with_row_format(self.rows.format())
+    }
+}
+
+/// One part of a comparison, written run after run.
+fn run_shard(args: &Args, shard: Shard, out: &Path, output: &Output) -> Result<Exit, Failure> {
+    let strategies = args.stacks.load()?;
+    if strategies.is_empty() {
+        return Err(Failure::nothing("no stack to compare", "name one with `--stacks`"));
+    }
+    let comparison = Comparison::new(&strategies, args.assumptions.assumptions());
+    refuse_unknown_baseline(args, comparison.infos())?;
+    let corpus = args.corpus.open()?;
+    let inputs = corpus.files().map(|(path, bytes)| Input { path: path.to_owned(), bytes }).collect();
+    let mut failure = None;
+    let mut runs = 0_u64;
+    let written = write_part(out, |part| {
+        let mut state = Ok(());
+        let work = |run: Run| {
+            let cluster = (
+                run.header.suite.as_deref().unwrap_or_default(),
+                run.header.task_id.as_deref().unwrap_or(&run.header.run_id),
+            );
+            shard.holds(cluster).then(|| comparison.rows_of(&run))
+        };
+        let report = args.corpus.process_open(&corpus, output, work, |rows| {
+            if state.is_ok() {
+                match rows {
+                    None => part.pass(),
+                    Some((rows, firings)) => {
+                        runs += 1;
+                        state = part.run(&rows, &firings);
+                    }
+                }
+            }
+        });
+        state?;
+        let report = report.map_err(|error| {
+            let first = error.diagnostics.first().clone();
+            failure = Some(error);
+            first
+        })?;
+        let stacks = comparison.infos().to_vec();
+        let publication = args.publication(Vec::new(), Vec::new(), stacks, &args.assumptions.assumptions().names());
+        let comparison = publication.manifest().clone();
+        Ok(About { shard, division: Division::Tasks, inputs, unreadable: report.unreadable, comparison })
+    });
+    if let Some(failure) = failure {
+        return Err(failure);
+    }
+    written.map_err(Failure::input)?;
+    output.note(&format!("part {shard}: {runs} runs written to {}; put the parts together with `whenstop merge`", out.display()));
+    Ok(Exit::Done)
+}
+
+fn refuse_unknown_baseline(args: &Args, stacks: &[StackInfo]) -> Result<(), Failure> {
+    if let Some(name) = args.baseline.as_deref().filter(|name| !stacks.iter().any(|s| &*s.name == *name)) {
+        let help = match nearest(name, stacks.iter().map(|stack| &*stack.name)) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "name one of the stacks compared".to_owned(),
+        };
+        return Err(Failure::usage(Diagnostic::new(Location::default(), format!("no stack `{name}`"), help)));
+    }
+    Ok(())
+}
+
 /// `whenstop report`.
 pub(super) fn run_report(args: &ReportArgs, output: &Output) -> Result<Exit, Failure> {
-    let Saved { rows, firings, manifest } = read_saved(&args.rows).map_err(Failure::input)?;
+    let Saved { rows, firings, manifest, row_format } = read_saved(&args.rows).map_err(Failure::input)?;
     if rows.is_empty() {
-        return Err(Failure::nothing("`rows.csv` has no row", "write it again with `compare --out`"));
+        return Err(Failure::nothing("the folder has no row", "write it again with `compare --out`"));
     }
     let appetite = Appetite {
         max_fes: args.max_fes.unwrap_or(manifest.max_fes),
         lost_success_costs: manifest.lost_success_costs,
         all: args.all,
     };
-    let publication = Publication::from_rows(rows, firings, manifest).with_appetite(appetite);
+    let publication = Publication::from_rows(rows, firings, manifest).with_appetite(appetite).with_row_format(row_format);
     let out = args.out.as_deref().unwrap_or(&args.rows);
     show(&publication, args.format, Some(out), output)
 }
@@ -198,7 +306,7 @@ fn bundled(name: &str) -> Result<PathBuf, Failure> {
     })
 }
 
-fn show(publication: &Publication, format: Format, out: Option<&Path>, output: &Output) -> Result<Exit, Failure> {
+pub(super) fn show(publication: &Publication, format: Format, out: Option<&Path>, output: &Output) -> Result<Exit, Failure> {
     let summaries = publication.summaries().map_err(|error| Failure::internal(&error))?;
     if let Some(out) = out {
         publication.write(&summaries, out, output.csv_style()).map_err(Failure::input)?;

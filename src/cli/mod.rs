@@ -14,6 +14,7 @@ mod failure;
 mod inputs;
 mod labels;
 mod lint;
+mod merge;
 mod output;
 mod rules;
 mod schema;
@@ -65,6 +66,8 @@ enum Command {
     Sweep(sweep::Args),
     /// Certify the most aggressive setting whose false-early-stop rate is at most alpha; exits 100 when none can be.
     Certify(certify::Args),
+    /// Put the parts of a comparison together that `compare --shard` made.
+    Merge(merge::Args),
     /// Redraw tables and figures from the rows of a comparison.
     Report(compare::ReportArgs),
     /// What is in these files: formats, runs, outcomes, tokens, and what looks wrong.
@@ -150,6 +153,7 @@ pub fn run(cli: Cli) -> Exit {
         Some(Command::Compare(args)) => compare::run(&args, &output),
         Some(Command::Sweep(args)) => sweep::run(&args, &output),
         Some(Command::Certify(args)) => certify::run(&args, &output),
+        Some(Command::Merge(args)) => merge::run(&args, &output),
         Some(Command::Report(args)) => compare::run_report(&args, &output),
         Some(Command::Corpus(args)) => corpus::run(&args, &output),
         Some(Command::Convert(args)) => convert::run(&args, &output),

@@ -11,6 +11,7 @@ use super::figure::{BoundsFigure, BudgetFigure, FrontierFigure, SpendingFigure, 
 use super::first::{Appetite, FirstTable};
 use super::further;
 use super::table::{self, Table};
+use super::row_file::{RowFormat, parquet_bytes, read_parquet_rows};
 use super::{CsvStyle, Lock, markdown, read_rows, write_atomically, write_folder, write_rows};
 use crate::aggregate::{
     BudgetCurve, Firing, FrontierPoint, Group, Label, LostSuccess, REFERENCE, Row, SEED, Summary, Unit, budget_curves,
@@ -97,6 +98,7 @@ pub struct Publication {
     manifest: Manifest,
     unit: Unit,
     all: bool,
+    row_format: RowFormat,
 }
 
 impl Publication {
@@ -133,7 +135,7 @@ impl Publication {
 
     /// From saved rows.
     pub fn from_rows(rows: Vec<Row>, firings: Vec<Firing>, manifest: Manifest) -> Self {
-        Self { unit: unit_of(&rows), rows, firings, manifest, all: false }
+        Self { unit: unit_of(&rows), rows, firings, manifest, all: false, row_format: RowFormat::default() }
     }
 
     /// The same for a reader who tolerates so many killed successes, with every stack in the table or not.
@@ -312,8 +314,7 @@ impl Publication {
                 "report this as a defect",
             )
         })?;
-        write_rows(&out.join("rows.csv"), &self.rows)?;
-        write_rows(&out.join("firings.csv"), &self.firings)?;
+        self.write_rows(out)?;
         let named = [
             ("summary", &table::summary(summaries)),
             ("pairs", &tables.pairs),
@@ -330,6 +331,34 @@ impl Publication {
         write_atomically(&out.join("summary.md"), |file| file.write_all(summary.as_bytes()))?;
         let manifest = serde_json::to_string_pretty(&self.manifest).unwrap_or_default() + "\n";
         write_atomically(&out.join("manifest.json"), |file| file.write_all(manifest.as_bytes()))
+    }
+
+    /// Rows and firings, in the format asked for.
+    fn write_rows(&self, out: &Path) -> Result<(), Diagnostic> {
+        match self.row_format {
+            RowFormat::Csv => {
+                write_rows(&out.join("rows.csv"), &self.rows)?;
+                write_rows(&out.join("firings.csv"), &self.firings)
+            }
+            RowFormat::Parquet => {
+                let rows = out.join("rows.parquet");
+                write_atomically(&rows, |file| file.write_all(&parquet_bytes(&self.rows)?))?;
+                let firings = out.join("firings.parquet");
+                write_atomically(&firings, |file| file.write_all(&parquet_bytes(&self.firings)?))
+            }
+        }
+    }
+
+    /// The same with rows in this format.
+    #[must_use]
+    pub fn with_row_format(mut self, format: RowFormat) -> Self {
+        self.row_format = format;
+        self
+    }
+
+    /// What the folder's `manifest.json` will say.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
     }
 
     fn write_figures(&self, tables: &Tables, summaries: &[Summary], out: &Path) -> Result<(), Diagnostic> {
@@ -404,15 +433,25 @@ pub struct Saved {
     pub firings: Vec<Firing>,
     /// `manifest.json`.
     pub manifest: Manifest,
+    /// How rows and firings were written.
+    pub row_format: RowFormat,
 }
 
 /// Reads a folder `compare --out` wrote. One that is being written, or was left half written, is refused.
 pub fn read_saved(folder: &Path) -> Result<Saved, Diagnostic> {
     let _lock = Lock::to_read(folder)?;
+    let manifest = read_manifest(folder)?;
+    if !folder.join("rows.csv").exists() && folder.join("rows.parquet").exists() {
+        let (mut rows, mut firings) = (Vec::new(), Vec::new());
+        read_parquet_rows(&folder.join("rows.parquet"), |row| rows.push(row))?;
+        read_parquet_rows(&folder.join("firings.parquet"), |firing| firings.push(firing))?;
+        return Ok(Saved { rows, firings, manifest, row_format: RowFormat::Parquet });
+    }
     Ok(Saved {
         rows: read_rows(&folder.join("rows.csv"))?,
         firings: read_rows(&folder.join("firings.csv"))?,
-        manifest: read_manifest(folder)?,
+        manifest,
+        row_format: RowFormat::Csv,
     })
 }
 

@@ -21,6 +21,7 @@ mod hostile;
 mod messages;
 mod mutated;
 mod numbers;
+mod parts;
 mod presets;
 mod prices;
 mod python;

@@ -46,7 +46,7 @@ pub use held::clean_up;
 pub use hygiene::{Check, Oddity};
 pub use in_memory::{ReadText, read_text};
 pub use json::Written;
-pub use parquet::{ColumnMap, ParquetCell, ParquetKind, ParquetWriter};
+pub use parquet::{ColumnMap, ParquetCell, ParquetKind, ParquetWriter, read_parquet};
 pub use price::{NotPriced, Price, PriceTable, PricedModel, Pricing, PricingReport, Unpriced, ZeroCosts};
 pub use probe::{Probe, Shape, Sketch};
 pub use reading::{FileName, Places, Reading, Record};

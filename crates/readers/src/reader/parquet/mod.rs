@@ -247,3 +247,33 @@ fn caught<T>(act: impl FnOnce() -> T) -> Result<T, String> {
         text.lines().next().unwrap_or_default().to_owned()
     })
 }
+
+/// Hands the rows of a table to `take`, in order, each with its number from 0 and as a JSON object of all its columns. Ends at
+/// the first that cannot be read, or that `take` refuses.
+pub fn read_parquet(
+    path: &Path,
+    take: &mut dyn FnMut(u64, &[u8]) -> Result<(), Diagnostic>,
+) -> Result<(), Diagnostic> {
+    let name = path.display().to_string();
+    let table = Table::open(path, &name)
+        .map_err(|why| Diagnostic::new(Location::file(name.as_str()), format!("cannot be read: {why}"), unreadable::CUT))?;
+    let names = table.columns();
+    let mut rows = table.rows((0..names.len()).collect());
+    let mut text = Vec::new();
+    while let Some(row) = rows.next(|nodes| {
+        text.clear();
+        text.push(b'{');
+        for (n, (name, node)) in names.iter().zip(nodes).enumerate() {
+            begin(n, name.as_bytes(), &mut text);
+            node.write(&mut text)?;
+        }
+        text.push(b'}');
+        Ok(())
+    }) {
+        match row {
+            Ok((row, ())) => take(row, &text)?,
+            Err(damage) => return Err(damage.diagnostic),
+        }
+    }
+    Ok(())
+}
