@@ -7,6 +7,7 @@ the same. Paths go to the workers, and small rows come back: Rust reads the reco
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
@@ -94,7 +95,9 @@ def tasks(
         named = os.fspath(named)
         is_name = "\n" in named or named.startswith(("preset:", "system:"))
         try:
-            texts.append(named if is_name else Path(named).read_text(encoding="utf-8") + "\n")
+            text = named if is_name else Path(named).read_text(encoding="utf-8") + "\n"
+            # A file that names native configurations needs them beside it: then workers read it where it lies.
+            texts.append(os.path.abspath(named) if not is_name and re.search(r"^\s*config\s*=", text, re.M) else text)
         except OSError as error:
             raise Error(f"cannot read: {error}", named, "give a stack file, `preset:NAME` or `system:NAME`") from None
     groups = group(list_files(paths), target_mb)

@@ -406,7 +406,7 @@ fn doubled(parts: &[(PathBuf, PartManifest)]) -> Vec<Diagnostic> {
     let mut wrong = Vec::new();
     for pair in parts.windows(2) {
         if let [(one, first), (other, second)] = pair
-            && first.shard.number == second.shard.number
+            && first.shard == second.shard
         {
             let what = format!("part {} is doubled: it is in `{}` too", second.shard, one.display());
             let help = "a part that was made twice is used once: remove one of the two";

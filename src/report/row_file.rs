@@ -159,14 +159,12 @@ mod tests {
         text.lines().next().unwrap().split(',').map(str::to_owned).collect()
     }
 
-    /// Rows of the bundled recordings under stacks that stop, warn, and cannot be evaluated.
+    /// Rows of fixtures under presets, which stop, warn, and cannot be evaluated.
     fn rows() -> (Vec<Row>, Vec<Firing>) {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let paths = [root.join("fixtures/signals")];
         let (runs, _) = crate::reader::Corpus::open(&paths, crate::reader::ReadOptions::default()).unwrap().runs().unwrap();
-        let text = std::fs::read_to_string(root.join("fixtures/stacks/example.toml")).unwrap();
-        let file = crate::stack::StackFile::parse("example.toml", &text).unwrap();
-        let strategies = crate::catalog::strategies(&file, root).unwrap();
+        let strategies = crate::preset::all_strategies();
         let comparison = crate::compare::Comparison::new(&strategies, crate::verdict::Assumptions::default());
         let (mut rows, mut firings) = (Vec::new(), Vec::new());
         for run in &runs {

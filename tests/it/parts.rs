@@ -85,7 +85,7 @@ fn what_is_missing_doubled_or_torn_is_named_and_nothing_is_written() {
     part(2, 3, "other/2", "--max-fes 0.5");
     fails("parts/1 other/2 parts/3", "other options");
     part(2, 4, "other/2-of-4", "");
-    fails("parts other/2-of-4", "one of 4 parts");
+    fails("parts other/2-of-4", "one of 3 parts, one of 4");
 
     let rows = desk.path("parts/2/rows.parquet");
     let whole = std::fs::read(&rows).unwrap();
