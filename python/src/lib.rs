@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use whenstop::aggregate::{Firing, Row};
+use whenstop::aggregate::{Firing, Firings, FiringsBuilder, Row, Rows, RowsBuilder};
 use whenstop::catalog::{self, Strategies};
 use whenstop::compare::Comparison;
 use whenstop::diagnostic::{Diagnostic, Diagnostics, Location, lines};
@@ -140,7 +140,7 @@ fn compare<'py>(
         let strategies = strategies(&stacks)?;
         let comparison = Comparison::new(&strategies, Assumptions::default());
         let corpus = open(&paths, columns.as_deref(), labels, Detail::Counts)?;
-        let (mut rows, mut firings): (Vec<Row>, Vec<Firing>) = (Vec::new(), Vec::new());
+        let (mut rows, mut firings) = (RowsBuilder::default(), FiringsBuilder::default());
         let report = corpus.process(
             |run| comparison.rows_of(&run),
             |(more, fired)| {
@@ -148,6 +148,7 @@ fn compare<'py>(
                 firings.extend(fired);
             },
         )?;
+        let (rows, firings) = (rows.finish(), firings.finish());
         if rows.is_empty() {
             return Err(no_runs(&corpus));
         }
@@ -155,11 +156,11 @@ fn compare<'py>(
             Failed(Diagnostic::new(Location::default(), error.to_string(), "this is a defect of whenstop: please report it"))
         };
         let bytes = (
-            parquet_bytes(&rows).map_err(|error| failed(&error))?,
-            parquet_bytes(&firings).map_err(|error| failed(&error))?,
+            parquet_bytes::<Row>(&rows).map_err(|error| failed(&error))?,
+            parquet_bytes::<Firing>(firings.iter()).map_err(|error| failed(&error))?,
         );
         let publication = Publication::new(rows, firings, comparison.infos().to_vec(), None, &[]);
-        let summaries = publication.summaries().map_err(|error| failed(&error))?;
+        let summaries = publication.summaries();
         if let Some(out) = &out {
             publication.write(&summaries, out, CsvStyle::Plain)?;
         }
@@ -243,7 +244,7 @@ fn part(
                 failure = Some(told.clone());
                 told
             })?;
-            let publication = Publication::new(Vec::new(), Vec::new(), comparison.infos().to_vec(), None, &[]);
+            let publication = Publication::new(Rows::default(), Firings::default(), comparison.infos().to_vec(), None, &[]);
             let (shard, division) = (Shard { number, of }, Division::Files);
             let (unreadable, comparison) = (report.unreadable, publication.manifest().clone());
             Ok(About { shard, division, inputs, unreadable, comparison })
@@ -267,7 +268,7 @@ fn merge(py: Python<'_>, parts: Vec<PathBuf>, out: PathBuf, parquet: bool) -> Py
         };
         let format = if parquet { RowFormat::Parquet } else { RowFormat::Csv };
         let publication = Publication::from_rows(rows, firings, manifest).with_row_format(format);
-        let summaries = publication.summaries().map_err(|error| Diagnostic::new(Location::default(), error.to_string(), ""))?;
+        let summaries = publication.summaries();
         publication.write(&summaries, &out, CsvStyle::Plain)?;
         Ok(n)
     };

@@ -100,7 +100,7 @@ pub struct Row {
     /// 1 where some steps record tokens and others do not, so that their sum is unknown.
     pub tokens_in_part: u8,
     /// Rules that could not be evaluated on this recording, or not at every step, with what was missing.
-    pub not_evaluable: String,
+    pub not_evaluable: Label,
     /// The system's profile.
     pub profile: Label,
     /// How it ended: stop, fail, force_final; `stop_drops_reply` when the final answer is thrown away.
@@ -113,29 +113,6 @@ pub struct Row {
     pub steps_after_secured: Option<u64>,
     /// Tokens after the success was secured.
     pub tokens_after_secured: Option<u64>,
-}
-
-impl Row {
-    /// True when the stack ended the run early.
-    pub fn is_stop(&self) -> bool {
-        self.stop_point.is_some()
-    }
-
-    /// True where the row may be counted in a rate: nothing about the recording is unknown. What the stack did plays no
-    /// part in this, or the rate would be biased.
-    pub fn is_judged(&self) -> bool {
-        !self.unknown.of_recording()
-    }
-
-    /// Stopped early, for certain.
-    pub fn was_stopped(&self) -> bool {
-        self.stopped_low == 1
-    }
-
-    /// The task to cluster by: suite and task; a run without a task is a task of its own.
-    pub fn cluster(&self) -> (&str, &str) {
-        (self.suite.as_deref().unwrap_or_default(), self.task_id.as_deref().unwrap_or(&self.run_id))
-    }
 }
 
 /// Makes the rows of one run, one for each stack, sharing what they have in common.
@@ -241,6 +218,6 @@ impl RunRows {
     }
 }
 
-fn not_evaluable(replay: &Replay) -> String {
-    replay.not_evaluable.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+fn not_evaluable(replay: &Replay) -> Label {
+    replay.not_evaluable.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ").as_str().into()
 }

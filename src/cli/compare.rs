@@ -10,7 +10,7 @@ use super::failure::Failure;
 use super::inputs::{AssumptionArgs, CorpusArgs, LabelErrorArgs, ReadingArgs, StackArgs};
 use super::output::{Format, Output};
 use super::sweep::{SplitArgs, SplitPart, parts, share};
-use crate::aggregate::{Firing, Label, Row};
+use crate::aggregate::{Firings, FiringsBuilder, Label, RowView, Rows, RowsBuilder};
 use crate::compare::{Comparison, StackInfo};
 use crate::diagnostic::{Diagnostic, Location, nearest};
 use crate::report::{
@@ -58,12 +58,12 @@ pub(super) struct Args {
 pub(super) struct RowArgs {
     /// With `--out`: rows and firings as `csv`, or as `parquet`, a tenth of the size.
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
-    rows: Rows,
+    rows: RowsAs,
 }
 
 /// The formats of rows.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
-enum Rows {
+enum RowsAs {
     #[default]
     Csv,
     Parquet,
@@ -73,8 +73,8 @@ impl RowArgs {
     /// As the report takes it.
     pub(super) fn format(self) -> RowFormat {
         match self.rows {
-            Rows::Csv => RowFormat::Csv,
-            Rows::Parquet => RowFormat::Parquet,
+            RowsAs::Csv => RowFormat::Csv,
+            RowsAs::Parquet => RowFormat::Parquet,
         }
     }
 }
@@ -137,8 +137,8 @@ pub(super) struct ReportArgs {
 
 /// Rows and firings of a corpus under the strategies asked for.
 pub(super) struct Compared {
-    pub(super) rows: Vec<Row>,
-    pub(super) firings: Vec<Firing>,
+    pub(super) rows: Rows,
+    pub(super) firings: Firings,
     pub(super) stacks: Vec<StackInfo>,
     /// Files, folders, archives and members that could not be read, or not to their end.
     pub(super) unreadable: u64,
@@ -156,7 +156,7 @@ pub(super) fn compare(
         return Err(Failure::nothing("no stack to compare", "name one with `--stacks`"));
     }
     let comparison = Comparison::new(&strategies, assumptions.assumptions());
-    let (mut rows, mut firings) = (Vec::new(), Vec::new());
+    let (mut rows, mut firings) = (RowsBuilder::default(), FiringsBuilder::default());
     let report = corpus.process(
         output,
         |run| comparison.rows_of(&run),
@@ -165,6 +165,7 @@ pub(super) fn compare(
             firings.extend(more_firings);
         },
     )?;
+    let (rows, firings) = (rows.finish(), firings.finish());
     Ok(Compared { rows, firings, stacks: comparison.infos().to_vec(), unreadable: report.unreadable })
 }
 
@@ -179,14 +180,13 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let Compared { rows, mut firings, stacks, .. } = compared;
     let parts = parts(rows, &args.split)?;
     if args.split.split != SplitPart::None {
-        let reported: BTreeSet<Label> = parts.reported.iter().map(|row| row.run_id.clone()).collect();
-        firings.retain(|firing| reported.contains(&firing.run_id));
+        let reported: BTreeSet<&Label> = parts.reported.iter().map(RowView::run_id).collect();
+        firings = firings.filtered(|firing| reported.contains(&firing.run_id));
     }
     let mut publication = args.publication(parts.reported, firings, stacks, &assumptions);
     if args.split.split != SplitPart::None {
         let choice = args.split.choice(args.appetite.max_fes);
-        publication =
-            publication.with_choice(choice, parts.other.as_deref()).map_err(|error| Failure::internal(&error))?;
+        publication = publication.with_choice(choice, parts.other.as_ref());
     }
     show(&publication, args.format, args.out.as_deref(), output)
 }
@@ -195,8 +195,8 @@ impl Args {
     /// What was compared, as the arguments say it is to be reported.
     fn publication(
         &self,
-        rows: Vec<Row>,
-        firings: Vec<Firing>,
+        rows: Rows,
+        firings: Firings,
         stacks: Vec<StackInfo>,
         assumptions: &[&str],
     ) -> Publication {
@@ -247,7 +247,7 @@ fn run_shard(args: &Args, shard: Shard, out: &Path, output: &Output) -> Result<E
             first
         })?;
         let stacks = comparison.infos().to_vec();
-        let publication = args.publication(Vec::new(), Vec::new(), stacks, &args.assumptions.assumptions().names());
+        let publication = args.publication(Rows::default(), Firings::default(), stacks, &args.assumptions.assumptions().names());
         let comparison = publication.manifest().clone();
         Ok(About { shard, division: Division::Tasks, inputs, unreadable: report.unreadable, comparison })
     });
@@ -307,7 +307,7 @@ fn bundled(name: &str) -> Result<PathBuf, Failure> {
 }
 
 pub(super) fn show(publication: &Publication, format: Format, out: Option<&Path>, output: &Output) -> Result<Exit, Failure> {
-    let summaries = publication.summaries().map_err(|error| Failure::internal(&error))?;
+    let summaries = publication.summaries();
     if let Some(out) = out {
         publication.write(&summaries, out, output.csv_style()).map_err(Failure::input)?;
     }

@@ -5,7 +5,7 @@ use super::failure::Failure;
 use super::inputs::{ReadingArgs, has_read, open};
 use super::output::{Format, Output};
 use crate::diagnostic::one_line;
-use crate::reader::{CorpusReport, Detail, Oddity, PricingReport, ReadOptions, RunRead};
+use crate::reader::{CorpusReport, Detail, FormatCounts, Oddity, PricingReport, ReadOptions, RunRead};
 use crate::report::table::{Cell, Table};
 
 /// Arguments of `corpus`.
@@ -103,14 +103,28 @@ fn oddities(report: &CorpusReport) -> Vec<String> {
     report.hygiene.iter().map(line).collect()
 }
 
+/// Where the outcomes of a format's runs came from; many files in one line.
+fn sources(format: &FormatCounts) -> Vec<String> {
+    const LISTED: usize = 5;
+    let line = |runs: u64, source: &str| format!("outcome of {runs} {} runs: {source}", format.format);
+    let files = || format.outcome_sources.iter().filter(|(source, _)| source.starts_with("file "));
+    let (n, runs) = (files().count(), files().map(|(_, runs)| runs).sum());
+    if n <= LISTED {
+        return format.outcome_sources.iter().map(|(source, runs)| line(*runs, source)).collect();
+    }
+    let first = files().next().map(|(source, _)| source.trim_start_matches("file ")).unwrap_or_default();
+    let others = format.outcome_sources.iter().filter(|(source, _)| !source.starts_with("file "));
+    let mut lines: Vec<String> = others.map(|(source, runs)| line(*runs, source)).collect();
+    lines.push(line(runs, &format!("{n} files (first {first})")));
+    lines
+}
+
 /// Sources of outcomes, findings, and files left out.
 fn details(report: &CorpusReport, why: bool) -> String {
     let notices: Vec<String> = report.notices.iter().map(|notice| notice.diagnostic.render(notice.severity)).collect();
     let mut told: Vec<String> = Vec::new();
     for format in &report.formats {
-        for (source, runs) in &format.outcome_sources {
-            told.push(format!("outcome of {runs} {} runs: {source}", format.format));
-        }
+        told.extend(sources(format));
         if format.unknown > 0 {
             told.push(format!("outcome of {} {} runs: nobody graded them", format.unknown, format.format));
         }

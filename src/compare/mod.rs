@@ -1,5 +1,7 @@
 //! The main job: a corpus under several strategies, into rows and firings.
 
+use std::sync::Arc;
+
 use crate::aggregate::{Firing, Label, Row, RunRows, firings};
 use crate::decision::Strategy;
 use crate::replay::replay;
@@ -30,14 +32,14 @@ impl StackInfo {
 
 /// Several strategies, ready to be replayed on any number of runs, from any thread.
 pub struct Comparison<'s> {
-    strategies: &'s [Box<dyn Strategy>],
+    strategies: &'s [Arc<dyn Strategy>],
     infos: Vec<StackInfo>,
     assumptions: Assumptions,
 }
 
 impl<'s> Comparison<'s> {
     /// Sets the strategies up.
-    pub fn new(strategies: &'s [Box<dyn Strategy>], assumptions: Assumptions) -> Self {
+    pub fn new(strategies: &'s [Arc<dyn Strategy>], assumptions: Assumptions) -> Self {
         let infos = strategies.iter().map(|strategy| StackInfo::of(&**strategy)).collect();
         Self { strategies, infos, assumptions }
     }
@@ -52,7 +54,7 @@ impl<'s> Comparison<'s> {
         let shared = RunRows::of(run, self.assumptions);
         let (mut rows, mut fired) = (Vec::with_capacity(self.strategies.len()), Vec::new());
         for (strategy, info) in self.strategies.iter().zip(&self.infos) {
-            let replay = replay(run, &**strategy);
+            let replay = replay(run, strategy);
             let row = shared.row(&info.name, &info.profile, &replay);
             fired.extend(firings(&shared, &info.name, &row.run_id, &info.rules, &replay));
             rows.push(row);

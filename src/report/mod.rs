@@ -22,4 +22,4 @@ pub use folder::{INCOMPLETE, Lock, refuse_half_written, write_folder};
 pub use markdown::page;
 pub use part::{About, Division, Input, Merge, PART, PartManifest, PartWriter, Shard, write_part};
 pub use publication::{Manifest, ManifestStack, Publication, Saved, read_saved};
-pub use row_file::{Columns, RowFormat, RowWriter, parquet_bytes, read_parquet_rows};
+pub use row_file::{Columns, RowFormat, RowWriter, parquet_bytes};

@@ -4,7 +4,8 @@
 //! A comparison is divided by task, each part reading all files, or by file, each part reading its own. A run's place is its
 //! number among the runs its part has read, so the places say where each run stands in the whole.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
 use std::io::{self, BufWriter, Read as _};
 use std::path::{Path, PathBuf};
 
@@ -12,9 +13,9 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use super::publication::Manifest;
-use super::row_file::{RowWriter, read_parquet_rows};
+use super::row_file::{RowWriter, SavedRows};
 use super::{CsvStyle, refuse_half_written, write_folder};
-use crate::aggregate::{Firing, Row};
+use crate::aggregate::{Firing, Firings, FiringsBuilder, Label, Row, Rows, RowsBuilder};
 use crate::diagnostic::{Diagnostic, Diagnostics, Location};
 
 /// The file that says what a part is.
@@ -290,47 +291,78 @@ impl Merge {
         self.parts.len()
     }
 
-    /// All rows and firings, in the order of one comparison.
-    pub fn rows(&self) -> Result<(Vec<Row>, Vec<Firing>), Diagnostic> {
-        let mut rows: Vec<(u64, Vec<Row>)> = Vec::new();
-        let mut firings: BTreeMap<u64, Vec<Firing>> = BTreeMap::new();
+    /// All rows and firings, in the order of one comparison. Parts are read side by side: no run is held but the next of each.
+    pub fn rows(&self) -> Result<(Rows, Firings), Diagnostic> {
+        let mut next: BinaryHeap<Reverse<(u64, usize)>> = BinaryHeap::new();
+        let mut open = Vec::new();
         let mut offset = 0;
-        let mut names: BTreeMap<crate::aggregate::Label, &Path> = BTreeMap::new();
-        for (folder, manifest) in &self.parts {
-            let stacks = manifest.comparison.stacks.len();
-            let mut places = manifest.places.iter().map(|place| offset + place);
-            let mut by_name: BTreeMap<crate::aggregate::Label, u64> = BTreeMap::new();
-            let mut run: Vec<Row> = Vec::with_capacity(stacks);
-            let mut clash = None;
-            read_parquet_rows(&folder.join(ROWS), |row: Row| {
-                run.push(row);
-                if run.len() == stacks && let Some(place) = places.next() {
-                    let whole = std::mem::replace(&mut run, Vec::with_capacity(stacks));
-                    let name = whole.first().map(|row| row.run_id.clone());
-                    if let Some(name) = name {
-                        if let Some(other) = names.insert(name.clone(), folder) {
-                            clash.get_or_insert((name.clone(), other));
-                        }
-                        by_name.insert(name, place);
-                    }
-                    rows.push((place, whole));
-                }
-            })?;
-            if let Some((name, other)) = clash {
-                return Err(two_runs(folder, other, &name));
-            }
-            read_parquet_rows(&folder.join(FIRINGS), |firing: Firing| {
-                if let Some(place) = by_name.get(&firing.run_id) {
-                    firings.entry(*place).or_default().push(firing);
-                }
-            })?;
+        for (number, (folder, manifest)) in self.parts.iter().enumerate() {
+            let part = OpenPart::open(folder, manifest, offset)?;
+            next.extend(part.places.first().map(|place| Reverse((offset + place, number))));
+            open.push(part);
             if manifest.division == Division::Files {
                 offset += manifest.runs_read;
             }
         }
-        rows.sort_by_key(|(place, _)| *place);
-        let rows = rows.into_iter().flat_map(|(_, rows)| rows).collect();
-        Ok((rows, firings.into_values().flatten().collect()))
+        let (mut rows, mut firings) = (RowsBuilder::default(), FiringsBuilder::default());
+        let mut runs: HashMap<Label, usize> = HashMap::new();
+        while let Some(Reverse((_, number))) = next.pop() {
+            let Some(part) = open.get_mut(number) else { break };
+            let run = part.run(&mut rows, &mut firings)?;
+            next.extend(part.place().map(|place| Reverse((place, number))));
+            if let Some(run) = run
+                && let Some(other) = runs.insert(run.clone(), number)
+                && let (Some((folder, _)), Some((other, _))) = (self.parts.get(number), self.parts.get(other))
+            {
+                return Err(two_runs(folder, other, &run));
+            }
+        }
+        Ok((rows.finish(), firings.finish()))
+    }
+}
+
+/// A part that is being read.
+struct OpenPart<'p> {
+    rows: SavedRows,
+    firings: SavedRows,
+    /// The firing that was read last and belongs to a run to come.
+    firing: Option<Firing>,
+    places: &'p [u64],
+    /// Runs read so far.
+    read: usize,
+    stacks: usize,
+    offset: u64,
+}
+
+impl<'p> OpenPart<'p> {
+    fn open(folder: &Path, manifest: &'p PartManifest, offset: u64) -> Result<Self, Diagnostic> {
+        let mut firings = SavedRows::open(&folder.join(FIRINGS))?;
+        let firing = firings.next()?;
+        let rows = SavedRows::open(&folder.join(ROWS))?;
+        let (places, stacks) = (&manifest.places[..], manifest.comparison.stacks.len());
+        Ok(Self { rows, firings, firing, places, read: 0, stacks, offset })
+    }
+
+    /// The place of the next run.
+    fn place(&self) -> Option<u64> {
+        self.places.get(self.read).map(|place| self.offset + place)
+    }
+
+    /// Reads the next run; gives its name.
+    fn run(&mut self, rows: &mut RowsBuilder, firings: &mut FiringsBuilder) -> Result<Option<Label>, Diagnostic> {
+        self.read += 1;
+        let mut name = None;
+        for _ in 0..self.stacks {
+            if let Some(row) = self.rows.next::<Row>()? {
+                rows.push(&row);
+                name = Some(row.run_id);
+            }
+        }
+        while let Some(firing) = self.firing.take_if(|firing| name.as_ref() == Some(&firing.run_id)) {
+            firings.push(&firing);
+            self.firing = self.firings.next()?;
+        }
+        Ok(name)
     }
 }
 

@@ -11,12 +11,12 @@ use super::figure::{BoundsFigure, BudgetFigure, FrontierFigure, SpendingFigure, 
 use super::first::{Appetite, FirstTable};
 use super::further;
 use super::table::{self, Table};
-use super::row_file::{RowFormat, parquet_bytes, read_parquet_rows};
+use super::row_file::{RowFormat, SavedRows, write_parquet};
 use super::{CsvStyle, Lock, markdown, read_rows, write_atomically, write_folder, write_rows};
 use crate::aggregate::{
-    BudgetCurve, Firing, FrontierPoint, Group, Label, LostSuccess, REFERENCE, Row, SEED, Summary, Unit, budget_curves,
-    by_stack, by_stratum, frontier, frontier_spread, frontier_volume, pairs, price_lost_successes, rule_shares,
-    summarise, unit_of,
+    BudgetCurve, Firing, Firings, FiringsBuilder, FrontierPoint, Group, Label, LostSuccess, REFERENCE, Row, Rows, RowsBuilder, SEED, Summary, Unit,
+    budget_curves, by_stack, by_stratum, frontier, frontier_spread, frontier_volume, pairs, price_lost_successes,
+    rule_shares, summarise, unit_of,
 };
 use crate::compare::StackInfo;
 use crate::diagnostic::{Diagnostic, Location};
@@ -93,8 +93,8 @@ struct Tables {
 
 /// A comparison, ready to be shown and written.
 pub struct Publication {
-    rows: Vec<Row>,
-    firings: Vec<Firing>,
+    rows: Rows,
+    firings: Firings,
     manifest: Manifest,
     unit: Unit,
     all: bool,
@@ -105,8 +105,8 @@ impl Publication {
     /// From a comparison just made.
     /// `baseline` is the stack the others are compared with; by default the first.
     pub fn new(
-        rows: Vec<Row>,
-        firings: Vec<Firing>,
+        rows: Rows,
+        firings: Firings,
         stacks: Vec<StackInfo>,
         baseline: Option<&str>,
         assumptions: &[&str],
@@ -134,7 +134,7 @@ impl Publication {
     }
 
     /// From saved rows.
-    pub fn from_rows(rows: Vec<Row>, firings: Vec<Firing>, manifest: Manifest) -> Self {
+    pub fn from_rows(rows: Rows, firings: Firings, manifest: Manifest) -> Self {
         Self { unit: unit_of(&rows), rows, firings, manifest, all: false, row_format: RowFormat::default() }
     }
 
@@ -175,14 +175,14 @@ impl Publication {
 
     /// The same as one part of the tasks: `choice` says how they were split, and is made on `dev`, or on these rows where
     /// they are the dev part themselves.
-    pub fn with_choice(mut self, choice: Choice, dev: Option<&[Row]>) -> Result<Self, polars::error::PolarsError> {
-        let own = self.summaries()?;
-        let chosen_on = dev.map(|rows| self.summarised(rows)).transpose()?;
+    pub fn with_choice(mut self, choice: Choice, dev: Option<&Rows>) -> Self {
+        let own = self.summaries();
+        let chosen_on = dev.map(|rows| self.summarised(rows));
         self.manifest.choice = Some(match chosen_on {
             Some(dev) => choice.made(&dev, Some(&own), self.unit),
             None => choice.made(&own, None, self.unit),
         });
-        Ok(self)
+        self
     }
 
     fn label_errors(&self) -> Option<ErrorRates> {
@@ -231,12 +231,12 @@ impl Publication {
     /// What was compared, in one line.
     pub fn headline(&self) -> String {
         let Some(group) = by_stack(&self.rows).into_iter().next() else { return "nothing".to_owned() };
-        let tasks: BTreeSet<_> = group.rows.iter().map(|row| row.cluster()).collect();
-        let graded = |outcome| group.rows.iter().filter(|row| row.outcome == outcome).count();
+        let tasks: BTreeSet<_> = group.rows().map(|row| row.cluster()).collect();
+        let graded = |outcome| group.rows().filter(|row| row.outcome() == outcome).count();
         let part = self.manifest.choice.as_ref().map(|choice| format!("{} part: ", choice.split)).unwrap_or_default();
         let mut text = format!(
             "{part}{} runs of {} tasks: {} successes, {} failures",
-            group.rows.len(),
+            group.len(),
             tasks.len(),
             graded(Outcome::Success),
             graded(Outcome::Failure)
@@ -244,30 +244,29 @@ impl Publication {
         if graded(Outcome::Unknown) > 0 {
             let _ = write!(text, ", {} ungraded", graded(Outcome::Unknown));
         }
-        let with_tokens = group.rows.iter().filter(|row| row.tokens_recorded.is_some()).count();
-        if with_tokens < group.rows.len() {
+        let with_tokens = group.rows().filter(|row| row.tokens_recorded().is_some()).count();
+        if with_tokens < group.len() {
             let _ = write!(text, "; {with_tokens} with token counts");
         }
-        let in_part = group.rows.iter().filter(|row| row.tokens_in_part == 1).count();
+        let in_part = group.rows().filter(|row| row.tokens_in_part() == 1).count();
         if in_part > 0 {
             let _ = write!(text, "; {in_part} with tokens at some steps only, taken as unknown");
         }
         text
     }
 
-    /// One summary a stack, in order: all that is printed. The error is the data frame library's and
-    /// means a defect here.
-    pub fn summaries(&self) -> Result<Vec<Summary>, polars::error::PolarsError> {
+    /// One summary a stack, in order: all that is printed.
+    pub fn summaries(&self) -> Vec<Summary> {
         self.summarised(&self.rows)
     }
 
-    fn summarised(&self, rows: &[Row]) -> Result<Vec<Summary>, polars::error::PolarsError> {
+    fn summarised(&self, rows: &Rows) -> Vec<Summary> {
         let groups = by_stack(rows);
-        let mut summaries = summarise(&groups, self.label_errors())?;
+        let mut summaries = summarise(&groups, self.label_errors());
         if let Some(costs) = self.manifest.lost_success_costs {
             price_lost_successes(&mut summaries, &groups, LostSuccess { unit: Unit::CostUsd, costs });
         }
-        Ok(summaries)
+        summaries
     }
 
     /// The table for the terminal.
@@ -281,7 +280,7 @@ impl Publication {
     }
 
     /// What only a folder holds: pairs, strata, budget curves …
-    fn tables(&self, summaries: &[Summary]) -> Result<Tables, polars::error::PolarsError> {
+    fn tables(&self, summaries: &[Summary]) -> Tables {
         let groups = by_stack(&self.rows);
         let stacks: Vec<(Label, Vec<Label>)> =
             self.manifest.stacks.iter().map(|stack| (stack.name.clone(), stack.rules.clone())).collect();
@@ -289,16 +288,16 @@ impl Publication {
         FrontierPoint::mark_beaten(&mut points, &groups, self.unit);
         let spread = frontier_spread(&groups, self.unit);
         let curves = groups.first().map(|group| budget_curves(group, self.unit)).unwrap_or_default();
-        Ok(Tables {
+        Tables {
             rules: table::rules(&rule_shares(&stacks, &self.rows, &self.firings)),
-            strata: table::strata(&summarise(&by_stratum(&self.rows), self.label_errors())?),
+            strata: table::strata(&summarise(&by_stratum(&self.rows), self.label_errors())),
             frontier: table::frontier(&points, &spread),
             pairs: table::pairs(&pairs(&groups, &self.manifest.baseline, self.unit)),
             budget: table::budget(&curves),
             volume: frontier_volume(&points).map(|volume| (volume, spread.volume)),
             curves,
             points,
-        })
+        }
     }
 
     /// Writes the folder: all files are replaced, or none ([`write_folder`]).
@@ -307,13 +306,7 @@ impl Publication {
     }
 
     fn write_files(&self, summaries: &[Summary], out: &Path) -> Result<(), Diagnostic> {
-        let tables = self.tables(summaries).map_err(|error| {
-            Diagnostic::new(
-                Location::default(),
-                format!("the tables cannot be made: {error}"),
-                "report this as a defect",
-            )
-        })?;
+        let tables = self.tables(summaries);
         self.write_rows(out)?;
         let named = [
             ("summary", &table::summary(summaries)),
@@ -338,13 +331,11 @@ impl Publication {
         match self.row_format {
             RowFormat::Csv => {
                 write_rows(&out.join("rows.csv"), &self.rows)?;
-                write_rows(&out.join("firings.csv"), &self.firings)
+                write_rows(&out.join("firings.csv"), self.firings.iter())
             }
             RowFormat::Parquet => {
-                let rows = out.join("rows.parquet");
-                write_atomically(&rows, |file| file.write_all(&parquet_bytes(&self.rows)?))?;
-                let firings = out.join("firings.parquet");
-                write_atomically(&firings, |file| file.write_all(&parquet_bytes(&self.firings)?))
+                write_parquet::<Row>(&out.join("rows.parquet"), &self.rows)?;
+                write_parquet::<Firing>(&out.join("firings.parquet"), self.firings.iter())
             }
         }
     }
@@ -425,12 +416,12 @@ fn volume_note((volume, interval): (f64, Option<Interval>)) -> String {
 }
 
 /// What a folder of results says, without what is made of it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Saved {
     /// `rows.csv`.
-    pub rows: Vec<Row>,
+    pub rows: Rows,
     /// `firings.csv`.
-    pub firings: Vec<Firing>,
+    pub firings: Firings,
     /// `manifest.json`.
     pub manifest: Manifest,
     /// How rows and firings were written.
@@ -442,14 +433,17 @@ pub fn read_saved(folder: &Path) -> Result<Saved, Diagnostic> {
     let _lock = Lock::to_read(folder)?;
     let manifest = read_manifest(folder)?;
     if !folder.join("rows.csv").exists() && folder.join("rows.parquet").exists() {
-        let (mut rows, mut firings) = (Vec::new(), Vec::new());
-        read_parquet_rows(&folder.join("rows.parquet"), |row| rows.push(row))?;
-        read_parquet_rows(&folder.join("firings.parquet"), |firing| firings.push(firing))?;
+        let (mut rows, mut firings) = (RowsBuilder::default(), FiringsBuilder::default());
+        let table = SavedRows::open(&folder.join("rows.parquet"))?;
+        table.each(|row: Row| rows.push(&row))?;
+        let table = SavedRows::open(&folder.join("firings.parquet"))?;
+        table.each(|firing: Firing| firings.push(&firing))?;
+        let (rows, firings) = (rows.finish(), firings.finish());
         return Ok(Saved { rows, firings, manifest, row_format: RowFormat::Parquet });
     }
     Ok(Saved {
-        rows: read_rows(&folder.join("rows.csv"))?,
-        firings: read_rows(&folder.join("firings.csv"))?,
+        rows: read_rows::<Row, Rows>(&folder.join("rows.csv"))?,
+        firings: read_rows::<Firing, Firings>(&folder.join("firings.csv"))?,
         manifest,
         row_format: RowFormat::Csv,
     })

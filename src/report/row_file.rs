@@ -1,6 +1,7 @@
 //! Rows and firings as Parquet: written as they come, a row group at a time, and read back.
 
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use serde::Serialize;
@@ -8,7 +9,7 @@ use serde::de::DeserializeOwned;
 
 use super::cells::Cells;
 use crate::diagnostic::{Diagnostic, Location};
-use crate::reader::{ParquetKind as Kind, ParquetWriter, read_parquet};
+use crate::reader::{ParquetKind as Kind, ParquetRows, ParquetWriter};
 
 /// How rows and firings are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -128,23 +129,58 @@ impl<W: Write + Send> RowWriter<W> {
     }
 }
 
-/// Writes records into memory.
-pub fn parquet_bytes<T: Columns + Serialize>(rows: &[T]) -> io::Result<Vec<u8>> {
+/// Writes records of type `T` into memory.
+pub fn parquet_bytes<T: Columns>(rows: impl IntoIterator<Item = impl Serialize>) -> io::Result<Vec<u8>> {
     let mut writer = RowWriter::new::<T>(Vec::new())?;
-    rows.iter().try_for_each(|row| writer.row(row))?;
+    rows.into_iter().try_for_each(|row| writer.row(&row))?;
     writer.close()
 }
 
-/// Reads records back from Parquet, in order. The first bad one is the error.
-pub fn read_parquet_rows<T: DeserializeOwned>(path: &Path, mut take: impl FnMut(T)) -> Result<(), Diagnostic> {
-    let name = path.display().to_string();
-    read_parquet(path, &mut |row, text| {
-        let wrong = |error: serde_json::Error| {
+/// Writes records of type `T` to a file, a row group at a time.
+pub(super) fn write_parquet<T: Columns>(
+    path: &Path,
+    rows: impl IntoIterator<Item = impl Serialize>,
+) -> Result<(), Diagnostic> {
+    let failed = |error: io::Error| {
+        let help = "check that the folder exists, may be written to, and has room";
+        Diagnostic::new(Location::file(path.display().to_string()), format!("cannot write: {error}"), help)
+    };
+    let write = || -> io::Result<()> {
+        let mut writer = RowWriter::new::<T>(BufWriter::new(File::create_new(path)?))?;
+        rows.into_iter().try_for_each(|row| writer.row(&row))?;
+        writer.close()?.into_inner().map(|_| ()).map_err(io::IntoInnerError::into_error)
+    };
+    write().map_err(failed)
+}
+
+/// Records of a Parquet file, read back in order.
+pub(super) struct SavedRows {
+    rows: ParquetRows,
+    name: String,
+}
+
+impl SavedRows {
+    pub(super) fn open(path: &Path) -> Result<Self, Diagnostic> {
+        Ok(Self { rows: ParquetRows::open(path)?, name: path.display().to_string() })
+    }
+
+    /// The next record; `None` after the last.
+    pub(super) fn next<T: DeserializeOwned>(&mut self) -> Result<Option<T>, Diagnostic> {
+        let Some((row, text)) = self.rows.next().transpose()? else { return Ok(None) };
+        serde_json::from_slice(text).map(Some).map_err(|error| {
             let what = format!("row {row} is none of this version: {error}");
-            Diagnostic::new(Location::file(&name), what, "rows are written by `compare`; write them again")
-        };
-        serde_json::from_slice(text).map(&mut take).map_err(wrong)
-    })
+            let help = "rows are written by `compare`; write them again";
+            Diagnostic::new(Location::file(&self.name), what, help)
+        })
+    }
+
+    /// Hands all records to `take`. The first bad one is the error.
+    pub(super) fn each<T: DeserializeOwned>(mut self, mut take: impl FnMut(T)) -> Result<(), Diagnostic> {
+        while let Some(row) = self.next()? {
+            take(row);
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -184,13 +220,13 @@ mod tests {
         assert_eq!(names(Firing::COLUMNS), header(&firings[0]));
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rows.parquet");
-        std::fs::write(&path, parquet_bytes(&rows).unwrap()).unwrap();
+        std::fs::write(&path, parquet_bytes::<Row>(&rows).unwrap()).unwrap();
         let mut back = Vec::new();
-        read_parquet_rows(&path, |row: Row| back.push(row)).unwrap();
+        SavedRows::open(&path).unwrap().each(|row: Row| back.push(row)).unwrap();
         assert_eq!(back, rows);
-        std::fs::write(&path, parquet_bytes(&firings).unwrap()).unwrap();
+        std::fs::write(&path, parquet_bytes::<Firing>(&firings).unwrap()).unwrap();
         let mut back = Vec::new();
-        read_parquet_rows(&path, |firing: Firing| back.push(firing)).unwrap();
+        SavedRows::open(&path).unwrap().each(|firing: Firing| back.push(firing)).unwrap();
         assert_eq!(back, firings);
     }
 }

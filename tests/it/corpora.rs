@@ -36,7 +36,7 @@ fn check(corpus: &str, cases: &[(&str, f64, &str)]) {
         let count = |test: &dyn Fn(&Row) -> bool| of_rule.iter().filter(|row| test(row)).count();
         let got = format!(
             "{}/{}/{}",
-            count(&|row| row.is_stop()),
+            count(&|row| row.stop_point.is_some()),
             count(&|row| row.verdict.is_fes()),
             count(&|row| row.verdict == Verdict::TrueStop)
         );

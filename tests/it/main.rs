@@ -18,6 +18,7 @@ mod faults;
 mod formats2;
 mod golden;
 mod hostile;
+mod live;
 mod messages;
 mod mutated;
 mod numbers;

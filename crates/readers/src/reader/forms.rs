@@ -60,6 +60,8 @@ pub(super) enum Reshape {
     Lines(Option<&'static str>),
     /// What stands under the key is the document.
     Inner(&'static str),
+    /// The text is a JSON string that holds the document.
+    Decoded,
 }
 
 /// How a file is read.
@@ -97,6 +99,11 @@ fn of(format: &'static dyn Format, probe: &Probe) -> Option<Form> {
     }
     let why = format.recognise(probe)?;
     let layout = format.layout(probe);
+    if probe.encoded {
+        let why = format!("{why}, in a document written as a JSON string");
+        let within = Some(layout).filter(|layout| !matches!(layout, Layout::Whole));
+        return Some(Form { format, why, layout: Layout::Whole, reshape: Reshape::Decoded, as_files: false, within });
+    }
     Some(Form { format, why, layout, reshape: Reshape::None, as_files: false, within: None })
 }
 
@@ -168,6 +175,9 @@ impl View {
 /// Every part that may be a recording, the likeliest first.
 fn views(probe: &Probe) -> Vec<View> {
     let mut views = Vec::new();
+    if probe.encoded {
+        return views;
+    }
     match (probe.shape, probe.first()) {
         (Shape::Lines, _) => {
             for value in probe.values.iter().take(TRIED) {
@@ -245,6 +255,7 @@ fn part(probe: &Probe, shape: Shape, values: Vec<Sketch>) -> Probe {
         whole: probe.whole,
         head: probe.head.clone(),
         broken: probe.broken.clone(),
+        encoded: false,
     }
 }
 
@@ -253,6 +264,7 @@ fn part(probe: &Probe, shape: Shape, values: Vec<Sketch>) -> Probe {
 pub(super) fn reshaped(text: &str, reshape: Reshape) -> Option<String> {
     let (begin, list) = match reshape {
         Reshape::None => return None,
+        Reshape::Decoded => return serde_json::from_str(text.trim_start_matches('\u{feff}')).ok(),
         Reshape::Lines(None) => (0, true),
         Reshape::Lines(Some(key)) => (place_of(text, key)?, true),
         Reshape::Inner(key) => (place_of(text, key)?, false),

@@ -45,6 +45,7 @@ fn header(header: &Header, salt: &str) -> Header {
         agent: public("agent", &header.agent),
         started_at: header.started_at,
         ended_at: header.ended_at,
+        totals: header.totals,
         meta: None,
         redacted: true,
     }

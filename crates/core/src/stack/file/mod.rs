@@ -33,7 +33,7 @@ pub struct StackFile {
 #[derive(Clone, Debug)]
 pub enum Entry {
     /// Rules of one's own.
-    Own(Stack),
+    Own(Arc<Stack>),
     /// A system or preset by name.
     Use(Use),
 }
@@ -187,7 +187,7 @@ fn read_entry(fields: &Fields<'_>, places: &mut Places) -> Read<Entry> {
     }
     let name = name?;
     finished?;
-    Ok(Entry::Own(Stack { name, clauses, cap }))
+    Ok(Entry::Own(Arc::new(Stack { name, clauses, cap })))
 }
 
 /// `any = […]`: a list of clauses, any of which acts.

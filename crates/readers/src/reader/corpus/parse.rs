@@ -8,13 +8,13 @@ use super::stream::OpenFile;
 use crate::diagnostic::Diagnostic;
 use crate::reader::copies::ReplyId;
 use crate::reader::format::Layout;
-use crate::reader::forms;
+use crate::reader::forms::{self, Reshape};
 use crate::reader::hygiene::Checked;
 use crate::reader::price::{self, Settled};
-use crate::reader::reading::{FileName, Findings, Places, Reading, Record};
+use crate::reader::reading::{FileName, Findings, Of, Places, Reading, Record, Untaken};
 use crate::reader::records::Cut;
 use crate::reader::{Detail, Finding, Pricing, ReadOptions, Skipped, json};
-use crate::transcript::{Run, Spend};
+use crate::transcript::{Draft, Grade, Outcome, OutcomeSource, Run, Spend};
 
 /// What became of a piece.
 pub(super) enum Parsed {
@@ -26,6 +26,7 @@ pub(super) enum Parsed {
         unknown: BTreeMap<String, u64>,
         /// For a row of a table: a hash of all it says.
         row: Option<u64>,
+        untaken: BTreeMap<(Of, String), Untaken>,
     },
     Skip(Skipped),
     Finding(Finding),
@@ -61,7 +62,8 @@ pub(super) fn read_record(file: &Arc<OpenFile>, cut: &Cut, options: &ReadOptions
     let record = Record {
         places: &places,
         text: reshaped.as_deref().unwrap_or(&text),
-        original: &text,
+        // What was decoded has no places of its own in the file.
+        original: if file.reshape == Reshape::Decoded { reshaped.as_deref().unwrap_or(&text) } else { &text },
         file: of_part.as_ref().unwrap_or(&file.name),
         key: if file.as_files { "" } else { &cut.key },
         envelope: &file.envelope,
@@ -92,10 +94,10 @@ pub(super) fn read_record(file: &Arc<OpenFile>, cut: &Cut, options: &ReadOptions
         Some(layout) => gathered.parts(file, &record, layout),
     }
     gathered.take(reading, file, options);
-    let Gathered { runs, mut findings, unknown } = gathered;
+    let Gathered { runs, mut findings, unknown, untaken } = gathered;
     findings.kept.sort_by_key(|finding| (finding.diagnostic.at.line, finding.diagnostic.at.column));
     let row = (file.format.id() == "parquet").then(|| xxhash_rust::xxh3::xxh3_64(&cut.bytes));
-    Parsed::Runs { file: file.clone(), runs, findings, unknown, row }
+    Parsed::Runs { file: file.clone(), runs, findings, unknown, untaken, row }
 }
 
 /// What was made of a record, and of the records within it.
@@ -104,6 +106,7 @@ struct Gathered {
     runs: Vec<Found>,
     findings: Findings,
     unknown: BTreeMap<String, u64>,
+    untaken: BTreeMap<(Of, String), Untaken>,
 }
 
 impl Gathered {
@@ -136,18 +139,33 @@ impl Gathered {
     fn take(&mut self, reading: Reading<'_>, file: &OpenFile, options: &ReadOptions) {
         let mut reading = reading;
         reading.check_costs();
-        let Reading { drafts, mut replies, findings, unknown, .. } = reading;
+        let Reading { record, drafts, mut replies, findings, unknown, untaken } = reading;
+        for (what, more) in untaken {
+            self.untaken.entry(what).and_modify(|all| all.times += more.times).or_insert(more);
+        }
         self.findings.extend(findings);
         for (kind, n) in unknown {
             *self.unknown.entry(kind).or_default() += n;
         }
         self.runs.extend(drafts.into_iter().enumerate().map(|(n, mut draft)| {
+            join_report(&mut draft, record);
             let Settled { pricing, unknown_zero } = price::settle(&mut draft, options, file.format.counts_by_turn());
             let run = Run::new(draft);
             let checked = (options.detail != Detail::Counts).then(|| Checked::of(&run));
-            let spend = Spend::of(run.events());
+            let spend = Spend::of_run(&run);
             Found { run, spend, checked, pricing, unknown_zero, replies: replies.remove(&n).unwrap_or_default() }
         }));
+    }
+}
+
+/// Joins a run that its own recording does not grade to the report beside it that does.
+fn join_report(draft: &mut Draft, record: Record<'_>) {
+    if draft.grade.outcome != Outcome::Unknown || draft.grade.source != OutcomeSource::None {
+        return;
+    }
+    let task = draft.header.task_id.as_deref();
+    if let Some(graded) = record.grades.of_any(task, record.file) {
+        draft.grade = Grade { end: draft.grade.end, secured_step: draft.grade.secured_step, ..graded.grade() };
     }
 }
 

@@ -12,7 +12,7 @@ use crate::reader::json::{self, Fields as _, fields};
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::{labels, openai};
-use crate::transcript::{
+use crate::transcript::{Totals,
     Checkpoint, Draft, EndCause, Event, Grade, Header, Json, JudgeReply, Lane, Message, Metrics, Note, Outcome,
     OutcomeSource, Usage,
 };
@@ -189,10 +189,18 @@ fn begin(line: &Line<'_>, text: &str, record: &Record<'_>, out: &mut Reading<'_>
         agent: out.word(line.agent, "agent"),
         started_at: out.instant(line.started_at, "started_at"),
         ended_at: out.instant(line.ended_at, "ended_at"),
+        totals: totals(line, out),
         meta: line.meta.and_then(json::kept),
         redacted: out.flag(line.redacted, "redacted").unwrap_or(false),
     };
     Draft { header, ..Draft::default() }
+}
+
+/// What the run spent as a whole, where its calls do not tell it.
+fn totals(line: &Line<'_>, out: &mut Reading<'_>) -> Option<Totals> {
+    let usage = usage(line.usage.as_ref(), out).unwrap_or_default();
+    let cost = out.dollars(line.cost_usd, "cost_usd");
+    (!usage.is_empty() || cost.is_some()).then_some(Totals { usage, cost })
 }
 
 /// Adds what a line says to its run.

@@ -248,32 +248,41 @@ fn caught<T>(act: impl FnOnce() -> T) -> Result<T, String> {
     })
 }
 
-/// Hands the rows of a table to `take`, in order, each with its number from 0 and as a JSON object of all its columns. Ends at
-/// the first that cannot be read, or that `take` refuses.
-pub fn read_parquet(
-    path: &Path,
-    take: &mut dyn FnMut(u64, &[u8]) -> Result<(), Diagnostic>,
-) -> Result<(), Diagnostic> {
-    let name = path.display().to_string();
-    let table = Table::open(path, &name)
-        .map_err(|why| Diagnostic::new(Location::file(name.as_str()), format!("cannot be read: {why}"), unreadable::CUT))?;
-    let names = table.columns();
-    let mut rows = table.rows((0..names.len()).collect());
-    let mut text = Vec::new();
-    while let Some(row) = rows.next(|nodes| {
-        text.clear();
-        text.push(b'{');
-        for (n, (name, node)) in names.iter().zip(nodes).enumerate() {
-            begin(n, name.as_bytes(), &mut text);
-            node.write(&mut text)?;
-        }
-        text.push(b'}');
-        Ok(())
-    }) {
-        match row {
-            Ok((row, ())) => take(row, &text)?,
-            Err(damage) => return Err(damage.diagnostic),
-        }
+/// The rows of a table, one after the other, each as a JSON object of all its columns.
+pub struct ParquetRows {
+    names: Vec<String>,
+    rows: Rows,
+    text: Vec<u8>,
+}
+
+impl ParquetRows {
+    /// Opens a table.
+    pub fn open(path: &Path) -> Result<Self, Diagnostic> {
+        let name = path.display().to_string();
+        let refused = |why| Diagnostic::new(Location::file(name.as_str()), format!("cannot be read: {why}"), unreadable::CUT);
+        let table = Table::open(path, &name).map_err(refused)?;
+        let names = table.columns();
+        let rows = table.rows((0..names.len()).collect());
+        Ok(Self { names, rows, text: Vec::new() })
     }
-    Ok(())
+
+    /// The next row with its number from 0; `None` after the last. After an error the rows are not to be trusted.
+    #[expect(clippy::should_implement_trait, reason = "the text lives until the next row is read")]
+    pub fn next(&mut self) -> Option<Result<(u64, &[u8]), Diagnostic>> {
+        let Self { names, rows, text } = self;
+        let row = rows.next(|nodes| {
+            text.clear();
+            text.push(b'{');
+            for (n, (name, node)) in names.iter().zip(nodes).enumerate() {
+                begin(n, name.as_bytes(), text);
+                node.write(text)?;
+            }
+            text.push(b'}');
+            Ok(())
+        });
+        Some(match row? {
+            Ok((number, ())) => Ok((number, &self.text[..])),
+            Err(damage) => Err(damage.diagnostic),
+        })
+    }
 }

@@ -77,6 +77,10 @@ struct RunLine<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     ended_at: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    usage: Option<UsageLine>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost_usd: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     meta: Option<Json>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     redacted: bool,
@@ -234,6 +238,8 @@ fn run_line(header: &Header) -> RunLine<'_> {
         agent: header.agent.as_deref(),
         started_at: time(header.started_at),
         ended_at: time(header.ended_at),
+        usage: header.totals.filter(|totals| !totals.usage.is_empty()).map(|totals| usage(&totals.usage)),
+        cost_usd: header.totals.and_then(|totals| totals.cost).map(|cost| cost.0),
         meta: header.meta.as_deref().map(one_line),
         redacted: header.redacted,
     }
