@@ -59,6 +59,16 @@ pub(super) struct RowArgs {
     /// With `--out`: rows and firings as `csv`, or as `parquet`, a tenth of the size.
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     rows: RowsAs,
+    #[command(flatten)]
+    pub(super) budget: BudgetArgs,
+}
+
+/// How much of the budget curves is written.
+#[derive(Clone, Copy, Debug, Default, ClapArgs)]
+pub(super) struct BudgetArgs {
+    /// With `--out`: every step of the curves in `budget.csv`, not only as many as can be drawn (1000 a curve).
+    #[arg(long)]
+    pub(super) whole_budget: bool,
 }
 
 /// The formats of rows.
@@ -130,6 +140,8 @@ pub(super) struct ReportArgs {
     /// Show every stack in the table, not only the best twelve.
     #[arg(long)]
     all: bool,
+    #[command(flatten)]
+    budget: BudgetArgs,
     /// How the table is printed.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -205,6 +217,7 @@ impl Args {
             .with_failure_rate(self.failure_rate)
             .with_appetite(self.appetite.appetite())
             .with_row_format(self.rows.format())
+            .with_whole_budget(self.rows.budget.whole_budget)
     }
 }
 
@@ -281,7 +294,9 @@ pub(super) fn run_report(args: &ReportArgs, output: &Output) -> Result<Exit, Fai
         lost_success_costs: manifest.lost_success_costs,
         all: args.all,
     };
-    let publication = Publication::from_rows(rows, firings, manifest).with_appetite(appetite).with_row_format(row_format);
+    let publication = Publication::from_rows(rows, firings, manifest).with_appetite(appetite)
+        .with_row_format(row_format)
+        .with_whole_budget(args.budget.whole_budget);
     let out = args.out.as_deref().unwrap_or(&args.rows);
     show(&publication, args.format, Some(out), output)
 }

@@ -99,6 +99,7 @@ pub struct Publication {
     unit: Unit,
     all: bool,
     row_format: RowFormat,
+    whole_budget: bool,
 }
 
 impl Publication {
@@ -135,7 +136,7 @@ impl Publication {
 
     /// From saved rows.
     pub fn from_rows(rows: Rows, firings: Firings, manifest: Manifest) -> Self {
-        Self { unit: unit_of(&rows), rows, firings, manifest, all: false, row_format: RowFormat::default() }
+        Self { unit: unit_of(&rows), rows, firings, manifest, all: false, row_format: RowFormat::default(), whole_budget: false }
     }
 
     /// The same for a reader who tolerates so many killed successes, with every stack in the table or not.
@@ -293,7 +294,7 @@ impl Publication {
             strata: table::strata(&summarise(&by_stratum(&self.rows), self.label_errors())),
             frontier: table::frontier(&points, &spread),
             pairs: table::pairs(&pairs(&groups, &self.manifest.baseline, self.unit)),
-            budget: table::budget(&curves),
+            budget: table::budget(&curves, self.whole_budget),
             volume: frontier_volume(&points).map(|volume| (volume, spread.volume)),
             curves,
             points,
@@ -344,6 +345,13 @@ impl Publication {
     #[must_use]
     pub fn with_row_format(mut self, format: RowFormat) -> Self {
         self.row_format = format;
+        self
+    }
+
+    /// The same with every step of the budget curves in `budget.csv`, or as many as can be drawn.
+    #[must_use]
+    pub fn with_whole_budget(mut self, whole: bool) -> Self {
+        self.whole_budget = whole;
         self
     }
 
