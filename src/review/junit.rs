@@ -23,7 +23,12 @@ pub fn junit(checked: &Checked) -> Result<String, quick_junit::SerializeError> {
         }));
         report.add_test_suite(suite);
     }
-    report.to_string()
+    xml(&report)
+}
+
+/// As text. The schema that Jenkins publishes knows no `skipped` on the outermost element, and nothing here is skipped.
+fn xml(report: &Report) -> Result<String, quick_junit::SerializeError> {
+    Ok(report.to_string()?.replacen(" skipped=\"0\"", "", 1))
 }
 
 impl Finding {
@@ -38,7 +43,7 @@ impl Finding {
         }
         let mut report = Report::new("whenstop lint");
         report.add_test_suite(suite);
-        report.to_string()
+        xml(&report)
     }
 }
 
