@@ -16,8 +16,8 @@ pub struct Group<'r> {
     /// The model, in a stratum.
     pub model: Option<Label>,
     rows: &'r Rows,
-    /// Positions of its rows.
-    lines: Vec<u32>,
+    /// For each of its rows where it stands, and where its ending.
+    places: Vec<(u32, u32)>,
 }
 
 /// One group a stack, in the order the stacks were given.
@@ -32,7 +32,7 @@ pub fn by_stack(rows: &Rows) -> Vec<Group<'_>> {
                 suite: None,
                 model: None,
                 rows,
-                lines: Vec::new(),
+                places: Vec::new(),
             });
             groups.len() - 1
         });
@@ -49,29 +49,29 @@ pub fn by_stratum(rows: &Rows) -> Vec<Group<'_>> {
 impl<'r> Group<'r> {
     /// A group without rows, of a stack without a name.
     pub fn empty(rows: &'r Rows) -> Self {
-        Self { stack: "".into(), profile: "".into(), suite: None, model: None, rows, lines: Vec::new() }
+        Self { stack: "".into(), profile: "".into(), suite: None, model: None, rows, places: Vec::new() }
     }
 
     /// Its rows.
     pub fn rows(&self) -> impl ExactSizeIterator<Item = RowView<'r>> + Clone {
         let rows = self.rows;
-        self.lines.iter().map(move |at| RowView::new(rows, *at as usize))
+        self.places.iter().map(move |(at, ending)| RowView::with_ending(rows, *at as usize, *ending as usize))
     }
 
     /// How many rows it has.
     pub fn len(&self) -> usize {
-        self.lines.len()
+        self.places.len()
     }
 
     /// True without rows.
     pub fn is_empty(&self) -> bool {
-        self.lines.is_empty()
+        self.places.is_empty()
     }
 
     /// Keeps the rows for which `keep` is true.
     pub fn retain(&mut self, keep: impl Fn(RowView<'r>) -> bool) {
         let rows = self.rows;
-        self.lines.retain(|at| keep(RowView::new(rows, *at as usize)));
+        self.places.retain(|(at, ending)| keep(RowView::with_ending(rows, *at as usize, *ending as usize)));
     }
 
     /// The rows that its own are among.
@@ -81,22 +81,23 @@ impl<'r> Group<'r> {
 
     /// Its strata, by name.
     pub(super) fn strata(&self) -> Vec<Self> {
-        let mut parts: BTreeMap<_, Vec<u32>> = BTreeMap::new();
-        for (row, line) in self.rows().zip(&self.lines) {
-            parts.entry((row.suite(), row.model())).or_default().push(*line);
+        let mut parts: BTreeMap<_, Vec<(u32, u32)>> = BTreeMap::new();
+        for (row, place) in self.rows().zip(&self.places) {
+            parts.entry((row.suite(), row.model())).or_default().push(*place);
         }
-        let part = |((suite, model), lines): ((Option<&Label>, Option<&Label>), _)| Self {
+        let part = |((suite, model), places): ((Option<&Label>, Option<&Label>), _)| Self {
             stack: self.stack.clone(),
             profile: self.profile.clone(),
             suite: suite.cloned(),
             model: model.cloned(),
             rows: self.rows,
-            lines,
+            places,
         };
         parts.into_iter().map(part).collect()
     }
 
     fn push(&mut self, row: RowView<'r>) {
-        self.lines.push(u32::try_from(row.at()).expect("fewer than 2^32 rows fit into memory"));
+        let place = |at: usize| u32::try_from(at).expect("fewer than 2^32 rows fit into memory");
+        self.places.push((place(row.at()), place(row.ending())));
     }
 }

@@ -8,6 +8,7 @@ mod completions;
 mod conformance;
 mod convert;
 mod corpus;
+mod effects;
 mod examples;
 mod exit;
 mod explain;
@@ -19,6 +20,7 @@ mod labels;
 mod lint;
 mod man;
 mod output;
+mod rounds;
 mod rules;
 mod schema;
 mod sweep;
@@ -80,6 +82,8 @@ enum Command {
     /// Write recordings of any format in the own one, whole or without their texts, to keep or to share.
     #[command(after_help = examples::CONVERT)]
     Convert(convert::Args),
+    /// What each call does to the world: edits, hands over, checks, reads.
+    Effects(effects::Args),
     /// One run step by step: signals, decisions, and where each stack stops it.
     #[command(after_help = examples::EXPLAIN)]
     Explain(explain::Args),
@@ -174,6 +178,7 @@ pub fn run(cli: Cli) -> Exit {
         Some(Command::Report(args)) => compare::run_report(&args, &output),
         Some(Command::Corpus(args)) => corpus::run(&args, &output),
         Some(Command::Convert(args)) => convert::run(&args, &output),
+        Some(Command::Effects(args)) => effects::run(&args, &output),
         Some(Command::Explain(args)) => explain::run(&args, &output),
         Some(Command::Rules(args)) => rules::run(&args, &output),
         Some(Command::Labels(args)) => labels::run(&args, &output),

@@ -1,5 +1,6 @@
 //! One run told step by step: what the agent did, what each stack's signals read, and who stopped it.
 
+mod story;
 mod timeline;
 mod trail;
 
@@ -12,6 +13,7 @@ use crate::replay::{Replay, replay_seen};
 use crate::transcript::{Event, Message, Moment, Role, Run};
 use crate::verdict::Course;
 
+pub use story::{Series, StepKind, Story, StoryStep, Texts};
 pub use trail::{TrailLine, first_actions, trail_lines};
 
 /// How much of a run is told.

@@ -6,14 +6,15 @@
 
 mod column;
 mod firings;
+mod marks;
 mod names;
 mod view;
 
 use self::column::{Cell, Column, ColumnBuilder, frame};
+use self::marks::Marks;
 use self::names::{Name, Names};
-use super::{ExactnessName, Label, Row};
-use crate::transcript::{EndCause, Outcome, Point};
-use crate::verdict::{Doubts, Verdict};
+use super::{Label, Row};
+use crate::transcript::{EndCause, Point};
 
 pub use self::firings::{Firings, FiringsBuilder};
 pub use self::view::RowView;
@@ -25,7 +26,6 @@ frame! {
         task_id: Option<Name>,
         suite: Option<Name>,
         model: Option<Name>,
-        outcome: Outcome,
         end: EndCause,
         secured_step: Option<u32>,
         steps_recorded: u64,
@@ -40,22 +40,12 @@ frame! {
     /// What a run comes to under a stack, whichever stack it is.
     Ending, Endings, EndingsBuilder {
         run: u32,
-        verdict: Verdict,
-        exactness: ExactnessName,
+        marks: Marks,
         steps_at_stop: u64,
         stop_point: Option<Point>,
         tokens_at_stop: Option<u64>,
         cost_usd_at_stop: Option<f64>,
         ms_at_stop: Option<i64>,
-        outcome_low: u8,
-        outcome_high: u8,
-        unknown: Doubts,
-        stopped_low: u8,
-        stopped_high: u8,
-        killed_low: u8,
-        killed_high: u8,
-        true_stop_low: u8,
-        true_stop_high: u8,
         steps_low: u64,
         steps_high: Option<u64>,
         tokens_low: Option<u64>,
@@ -117,9 +107,9 @@ impl Rows {
         self.into_iter()
     }
 
-    /// A row of each ending, for what depends on nothing else.
+    /// A row of each ending, for what depends on nothing else. Their stacks and rules are not to be asked for.
     pub(super) fn endings(&self) -> impl ExactSizeIterator<Item = RowView<'_>> {
-        (0..self.endings.run.len()).map(|ending| RowView::of_ending(self, ending))
+        (0..self.endings.run.len()).map(|ending| RowView::with_ending(self, usize::MAX, ending))
     }
 
     /// The rows for which `keep` is true, in their order.
@@ -244,7 +234,6 @@ impl RowsBuilder {
             task_id: row.task_id.as_ref().map(|task| names.number(task)),
             suite: row.suite.as_ref().map(|suite| names.number(suite)),
             model: row.model.as_ref().map(|model| names.number(model)),
-            outcome: row.outcome,
             end: row.end,
             secured_step: row.secured_step,
             steps_recorded: row.steps_recorded,
@@ -258,22 +247,12 @@ impl RowsBuilder {
     fn ending(&mut self, row: &Row) -> Ending {
         Ending {
             run: u32::try_from(self.clusters.len() - 1).expect("fewer than 2^32 runs fit into memory"),
-            verdict: row.verdict,
-            exactness: row.exactness,
+            marks: Marks::of(row),
             steps_at_stop: row.steps_at_stop,
             stop_point: row.stop_point,
             tokens_at_stop: row.tokens_at_stop,
             cost_usd_at_stop: row.cost_usd_at_stop,
             ms_at_stop: row.ms_at_stop,
-            outcome_low: row.outcome_low,
-            outcome_high: row.outcome_high,
-            unknown: row.unknown,
-            stopped_low: row.stopped_low,
-            stopped_high: row.stopped_high,
-            killed_low: row.killed_low,
-            killed_high: row.killed_high,
-            true_stop_low: row.true_stop_low,
-            true_stop_high: row.true_stop_high,
             steps_low: row.steps_low,
             steps_high: row.steps_high,
             tokens_low: row.tokens_low,

@@ -6,6 +6,7 @@ mod layout;
 mod outcome;
 pub mod placeholder;
 mod point;
+mod round;
 mod recorder;
 mod run;
 #[doc(hidden)]
@@ -23,6 +24,7 @@ pub use fingerprint::{Fingerprint, Identity};
 pub use outcome::{EndCause, Outcome, OutcomeSource, Secured};
 pub use placeholder::{JUDGE_TAKEN_OUT, PLAN_TAKEN_OUT, TOLD_COMMAND, is_public_name};
 pub use point::{Moment, Point};
+pub use round::{INTERRUPTED, Origin, PromptedBy, Round, RoundEnd};
 pub use recorder::Recorder;
 pub use run::{Draft, Grade, Header, Run};
 pub use spend::{Spend, Totals};

@@ -11,6 +11,8 @@ use super::{
 pub struct Header {
     /// The run's name, unique within a corpus.
     pub run_id: String,
+    /// The run that started this one, where it is a sub-agent's.
+    pub parent: Option<String>,
     /// The task it attempted; runs of one task are trials and are clustered together.
     pub task_id: Option<String>,
     /// Which trial of the task this is, as recorded.
@@ -29,6 +31,10 @@ pub struct Header {
     pub totals: Option<Totals>,
     /// Native configuration worth keeping (limits, seeds), as a JSON object.
     pub meta: Option<super::Json>,
+    /// Who prompts in it.
+    pub prompted_by: super::PromptedBy,
+    /// The file it was read from, as the user gave it.
+    pub file: Option<String>,
     /// Its texts are taken out: placeholders tell which are equal and how long they were, and no more.
     pub redacted: bool,
 }
@@ -93,6 +99,11 @@ impl Run {
     /// The steps, in order.
     pub fn steps(&self) -> &[Step] {
         self.layout.steps()
+    }
+
+    /// The rounds, in order: what each prompt led to.
+    pub fn rounds(&self) -> Vec<super::Round> {
+        super::Round::all(self)
     }
 
     /// The points, in order. A recording that ends with something to answer (tool results, a user's

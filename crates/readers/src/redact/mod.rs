@@ -38,6 +38,7 @@ fn header(header: &Header, salt: &str) -> Header {
     let is_number = |trial: &str| trial.len() < 5 && trial.bytes().all(|byte| byte.is_ascii_digit());
     Header {
         run_id: hashed("run", &header.run_id),
+        parent: header.parent.as_deref().map(|id| hashed("run", id)),
         task_id: header.task_id.as_deref().map(|id| hashed("task", id)),
         trial: header.trial.as_deref().map(|id| if is_number(id) { id.to_owned() } else { hashed("trial", id) }),
         suite: public("suite", &header.suite),
@@ -47,6 +48,8 @@ fn header(header: &Header, salt: &str) -> Header {
         ended_at: header.ended_at,
         totals: header.totals,
         meta: None,
+        prompted_by: header.prompted_by,
+        file: None,
         redacted: true,
     }
 }
@@ -75,6 +78,7 @@ fn message(message: &Message, names: &mut Pseudonyms) -> Message {
         Lane::Side(id) => Lane::Side(names.plain("agent", id)),
         other => other.clone(),
     };
+    redacted.origin = message.origin;
     redacted.content = message.content.as_ref().map(|text| names.text(text));
     redacted.reasoning = message.reasoning.as_ref().map(|text| names.text(text));
     redacted.tool_calls = message.tool_calls.iter().map(|call| self::call(call, names)).collect();

@@ -15,6 +15,7 @@
 
 use super::probe::{Probe, Sketch};
 use super::reading::{Reading, Record};
+use crate::transcript::PromptedBy;
 
 /// Raw JSON of a field that may be absent or null.
 pub type Raw<'a> = Option<&'a serde_json::value::RawValue>;
@@ -74,6 +75,11 @@ pub trait Format: Sync {
         false
     }
 
+    /// Who prompts in its recordings, as far as the format tells.
+    fn prompted_by(&self) -> PromptedBy {
+        PromptedBy::Unknown
+    }
+
     /// The name of a file beside it that says more of the same run; if it is there, this one is left out.
     fn superseded_by(&self) -> Option<&'static str> {
         None
@@ -119,6 +125,7 @@ formats! {
     webvoyager::WebVoyager,
     ko_agentbench::KoAgentBench,
     openhands_completions::OpenHandsCompletions,
+    openclaw::OpenClaw,
     agentica::Agentica,
     agentao::Agentao,
     awaken::Awaken,
@@ -150,7 +157,8 @@ const LARGEST_BESIDE: u64 = 16 << 20;
 
 /// The text of a file beside a recording, such as its metadata.
 fn beside(record: &Record<'_>, name: &str) -> Option<String> {
-    let path = record.file.folder.join(name);
+    // A text that is in no file has nothing beside it.
+    let path = Some(record.file.folder.join(name)).filter(|_| !record.file.folder_name.is_empty())?;
     let size = std::fs::metadata(&path).ok().filter(std::fs::Metadata::is_file)?.len();
     (size <= LARGEST_BESIDE).then(|| std::fs::read_to_string(path).ok()).flatten()
 }

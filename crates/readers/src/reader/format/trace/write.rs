@@ -63,6 +63,8 @@ struct RunLine<'a> {
     line_type: &'a str,
     run_id: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
+    parent: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     task_id: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     trial: Option<&'a str>,
@@ -93,6 +95,8 @@ struct MessageLine<'a> {
     role: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     lane: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    origin: Option<&'static str>,
     content: Option<std::borrow::Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reasoning: Option<std::borrow::Cow<'a, str>>,
@@ -231,6 +235,7 @@ fn run_line(header: &Header) -> RunLine<'_> {
     RunLine {
         line_type: "run",
         run_id: &header.run_id,
+        parent: header.parent.as_deref(),
         task_id: header.task_id.as_deref(),
         trial: header.trial.as_deref(),
         suite: header.suite.as_deref(),
@@ -250,6 +255,7 @@ fn message_line(message: &Message) -> MessageLine<'_> {
         line_type: "message",
         role: message.role.name(),
         lane: lane(&message.lane),
+        origin: message.origin.name(),
         content: message.content.as_ref().map(Text::as_str),
         reasoning: message.reasoning.as_ref().map(Text::as_str),
         tool_calls: message.tool_calls.iter().map(call_line).collect(),
