@@ -18,7 +18,12 @@ pub fn junit(checked: &Checked) -> Result<String, quick_junit::SerializeError> {
         let mut suite = TestSuite::new("gates");
         suite.add_test_cases(checked.gates.iter().map(|gate| {
             let result = &gate.result;
-            let name = format!("{}: {}", result.stack, result.gate);
+            let of_stack = format!("{}:", result.stack);
+            let name = if result.gate.starts_with(&of_stack) {
+                result.gate.clone()
+            } else {
+                format!("{of_stack} {}", result.gate)
+            };
             case(&name, "whenstop.gate", result.failed.then(|| (result.why.clone(), String::new())), "gate")
         }));
         report.add_test_suite(suite);
