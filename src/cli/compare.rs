@@ -1,4 +1,4 @@
-//! `whenstop compare`: the main job; `whenstop report`: the same from saved rows; and the example.
+//! `whenstop compare`: the main job; `whenstop report`: the same from saved rows.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -7,13 +7,16 @@ use clap::Args as ClapArgs;
 
 use super::Exit;
 use super::failure::Failure;
-use super::inputs::{AssumptionArgs, CorpusArgs, LabelErrorArgs, ReadingArgs, StackArgs};
+use super::inputs::{AssumptionArgs, CorpusArgs, LabelErrorArgs, StackArgs};
 use super::output::{Format, Output};
 use super::sweep::{SplitArgs, SplitPart, parts, share};
 use crate::aggregate::{Firings, FiringsBuilder, Label, RowView, Rows, RowsBuilder};
 use crate::compare::{Comparison, StackInfo};
+use crate::decision::Strategy;
 use crate::diagnostic::{Diagnostic, Location, nearest};
 use crate::report::{Appetite, Publication, Saved, read_saved, table};
+use crate::transcript::Run;
+use crate::verdict::Assumptions;
 
 /// Arguments of `compare`.
 #[derive(Debug, ClapArgs)]
@@ -70,14 +73,6 @@ impl AppetiteArgs {
 fn price(text: &str) -> Result<f64, String> {
     let price: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
     if price.is_finite() && price >= 0.0 { Ok(price) } else { Err("a price is at least 0".to_owned()) }
-}
-
-/// Arguments of the example that runs without a command.
-#[derive(Debug, ClapArgs)]
-pub(super) struct ExampleArgs {
-    /// Where the example writes its report.
-    #[arg(long, value_name = "DIR", default_value = "reports/example")]
-    out: PathBuf,
 }
 
 /// Arguments of `report`.
@@ -178,24 +173,23 @@ pub(super) fn run_report(args: &ReportArgs, output: &Output) -> Result<Exit, Fai
     show(&publication, args.format, Some(out), output)
 }
 
-/// Without a command: the bundled stacks on the bundled recordings.
-pub(super) fn run_example(args: &ExampleArgs, output: &Output) -> Result<Exit, Failure> {
-    let (traces, stacks) = (bundled("traces")?, bundled("fixtures/stacks/example.toml")?);
-    let corpus = CorpusArgs { paths: vec![traces.clone()], reading: ReadingArgs::default() };
-    let stacks = StackArgs { stacks: vec![stacks.display().to_string()] };
-    output.note(&format!("comparing {} on {}", stacks.stacks[0], traces.display()));
-    let compared = compare(&corpus, &stacks, &AssumptionArgs::default(), output)?;
-    let publication = Publication::new(compared.rows, compared.firings, compared.stacks, None, &[]);
-    show(&publication, Format::Table, Some(&args.out), output)
-}
-
-/// A bundled path: in the current folder, else where this program was built.
-fn bundled(name: &str) -> Result<PathBuf, Failure> {
-    let places = [PathBuf::from(name), Path::new(env!("CARGO_MANIFEST_DIR")).join(name)];
-    places.into_iter().find(|place| place.exists()).ok_or_else(|| {
-        let help = "run it in a checkout of whenstop, or compare your own: `whenstop compare PATH --stacks FILE`";
-        Failure::input(Diagnostic::new(Location::file(name), "the bundled example is not here", help))
-    })
+/// Runs that are at hand, under strategies: compared, published in `out`, and shown.
+pub(super) fn run_on(
+    runs: impl Iterator<Item = Run>,
+    strategies: &[Box<dyn Strategy>],
+    out: &Path,
+    output: &Output,
+) -> Result<Exit, Failure> {
+    let comparison = Comparison::new(strategies, Assumptions::default());
+    let (mut rows, mut firings) = (RowsBuilder::default(), FiringsBuilder::default());
+    for run in runs {
+        let (more_rows, more_firings) = comparison.rows_of(&run);
+        rows.extend(more_rows);
+        firings.extend(more_firings);
+    }
+    let stacks = comparison.infos().to_vec();
+    let publication = Publication::new(rows.finish(), firings.finish(), stacks, None, &[]);
+    show(&publication, Format::Table, Some(out), output)
 }
 
 fn show(publication: &Publication, format: Format, out: Option<&Path>, output: &Output) -> Result<Exit, Failure> {

@@ -8,6 +8,7 @@ mod completions;
 mod conformance;
 mod convert;
 mod corpus;
+mod example;
 mod exit;
 mod explain;
 mod failure;
@@ -54,7 +55,7 @@ pub struct Cli {
     #[arg(long, global = true)]
     spreadsheet: bool,
     #[command(flatten)]
-    example: compare::ExampleArgs,
+    example: example::Args,
 }
 
 #[derive(Debug, Subcommand)]
@@ -146,7 +147,7 @@ pub fn run(cli: Cli) -> Exit {
         }
     }
     let result = match cli.command {
-        None => compare::run_example(&cli.example, &output),
+        None => example::run(&cli.example, &output),
         Some(Command::Compare(args)) => compare::run(&args, &output),
         Some(Command::Sweep(args)) => sweep::run(&args, &output),
         Some(Command::Certify(args)) => certify::run(&args, &output),
