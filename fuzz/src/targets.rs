@@ -77,7 +77,7 @@ pub fn stack(data: &[u8]) {
         Ok(strategies) => {
             for strategy in strategies.iter().take(8) {
                 let _ = (strategy.name(), strategy.profile(), strategy.rules(), strategy.requirements());
-                let _ = replay(sample(), &**strategy);
+                let _ = replay(sample(), strategy);
             }
         }
         Err(errors) => errors.iter().for_each(told),

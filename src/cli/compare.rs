@@ -2,21 +2,22 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::RwLock;
 
 use clap::Args as ClapArgs;
 
 use super::Exit;
+use super::corpus::oddities;
 use super::failure::Failure;
-use super::inputs::{AssumptionArgs, CorpusArgs, LabelErrorArgs, StackArgs};
+use super::inputs::{AssumptionArgs, CorpusArgs, LabelErrorArgs, StackArgs, unreadable};
 use super::output::{Format, Output};
 use super::sweep::{SplitArgs, SplitPart, parts, share};
 use crate::aggregate::{Firings, FiringsBuilder, Label, RowView, Rows, RowsBuilder};
-use crate::compare::{Comparison, StackInfo};
-use crate::decision::Strategy;
+use crate::compare::{Comparison, Shelf, StackInfo};
 use crate::diagnostic::{Diagnostic, Location, nearest};
+use crate::explain::{Story, Texts};
+use crate::reader::CorpusReport;
 use crate::report::{Appetite, Publication, Saved, read_saved, table};
-use crate::transcript::Run;
-use crate::verdict::Assumptions;
 
 /// Arguments of `compare`.
 #[derive(Debug, ClapArgs)]
@@ -42,9 +43,34 @@ pub(super) struct Args {
     /// Folder for rows, tables and figures; without it only the table is printed.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// How much of the recordings' texts the page `report.html` holds.
+    #[arg(long, value_enum, default_value_t, value_name = "HOW")]
+    embed_text: EmbedText,
     /// How the table is printed.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
+}
+
+/// How much of the recordings' texts a page holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum EmbedText {
+    /// None: a page without a word of the recordings but names and ids.
+    None,
+    /// Those around the stops of runs that matter: killed, rescued, undecided, and a sample.
+    #[default]
+    Evidence,
+    /// All, each cut to 600 characters.
+    All,
+}
+
+impl EmbedText {
+    fn texts(self) -> Texts {
+        match self {
+            Self::None => Texts::None,
+            Self::Evidence => Texts::Evidence,
+            Self::All => Texts::All,
+        }
+    }
 }
 
 /// What a person tolerates, and how much of the table is shown.
@@ -100,15 +126,20 @@ pub(super) struct Compared {
     pub(super) rows: Rows,
     pub(super) firings: Firings,
     pub(super) stacks: Vec<StackInfo>,
+    /// Runs told step by step; none unless a page is made.
+    pub(super) stories: Vec<Story>,
+    /// What was found while the recordings were read, a line each.
+    pub(super) quality: Vec<String>,
     /// Files, folders, archives and members that could not be read, or not to their end.
     pub(super) unreadable: u64,
 }
 
-/// Replays the corpus under the stacks.
+/// Replays the corpus under the stacks; with `texts` runs are told for a page.
 pub(super) fn compare(
     corpus: &CorpusArgs,
     stacks: &StackArgs,
     assumptions: &AssumptionArgs,
+    texts: Option<Texts>,
     output: &Output,
 ) -> Result<Compared, Failure> {
     let strategies = stacks.load()?;
@@ -117,21 +148,50 @@ pub(super) fn compare(
     }
     let comparison = Comparison::new(&strategies, assumptions.assumptions());
     let (mut rows, mut firings) = (RowsBuilder::default(), FiringsBuilder::default());
+    let shelf = RwLock::new(Shelf::new(texts.unwrap_or_default()));
     let report = corpus.process(
         output,
-        |run| comparison.rows_of(&run),
-        |(more_rows, more_firings)| {
+        |run| {
+            let (rows, firings) = comparison.rows_of(&run);
+            let wanted = texts.filter(|_| shelf.read().is_ok_and(|shelf| shelf.wants(&rows)));
+            let story = wanted.map(|texts| comparison.story_of(&run, &rows, texts));
+            (rows, firings, story)
+        },
+        |(more_rows, more_firings, story)| {
+            if let Some((story, mut shelf)) = story.zip(shelf.write().ok()) {
+                shelf.put(&more_rows, story);
+            }
             rows.extend(more_rows);
             firings.extend(more_firings);
         },
     )?;
     let (rows, firings) = (rows.finish(), firings.finish());
-    Ok(Compared { rows, firings, stacks: comparison.infos().to_vec(), unreadable: report.unreadable })
+    let stories = shelf.into_inner().map(Shelf::into_stories).unwrap_or_default();
+    let stacks = comparison.infos().to_vec();
+    Ok(Compared { rows, firings, stacks, stories, quality: quality(&report), unreadable: report.unreadable })
+}
+
+/// Findings of the corpus in lines, as many as a person reads.
+fn quality(report: &CorpusReport) -> Vec<String> {
+    const SHOWN: usize = 200;
+    let mut lines: Vec<String> = Vec::new();
+    if report.unreadable > 0 {
+        lines.push(unreadable(report.unreadable));
+    }
+    lines.extend(report.notices.iter().map(|notice| notice.diagnostic.to_string()));
+    lines.extend(oddities(report));
+    let more = report.findings.len().saturating_sub(SHOWN);
+    lines.extend(report.findings.iter().take(SHOWN).map(|finding| finding.diagnostic.to_string()));
+    if more > 0 {
+        lines.push(format!("{more} more: `whenstop corpus PATH` lists them"));
+    }
+    lines
 }
 
 /// `whenstop compare`.
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
-    let compared = compare(&args.corpus, &args.stacks, &args.assumptions, output)?;
+    let texts = args.out.as_ref().map(|_| args.embed_text.texts());
+    let compared = compare(&args.corpus, &args.stacks, &args.assumptions, texts, output)?;
     if let Some(name) = args.baseline.as_deref().filter(|name| !compared.stacks.iter().any(|s| &*s.name == *name)) {
         let help = match nearest(name, compared.stacks.iter().map(|stack| &*stack.name)) {
             Some(near) => format!("did you mean `{near}`?"),
@@ -140,7 +200,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         return Err(Failure::usage(Diagnostic::new(Location::default(), format!("no stack `{name}`"), help)));
     }
     let assumptions = args.assumptions.assumptions().names();
-    let Compared { rows, mut firings, stacks, .. } = compared;
+    let Compared { rows, mut firings, stacks, stories, quality, .. } = compared;
     let parts = parts(rows, &args.split)?;
     if args.split.split != SplitPart::None {
         let reported: BTreeSet<&Label> = parts.reported.iter().map(RowView::run_id).collect();
@@ -149,7 +209,8 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let mut publication = Publication::new(parts.reported, firings, stacks, args.baseline.as_deref(), &assumptions)
         .with_label_errors(args.errors.rates())
         .with_failure_rate(args.failure_rate)
-        .with_appetite(args.appetite.appetite());
+        .with_appetite(args.appetite.appetite())
+        .with_stories(stories, quality);
     if args.split.split != SplitPart::None {
         let choice = args.split.choice(args.appetite.max_fes);
         publication = publication.with_choice(choice, parts.other.as_ref());
@@ -173,22 +234,12 @@ pub(super) fn run_report(args: &ReportArgs, output: &Output) -> Result<Exit, Fai
     show(&publication, args.format, Some(out), output)
 }
 
-/// Runs that are at hand, under strategies: compared, published in `out`, and shown.
-pub(super) fn run_on(
-    runs: impl Iterator<Item = Run>,
-    strategies: &[Box<dyn Strategy>],
-    out: &Path,
-    output: &Output,
-) -> Result<Exit, Failure> {
-    let comparison = Comparison::new(strategies, Assumptions::default());
-    let (mut rows, mut firings) = (RowsBuilder::default(), FiringsBuilder::default());
-    for run in runs {
-        let (more_rows, more_firings) = comparison.rows_of(&run);
-        rows.extend(more_rows);
-        firings.extend(more_firings);
-    }
-    let stacks = comparison.infos().to_vec();
-    let publication = Publication::new(rows.finish(), firings.finish(), stacks, None, &[]);
+/// What was compared by default, published in `out` and shown, with the evidence of its runs.
+pub(super) fn publish(corpus: &CorpusArgs, stacks: &StackArgs, out: &Path, output: &Output) -> Result<Exit, Failure> {
+    let texts = Some(Texts::Evidence);
+    let compared = compare(corpus, stacks, &AssumptionArgs::default(), texts, output)?;
+    let publication = Publication::new(compared.rows, compared.firings, compared.stacks, None, &[])
+        .with_stories(compared.stories, compared.quality);
     show(&publication, Format::Table, Some(out), output)
 }
 

@@ -1,34 +1,37 @@
 //! Without a command: the bundled stacks on the bundled recordings. Both are part of the program, so it runs anywhere.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use clap::Args as ClapArgs;
 
 use super::Exit;
-use super::compare::run_on;
+use super::compare::publish;
 use super::failure::Failure;
+use super::inputs::{CorpusArgs, ReadingArgs, StackArgs};
 use super::output::Output;
-use crate::catalog;
 use crate::diagnostic::{Diagnostic, Location};
-use crate::reader::trace;
-use crate::stack::StackFile;
-use crate::system::ConfigText;
+use crate::reader::Held;
 
-/// The recordings of `traces/`, in the order of their paths.
-const RECORDINGS: [&str; 12] = [
-    include_str!("../../traces/synthetic/code.jsonl"),
-    include_str!("../../traces/synthetic/research.jsonl"),
-    include_str!("../../traces/synthetic/service.jsonl"),
-    include_str!("../../traces/verdicts/clean_pass.jsonl"),
-    include_str!("../../traces/verdicts/fes.jsonl"),
-    include_str!("../../traces/verdicts/fes_unverified.jsonl"),
-    include_str!("../../traces/verdicts/good_trim.jsonl"),
-    include_str!("../../traces/verdicts/lost_success.jsonl"),
-    include_str!("../../traces/verdicts/missed_stop.jsonl"),
-    include_str!("../../traces/verdicts/rescued.jsonl"),
-    include_str!("../../traces/verdicts/true_stop.jsonl"),
-    include_str!("../../traces/verdicts/unlabelled.jsonl"),
-];
+/// A file by its name in `traces/`, with its text.
+macro_rules! recordings {
+    ($($name:literal)*) => { [$(($name, include_str!(concat!("../../traces/", $name)))),*] };
+}
+
+const RECORDINGS: [(&str, &str); 12] = recordings! {
+    "synthetic/code.jsonl"
+    "synthetic/research.jsonl"
+    "synthetic/service.jsonl"
+    "verdicts/clean_pass.jsonl"
+    "verdicts/fes.jsonl"
+    "verdicts/fes_unverified.jsonl"
+    "verdicts/good_trim.jsonl"
+    "verdicts/lost_success.jsonl"
+    "verdicts/missed_stop.jsonl"
+    "verdicts/rescued.jsonl"
+    "verdicts/true_stop.jsonl"
+    "verdicts/unlabelled.jsonl"
+};
 
 /// The stack file to begin with.
 const STACKS: &str = include_str!("../../fixtures/stacks/example.toml");
@@ -43,16 +46,28 @@ pub(super) struct Args {
 
 /// `whenstop` alone.
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+    let folder = Held::new().and_then(|folder| unpack(folder.path()).map(|()| folder)).map_err(|error| {
+        let help = "the recordings of the example are unpacked there; set TMPDIR to a folder that has room";
+        let temporary = std::env::temp_dir().display().to_string();
+        Failure::input(Diagnostic::new(Location::file(temporary), format!("cannot write: {error}"), help))
+    })?;
+    let path = |name: &str| folder.path().join(name);
     output.note("comparing the bundled example stacks on the bundled recordings");
-    let file = StackFile::parse("example.toml", STACKS).map_err(Failure::usage)?;
-    let strategies = catalog::strategies(&file, &names_no_file).map_err(Failure::usage)?;
-    let runs = RECORDINGS.iter().flat_map(|text| trace::read_text(text).runs);
-    run_on(runs, &strategies, &args.out, output)
+    let corpus = CorpusArgs { paths: vec![path(TRACES)], reading: ReadingArgs::default() };
+    let stacks = StackArgs { stacks: vec![path(STACK_FILE).display().to_string()] };
+    publish(&corpus, &stacks, &args.out, output)
 }
 
-/// The bundled stacks are all own ones.
-fn names_no_file(name: &str) -> Result<ConfigText, Diagnostic> {
-    Err(Diagnostic::new(Location::file(name), "the bundled example has no such file", "report this as a defect"))
+const TRACES: &str = "traces";
+const STACK_FILE: &str = "example.toml";
+
+fn unpack(folder: &Path) -> io::Result<()> {
+    for (name, text) in RECORDINGS {
+        let path = folder.join(TRACES).join(name);
+        path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+        std::fs::write(path, text)?;
+    }
+    std::fs::write(folder.join(STACK_FILE), STACKS)
 }
 
 #[cfg(test)]
@@ -67,6 +82,6 @@ mod tests {
         paths.retain(|path| path.extension().is_some_and(|ending| ending == "jsonl"));
         paths.sort();
         let texts: Vec<String> = paths.iter().map(|path| std::fs::read_to_string(path).unwrap()).collect();
-        assert_eq!(texts, RECORDINGS);
+        assert_eq!(texts, RECORDINGS.map(|(_, text)| text));
     }
 }

@@ -37,7 +37,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     if !args.paths.is_empty() {
         let corpus = CorpusArgs { paths: args.paths.clone(), reading: args.reading.clone() };
         let stacks = StackArgs { stacks: vec![args.stacks.display().to_string()] };
-        let compared = compare(&corpus, &stacks, &AssumptionArgs::default(), output)?;
+        let compared = compare(&corpus, &stacks, &AssumptionArgs::default(), None, output)?;
         warnings.extend(corpus_warnings(&compared, &file));
     }
     for warning in &warnings {

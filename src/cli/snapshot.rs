@@ -61,7 +61,7 @@ pub(super) struct DiffArgs {
 }
 
 fn rows_of(corpus: &CorpusArgs, stacks: &StackArgs, output: &Output) -> Result<Rows, Failure> {
-    Ok(compare(corpus, stacks, &AssumptionArgs::default(), output)?.rows)
+    Ok(compare(corpus, stacks, &AssumptionArgs::default(), None, output)?.rows)
 }
 
 /// `whenstop accept`.
@@ -84,7 +84,7 @@ pub(super) fn check(args: &CheckArgs, output: &Output) -> Result<Exit, Failure> 
     let gates: Result<Vec<Gate>, Diagnostic> =
         args.fail_on.iter().map(|text| Gate::parse(text, &columns, &stacks)).collect();
     let gates = gates.map_err(Failure::usage)?;
-    let compared = compare(&args.corpus, &args.stacks, &AssumptionArgs::default(), output)?;
+    let compared = compare(&args.corpus, &args.stacks, &AssumptionArgs::default(), None, output)?;
     if compared.unreadable > 0 && !args.allow_unreadable {
         return Err(Failure::input(Diagnostic::new(
             Location::default(),

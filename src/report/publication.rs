@@ -7,9 +7,10 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::choice::Choice;
-use super::figure::{BoundsFigure, BudgetFigure, FrontierFigure, SpendingFigure, StopsFigure, save};
+use super::figure::{BoundsFigure, BudgetFigure, FigureError, FrontierFigure, SpendingFigure, StopsFigure, save, svg};
 use super::first::{Appetite, FirstTable};
 use super::further;
+use super::page::Page;
 use super::table::{self, Table};
 use super::{CsvStyle, Lock, markdown, read_rows, write_atomically, write_folder, write_rows};
 use crate::aggregate::{
@@ -19,6 +20,7 @@ use crate::aggregate::{
 };
 use crate::compare::StackInfo;
 use crate::diagnostic::{Diagnostic, Location};
+use crate::explain::Story;
 use crate::stats::label_certificate::ErrorRates;
 use crate::stats::labels::{CheckedLabels, LabelErrors};
 use crate::stats::{Interval, Warning};
@@ -97,6 +99,8 @@ pub struct Publication {
     manifest: Manifest,
     unit: Unit,
     all: bool,
+    stories: Vec<Story>,
+    quality: Vec<String>,
 }
 
 impl Publication {
@@ -133,7 +137,7 @@ impl Publication {
 
     /// From saved rows.
     pub fn from_rows(rows: Rows, firings: Firings, manifest: Manifest) -> Self {
-        Self { unit: unit_of(&rows), rows, firings, manifest, all: false }
+        Self { unit: unit_of(&rows), rows, firings, manifest, all: false, stories: Vec::new(), quality: Vec::new() }
     }
 
     /// The same for a reader who tolerates so many killed successes, with every stack in the table or not.
@@ -142,6 +146,14 @@ impl Publication {
         self.manifest.max_fes = appetite.max_fes;
         self.manifest.lost_success_costs = appetite.lost_success_costs;
         self.all = appetite.all;
+        self
+    }
+
+    /// The same with runs told step by step, and with what was found while the recordings were read.
+    #[must_use]
+    pub fn with_stories(mut self, stories: Vec<Story>, quality: Vec<String>) -> Self {
+        self.stories = stories;
+        self.quality = quality;
         self
     }
 
@@ -319,10 +331,47 @@ impl Publication {
             write_atomically(&out.join(format!("{name}.csv")), |file| table.write_csv(file))?;
         }
         self.write_figures(&tables, summaries, out)?;
+        self.write_page(&tables, summaries, out)?;
         let summary = self.summary_md(&tables, summaries);
         write_atomically(&out.join("summary.md"), |file| file.write_all(summary.as_bytes()))?;
         let manifest = serde_json::to_string_pretty(&self.manifest).unwrap_or_default() + "\n";
         write_atomically(&out.join("manifest.json"), |file| file.write_all(manifest.as_bytes()))
+    }
+
+    fn write_page(&self, tables: &Tables, summaries: &[Summary], out: &Path) -> Result<(), Diagnostic> {
+        let path = out.join("report.html");
+        let failed = |error: &dyn std::fmt::Display| {
+            let at = Location::file(path.display().to_string());
+            Diagnostic::new(at, format!("cannot make the page: {error}"), "report this as a defect")
+        };
+        let page = Page {
+            rows: &self.rows,
+            summaries,
+            points: &tables.points,
+            unit: self.unit,
+            appetite: self.appetite(),
+            manifest: &self.manifest,
+            headline: self.headline(),
+            notes: self.page_notes(summaries),
+            quality: &self.quality,
+            rules: &tables.rules,
+            stories: &self.stories,
+            figures: self.page_figures(tables, summaries).map_err(|error| failed(&error))?,
+        };
+        let html = page.html().map_err(|error| failed(&error))?;
+        write_atomically(&path, |file| file.write_all(html.as_bytes()))
+    }
+
+    /// The figures that a page shows as they are.
+    fn page_figures(&self, tables: &Tables, summaries: &[Summary]) -> Result<Vec<(&'static str, String)>, FigureError> {
+        let groups: Vec<Group<'_>> = by_stack(&self.rows);
+        let subtitle = self.headline();
+        Ok(vec![
+            ("bounds", svg(&BoundsFigure { summaries, groups: &groups, subtitle: subtitle.clone() })?),
+            ("budget", svg(&BudgetFigure { curves: &tables.curves, subtitle: subtitle.clone() })?),
+            ("stop-steps", svg(&StopsFigure { groups: &groups, subtitle: subtitle.clone() })?),
+            ("spending", svg(&SpendingFigure { groups: &groups, unit: self.unit, subtitle })?),
+        ])
     }
 
     fn write_figures(&self, tables: &Tables, summaries: &[Summary], out: &Path) -> Result<(), Diagnostic> {

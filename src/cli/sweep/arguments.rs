@@ -1,6 +1,7 @@
 //! Arguments that `sweep` and `certify` share: the grid and the split.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::aggregate::{RowView, Rows};
 use crate::cli::failure::Failure;
@@ -46,7 +47,7 @@ impl GridArgs {
         let file = StackFile::parse(path, &text)?;
         let near = nearest(name, file.entries.iter().map(Entry::name)).map(|near| format!("did you mean `{near}`?"));
         match file.entries.into_iter().find(|entry| entry.name() == name) {
-            Some(Entry::Own(stack)) => Ok(Some(stack)),
+            Some(Entry::Own(stack)) => Ok(Some(Arc::unwrap_or_clone(stack))),
             Some(Entry::Use(_)) => {
                 let what = format!("`{name}` is a system or preset, which takes no further rule");
                 Err(Diagnostic::new(Location::file(path), what, "name a stack with rules of its own").into())

@@ -45,7 +45,10 @@ fn header(header: &Header, salt: &str) -> Header {
         agent: public("agent", &header.agent),
         started_at: header.started_at,
         ended_at: header.ended_at,
+        totals: header.totals,
         meta: None,
+        prompted_by: header.prompted_by,
+        file: None,
         redacted: true,
     }
 }
@@ -74,6 +77,7 @@ fn message(message: &Message, names: &mut Pseudonyms) -> Message {
         Lane::Side(id) => Lane::Side(names.plain("agent", id)),
         other => other.clone(),
     };
+    redacted.origin = message.origin;
     redacted.content = message.content.as_ref().map(|text| names.text(text));
     redacted.reasoning = message.reasoning.as_ref().map(|text| names.text(text));
     redacted.tool_calls = message.tool_calls.iter().map(|call| self::call(call, names)).collect();

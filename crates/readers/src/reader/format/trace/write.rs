@@ -77,6 +77,10 @@ struct RunLine<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     ended_at: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    usage: Option<UsageLine>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost_usd: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     meta: Option<Json>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     redacted: bool,
@@ -89,6 +93,8 @@ struct MessageLine<'a> {
     role: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     lane: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    origin: Option<&'static str>,
     content: Option<std::borrow::Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reasoning: Option<std::borrow::Cow<'a, str>>,
@@ -234,6 +240,8 @@ fn run_line(header: &Header) -> RunLine<'_> {
         agent: header.agent.as_deref(),
         started_at: time(header.started_at),
         ended_at: time(header.ended_at),
+        usage: header.totals.filter(|totals| !totals.usage.is_empty()).map(|totals| usage(&totals.usage)),
+        cost_usd: header.totals.and_then(|totals| totals.cost).map(|cost| cost.0),
         meta: header.meta.as_deref().map(one_line),
         redacted: header.redacted,
     }
@@ -244,6 +252,7 @@ fn message_line(message: &Message) -> MessageLine<'_> {
         line_type: "message",
         role: message.role.name(),
         lane: lane(&message.lane),
+        origin: message.origin.name(),
         content: message.content.as_ref().map(Text::as_str),
         reasoning: message.reasoning.as_ref().map(Text::as_str),
         tool_calls: message.tool_calls.iter().map(call_line).collect(),
