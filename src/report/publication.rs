@@ -318,7 +318,11 @@ impl Publication {
     fn write_files(&self, summaries: &[Summary], out: &Path) -> Result<(), Diagnostic> {
         let tables = self.tables(summaries);
         write_rows(&out.join("rows.csv"), &self.rows)?;
-        write_rows(&out.join("firings.csv"), self.firings.iter())?;
+        if self.firings.is_empty() {
+            write_atomically(&out.join("firings.csv"), |file| writeln!(file, "{}", Firing::HEADER))?;
+        } else {
+            write_rows(&out.join("firings.csv"), self.firings.iter())?;
+        }
         let named = [
             ("summary", &table::summary(summaries)),
             ("pairs", &tables.pairs),
