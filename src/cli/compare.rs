@@ -1,4 +1,4 @@
-//! `whenstop compare`: the main job; `whenstop report`: the same from saved rows; and the example.
+//! `whenstop compare`: the main job; `whenstop report`: the same from saved rows.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use clap::{Args as ClapArgs, ValueEnum};
 use super::Exit;
 use super::corpus::oddities;
 use super::failure::Failure;
-use super::inputs::{AssumptionArgs, CorpusArgs, LabelErrorArgs, ReadingArgs, StackArgs, unreadable};
+use super::inputs::{AssumptionArgs, CorpusArgs, LabelErrorArgs, StackArgs, unreadable};
 use super::output::{Format, Output};
 use super::sweep::{SplitArgs, SplitPart, parts, share};
 use crate::aggregate::{Firings, FiringsBuilder, Label, RowView, Rows, RowsBuilder};
@@ -144,14 +144,6 @@ impl AppetiteArgs {
 fn price(text: &str) -> Result<f64, String> {
     let price: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
     if price.is_finite() && price >= 0.0 { Ok(price) } else { Err("a price is at least 0".to_owned()) }
-}
-
-/// Arguments of the example that runs without a command.
-#[derive(Debug, ClapArgs)]
-pub(super) struct ExampleArgs {
-    /// Where the example writes its report.
-    #[arg(long, value_name = "DIR", default_value = "reports/example")]
-    out: PathBuf,
 }
 
 /// Arguments of `report`.
@@ -398,26 +390,13 @@ pub(super) fn run_report(args: &ReportArgs, output: &Output) -> Result<Exit, Fai
     show(&publication, format, Some(out), output)
 }
 
-/// Without a command: the bundled stacks on the bundled recordings.
-pub(super) fn run_example(args: &ExampleArgs, output: &Output) -> Result<Exit, Failure> {
-    let (traces, stacks) = (bundled("traces")?, bundled("fixtures/stacks/example.toml")?);
-    let corpus = CorpusArgs { paths: vec![traces.clone()], reading: ReadingArgs::default() };
-    let stacks = StackArgs { stacks: vec![stacks.display().to_string()] };
-    output.note(&format!("comparing {} on {}", stacks.stacks[0], traces.display()));
+/// What was compared by default, published in `out` and shown, with the evidence of its runs.
+pub(super) fn publish(corpus: &CorpusArgs, stacks: &StackArgs, out: &Path, output: &Output) -> Result<Exit, Failure> {
     let texts = Some(Texts::Evidence);
-    let compared = compare(&corpus, &stacks, &AssumptionArgs::default(), texts, output)?;
+    let compared = compare(corpus, stacks, &AssumptionArgs::default(), texts, output)?;
     let publication = Publication::new(compared.rows, compared.firings, compared.stacks, None, &[])
         .with_stories(compared.stories, compared.quality);
-    show(&publication, Format::Table, Some(&args.out), output)
-}
-
-/// A bundled path: in the current folder, else where this program was built.
-fn bundled(name: &str) -> Result<PathBuf, Failure> {
-    let places = [PathBuf::from(name), Path::new(env!("CARGO_MANIFEST_DIR")).join(name)];
-    places.into_iter().find(|place| place.exists()).ok_or_else(|| {
-        let help = "run it in a checkout of whenstop, or compare your own: `whenstop compare PATH --stacks FILE`";
-        Failure::input(Diagnostic::new(Location::file(name), "the bundled example is not here", help))
-    })
+    show(&publication, Format::Table, Some(out), output)
 }
 
 pub(super) fn show(publication: &Publication, format: Format, out: Option<&Path>, output: &Output) -> Result<Exit, Failure> {

@@ -8,8 +8,8 @@ use clap::Args;
 use super::failure::Failure;
 use super::output::Output;
 use crate::catalog::{self, Strategies};
-use crate::effect::EffectTable;
 use crate::diagnostic::{Diagnostic, Diagnostics, Location, Severity, nearest};
+use crate::effect::EffectTable;
 use crate::preset;
 use crate::reader::{
     ColumnMap, Corpus, CorpusReport, Detail, NamedBy, PriceTable, ReadOptions, RecordedCosts, SubAgents,

@@ -9,6 +9,7 @@ mod conformance;
 mod convert;
 mod corpus;
 mod effects;
+mod example;
 mod examples;
 mod exit;
 mod explain;
@@ -60,7 +61,7 @@ pub struct Cli {
     #[arg(long, global = true)]
     spreadsheet: bool,
     #[command(flatten)]
-    example: compare::ExampleArgs,
+    example: example::Args,
 }
 
 #[derive(Debug, Subcommand)]
@@ -174,7 +175,7 @@ pub fn run(cli: Cli) -> Exit {
         }
     }
     let result = match cli.command {
-        None => compare::run_example(&cli.example, &output),
+        None => example::run(&cli.example, &output),
         Some(Command::Compare(args)) => compare::run(&args, &output),
         Some(Command::Sweep(args)) => sweep::run(&args, &output),
         Some(Command::Certify(args)) => certify::run(&args, &output),

@@ -433,6 +433,9 @@ impl Publication {
         match self.row_format {
             RowFormat::Csv => {
                 write_rows(&out.join("rows.csv"), &self.rows)?;
+                if self.firings.is_empty() {
+                    return write_atomically(&out.join("firings.csv"), |file| writeln!(file, "{}", Firing::HEADER));
+                }
                 write_rows(&out.join("firings.csv"), self.firings.iter())
             }
             RowFormat::Parquet => {

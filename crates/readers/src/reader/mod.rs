@@ -48,7 +48,7 @@ pub use corpus::Corpus;
 pub use decode::unpacked_text;
 pub use format::{FORMATS, Format, Layout, Raw, by_id, detect};
 pub use grades::{FolderGrades, Graded};
-pub use held::clean_up;
+pub use held::{Held, clean_up};
 pub use hygiene::{Check, Oddity};
 pub use in_memory::{ReadText, read_text};
 pub use json::Written;

@@ -191,7 +191,7 @@ mod tests {
             Window, Wording, failure::failure_in, provider_error::provider_error, user_request::user_request_in,
         };
         let tables = ["asks_user", "blocked", "observations"]
-            .map(|table| std::fs::read_to_string(format!("../../fixtures/texts/{table}.jsonl")).unwrap());
+            .map(|table| std::fs::read_to_string(format!("../frameworks/src/system/texts/{table}.jsonl")).unwrap());
         let mut texts = 0;
         for line in tables.iter().flat_map(|table| table.lines()) {
             let line: Value = serde_json::from_str(line).unwrap();
