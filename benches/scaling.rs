@@ -32,7 +32,7 @@ const CASES: &[(&str, usize, Made, &str)] = &[
         "corpus",
     ),
     ("values one behind the other", 50_000, |n| runs(n, |nth| format!("r{nth}")).replace('\n', ""), "corpus"),
-    ("argument keys", 200_000, |n| call(&format!("{{{}\"k\":0}}", keys(n))), "compare --stacks preset:claude-code"),
+    ("argument keys", 400_000, |n| call(&format!("{{{}\"k\":0}}", keys(n))), "compare --stacks preset:crewai"),
     ("calls in a step, crewai", 20_000, |n| steps(1, n), "compare --stacks preset:crewai"),
     ("calls in a step, hermes-agent", 20_000, |n| steps(1, n), "compare --stacks preset:hermes-agent"),
     ("steps, strands-agents", 20_000, |n| steps(n, 1), "compare --stacks preset:strands-agents"),
