@@ -10,13 +10,13 @@ use super::choice::Choice;
 use super::figure::{BoundsFigure, BudgetFigure, FrontierFigure, SpendingFigure, StopsFigure, save};
 use super::first::{Appetite, FirstTable};
 use super::further;
-use super::table::{self, Table};
 use super::row_file::{RowFormat, SavedRows, write_parquet};
+use super::table::{self, Table};
 use super::{CsvStyle, Lock, markdown, read_rows, write_atomically, write_folder, write_rows};
 use crate::aggregate::{
-    BudgetCurve, Firing, Firings, FiringsBuilder, FrontierPoint, Group, Label, LostSuccess, REFERENCE, Row, Rows, RowsBuilder, SEED, Summary, Unit,
-    budget_curves, by_stack, by_stratum, frontier, frontier_spread, frontier_volume, pairs, price_lost_successes,
-    rule_shares, summarise, unit_of,
+    BudgetCurve, Firing, Firings, FiringsBuilder, FrontierPoint, Group, Label, LostSuccess, REFERENCE, Row, Rows,
+    RowsBuilder, SEED, Summary, Unit, budget_curves, by_stack, by_stratum, frontier, frontier_spread, frontier_volume,
+    pairs, price_lost_successes, rule_shares, summarise, unit_of,
 };
 use crate::compare::StackInfo;
 use crate::diagnostic::{Diagnostic, Location};
@@ -136,7 +136,15 @@ impl Publication {
 
     /// From saved rows.
     pub fn from_rows(rows: Rows, firings: Firings, manifest: Manifest) -> Self {
-        Self { unit: unit_of(&rows), rows, firings, manifest, all: false, row_format: RowFormat::default(), whole_budget: false }
+        Self {
+            unit: unit_of(&rows),
+            rows,
+            firings,
+            manifest,
+            all: false,
+            row_format: RowFormat::default(),
+            whole_budget: false,
+        }
     }
 
     /// The same for a reader who tolerates so many killed successes, with every stack in the table or not.

@@ -70,7 +70,8 @@ fn header(row: &Object<'_>, run_id: String, record: &Record<'_>, out: &mut Readi
         (Some(set), Some(task)) => Some(format!("{set}-{task}")),
         (set, task) => task.or(set),
     };
-    let trial_in_id = run_id.rsplit_once("_run").filter(|(_, n)| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
+    let trial_in_id =
+        run_id.rsplit_once("_run").filter(|(_, n)| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
     let from_id = trial_in_id.map(|(task, trial)| (task.to_owned(), trial.to_owned()));
     let (id_task, id_trial) = from_id.filter(|_| task.is_none()).unzip();
     Header {
