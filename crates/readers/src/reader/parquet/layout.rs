@@ -236,6 +236,12 @@ impl Plan {
 }
 
 impl Layout {
+    /// The column that holds the outcome, for the report.
+    pub(in crate::reader) fn outcome_column(&self) -> &'static str {
+        let outcome = self.fields.iter().find(|(name, _)| *name == "outcome");
+        outcome.and_then(|(_, columns)| columns.first()).copied().unwrap_or("outcome")
+    }
+
     fn plan(&'static self, columns: &[String]) -> Option<Plan> {
         let at = |name: &&str| columns.iter().position(|column| column == *name);
         if !self.told_by.iter().all(|name| at(name).is_some()) {
