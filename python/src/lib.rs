@@ -153,7 +153,11 @@ fn compare<'py>(
             return Err(no_runs(&corpus));
         }
         let failed = |error: &dyn std::fmt::Display| {
-            Failed(Diagnostic::new(Location::default(), error.to_string(), "this is a defect of whenstop: please report it"))
+            Failed(Diagnostic::new(
+                Location::default(),
+                error.to_string(),
+                "this is a defect of whenstop: please report it",
+            ))
         };
         let bytes = (
             parquet_bytes::<Row>(&rows).map_err(|error| failed(&error))?,
@@ -244,7 +248,8 @@ fn part(
                 failure = Some(told.clone());
                 told
             })?;
-            let publication = Publication::new(Rows::default(), Firings::default(), comparison.infos().to_vec(), None, &[]);
+            let publication =
+                Publication::new(Rows::default(), Firings::default(), comparison.infos().to_vec(), None, &[]);
             let (shard, division) = (Shard { number, of }, Division::Files);
             let (unreadable, comparison) = (report.unreadable, publication.manifest().clone());
             Ok(About { shard, division, inputs, unreadable, comparison })

@@ -281,13 +281,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
 
 impl Args {
     /// What was compared, as the arguments say it is to be reported.
-    fn publication(
-        &self,
-        rows: Rows,
-        firings: Firings,
-        stacks: Vec<StackInfo>,
-        assumptions: &[&str],
-    ) -> Publication {
+    fn publication(&self, rows: Rows, firings: Firings, stacks: Vec<StackInfo>, assumptions: &[&str]) -> Publication {
         Publication::new(rows, firings, stacks, self.baseline.as_deref(), assumptions)
             .with_label_errors(self.errors.rates())
             .with_failure_rate(self.failure_rate)
@@ -336,7 +330,8 @@ fn run_shard(args: &Args, shard: Shard, out: &Path, output: &Output) -> Result<E
             first
         })?;
         let stacks = comparison.infos().to_vec();
-        let publication = args.publication(Rows::default(), Firings::default(), stacks, &args.assumptions.assumptions().names());
+        let publication =
+            args.publication(Rows::default(), Firings::default(), stacks, &args.assumptions.assumptions().names());
         let comparison = publication.manifest().clone();
         Ok(About { shard, division: Division::Tasks, inputs, unreadable: report.unreadable, comparison })
     });
@@ -344,7 +339,10 @@ fn run_shard(args: &Args, shard: Shard, out: &Path, output: &Output) -> Result<E
         return Err(failure);
     }
     written.map_err(Failure::input)?;
-    output.note(&format!("part {shard}: {runs} runs written to {}; put the parts together with `whenstop merge`", out.display()));
+    output.note(&format!(
+        "part {shard}: {runs} runs written to {}; put the parts together with `whenstop merge`",
+        out.display()
+    ));
     Ok(Exit::Done)
 }
 
@@ -370,7 +368,8 @@ pub(super) fn run_report(args: &ReportArgs, output: &Output) -> Result<Exit, Fai
         lost_success_costs: manifest.lost_success_costs,
         all: args.all,
     };
-    let publication = Publication::from_rows(rows, firings, manifest).with_appetite(appetite)
+    let publication = Publication::from_rows(rows, firings, manifest)
+        .with_appetite(appetite)
         .with_row_format(row_format)
         .with_whole_budget(args.budget.whole_budget);
     let format = match args.format {
@@ -399,7 +398,12 @@ pub(super) fn publish(corpus: &CorpusArgs, stacks: &StackArgs, out: &Path, outpu
     show(&publication, Format::Table, Some(out), output)
 }
 
-pub(super) fn show(publication: &Publication, format: Format, out: Option<&Path>, output: &Output) -> Result<Exit, Failure> {
+pub(super) fn show(
+    publication: &Publication,
+    format: Format,
+    out: Option<&Path>,
+    output: &Output,
+) -> Result<Exit, Failure> {
     let summaries = publication.summaries();
     if let Some(out) = out {
         publication.write(&summaries, out, output.csv_style()).map_err(Failure::input)?;

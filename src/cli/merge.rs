@@ -41,7 +41,8 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         return Err(Failure::nothing("the parts hold no run", "compare recordings that have some"));
     }
     output.note(&format!("{} parts", merge.n_parts()));
-    let publication = Publication::from_rows(rows, firings, manifest).with_row_format(args.rows.format())
+    let publication = Publication::from_rows(rows, firings, manifest)
+        .with_row_format(args.rows.format())
         .with_whole_budget(args.rows.budget.whole_budget);
     show(&publication, args.format, Some(&args.out), output)
 }

@@ -163,8 +163,7 @@ impl PartWriter {
         self.n_rows += rows.len() as u64;
         self.n_firings += firings.len() as u64;
         let rows = rows.iter().try_for_each(|row| self.rows.row(row));
-        rows.and_then(|()| firings.iter().try_for_each(|firing| self.firings.row(firing)))
-            .map_err(failed(&self.folder))
+        rows.and_then(|()| firings.iter().try_for_each(|firing| self.firings.row(firing))).map_err(failed(&self.folder))
     }
 
     fn close(self, about: About) -> Result<(), Diagnostic> {
@@ -383,14 +382,19 @@ fn unfit(
     }
     wrong.extend(doubled(parts));
     let of = first.shard.of;
-    let there: BTreeSet<u32> = parts.iter().map(|(_, manifest)| manifest.shard.number).chain(torn.iter().copied()).collect();
+    let there: BTreeSet<u32> =
+        parts.iter().map(|(_, manifest)| manifest.shard.number).chain(torn.iter().copied()).collect();
     let missing: Vec<u32> = (1..=of).filter(|number| !there.contains(number)).collect();
     if let Some(next) = missing.first() {
         let list: Vec<String> = missing.iter().take(20).map(|number| format!("{number}/{of}")).collect();
         let more = missing.len().saturating_sub(20);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let what = format!("{} of {of} parts missing: {}{more}", missing.len(), list.join(", "));
-        wrong.push(Diagnostic::new(at.clone(), what, format!("make them with `compare … --shard {next}/{of} --out DIR`")));
+        wrong.push(Diagnostic::new(
+            at.clone(),
+            what,
+            format!("make them with `compare … --shard {next}/{of} --out DIR`"),
+        ));
     }
     wrong
 }
@@ -476,10 +480,12 @@ fn read_part(folder: &Path) -> Result<PartManifest, (Option<u32>, Diagnostic)> {
     refuse_half_written(folder).map_err(|half| (None, half))?;
     let help = "make this part again";
     let at = Location::file(folder.display().to_string());
-    let told = |number, why: String| (number, Diagnostic::new(at.clone(), format!("this part is not whole: {why}"), help));
+    let told =
+        |number, why: String| (number, Diagnostic::new(at.clone(), format!("this part is not whole: {why}"), help));
     let torn = |why: String| told(None, why);
     let text = std::fs::read_to_string(folder.join(PART)).map_err(|error| torn(format!("`{PART}`: {error}")))?;
-    let version = serde_json::from_str::<serde_json::Value>(&text).ok().and_then(|value| value.get("part_version")?.as_u64());
+    let version =
+        serde_json::from_str::<serde_json::Value>(&text).ok().and_then(|value| value.get("part_version")?.as_u64());
     if version.is_some_and(|version| version != u64::from(VERSION)) {
         return Err(torn(format!("`{PART}` is of version {}, this is {VERSION}", version.unwrap_or_default())));
     }
@@ -501,7 +507,10 @@ fn read_part(folder: &Path) -> Result<PartManifest, (Option<u32>, Diagnostic)> {
         }
     }
     let stacks = manifest.comparison.stacks.len() as u64;
-    if manifest.files.len() != 2 || manifest.places.len() as u64 != manifest.runs || manifest.runs * stacks != manifest.rows {
+    if manifest.files.len() != 2
+        || manifest.places.len() as u64 != manifest.runs
+        || manifest.runs * stacks != manifest.rows
+    {
         return Err(torn(format!("`{PART}` contradicts itself")));
     }
     Ok(manifest)

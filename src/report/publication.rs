@@ -12,13 +12,13 @@ use super::figure::{BoundsFigure, BudgetFigure, FigureError, FrontierFigure, Spe
 use super::first::{Appetite, FirstTable};
 use super::further;
 use super::page::Page;
-use super::table::{self, Table};
 use super::row_file::{RowFormat, SavedRows, write_parquet};
+use super::table::{self, Table};
 use super::{CsvStyle, Lock, markdown, read_rows, write_atomically, write_folder, write_rows};
 use crate::aggregate::{
-    BudgetCurve, Firing, Firings, FiringsBuilder, FrontierPoint, Group, Label, LostSuccess, REFERENCE, Row, Rows, RowsBuilder, SEED, Summary, Unit,
-    budget_curves, by_stack, by_stratum, frontier, frontier_spread, frontier_volume, pairs, price_lost_successes,
-    rule_shares, summarise, unit_of,
+    BudgetCurve, Firing, Firings, FiringsBuilder, FrontierPoint, Group, Label, LostSuccess, REFERENCE, Row, Rows,
+    RowsBuilder, SEED, Summary, Unit, budget_curves, by_stack, by_stratum, frontier, frontier_spread, frontier_volume,
+    pairs, price_lost_successes, rule_shares, summarise, unit_of,
 };
 use crate::compare::StackInfo;
 use crate::diagnostic::{Diagnostic, Location, nearest};

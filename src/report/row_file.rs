@@ -199,7 +199,8 @@ mod tests {
     fn rows() -> (Vec<Row>, Vec<Firing>) {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let paths = [root.join("fixtures/signals")];
-        let (runs, _) = crate::reader::Corpus::open(&paths, crate::reader::ReadOptions::default()).unwrap().runs().unwrap();
+        let (runs, _) =
+            crate::reader::Corpus::open(&paths, crate::reader::ReadOptions::default()).unwrap().runs().unwrap();
         let strategies = crate::preset::all_strategies();
         let comparison = crate::compare::Comparison::new(&strategies, crate::verdict::Assumptions::default());
         let (mut rows, mut firings) = (Vec::new(), Vec::new());

@@ -75,14 +75,16 @@ fn check(name: &str, runs: &[Run], expected: &Value) {
     for one in expected["per_run"].as_array().into_iter().flatten() {
         let id = one["id"].as_str().unwrap();
         let run = by_id.get(id).copied().or_else(|| {
-            by_id.iter().find(|(name, _)| id.starts_with("row ") && name.ends_with(&format!("/{id}"))).map(|(_, run)| *run)
+            by_id
+                .iter()
+                .find(|(name, _)| id.starts_with("row ") && name.ends_with(&format!("/{id}")))
+                .map(|(_, run)| *run)
         });
         let run = run.unwrap_or_else(|| panic!("{name}: no run {id}"));
         let [steps, calls] = counted(run);
         let found = serde_json::json!([outcome(run), run.header.task_id, steps, calls, tokens(run)]);
-        let wanted = serde_json::json!([
-            one["outcome"], one["task"], one["assistant_steps"], one["tool_calls"], one["tokens"]
-        ]);
+        let wanted =
+            serde_json::json!([one["outcome"], one["task"], one["assistant_steps"], one["tool_calls"], one["tokens"]]);
         assert_eq!(found, wanted, "{name}: {id}");
     }
 }
@@ -90,7 +92,8 @@ fn check(name: &str, runs: &[Run], expected: &Value) {
 #[test]
 fn collections_of_others_are_counted_as_their_makers_counted_them() {
     let Some(folder) = shared() else { return };
-    let expected: Value = serde_json::from_str(&std::fs::read_to_string(folder.join("expected.json")).unwrap()).unwrap();
+    let expected: Value =
+        serde_json::from_str(&std::fs::read_to_string(folder.join("expected.json")).unwrap()).unwrap();
     for (name, expected) in expected.as_object().unwrap() {
         if expected.get("per_run").is_some() && Path::new(name).extension().is_some_and(|ending| ending == "parquet") {
             let (runs, report) = read(&[folder.join(name)]);
@@ -105,7 +108,8 @@ fn collections_of_others_are_counted_as_their_makers_counted_them() {
 #[test]
 fn splits_that_overlap_are_read_once() {
     let Some(folder) = shared() else { return };
-    let expected: Value = serde_json::from_str(&std::fs::read_to_string(folder.join("expected.json")).unwrap()).unwrap();
+    let expected: Value =
+        serde_json::from_str(&std::fs::read_to_string(folder.join("expected.json")).unwrap()).unwrap();
     let splits = ["SWE_Rebench", "R2E_Gym", "filtered_reward1"];
     let paths = splits.map(|split| folder.join(format!("coderforge-{split}-00000-of-00001.parquet")));
     let (runs, report) = read(&paths);
@@ -124,19 +128,26 @@ fn a_langfuse_export_is_one_run_a_trace_over_all_its_files() {
     let told: Vec<_> = runs
         .iter()
         .map(|run| {
-            let texts: Vec<String> = run.events().iter().filter_map(|e| Some(e.message()?.text().into_owned())).collect();
+            let texts: Vec<String> =
+                run.events().iter().filter_map(|e| Some(e.message()?.text().into_owned())).collect();
             (run.header.run_id.as_str(), run.header.task_id.as_deref(), outcome(run), texts.join(" "), tokens(run))
         })
         .collect();
     let used = |input: u64, output: u64| serde_json::json!({"input": input, "output": output});
     // B and C name no task but the trace's; C was not scored, and the score `politeness` of A grades nothing.
-    assert_eq!(told, [
-        ("B", Some("n"), "failure", "Go. Hello.".to_owned(), used(10, 2)),
-        ("A", Some("t1"), "success", "Go. One, corrected. Two.".to_owned(), used(20, 4)),
-        ("C", Some("n"), "unlabelled", "Go. Alone.".to_owned(), used(10, 2)),
-    ]);
+    assert_eq!(
+        told,
+        [
+            ("B", Some("n"), "failure", "Go. Hello.".to_owned(), used(10, 2)),
+            ("A", Some("t1"), "success", "Go. One, corrected. Two.".to_owned(), used(20, 4)),
+            ("C", Some("n"), "unlabelled", "Go. Alone.".to_owned(), used(10, 2)),
+        ]
+    );
     let reasons: Vec<&str> = report.skipped.iter().map(|skipped| skipped.reason.as_str()).collect();
-    assert!(reasons.len() == 2 && reasons[0].contains("read together with") && reasons[1].contains("scores"), "{reasons:?}");
+    assert!(
+        reasons.len() == 2 && reasons[0].contains("read together with") && reasons[1].contains("scores"),
+        "{reasons:?}"
+    );
 }
 
 /// A fixed sequence of numbers.

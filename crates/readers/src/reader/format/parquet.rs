@@ -53,14 +53,16 @@ impl Format for Parquet {
             told.what = format!("the messages of run `{run_id}`: {}", told.what);
             return out.error(told);
         }
-        let dialect = parquet::by_name(record.envelope).map_or(Dialect::Chat, |layout| layout.dialect);
+        let layout = parquet::by_name(record.envelope);
+        let dialect = layout.map_or(Dialect::Chat, |layout| layout.dialect);
+        let column = layout.map_or("outcome", |layout| layout.outcome_column());
         let long = |at: usize| parts.get(at).copied().filter(|raw| raw.get() != "null");
         let events = match dialect {
             Dialect::Steps => steps(long(1), out),
             _ => chat(long(1), long(2), out),
         };
         let header = header(&row, run_id, record, out);
-        out.run(Draft { header, events, grade: grade(&row), warnings: Vec::new() });
+        out.run(Draft { header, events, grade: grade(&row, column), warnings: Vec::new() });
     }
 }
 
@@ -70,7 +72,8 @@ fn header(row: &Object<'_>, run_id: String, record: &Record<'_>, out: &mut Readi
         (Some(set), Some(task)) => Some(format!("{set}-{task}")),
         (set, task) => task.or(set),
     };
-    let trial_in_id = run_id.rsplit_once("_run").filter(|(_, n)| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
+    let trial_in_id =
+        run_id.rsplit_once("_run").filter(|(_, n)| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
     let from_id = trial_in_id.map(|(task, trial)| (task.to_owned(), trial.to_owned()));
     let (id_task, id_trial) = from_id.filter(|_| task.is_none()).unzip();
     Header {
@@ -102,7 +105,7 @@ fn totals(row: &Object<'_>) -> Option<Box<RawValue>> {
 }
 
 /// Success, failure, or not known: null, and −1 where a collection writes that.
-fn grade(row: &Object<'_>) -> Grade {
+fn grade(row: &Object<'_>, column: &'static str) -> Grade {
     let (graded, score) = row.get(&["outcome"]).map_or((None, None), graded);
     let said = |name| row.word(&[name]).filter(|text| !text.is_empty());
     let end = match (said("limit"), said("error"), said("end")) {
@@ -115,7 +118,7 @@ fn grade(row: &Object<'_>) -> Grade {
     Grade {
         outcome: Outcome::from_grade(graded),
         score,
-        source: graded.map_or(OutcomeSource::None, |_| OutcomeSource::Native("outcome column")),
+        source: graded.map_or(OutcomeSource::None, |_| OutcomeSource::Native(column)),
         end,
         secured_step: None,
     }

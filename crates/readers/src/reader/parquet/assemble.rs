@@ -49,7 +49,12 @@ pub(super) fn width(field: &Type) -> usize {
 }
 
 /// The field of a row group whose columns begin with number `first`.
-pub(super) fn field(file: &Arc<Guarded>, group: &RowGroupMetaData, first: usize, field: &TypePtr) -> Result<Node, Torn> {
+pub(super) fn field(
+    file: &Arc<Guarded>,
+    group: &RowGroupMetaData,
+    first: usize,
+    field: &TypePtr,
+) -> Result<Node, Torn> {
     let rows = usize::try_from(group.num_rows()).unwrap_or(0);
     Columns { file, group, next: first, rows }.field(field, 0, 0, DEPTH)
 }
@@ -105,7 +110,8 @@ impl Columns<'_> {
 /// The repeated field of a list or a map.
 fn repeated_in(field: &Type) -> Option<&TypePtr> {
     let info = field.get_basic_info();
-    let is_list = matches!(info.logical_type_ref(), Some(LogicalType::List)) || info.converted_type() == ConvertedType::LIST;
+    let is_list =
+        matches!(info.logical_type_ref(), Some(LogicalType::List)) || info.converted_type() == ConvertedType::LIST;
     let [only] = field.get_fields() else { return None };
     let repeats = only.get_basic_info().has_repetition() && only.get_basic_info().repetition() == Repetition::REPEATED;
     ((is_list || is_map(field)) && repeats).then_some(only)

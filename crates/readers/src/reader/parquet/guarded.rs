@@ -142,7 +142,10 @@ mod tests {
     fn the_size_a_page_claims_is_read_off_its_header() {
         // Type 0, 300 bytes unpacked (zigzag 600), 10 packed.
         assert_eq!(claimed_bytes(&[0x15, 0x00, 0x15, 0xd8, 0x04, 0x15, 0x14]), Some(300));
-        assert_eq!(claimed_bytes(&[0x15, 0x00, 0x15, 0xfe, 0xff, 0xff, 0xff, 0x0f]), Some(i32::MAX.unsigned_abs().into()));
+        assert_eq!(
+            claimed_bytes(&[0x15, 0x00, 0x15, 0xfe, 0xff, 0xff, 0xff, 0x0f]),
+            Some(i32::MAX.unsigned_abs().into())
+        );
         assert_eq!(claimed_bytes(b""), None);
         assert_eq!(claimed_bytes(b"PAR1PAR1"), None);
     }

@@ -36,7 +36,13 @@ pub(in crate::reader) enum Dialect {
 
 /// The layouts, in the order in which they are tried.
 const LAYOUTS: &[Layout] = &[
-    Layout { name: "whenstop", told_by: &["run_id", "trace"], fields: &[], long: &[&["trace"]], dialect: Dialect::Trace },
+    Layout {
+        name: "whenstop",
+        told_by: &["run_id", "trace"],
+        fields: &[],
+        long: &[&["trace"]],
+        dialect: Dialect::Trace,
+    },
     Layout {
         name: "langfuse",
         told_by: &["id", "trace_id", "type", "parent_observation_id", "start_time"],
@@ -95,12 +101,7 @@ const LAYOUTS: &[Layout] = &[
     Layout {
         name: "swe-smith",
         told_by: &["traj_id", "instance_id", "messages", "resolved"],
-        fields: &[
-            ("id", &["traj_id"]),
-            ("task", &["instance_id"]),
-            ("outcome", &["resolved"]),
-            ("model", &["model"]),
-        ],
+        fields: &[("id", &["traj_id"]), ("task", &["instance_id"]), ("outcome", &["resolved"]), ("model", &["model"])],
         long: &[&["messages"]],
         dialect: Dialect::Chat,
     },
@@ -154,8 +155,7 @@ const SWE: &[(&str, &[&str])] = &[
 ];
 
 /// The layout a user describes.
-const MAPPED: Layout =
-    Layout { name: "mapped", told_by: &[], fields: &[], long: &[], dialect: Dialect::Chat };
+const MAPPED: Layout = Layout { name: "mapped", told_by: &[], fields: &[], long: &[], dialect: Dialect::Chat };
 
 /// The columns of a table that are read, by number, and as what.
 #[derive(Clone, Debug)]
@@ -236,6 +236,12 @@ impl Plan {
 }
 
 impl Layout {
+    /// The column that holds the outcome, for the report.
+    pub(in crate::reader) fn outcome_column(&self) -> &'static str {
+        let outcome = self.fields.iter().find(|(name, _)| *name == "outcome");
+        outcome.and_then(|(_, columns)| columns.first()).copied().unwrap_or("outcome")
+    }
+
     fn plan(&'static self, columns: &[String]) -> Option<Plan> {
         let at = |name: &&str| columns.iter().position(|column| column == *name);
         if !self.told_by.iter().all(|name| at(name).is_some()) {
@@ -267,8 +273,14 @@ mod tests {
 
     #[test]
     fn a_layout_is_told_by_its_columns_in_any_order_and_with_others_beside_them() {
-        assert_eq!(plan(&["resolved", "trajectory", "instance_id", "trajectory_id"], None).unwrap(), "swe-rebench-openhands");
-        assert_eq!(plan(&["license", "messages", "resolved", "instance_id", "trajectory_id"], None).unwrap(), "open-swe-traces");
+        assert_eq!(
+            plan(&["resolved", "trajectory", "instance_id", "trajectory_id"], None).unwrap(),
+            "swe-rebench-openhands"
+        );
+        assert_eq!(
+            plan(&["license", "messages", "resolved", "instance_id", "trajectory_id"], None).unwrap(),
+            "open-swe-traces"
+        );
         assert_eq!(plan(&["steps", "reward", "task_name", "difficulty", "tags"], None).unwrap(), "terminalbench");
         let error = plan(&["a", "b"], None).unwrap_err();
         assert!(error.contains("(a, b)") && error.contains("--map"), "{error}");
@@ -277,7 +289,10 @@ mod tests {
     #[test]
     fn a_mapping_goes_first_where_its_columns_are() {
         assert_eq!(plan(&["chat", "key"], Some("messages=chat,id=key")).unwrap(), "mapped");
-        assert_eq!(plan(&["chat"], Some("messages=chat,id=key")).unwrap_err(), "there is no column `key` (`--map id=key`)");
+        assert_eq!(
+            plan(&["chat"], Some("messages=chat,id=key")).unwrap_err(),
+            "there is no column `key` (`--map id=key`)"
+        );
         assert_eq!(plan(&["trajectory_id", "messages", "reward"], Some("messages=chat")).unwrap(), "coderforge");
         assert_eq!(ColumnMap::parse("id=a").unwrap_err(), "it names no column for `messages`");
         assert_eq!(ColumnMap::parse("x=a").unwrap_err(), "`x` is none of id, task, outcome, messages, cost, model");

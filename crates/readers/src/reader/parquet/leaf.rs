@@ -79,7 +79,11 @@ pub(super) struct Torn {
 
 impl Leaf {
     /// The column of a chunk.
-    pub(super) fn open(file: &Arc<Guarded>, chunk: &ColumnChunkMetaData, rows: usize) -> std::result::Result<Self, Torn> {
+    pub(super) fn open(
+        file: &Arc<Guarded>,
+        chunk: &ColumnChunkMetaData,
+        rows: usize,
+    ) -> std::result::Result<Self, Torn> {
         let descriptor = chunk.column_descr_ptr();
         let name = descriptor.path().string();
         let torn = |error: parquet::errors::ParquetError| Torn { column: name.clone(), why: error.to_string() };

@@ -96,10 +96,7 @@ pub(super) struct Damage {
 impl Rows {
     /// Hands the fields of the next row to `take`, with its number from 0; `None` at the end. After damage the next row
     /// group follows.
-    fn next<T>(
-        &mut self,
-        take: impl FnOnce(&mut [Node]) -> Result<T, Torn>,
-    ) -> Option<Result<(u64, T), Damage>> {
+    fn next<T>(&mut self, take: impl FnOnce(&mut [Node]) -> Result<T, Torn>) -> Option<Result<(u64, T), Damage>> {
         while self.left == 0 {
             if let Some(damage) = self.begin_group()? {
                 return Some(Err(damage));
@@ -109,7 +106,10 @@ impl Rows {
         let read = caught(|| {
             for node in nodes.iter_mut() {
                 if !node.refill()? {
-                    return Err(Torn { column: String::new(), why: "it has fewer rows than its footer says".to_owned() });
+                    return Err(Torn {
+                        column: String::new(),
+                        why: "it has fewer rows than its footer says".to_owned(),
+                    });
                 }
             }
             take(nodes)
@@ -259,7 +259,8 @@ impl ParquetRows {
     /// Opens a table.
     pub fn open(path: &Path) -> Result<Self, Diagnostic> {
         let name = path.display().to_string();
-        let refused = |why| Diagnostic::new(Location::file(name.as_str()), format!("cannot be read: {why}"), unreadable::CUT);
+        let refused =
+            |why| Diagnostic::new(Location::file(name.as_str()), format!("cannot be read: {why}"), unreadable::CUT);
         let table = Table::open(path, &name).map_err(refused)?;
         let names = table.columns();
         let rows = table.rows((0..names.len()).collect());

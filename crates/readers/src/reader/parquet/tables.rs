@@ -49,10 +49,8 @@ impl Tables {
     pub(in crate::reader) fn notices(&self) -> Vec<Diagnostic> {
         let mut notices = Vec::new();
         if let Some((path, id)) = &self.first_repeated {
-            let what = format!(
-                "{} rows repeat rows read before, the first run `{id}`: each is read once",
-                self.repeated
-            );
+            let what =
+                format!("{} rows repeat rows read before, the first run `{id}`: each is read once", self.repeated);
             notices.push(Diagnostic::new(Location::file(path.as_str()), what, "the files overlap; nothing is lost"));
         }
         let filtered: Vec<_> = self.graded.iter().filter(|(_, (n, won))| *n >= MANY && n == won).collect();
