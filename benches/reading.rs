@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (mut runs, mut steps, mut limits_met) = (0, 0, 0);
     corpus.process(
         |run| {
-            let fired = strategies.iter().filter_map(|strategy| replay(&run, &**strategy).first_firings);
+            let fired = strategies.iter().filter_map(|strategy| replay(&run, strategy).first_firings);
             (run.steps().len(), fired.flatten().flatten().count())
         },
         |(run_steps, run_limits)| {

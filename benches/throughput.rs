@@ -12,7 +12,7 @@ use whenstop::compare::Comparison;
 use whenstop::reader::{Corpus, ReadOptions};
 use whenstop::signal::{Options, REGISTRY};
 use whenstop::stack::StackFile;
-use whenstop::transcript::{PointView, Run};
+use whenstop::transcript::Run;
 use whenstop::verdict::Assumptions;
 
 const STACKS: &str = include_str!("../fixtures/stacks/throughput.toml");
@@ -46,7 +46,7 @@ fn every_signal(bencher: Bencher) {
         for run in RUNS.iter() {
             for info in REGISTRY {
                 let mut signal = (info.start)(&options);
-                for view in PointView::all(run) {
+                for view in run.views() {
                     black_box(signal.observe(&view));
                 }
             }

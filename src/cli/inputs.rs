@@ -8,6 +8,7 @@ use clap::Args;
 use super::failure::Failure;
 use super::output::Output;
 use crate::catalog::{self, Strategies};
+use crate::effect::EffectTable;
 use crate::diagnostic::{Diagnostic, Diagnostics, Location, Severity, nearest};
 use crate::preset;
 use crate::reader::{Corpus, CorpusReport, Detail, NamedBy, PriceTable, ReadOptions, RecordedCosts, SubAgents};
@@ -261,6 +262,23 @@ pub(super) struct StackArgs {
 }
 
 impl StackArgs {
+    /// What the stack files among `paths` say of effects; earlier files win.
+    pub(super) fn effects_of(paths: &[PathBuf]) -> Result<EffectTable, Failure> {
+        let mut all = EffectTable::default();
+        for path in paths {
+            let name = path.display().to_string();
+            let text = read_text(path, "give a stack file with `[effects]`").map_err(Failure::usage)?;
+            all.extend(&StackFile::parse(&name, &text).map_err(Failure::usage)?.effects);
+        }
+        Ok(all)
+    }
+
+    /// The same of all that are files.
+    pub(super) fn effects(&self) -> Result<EffectTable, Failure> {
+        let files = self.stacks.iter().filter(|named| !named.starts_with("preset:") && !named.starts_with("system:"));
+        Self::effects_of(&files.map(PathBuf::from).collect::<Vec<_>>())
+    }
+
     /// The strategies, in the order named.
     pub(super) fn load(&self) -> Result<Strategies, Failure> {
         let mut all = Strategies::new();
@@ -272,6 +290,10 @@ impl StackArgs {
                 let what = format!("two stacks are named `{}`", strategy.name());
                 return Err(Failure::usage(Diagnostic::new(Location::default(), what, "rename one of them")));
             }
+        }
+        if all.is_empty() {
+            let what = "these files hold no stack";
+            return Err(Failure::usage(Diagnostic::new(Location::default(), what, "begin one with `[[stack]]`")));
         }
         Ok(all)
     }

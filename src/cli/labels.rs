@@ -60,7 +60,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let work = |run: Run| {
         (run.grade.outcome == Outcome::Unknown).then(|| {
             let stops = strategies.iter().filter_map(|strategy| {
-                let stop = replay(&run, strategy.as_ref()).stop?;
+                let stop = replay(&run, strategy).stop?;
                 Some(format!("{} (step {})", strategy.name(), stop.point.step))
             });
             Unlabelled { stops: stops.collect(), ..of_run(&run) }

@@ -9,7 +9,7 @@ use super::compare::{Compared, compare};
 use super::failure::Failure;
 use super::inputs::{AssumptionArgs, CorpusArgs, ReadingArgs, StackArgs, load_stack_file, read_config};
 use super::output::Output;
-use crate::aggregate::{Label, Row, rule_shares};
+use crate::aggregate::{Label, Rows, rule_shares};
 use crate::catalog;
 use crate::diagnostic::{Diagnostic, Location, Severity};
 use crate::stack::{Entry, StackFile};
@@ -37,7 +37,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     if !args.paths.is_empty() {
         let corpus = CorpusArgs { paths: args.paths.clone(), reading: args.reading.clone() };
         let stacks = StackArgs { stacks: vec![args.stacks.display().to_string()] };
-        let compared = compare(&corpus, &stacks, &AssumptionArgs::default(), output)?;
+        let compared = compare(&corpus, &stacks, &AssumptionArgs::default(), None, output)?;
         warnings.extend(corpus_warnings(&compared, &file));
     }
     for warning in &warnings {
@@ -99,11 +99,11 @@ fn corpus_warnings(compared: &Compared, file: &StackFile) -> Vec<Diagnostic> {
 }
 
 /// Rules that some rows could not evaluate, with their stack and what they need, each with the number of rows.
-fn missing_rules(rows: &[Row]) -> BTreeMap<(Label, String, String), usize> {
+fn missing_rules(rows: &Rows) -> BTreeMap<(Label, String, String), usize> {
     let mut missing = BTreeMap::new();
-    for row in rows {
-        for (rule, need) in row.not_evaluable.split("; ").filter_map(|part| part.rsplit_once(": no ")) {
-            *missing.entry((row.stack.clone(), rule.to_owned(), need.to_owned())).or_default() += 1;
+    for row in rows.iter() {
+        for (rule, need) in row.not_evaluable().split("; ").filter_map(|part| part.rsplit_once(": no ")) {
+            *missing.entry((row.stack().clone(), rule.to_owned(), need.to_owned())).or_default() += 1;
         }
     }
     missing

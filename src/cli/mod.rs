@@ -8,6 +8,7 @@ mod completions;
 mod conformance;
 mod convert;
 mod corpus;
+mod effects;
 mod exit;
 mod explain;
 mod failure;
@@ -15,6 +16,7 @@ mod inputs;
 mod labels;
 mod lint;
 mod output;
+mod rounds;
 mod rules;
 mod schema;
 mod snapshot;
@@ -71,6 +73,8 @@ enum Command {
     Corpus(corpus::Args),
     /// Write recordings of any format in the own one, whole or without their texts, to keep or to share.
     Convert(convert::Args),
+    /// What each call does to the world: edits, hands over, checks, reads.
+    Effects(effects::Args),
     /// One run step by step: signals, decisions, and where each stack stops it.
     Explain(explain::Args),
     /// Signals, systems, presets and bailouts: list them, or explain one.
@@ -153,6 +157,7 @@ pub fn run(cli: Cli) -> Exit {
         Some(Command::Report(args)) => compare::run_report(&args, &output),
         Some(Command::Corpus(args)) => corpus::run(&args, &output),
         Some(Command::Convert(args)) => convert::run(&args, &output),
+        Some(Command::Effects(args)) => effects::run(&args, &output),
         Some(Command::Explain(args)) => explain::run(&args, &output),
         Some(Command::Rules(args)) => rules::run(&args, &output),
         Some(Command::Labels(args)) => labels::run(&args, &output),

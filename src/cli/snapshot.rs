@@ -8,7 +8,7 @@ use super::failure::Failure;
 use super::inputs::{AssumptionArgs, CorpusArgs, StackArgs, read_text, unreadable};
 use super::output::Output;
 use super::sweep::share;
-use crate::aggregate::Row;
+use crate::aggregate::Rows;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::report::{table, write_atomically};
 use crate::snapshot::{Change, Gate, MIN_KNOWN, Snapshot};
@@ -60,8 +60,8 @@ pub(super) struct DiffArgs {
     snapshot: PathBuf,
 }
 
-fn rows_of(corpus: &CorpusArgs, stacks: &StackArgs, output: &Output) -> Result<Vec<Row>, Failure> {
-    Ok(compare(corpus, stacks, &AssumptionArgs::default(), output)?.rows)
+fn rows_of(corpus: &CorpusArgs, stacks: &StackArgs, output: &Output) -> Result<Rows, Failure> {
+    Ok(compare(corpus, stacks, &AssumptionArgs::default(), None, output)?.rows)
 }
 
 /// `whenstop accept`.
@@ -84,7 +84,7 @@ pub(super) fn check(args: &CheckArgs, output: &Output) -> Result<Exit, Failure> 
     let gates: Result<Vec<Gate>, Diagnostic> =
         args.fail_on.iter().map(|text| Gate::parse(text, &columns, &stacks)).collect();
     let gates = gates.map_err(Failure::usage)?;
-    let compared = compare(&args.corpus, &args.stacks, &AssumptionArgs::default(), output)?;
+    let compared = compare(&args.corpus, &args.stacks, &AssumptionArgs::default(), None, output)?;
     if compared.unreadable > 0 && !args.allow_unreadable {
         return Err(Failure::input(Diagnostic::new(
             Location::default(),
@@ -100,7 +100,7 @@ pub(super) fn check(args: &CheckArgs, output: &Output) -> Result<Exit, Failure> 
         failed |= !changes.is_empty();
     }
     for gate in &gates {
-        for result in gate.hold(&rows, args.min_known).map_err(|error| Failure::internal(&error))? {
+        for result in gate.hold(&rows, args.min_known) {
             let word = if result.failed { "FAILED" } else { "held" };
             let of = if gate.names_stack() { String::new() } else { format!("{}: ", result.stack) };
             output.paragraph(&format!("gate {}: {word}: {of}{}", result.gate, result.why));
@@ -117,7 +117,7 @@ pub(super) fn diff(args: &DiffArgs, output: &Output) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-fn changes(path: &std::path::Path, rows: &[Row]) -> Result<Vec<Change>, Failure> {
+fn changes(path: &std::path::Path, rows: &Rows) -> Result<Vec<Change>, Failure> {
     let text = read_text(path, "write it first with `whenstop accept`").map_err(Failure::input)?;
     let before = Snapshot::parse(&path.display().to_string(), &text).map_err(Failure::input)?;
     Ok(before.changes(&Snapshot::of(rows)))

@@ -1,10 +1,17 @@
 //! The main job: a corpus under several strategies, into rows and firings.
 
+mod shelf;
+
+use std::sync::Arc;
+
 use crate::aggregate::{Firing, Label, Row, RunRows, firings};
 use crate::decision::Strategy;
+use crate::explain::{Story, Texts};
 use crate::replay::replay;
 use crate::transcript::Run;
 use crate::verdict::Assumptions;
+
+pub use shelf::Shelf;
 
 /// A strategy by name, with the rules it consults in order.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,14 +37,14 @@ impl StackInfo {
 
 /// Several strategies, ready to be replayed on any number of runs, from any thread.
 pub struct Comparison<'s> {
-    strategies: &'s [Box<dyn Strategy>],
+    strategies: &'s [Arc<dyn Strategy>],
     infos: Vec<StackInfo>,
     assumptions: Assumptions,
 }
 
 impl<'s> Comparison<'s> {
     /// Sets the strategies up.
-    pub fn new(strategies: &'s [Box<dyn Strategy>], assumptions: Assumptions) -> Self {
+    pub fn new(strategies: &'s [Arc<dyn Strategy>], assumptions: Assumptions) -> Self {
         let infos = strategies.iter().map(|strategy| StackInfo::of(&**strategy)).collect();
         Self { strategies, infos, assumptions }
     }
@@ -52,11 +59,17 @@ impl<'s> Comparison<'s> {
         let shared = RunRows::of(run, self.assumptions);
         let (mut rows, mut fired) = (Vec::with_capacity(self.strategies.len()), Vec::new());
         for (strategy, info) in self.strategies.iter().zip(&self.infos) {
-            let replay = replay(run, &**strategy);
+            let replay = replay(run, strategy);
             let row = shared.row(&info.name, &info.profile, &replay);
             fired.extend(firings(&shared, &info.name, &row.run_id, &info.rules, &replay));
             rows.push(row);
         }
         (rows, fired)
+    }
+
+    /// The run step by step, with texts around the stops in `rows`.
+    pub fn story_of(&self, run: &Run, rows: &[Row], texts: Texts) -> Story {
+        let stops = rows.iter().filter_map(|row| row.stop_point).map(|point| point.steps_paid() as usize);
+        Story::of(run, self.strategies, &stops.collect::<Vec<_>>(), texts)
     }
 }

@@ -1,15 +1,18 @@
 //! One run told step by step: what the agent did, what each stack's signals read, and who stopped it.
 
+mod story;
 mod trail;
 
 use std::fmt;
+use std::sync::Arc;
 
 use crate::decision::{Decision, RuleReading, Strategy};
 use crate::diagnostic;
-use crate::replay::{Replay, replay};
-use crate::transcript::{Event, Message, Moment, PointView, Role, Run};
+use crate::replay::{Replay, replay_seen};
+use crate::transcript::{Event, Message, Moment, Role, Run};
 use crate::verdict::Course;
 
+pub use story::{Series, StepKind, Story, StoryStep, Texts};
 pub use trail::{TrailLine, first_actions, trail_lines};
 
 /// The story of one run.
@@ -22,10 +25,9 @@ pub struct Explanation {
 
 impl Explanation {
     /// Tells `run` under `strategies`, with at most `width` characters of each text.
-    pub fn of(run: &Run, strategies: &[Box<dyn Strategy>], width: usize) -> Self {
-        let replays: Vec<Replay> = strategies.iter().map(|strategy| replay(run, &**strategy)).collect();
-        let pairs = strategies.iter().zip(&replays);
-        let readings: Vec<_> = pairs.map(|(strategy, replay)| readings(&**strategy, run, replay)).collect();
+    pub fn of(run: &Run, strategies: &[Arc<dyn Strategy>], width: usize) -> Self {
+        let (replays, readings): (Vec<Replay>, Vec<_>) =
+            strategies.iter().map(|strategy| replay_with_readings(run, strategy)).unzip();
         let steps = (0..run.steps().len())
             .map(|index| {
                 let mut lines = told_step(run, index, width);
@@ -104,26 +106,26 @@ fn told_result(result: &Message, width: usize) -> String {
     format!("{flag}{}", one_line(&result.text(), width))
 }
 
-/// What the stack's plain rules read after each step, up to the stop: reading against limit.
-fn readings(strategy: &dyn Strategy, run: &Run, replay: &Replay) -> Vec<Option<String>> {
+/// The replay, and for each step what the strategy's rules read after its tools, up to the stop: reading against limit.
+fn replay_with_readings(run: &Run, strategy: &Arc<dyn Strategy>) -> (Replay, Vec<Option<String>>) {
     let mut told = vec![None; run.steps().len()];
-    let Some(mut probe) = strategy.probe() else { return told };
-    let stop = replay.stop.as_ref().map(|stop| stop.point);
-    for view in PointView::all(run).take_while(|view| stop.is_none_or(|stop| view.point() <= stop)) {
-        let rules = probe.read(&view);
-        if view.moment() == Moment::AfterTools && !rules.is_empty() {
-            let readings: Vec<String> = rules.iter().map(told_reading).collect();
-            told[view.point().step as usize] = Some(format!("   {}: {}", strategy.name(), readings.join("; ")));
+    let replay = replay_seen(run, strategy, |view, watch| {
+        let Some(told) = told.get_mut(view.point().step as usize) else { return };
+        let readings = if view.moment() == Moment::AfterTools { watch.readings() } else { Vec::new() };
+        if !readings.is_empty() {
+            let readings: Vec<String> = readings.iter().map(told_reading).collect();
+            *told = Some(format!("   {}: {}", strategy.name(), readings.join("; ")));
         }
-    }
-    told
+    });
+    (replay, told)
 }
 
-fn told_reading(rule: &RuleReading) -> String {
-    let reading =
-        rule.reading.map_or_else(|| "-".to_owned(), |reading| format!("{}", (reading * 1000.0).round() / 1000.0));
-    let mark = if rule.passes { " !" } else { "" };
-    format!("{} {reading}/{}{mark}", rule.signal, rule.limit)
+fn told_reading(reading: &RuleReading) -> String {
+    let number = |number: f64| format!("{}", (number * 1000.0).round() / 1000.0);
+    let observed = reading.observed.map_or_else(|| "-".to_owned(), number);
+    let limit = reading.limit.map_or_else(String::new, |limit| format!("/{limit}"));
+    let mark = if reading.passes { " !" } else { "" };
+    format!("{} {observed}{limit}{mark}", reading.what)
 }
 
 fn told_decision(name: &str, decision: &Decision) -> String {

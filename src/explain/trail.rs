@@ -1,6 +1,7 @@
 //! The decisions of strategies on one run as data: who acts at which call, and how.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use crate::decision::{Action, Decision, Strategy};
 use crate::replay::trail;
@@ -21,10 +22,10 @@ pub struct TrailLine {
 }
 
 /// Every decision of `strategies` on `run`, strategy by strategy, each up to its first terminal one.
-pub fn trail_lines(run: &Run, strategies: &[Box<dyn Strategy>]) -> Vec<TrailLine> {
+pub fn trail_lines(run: &Run, strategies: &[Arc<dyn Strategy>]) -> Vec<TrailLine> {
     let mut lines = Vec::new();
     for strategy in strategies {
-        lines.extend(trail(run, &**strategy).into_iter().map(|decision| TrailLine {
+        lines.extend(trail(run, strategy).into_iter().map(|decision| TrailLine {
             run_id: run.header.run_id.clone(),
             stack: strategy.name().to_owned(),
             call: call_number(run, &decision),

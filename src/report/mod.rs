@@ -8,6 +8,7 @@ mod first;
 mod folder;
 mod further;
 mod markdown;
+mod page;
 mod publication;
 pub mod table;
 

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::aggregate::Row;
+use crate::aggregate::{RowView, Rows};
 use crate::diagnostic::{self, Diagnostic, Location, is_hostile, one_line};
 
 pub use gate::{Gate, GateResult, MIN_KNOWN};
@@ -30,11 +30,11 @@ pub struct StopLine {
 }
 
 impl StopLine {
-    fn of(row: &Row) -> Self {
+    fn of(row: RowView<'_>) -> Self {
         Self {
-            rule: row.rule.as_deref().map(str::to_owned),
-            stop: row.stop_point.map_or_else(|| "end".to_owned(), |point| point.to_string()),
-            verdict: row.verdict.to_string(),
+            rule: row.rule().map(ToString::to_string),
+            stop: row.stop_point().map_or_else(|| "end".to_owned(), |point| point.to_string()),
+            verdict: row.verdict().to_string(),
         }
     }
 }
@@ -58,8 +58,8 @@ pub struct Change {
 
 impl Snapshot {
     /// Takes the stop points of `rows`.
-    pub fn of(rows: &[Row]) -> Self {
-        let key = |row: &Row| (row.run_id.to_string(), row.stack.to_string());
+    pub fn of(rows: &Rows) -> Self {
+        let key = |row: RowView<'_>| (row.run_id().to_string(), row.stack().to_string());
         Self(rows.iter().map(|row| (key(row), StopLine::of(row))).collect())
     }
 

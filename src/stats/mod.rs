@@ -24,6 +24,7 @@ pub mod multiplicity;
 pub mod paired;
 pub mod range;
 pub mod residual;
+mod seldom;
 pub mod split;
 
 pub use bootstrap::{Replicates, Resamples, cluster_key};

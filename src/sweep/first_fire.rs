@@ -4,9 +4,9 @@
 //! counters that reset too: the first time such a counter reaches k, its running maximum does.
 
 use crate::decision::{Action, Decision, Evidence, RuleName, Strategy};
-use crate::replay::{Exactness, Replay, Stop, not_evaluable, path_in_doubt};
+use crate::replay::{Replay, Said};
 use crate::rule::{Comparator, Rule};
-use crate::transcript::{Moment, Point, PointView, Run};
+use crate::transcript::{Moment, Point, Run};
 
 use super::Setting;
 
@@ -31,7 +31,7 @@ impl Climb {
     pub fn of(rule: &Rule, run: &Run) -> Self {
         let mut signal = rule.start();
         let mut records: Vec<Record> = Vec::new();
-        for view in PointView::all(run) {
+        for view in run.views() {
             let reading = signal.observe(&view);
             if view.moment() != Moment::AfterTools {
                 continue;
@@ -60,13 +60,11 @@ impl Climb {
 
     /// The replay of the one-rule stack of `setting`, of whose rule this is the climb over `run`.
     pub fn replay(&self, run: &Run, setting: &Setting) -> Replay {
-        let fired = self.record(setting.limit);
-        let rule = || RuleName::new(setting.name());
-        let decision = fired.map(|record| Decision {
+        let decision = self.record(setting.limit).map(|record| Decision {
             point: record.point,
             event: record.event,
             action: Action::Stop,
-            rule: rule(),
+            rule: RuleName::new(setting.name()),
             evidence: Evidence::new(record.reading, setting.limit),
             code: None,
             detail: None,
@@ -74,30 +72,14 @@ impl Climb {
             delivered: true,
             drops_reply: false,
         });
-        let end = run.last_point();
-        let early = decision.as_ref().filter(|decision| end.is_some_and(|end| decision.point < end));
-        let stop = early.map(|decision| Stop {
-            point: decision.point,
-            action: decision.action,
-            rule: rule(),
-            evidence: decision.evidence,
-            drops_reply: false,
-        });
-        let exactness = match end {
-            // A rule that fires at the very end ends the run where the recording's own cap did.
-            Some(at) if decision.is_none() && run.grade.end.is_censoring() => Exactness::Censored { at },
-            _ => Exactness::Exact,
-        };
-        let not_evaluable = not_evaluable(run, &setting.stack.requirements());
-        Replay {
+        let said = Said {
             first_firings: Some(vec![decision.as_ref().map(|decision| (decision.point, decision.evidence))]),
             trail: decision.into_iter().collect(),
-            exactness,
-            path_in_doubt: path_in_doubt(&not_evaluable, stop.as_ref(), setting.stack.may_leave_path()),
-            not_evaluable,
+            // Such a stack is consulted after the tools of a step, and never before a request.
+            ends_next: false,
             extra_calls: 0,
-            stop,
-        }
+        };
+        Replay::new(run, said, &setting.stack.requirements(), setting.stack.may_leave_path())
     }
 }
 

@@ -1,5 +1,7 @@
 //! Grids of settings: one or more axes, each a signal and its limits.
 
+use std::sync::Arc;
+
 use crate::decision::Action;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::rule::{Comparator, Condition, Rule};
@@ -89,9 +91,11 @@ impl Axis {
 fn one_rule(file: StackFile) -> Option<Rule> {
     let mut entries = file.entries;
     match (entries.pop(), entries.is_empty()) {
-        (Some(Entry::Own(Stack { mut clauses, cap: None, .. })), true) => match (clauses.pop(), clauses.is_empty()) {
-            (Some(clause), true) if clause.strikes == 1 && clause.then == Action::Stop => match clause {
-                Clause { condition: Condition::Rule(rule), cooldown: 0, at: Moment::AfterTools, .. } => Some(*rule),
+        (Some(Entry::Own(stack)), true) => match (&stack.clauses[..], &stack.cap) {
+            ([clause], None) if clause.strikes == 1 && clause.then == Action::Stop => match clause {
+                Clause { condition: Condition::Rule(rule), cooldown: 0, at: Moment::AfterTools, .. } => {
+                    Some((**rule).clone())
+                }
                 _ => None,
             },
             _ => None,
@@ -108,7 +112,7 @@ pub struct Setting {
     /// The limit.
     pub limit: f64,
     /// The stack: the one rule, or an existing stack with the rule added. Its name is the setting's.
-    pub stack: Stack,
+    pub stack: Arc<Stack>,
 }
 
 impl Setting {
@@ -149,7 +153,7 @@ impl Grid {
                 let mut stack = base.clone().unwrap_or(Stack { name: String::new(), clauses: Vec::new(), cap: None });
                 stack.name = name;
                 stack.clauses.push(clause);
-                settings.push(Setting { axis, limit, stack });
+                settings.push(Setting { axis, limit, stack: Arc::new(stack) });
             }
         }
         Ok(Self { axes, settings, base })

@@ -345,6 +345,32 @@ fn labels_join_by_run_id_and_must_match() {
     assert!(open(allowed()).is_ok());
 }
 
+/// Formats without a place of their own for the outcome: it is looked for under a key.
+#[test]
+fn an_outcome_is_found_under_the_key_asked_for() {
+    let cases = [
+        ("awaken/good.ndjson", "task_success", "run-1 failure"),
+        ("pydantic-ai/good-lines.jsonl", "passed", "a success, b failure, good-lines/2 unknown"),
+        ("otel/good.jsonl", "resolved", "conv-1 success"),
+        (
+            "langsmith/good.jsonl",
+            "correctness",
+            "11111111-1111-4111-8111-000000000001 success, 11111111-1111-4111-8111-000000000020 failure",
+        ),
+        ("langfuse/good.json", "correct", "t1 failure"),
+        ("smolagents/good-runs.jsonl", "is_correct", "good-runs/0 success, good-runs/1 failure"),
+    ];
+    for (file, key, expected) in cases {
+        let outcomes = |outcome_key: Option<String>| {
+            let options = ReadOptions { outcome_key, ..ReadOptions::default() };
+            let (runs, _) = Corpus::open(&[fixtures().join(file)], options).unwrap().runs().unwrap();
+            runs.iter().map(|run| format!("{} {}", run.header.run_id, run.grade.outcome)).collect::<Vec<_>>().join(", ")
+        };
+        assert_eq!(outcomes(Some(key.to_owned())), expected, "{file}");
+        assert_ne!(outcomes(None), expected, "{file} tells its outcome without a key");
+    }
+}
+
 #[test]
 fn options_force_a_format_and_end_at_the_first_loss() {
     let bad = fixtures().join("trace/bad-lines.jsonl");

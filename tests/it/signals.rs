@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use proptest::prelude::*;
 use whenstop::catalog;
@@ -16,7 +17,7 @@ use whenstop::signal::{self, REGISTRY};
 use whenstop::snapshot::Snapshot;
 use whenstop::stack::{Cap, Clause, Entry, OnHit, Stack, StackFile};
 use whenstop::synth::{Suite, Synthesis};
-use whenstop::transcript::{Draft, Moment, Point, PointView, Run};
+use whenstop::transcript::{Draft, Moment, Point, Run};
 use whenstop::verdict::Assumptions;
 
 use super::bundled;
@@ -62,8 +63,8 @@ fn clause_of(id: &str) -> Clause {
     let (_, limit) = LIMITS.iter().find(|(signal, _)| *signal == id).unwrap_or_else(|| panic!("`{id}` has no limit"));
     let text = format!("[[stack]]\nname = \"{id}\"\nany = [{{ {limit} }}]");
     let mut entries = StackFile::parse(id, &text).unwrap().entries;
-    let Some(Entry::Own(mut stack)) = entries.pop() else { panic!() };
-    stack.clauses.remove(0)
+    let Some(Entry::Own(stack)) = entries.pop() else { panic!() };
+    stack.clauses[0].clone()
 }
 
 /// The rule of that clause that watches the signal.
@@ -94,7 +95,7 @@ fn fixture_runs() -> Vec<Run> {
 /// The highest reading of a rule's signal over a run.
 fn highest(rule: &Rule, run: &Run) -> Option<f64> {
     let mut signal = rule.start();
-    PointView::all(run).filter_map(|view| signal.observe(&view)).reduce(f64::max)
+    run.views().filter_map(|view| signal.observe(&view)).reduce(f64::max)
 }
 
 #[test]
@@ -123,8 +124,8 @@ fn every_signal_on_every_fixture() {
 fn each_limit_on_its_own_fixtures() {
     let mut rows = Vec::new();
     for info in REGISTRY {
-        let strategies: Vec<Box<dyn StopStrategy>> =
-            vec![Box::new(Stack { clauses: vec![clause_of(info.id)], ..stack_of("own limit", Vec::new()) })];
+        let strategies: catalog::Strategies =
+            vec![Arc::new(Stack { clauses: vec![clause_of(info.id)], ..stack_of("own limit", Vec::new()) })];
         let comparison = Comparison::new(&strategies, Assumptions::default());
         let own: Vec<Run> =
             fixture_runs().into_iter().filter(|run| run.header.run_id.starts_with(&format!("{}/", info.id))).collect();
@@ -135,7 +136,7 @@ fn each_limit_on_its_own_fixtures() {
         assert!(of_signal.iter().any(|row| row.stop_point.is_some()), "`{}` never fires on its fixtures", info.id);
         rows.extend(of_signal);
     }
-    insta::assert_snapshot!(Snapshot::of(&rows).to_text());
+    insta::assert_snapshot!(Snapshot::of(&rows.into_iter().collect()).to_text());
 }
 
 #[test]
@@ -215,12 +216,13 @@ fn any_run() -> impl Strategy<Value = Run> {
 }
 
 /// A few plain rules with limits of all sizes, and perhaps a cap.
-fn any_stack() -> impl Strategy<Value = Stack> {
+fn any_stack() -> impl Strategy<Value = Arc<Stack>> {
     let scale = prop_oneof![1.0..6.0, 5.0..50.0, 1_000.0..400_000.0_f64];
     let rules = prop::collection::vec((0..REGISTRY.len(), scale), 1..5);
     (rules, prop::option::of(1..30_u32)).prop_map(|(rules, cap)| {
         let rules = rules.into_iter().map(|(signal, limit)| Rule { limit, ..limit_of(REGISTRY[signal].id) });
-        Stack { cap: cap.map(|steps| Cap { steps, on_hit: OnHit::Stop }), ..stack_of("any", rules.collect()) }
+        let cap = cap.map(|steps| Cap { steps, on_hit: OnHit::Stop });
+        Arc::new(Stack { cap, ..stack_of("any", rules.collect()) })
     })
 }
 
@@ -239,7 +241,7 @@ proptest! {
             let high = highest(&rule, &run).unwrap_or(1.0);
             let firing = |limit: f64| {
                 let rule = Rule { limit, comparator: Comparator::AtLeast, ..limit_of(info.id) };
-                ending(&trail(&run, &stack_of("one", vec![rule]))).map(|decision| decision.point)
+                ending(&trail(&run, &Arc::new(stack_of("one", vec![rule])))).map(|decision| decision.point)
             };
             let (lower, higher) = (firing(high * factor), firing(high));
             prop_assert!(higher.is_none() || lower.is_some_and(|lower| lower <= higher.unwrap()), "{}", info.id);
@@ -249,13 +251,13 @@ proptest! {
     #[test]
     fn first_firings_tell_what_the_fold_does(run in any_run(), stack in any_stack()) {
         let examples = bundled::example();
-        let own = examples.iter().map(|example| &**example).chain([&stack as &dyn StopStrategy]);
+        let own = examples.iter().cloned().chain([Arc::clone(&stack) as Arc<dyn StopStrategy>]);
         for strategy in own {
-            let Some(firings) = replay(&run, strategy).first_firings else { continue };
+            let Some(firings) = replay(&run, &strategy).first_firings else { continue };
             let rules = strategy.rules();
             let first = firings.into_iter().zip(&rules).filter_map(|(firing, rule)| Some((firing?, rule)));
             let first = first.reduce(|best, next| if next.0.0 < best.0.0 { next } else { best });
-            let trail = trail(&run, strategy);
+            let trail = trail(&run, &strategy);
             let told = first.map(|((point, evidence), rule)| (point, rule, evidence));
             prop_assert_eq!(told, ending(&trail).map(|d| (d.point, &d.rule, d.evidence)), "{}", strategy.name());
         }
@@ -264,7 +266,7 @@ proptest! {
             let clauses = stack.clauses.iter().map(|clause| (vec![clause.clone()], None));
             let alone = clauses.chain(stack.cap.iter().map(|cap| (Vec::new(), Some(cap.clone()))));
             for (firing, (clauses, cap)) in firings.into_iter().zip(alone) {
-                let trail = trail(&run, &Stack { name: "alone".into(), clauses, cap });
+                let trail = trail(&run, &Arc::new(Stack { name: "alone".into(), clauses, cap }));
                 prop_assert_eq!(firing, ending(&trail).map(|d| (d.point, d.evidence)));
             }
         }
@@ -280,13 +282,13 @@ proptest! {
             warnings: Vec::new(),
         };
         let (cut, last) = (Run::new(cut), Point::new(step, Moment::EndOfRound));
-        let mut all: catalog::Strategies = vec![Box::new(stack)];
+        let mut all: catalog::Strategies = vec![stack];
         all.extend(bundled::example());
         all.extend(catalog::all_systems().unwrap());
         all.extend(preset::all_strategies());
         for strategy in &all {
             let until = |run: &Run| -> Vec<Decision> {
-                trail(run, &**strategy).into_iter().filter(|decision| decision.point <= last).collect()
+                trail(run, strategy).into_iter().filter(|decision| decision.point <= last).collect()
             };
             prop_assert_eq!(until(&cut), until(&run), "{} {}", strategy.name(), strategy.profile());
         }

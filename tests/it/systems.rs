@@ -35,9 +35,9 @@ fn a_stop_that_throws_the_final_answer_away_counts_and_is_flagged() {
         let settings = Settings { profile: Some(profile.to_owned()), set, ..Settings::named("awaken") };
         (system::find("awaken").unwrap().build)(&settings).unwrap()
     };
-    let dropped = replay(&run, awaken("published-0.6").as_ref()).stop;
+    let dropped = replay(&run, &awaken("published-0.6")).stop;
     assert!(dropped.is_some_and(|stop| stop.drops_reply));
-    assert_eq!(replay(&run, awaken("documented").as_ref()).stop, None);
+    assert_eq!(replay(&run, &awaken("documented")).stop, None);
 }
 
 /// The stop of agentica's goal loop on a session its own log recorded: step and code.
@@ -50,7 +50,7 @@ fn stop_on_session(log: &Path, profile: &str, config: &str) -> String {
         ..Settings::named("agentica")
     };
     let strategy = (system::find("agentica").unwrap().build)(&settings).unwrap();
-    let last = replay(&runs[0], strategy.as_ref()).trail.pop();
+    let last = replay(&runs[0], &strategy).trail.pop();
     last.map_or("nothing said".to_owned(), |said| format!("{} {}", said.point, said.code.unwrap_or_default()))
 }
 

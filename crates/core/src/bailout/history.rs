@@ -98,7 +98,7 @@ impl History for RunHistory<'_> {
 /// Tokens of the history at a point: what the last model call reported (its input and output), else
 /// a rough count of four bytes a token over all messages.
 pub fn rough_tokens(view: &PointView<'_>) -> u64 {
-    let reported = view.steps().last().and_then(|step| view.events().get(step.reply)?.message()?.usage?.total());
+    let reported = view.replies().next_back().and_then(|reply| reply.usage?.total());
     reported.map_or_else(
         || {
             let bytes: usize = view

@@ -10,26 +10,26 @@ pub trait Condition: Send {
 }
 
 /// One line of the table.
-pub struct Row<'s> {
+pub struct Row {
     /// When it applies; `None` always does.
-    pub when: Option<Box<dyn Condition + 's>>,
+    pub when: Option<Box<dyn Condition>>,
     /// What happens then.
     pub then: Reply,
 }
 
 /// A bailout made of rows: the first whose condition holds replies; without one, the run stops.
-pub struct Table<'s> {
-    rows: Vec<(Row<'s>, bool)>,
+pub struct Table {
+    rows: Vec<(Row, bool)>,
 }
 
-impl<'s> Table<'s> {
+impl Table {
     /// A table of rows, in the order they are asked.
-    pub fn new(rows: Vec<Row<'s>>) -> Self {
+    pub fn new(rows: Vec<Row>) -> Self {
         Self { rows: rows.into_iter().map(|row| (row, false)).collect() }
     }
 }
 
-impl Bailout for Table<'_> {
+impl Bailout for Table {
     fn observe(&mut self, view: &PointView<'_>) {
         for (row, holds) in &mut self.rows {
             *holds = row.when.as_mut().is_none_or(|condition| condition.holds(view));

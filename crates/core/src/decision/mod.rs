@@ -3,10 +3,11 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
 use smol_str::SmolStr;
 
-use crate::transcript::{Name, Point, PointView};
+use crate::transcript::{Header, Name, Point, PointView, Truth};
 
 /// What a decision does. Only [`Stop`](Action::Stop) and [`Fail`](Action::Fail) end a replay exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -294,24 +295,26 @@ pub trait Strategy: Send + Sync {
         true
     }
 
-    /// A fresh state machine for one run.
-    fn start<'s>(&'s self, header: &crate::transcript::Header) -> Box<dyn Watch + 's>;
-
-    /// Something that tells the readings of its rules as they stand, for people. `None` where rules are
-    /// not readings.
-    fn probe(&self) -> Option<Box<dyn Probe + '_>> {
-        None
-    }
+    /// A fresh state machine for one run, of which nothing but its header is known yet. It keeps the recipe alive and
+    /// borrows from nobody, so it can be kept as long as the run takes, and moved to another thread.
+    fn start(self: Arc<Self>, header: &Header) -> Box<dyn Watch>;
 }
 
 /// Where a rule first acted, and on what evidence; `None` when it never did.
 pub type FirstFiring = Option<(Point, Evidence)>;
 
-/// A strategy at work on one run. It is shown the points one by one, in order, and never the future.
-pub trait Watch {
-    /// Says what it does at this point, if anything. The replay ends after a point at which a
-    /// terminal decision was made: what is said later is not heard.
+/// A strategy at work on one run, recorded or still going on. It is shown the points one by one, in order, and never the
+/// future.
+pub trait Watch: Send {
+    /// Says what it does at this point, if anything. The run is over for it after a point at which a terminal decision
+    /// was made: what it says later is discarded.
     fn at(&mut self, view: &PointView<'_>, trail: &mut Vec<Decision>);
+
+    /// What its rules read at the point it was shown last, for people: in the order of [`Strategy::rules`], and none for
+    /// a rule that has nothing to show.
+    fn readings(&self) -> Vec<RuleReading> {
+        Vec::new()
+    }
 
     /// For a strategy whose rules stand alone (a plain `any` stack): where each rule, by itself,
     /// first acted among the points that were shown, in the order of [`Strategy::rules`]. `None` when
@@ -321,29 +324,51 @@ pub trait Watch {
         None
     }
 
+    /// Hands over, before the first point, the truth about the run that a simulated judge errs around. Only a strategy
+    /// with such a judge keeps it, to pass it on; it cannot look into it.
+    fn seat_judge(&mut self, _truth: Truth) {}
+
     /// Model calls the strategy has made so far that no recording contains: those of a simulated judge. They are paid for.
     fn extra_calls(&self) -> u64 {
         0
     }
 }
 
-/// Tells what a strategy's rules read.
-pub trait Probe {
-    /// Takes a point in; the readings as they stand, one for each rule that has one.
-    fn read(&mut self, view: &PointView<'_>) -> Vec<RuleReading>;
+/// What one rule reads at a point, for people.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct RuleReading {
+    /// The rule it belongs to.
+    pub rule: RuleName,
+    /// What is read: a signal's name, or the framework's own word for it.
+    pub what: Cow<'static, str>,
+    /// The number; `None` when there is nothing to read yet, or it is not about a number.
+    pub observed: Option<f64>,
+    /// The limit it is held against, where there is one.
+    pub limit: Option<f64>,
+    /// Does the reading pass the limit?
+    pub passes: bool,
+    /// The framework's own words.
+    pub words: Option<String>,
 }
 
-/// What one rule reads.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RuleReading {
-    /// The clause it belongs to.
-    pub clause: RuleName,
-    /// The signal.
-    pub signal: &'static str,
-    /// The reading; `None` when there is nothing to read yet.
-    pub reading: Option<f64>,
-    /// The limit it is held against.
-    pub limit: f64,
-    /// Does it pass?
-    pub passes: bool,
+impl RuleReading {
+    /// A number, held against nothing yet.
+    pub fn new(rule: RuleName, what: impl Into<Cow<'static, str>>, observed: Option<f64>) -> Self {
+        Self { rule, what: what.into(), observed, limit: None, passes: false, words: None }
+    }
+
+    /// Held against a limit.
+    #[must_use]
+    pub fn against(mut self, limit: f64, passes: bool) -> Self {
+        (self.limit, self.passes) = (Some(limit), passes);
+        self
+    }
+
+    /// With the framework's own words.
+    #[must_use]
+    pub fn saying(mut self, words: impl Into<String>) -> Self {
+        self.words = Some(words.into());
+        self
+    }
 }

@@ -6,7 +6,7 @@
 use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::transcript::{Event, JudgeReply, PointView};
+use crate::transcript::{Event, JudgeReply, PointView, Truth};
 
 /// Where verdicts come from.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -55,9 +55,9 @@ impl Judge {
 }
 
 impl Simulated {
-    /// Does it say done at this point? `None` where the truth is unknown.
-    pub fn says_done(&self, view: &PointView<'_>) -> Option<bool> {
-        let truth = view.holds_success()?;
+    /// Does it say done at this point, of a run with this truth? `None` where the truth is unknown.
+    pub fn says_done(&self, view: &PointView<'_>, truth: Truth) -> Option<bool> {
+        let truth = truth.holds_at(view)?;
         let draw = self.draw(view, truth);
         Some(if truth { draw < self.sensitivity } else { draw >= self.specificity })
     }
@@ -97,7 +97,7 @@ mod tests {
         let share = |outcome| {
             let says = |index: u32| {
                 let run = run(format!("run-{index}"), outcome);
-                PointView::all(&run).last().and_then(|view| judge.says_done(&view))
+                run.views().last().and_then(|view| judge.says_done(&view, Truth::of(&run)))
             };
             let verdicts: Option<Vec<bool>> = (0..4000).map(says).collect();
             verdicts.map(|verdicts| verdicts.iter().filter(|done| **done).count())

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{Rule, WatchedRule};
-use crate::decision::Evidence;
+use crate::decision::{Evidence, RuleName, RuleReading};
 use crate::transcript::PointView;
 
 /// A rule, or a combination of them.
@@ -69,19 +69,19 @@ impl Reading {
 }
 
 /// A condition at work on one run.
-pub struct Watching<'s>(Node<'s>);
+pub struct Watching(Node);
 
-enum Node<'s> {
-    Rule(WatchedRule<'s>),
-    Any(Vec<Node<'s>>),
-    All(Vec<Node<'s>>),
-    Latched(Vec<(Node<'s>, Option<Evidence>)>),
-    Not(Box<Node<'s>>),
+enum Node {
+    Rule(WatchedRule),
+    Any(Vec<Node>),
+    All(Vec<Node>),
+    Latched(Vec<(Node, Option<Evidence>)>),
+    Not(Box<Node>),
 }
 
-impl<'s> Watching<'s> {
+impl Watching {
     /// Starts the signals of `condition`.
-    pub fn start(condition: &'s Condition) -> Self {
+    pub fn start(condition: &Condition) -> Self {
         Self(Node::start(condition))
     }
 
@@ -95,10 +95,17 @@ impl<'s> Watching<'s> {
     pub fn read(&mut self) -> Reading {
         self.0.read()
     }
+
+    /// What each of its rules reads now, as readings of the clause called `name`.
+    pub fn readings(&self, name: &RuleName) -> Vec<RuleReading> {
+        let mut all = Vec::new();
+        self.0.tell(name, &mut all);
+        all
+    }
 }
 
-impl<'s> Node<'s> {
-    fn start(condition: &'s Condition) -> Self {
+impl Node {
+    fn start(condition: &Condition) -> Self {
         match condition {
             Condition::Rule(rule) => Self::Rule(WatchedRule::start(rule)),
             Condition::Any(parts) => Self::Any(parts.iter().map(Self::start).collect()),
@@ -116,6 +123,15 @@ impl<'s> Node<'s> {
             Self::Any(parts) | Self::All(parts) => parts.iter_mut().for_each(|part| part.observe(view)),
             Self::Latched(parts) => parts.iter_mut().for_each(|(part, _)| part.observe(view)),
             Self::Not(part) => part.observe(view),
+        }
+    }
+
+    fn tell(&self, name: &RuleName, all: &mut Vec<RuleReading>) {
+        match self {
+            Self::Rule(rule) => all.push(rule.told(name)),
+            Self::Any(parts) | Self::All(parts) => parts.iter().for_each(|part| part.tell(name, all)),
+            Self::Latched(parts) => parts.iter().for_each(|(part, _)| part.tell(name, all)),
+            Self::Not(part) => part.tell(name, all),
         }
     }
 
@@ -152,7 +168,7 @@ fn decide(readings: &[Reading], decisive: bool) -> Reading {
     Reading { holds: Some(!decisive), evidence }
 }
 
-fn read_latched(parts: &mut [(Node<'_>, Option<Evidence>)]) -> Reading {
+fn read_latched(parts: &mut [(Node, Option<Evidence>)]) -> Reading {
     let mut last = Evidence::NONE;
     let mut all = true;
     for (part, latch) in parts {

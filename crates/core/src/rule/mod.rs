@@ -4,7 +4,7 @@ mod condition;
 
 use std::fmt;
 
-use crate::decision::{Evidence, Need, RuleName};
+use crate::decision::{Evidence, Need, RuleName, RuleReading};
 use crate::signal::{Options, Signal, SignalInfo};
 use crate::transcript::{Identity, PointView, is_public_name};
 
@@ -105,11 +105,6 @@ impl Rule {
         let texts = named.any(|name| !is_public_name(name)).then_some(Need::Texts);
         self.signal.need.into_iter().chain(texts).chain(names_tool.then_some(Need::ToolNames))
     }
-
-    /// The evidence when `reading` is held against the limit.
-    pub fn evidence(&self, reading: f64) -> Evidence {
-        Evidence::new(reading, self.limit)
-    }
 }
 
 impl fmt::Display for Rule {
@@ -123,15 +118,18 @@ impl fmt::Display for Rule {
 }
 
 /// A rule at work on one run.
-pub(crate) struct WatchedRule<'s> {
-    rule: &'s Rule,
+pub(crate) struct WatchedRule {
+    id: &'static str,
+    comparator: Comparator,
+    limit: f64,
     signal: Box<dyn Signal>,
     reading: Option<f64>,
 }
 
-impl<'s> WatchedRule<'s> {
-    pub(crate) fn start(rule: &'s Rule) -> Self {
-        Self { rule, signal: rule.start(), reading: None }
+impl WatchedRule {
+    pub(crate) fn start(rule: &Rule) -> Self {
+        let Rule { signal, comparator, limit, .. } = rule;
+        Self { id: signal.id, comparator: *comparator, limit: *limit, signal: rule.start(), reading: None }
     }
 
     pub(crate) fn observe(&mut self, view: &PointView<'_>) {
@@ -140,7 +138,13 @@ impl<'s> WatchedRule<'s> {
 
     pub(crate) fn read(&self) -> Reading {
         let Some(reading) = self.reading else { return Reading::UNREAD };
-        let holds = self.rule.comparator.passes(reading, self.rule.limit);
-        Reading { holds: Some(holds), evidence: self.rule.evidence(reading) }
+        let holds = self.comparator.passes(reading, self.limit);
+        Reading { holds: Some(holds), evidence: Evidence::new(reading, self.limit) }
+    }
+
+    /// The reading for people, as one of the rule or clause called `name`.
+    fn told(&self, name: &RuleName) -> RuleReading {
+        let passes = self.read().holds == Some(true);
+        RuleReading::new(name.clone(), self.id, self.reading).against(self.limit, passes)
     }
 }

@@ -36,9 +36,6 @@ impl Registered for TextMatch {
 
 impl Signal for TextMatch {
     fn observe(&mut self, view: &PointView<'_>) -> Option<f64> {
-        if view.header().redacted {
-            return None;
-        }
         match (view.moment(), self.options.of) {
             (Moment::BeforeRequest, _) => self.matched = false,
             (Moment::AfterResponse, TextOf::Reply) => {

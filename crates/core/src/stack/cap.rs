@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::bailout::{self, AtCap, Bailout, Reply, RunHistory, Verdict, rough_tokens};
-use crate::decision::{Action, Decision, Evidence, Requirement, RuleName};
+use crate::decision::{Action, Decision, Evidence, Requirement, RuleName, RuleReading};
 use crate::rule::{Condition, Rule, Watching};
 use crate::transcript::{Header, Moment, PointView};
 
@@ -73,9 +73,9 @@ impl Cap {
 }
 
 /// A condition as a bailout's table takes it.
-struct WatchedCondition<'s>(Watching<'s>);
+struct WatchedCondition(Watching);
 
-impl bailout::Condition for WatchedCondition<'_> {
+impl bailout::Condition for WatchedCondition {
     fn holds(&mut self, view: &PointView<'_>) -> bool {
         self.0.observe(view);
         self.0.read().holds == Some(true)
@@ -83,40 +83,48 @@ impl bailout::Condition for WatchedCondition<'_> {
 }
 
 /// A cap at work on one run.
-pub(super) struct WatchedCap<'s> {
-    cap: &'s Cap,
-    bailout: Option<Box<dyn Bailout + 's>>,
+pub(super) struct WatchedCap {
+    bailout: Option<Box<dyn Bailout>>,
     session: String,
+    /// The step the run is at.
+    step: u32,
     granted_at: u32,
     hits: u32,
 }
 
-impl<'s> WatchedCap<'s> {
-    pub(super) fn start(cap: &'s Cap, header: &Header) -> Self {
-        let bailout: Option<Box<dyn Bailout + 's>> = match &cap.on_hit {
+impl WatchedCap {
+    pub(super) fn start(cap: &Cap, header: &Header) -> Self {
+        let bailout: Option<Box<dyn Bailout>> = match &cap.on_hit {
             OnHit::Stop => None,
             OnHit::Bailout { recipe, .. } => Some(recipe()),
             OnHit::Table(rows) => Some(Box::new(table(rows))),
         };
-        Self { cap, bailout, session: header.run_id.clone(), granted_at: 0, hits: 0 }
+        Self { bailout, session: header.run_id.clone(), step: 0, granted_at: 0, hits: 0 }
     }
 
-    /// Takes a point in; the decision when the cap is hit there.
-    pub(super) fn at(&mut self, view: &PointView<'_>) -> Option<Decision> {
+    /// Model calls begun since the cap was last granted, against the cap.
+    pub(super) fn reading(&self, cap: &Cap) -> RuleReading {
+        let steps = self.step.saturating_sub(self.granted_at);
+        let reading = RuleReading::new(cap.name(), "steps", Some(f64::from(steps)));
+        reading.against(f64::from(cap.steps), steps >= cap.steps)
+    }
+
+    /// Takes a point in; the decision when `cap`, the one it was started with, is hit there.
+    pub(super) fn at(&mut self, cap: &Cap, view: &PointView<'_>) -> Option<Decision> {
         if let Some(bailout) = &mut self.bailout {
             bailout.observe(view);
         }
-        let steps = view.point().step.checked_sub(self.granted_at)?;
-        if view.moment() != Moment::BeforeRequest || steps < self.cap.steps {
+        self.step = view.point().step;
+        if view.moment() != Moment::BeforeRequest || self.step.saturating_sub(self.granted_at) < cap.steps {
             return None;
         }
         self.hits += 1;
-        self.granted_at = view.point().step;
+        self.granted_at = self.step;
         let reply = self.bailout.as_mut().map_or(Reply::STOP, |bailout| {
             bailout.on_cap(&AtCap {
                 history: &RunHistory::at(view),
                 hit: self.hits,
-                cap: i64::from(self.cap.steps),
+                cap: i64::from(cap.steps),
                 session: &self.session,
                 tokens: rough_tokens(view),
             })
@@ -126,8 +134,8 @@ impl<'s> WatchedCap<'s> {
             Verdict::Stop => Action::Stop,
             Verdict::NewInstruction(_) => Action::Inject,
         };
-        let evidence = Evidence::new(f64::from(view.point().step), f64::from(self.cap.steps * self.hits));
-        let decision = Decision::at(view, action, self.cap.name(), evidence);
+        let evidence = Evidence::new(f64::from(self.step), f64::from(cap.steps * self.hits));
+        let decision = Decision::at(view, action, cap.name(), evidence);
         Some(match reply.why {
             Some(why) => decision.detail(why),
             None => decision,
@@ -135,7 +143,7 @@ impl<'s> WatchedCap<'s> {
     }
 }
 
-fn table(rows: &[CapRow]) -> bailout::Table<'_> {
+fn table(rows: &[CapRow]) -> bailout::Table {
     let rows = rows.iter().map(|row| bailout::Row {
         when: row
             .when

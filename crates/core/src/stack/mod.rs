@@ -4,18 +4,18 @@
 mod cap;
 mod file;
 mod lint;
-mod probe;
 #[cfg(test)]
 mod tests;
 mod watch;
 
-use crate::decision::{Action, Need, Probe, Requirement, RuleName, Strategy, Watch};
+use std::sync::Arc;
+
+use crate::decision::{Action, Requirement, RuleName, Strategy, Watch};
 use crate::rule::{Condition, Rule, Watching};
 use crate::transcript::{Header, Moment};
 
 pub use cap::{Cap, CapRow, OnHit};
 pub use lint::lint;
-use probe::StackProbe;
 
 pub use file::{Entry, Places, StackFile, Use};
 
@@ -42,11 +42,6 @@ impl Clause {
     pub fn stop_on(condition: Condition) -> Self {
         let name = RuleName::new(condition.to_string());
         Self { name, condition, at: Moment::AfterTools, strikes: 1, cooldown: 0, then: Action::Stop }
-    }
-
-    /// Can the clause be told from a placeholder what it asks? Not when it reads a text.
-    fn is_blind(&self) -> bool {
-        !self.condition.rules().into_iter().flat_map(Rule::needs).any(|need| need == Need::Texts)
     }
 }
 
@@ -89,12 +84,8 @@ impl Strategy for Stack {
         !self.stands_alone()
     }
 
-    fn start<'s>(&'s self, header: &Header) -> Box<dyn Watch + 's> {
+    fn start(self: Arc<Self>, header: &Header) -> Box<dyn Watch> {
         Box::new(watch::WatchedStack::start(self, header))
-    }
-
-    fn probe(&self) -> Option<Box<dyn Probe + '_>> {
-        Some(Box::new(StackProbe::start(self)))
     }
 }
 

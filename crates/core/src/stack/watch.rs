@@ -1,27 +1,33 @@
 //! A stack at work on one run.
 
+use std::sync::Arc;
+
 use super::cap::WatchedCap;
 use super::{Clause, Stack, Watching};
-use crate::decision::{Decision, Evidence, FirstFiring, Watch};
-use crate::transcript::{Header, PointView};
+use crate::decision::{Decision, Evidence, FirstFiring, RuleReading, Watch};
+use crate::transcript::{Header, Moment, PointView};
 
 /// A clause at work on one run.
-pub(super) struct WatchedClause<'s> {
-    clause: &'s Clause,
-    watching: Watching<'s>,
+struct WatchedClause {
+    watching: Watching,
+    at: Moment,
+    strikes_allowed: u32,
+    cooldown: u32,
     strikes: u32,
     rests_until: u32,
 }
 
-impl<'s> WatchedClause<'s> {
-    pub(super) fn start(clause: &'s Clause) -> Self {
-        Self { clause, watching: Watching::start(&clause.condition), strikes: 0, rests_until: 0 }
+impl WatchedClause {
+    fn start(clause: &Clause) -> Self {
+        let Clause { at, strikes, cooldown, .. } = *clause;
+        let watching = Watching::start(&clause.condition);
+        Self { watching, at, strikes_allowed: strikes, cooldown, strikes: 0, rests_until: 0 }
     }
 
     /// Takes a point in; the evidence when the clause acts there.
-    pub(super) fn at(&mut self, view: &PointView<'_>) -> Option<Evidence> {
+    fn at(&mut self, view: &PointView<'_>) -> Option<Evidence> {
         self.watching.observe(view);
-        if view.moment() != self.clause.at {
+        if view.moment() != self.at {
             return None;
         }
         let reading = self.watching.read();
@@ -29,33 +35,33 @@ impl<'s> WatchedClause<'s> {
             return None;
         }
         self.strikes += 1;
-        if self.strikes < self.clause.strikes {
+        if self.strikes < self.strikes_allowed {
             return None;
         }
         self.strikes = 0;
-        self.rests_until = view.point().step.saturating_add(self.clause.cooldown).saturating_add(1);
+        self.rests_until = view.point().step.saturating_add(self.cooldown).saturating_add(1);
         Some(reading.evidence)
     }
 }
 
 /// A stack at work on one run.
-pub(super) struct WatchedStack<'s> {
-    /// Each with its place in the stack.
-    clauses: Vec<(usize, WatchedClause<'s>)>,
-    cap: Option<WatchedCap<'s>>,
+pub(super) struct WatchedStack {
+    stack: Arc<Stack>,
+    /// In the order of the stack's.
+    clauses: Vec<WatchedClause>,
+    cap: Option<WatchedCap>,
     /// Of the clauses and the cap, if they stand alone.
     first_firings: Option<Vec<FirstFiring>>,
 }
 
-impl<'s> WatchedStack<'s> {
-    pub(super) fn start(stack: &'s Stack, header: &Header) -> Self {
-        // A clause that would read placeholders must not stand in the way of the others.
-        let clauses = stack.clauses.iter().enumerate().filter(|(_, clause)| !header.redacted || clause.is_blind());
+impl WatchedStack {
+    pub(super) fn start(stack: Arc<Stack>, header: &Header) -> Self {
         let n_rules = stack.clauses.len() + usize::from(stack.cap.is_some());
         Self {
-            clauses: clauses.map(|(nth, clause)| (nth, WatchedClause::start(clause))).collect(),
+            clauses: stack.clauses.iter().map(WatchedClause::start).collect(),
             cap: stack.cap.as_ref().map(|cap| WatchedCap::start(cap, header)),
             first_firings: stack.stands_alone().then(|| vec![None; n_rules]),
+            stack,
         }
     }
 
@@ -67,22 +73,27 @@ impl<'s> WatchedStack<'s> {
     }
 }
 
-impl Watch for WatchedStack<'_> {
+impl Watch for WatchedStack {
     fn at(&mut self, view: &PointView<'_>, trail: &mut Vec<Decision>) {
-        for at in 0..self.clauses.len() {
+        for nth in 0..self.clauses.len() {
             // Every clause sees every point and says what it does: which of them counts is for the replay to decide.
-            let (nth, watched) = &mut self.clauses[at];
-            let Some(evidence) = watched.at(view) else { continue };
-            let clause = watched.clause;
+            let Some(evidence) = self.clauses[nth].at(view) else { continue };
+            let clause = &self.stack.clauses[nth];
             trail.push(Decision::at(view, clause.then, clause.name.clone(), evidence));
-            let nth = *nth;
             self.note(nth, view, evidence);
         }
-        if let Some(hit) = self.cap.as_mut().and_then(|cap| cap.at(view)) {
-            let last = self.first_firings.as_ref().map_or(0, |firings| firings.len() - 1);
-            self.note(last, view, hit.evidence);
+        let hit = self.cap.as_mut().zip(self.stack.cap.as_ref()).and_then(|(watched, cap)| watched.at(cap, view));
+        if let Some(hit) = hit {
+            self.note(self.clauses.len(), view, hit.evidence);
             trail.push(hit);
         }
+    }
+
+    fn readings(&self) -> Vec<RuleReading> {
+        let clauses = self.stack.clauses.iter().zip(&self.clauses);
+        let readings = clauses.flat_map(|(clause, watched)| watched.watching.readings(&clause.name));
+        let cap = self.cap.iter().zip(&self.stack.cap).map(|(watched, cap)| watched.reading(cap));
+        readings.chain(cap).collect()
     }
 
     fn first_firings(&self) -> Option<&[FirstFiring]> {

@@ -2,15 +2,19 @@
 
 mod event;
 pub mod fingerprint;
+mod layout;
 mod outcome;
 pub mod placeholder;
 mod point;
+mod round;
+mod recorder;
 mod run;
 #[doc(hidden)]
 pub mod sketch;
 mod spend;
 mod step;
 mod text;
+mod truth;
 mod units;
 mod view;
 mod written;
@@ -20,10 +24,13 @@ pub use fingerprint::{Fingerprint, Identity};
 pub use outcome::{EndCause, Outcome, OutcomeSource, Secured};
 pub use placeholder::{JUDGE_TAKEN_OUT, PLAN_TAKEN_OUT, TOLD_COMMAND, is_public_name};
 pub use point::{Moment, Point};
+pub use round::{INTERRUPTED, Origin, PromptedBy, Round, RoundEnd};
+pub use recorder::Recorder;
 pub use run::{Draft, Grade, Header, Run};
 pub use spend::{Spend, Totals};
 pub use step::Step;
 pub use text::Text;
+pub use truth::Truth;
 pub use units::{Instant, Millis, Tokens, Usage, Usd};
 pub use view::PointView;
 

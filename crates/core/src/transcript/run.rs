@@ -1,7 +1,9 @@
 //! One recorded run: its events in file order, and the steps and points derived from them.
 
+use super::layout::Layout;
 use super::{
-    Checkpoint, EndCause, Event, Instant, Message, Moment, Outcome, OutcomeSource, Point, Role, Secured, Step, Totals,
+    Checkpoint, EndCause, Event, Instant, Message, Moment, Outcome, OutcomeSource, Point, PointView, Secured, Step,
+    Totals,
 };
 
 /// What is known of a run before it is replayed.
@@ -29,6 +31,10 @@ pub struct Header {
     pub totals: Option<Totals>,
     /// Native configuration worth keeping (limits, seeds), as a JSON object.
     pub meta: Option<super::Json>,
+    /// Who prompts in it.
+    pub prompted_by: super::PromptedBy,
+    /// The file it was read from, as the user gave it.
+    pub file: Option<String>,
     /// Its texts are taken out: placeholders tell which are equal and how long they were, and no more.
     pub redacted: bool,
 }
@@ -74,30 +80,15 @@ pub struct Run {
     /// What the reader had to repair.
     pub warnings: Vec<String>,
     events: Vec<Event>,
-    steps: Vec<Step>,
-    points: Vec<PointSpan>,
-    /// The first timed event and its time.
-    first_time: Option<(usize, Instant)>,
-}
-
-/// A point and how many events are known at it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct PointSpan {
-    pub(crate) point: Point,
-    /// Events before this index have happened.
-    pub(crate) seen: usize,
-    /// The time of the latest timed one of them.
-    pub(crate) now: Option<Instant>,
+    layout: Layout,
 }
 
 impl Run {
-    /// Builds the run: finds the steps and lays out the points.
+    /// Builds the run: finds the steps and lays out the points, as a [`Recorder`](super::Recorder) does event by event.
     pub fn new(draft: Draft) -> Self {
         let Draft { header, events, grade, warnings } = draft;
-        let steps = Step::all(&events);
-        let points = lay_out_points(&events, &steps);
-        let first_time = events.iter().enumerate().find_map(|(index, event)| Some((index, event.ts()?)));
-        Self { header, grade, warnings, events, steps, points, first_time }
+        let layout = Layout::of(&events);
+        Self { header, grade, warnings, events, layout }
     }
 
     /// Everything recorded, in file order.
@@ -107,33 +98,40 @@ impl Run {
 
     /// The steps, in order.
     pub fn steps(&self) -> &[Step] {
-        &self.steps
+        self.layout.steps()
+    }
+
+    /// The rounds, in order: what each prompt led to.
+    pub fn rounds(&self) -> Vec<super::Round> {
+        super::Round::all(self)
     }
 
     /// The points, in order. A recording that ends with something to answer (tool results, a user's
     /// words) has one last `before_request`: the call that was about to be made.
     pub fn points(&self) -> impl ExactSizeIterator<Item = Point> + '_ {
-        self.points.iter().map(|span| span.point)
+        self.layout.points()
     }
 
-    /// How many events are known at the last point.
-    pub(super) fn known_events(&self) -> usize {
-        self.points.last().map_or(0, |span| span.seen)
+    /// The run as it stood at each of its points, in order.
+    pub fn views(&self) -> impl ExactSizeIterator<Item = PointView<'_>> {
+        self.layout.views(&self.header, &self.events, 0)
     }
 
-    pub(crate) fn point_spans(&self) -> &[PointSpan] {
-        &self.points
+    /// The point at which one more request would be made after everything recorded; `None` when the
+    /// recording has that point itself.
+    pub fn one_more_request(&self) -> Option<PointView<'_>> {
+        self.layout.one_more_request(&self.header, &self.events)
     }
 
     /// The reply of step `index`.
     pub fn reply(&self, index: usize) -> Option<&Message> {
-        self.steps.get(index).and_then(|step| self.events[step.reply].message())
+        self.steps().get(index).and_then(|step| self.events[step.reply].message())
     }
 
     /// The point at which everything recorded had happened. A stop there, or later, is no early stop.
     /// `None` for a run without steps.
     pub fn last_point(&self) -> Option<Point> {
-        let (index, last) = self.steps.len().checked_sub(1).map(|index| (index, &self.steps[index]))?;
+        let (index, last) = self.steps().len().checked_sub(1).map(|index| (index, &self.steps()[index]))?;
         let moment = if last.has_calls { Moment::AfterTools } else { Moment::AfterResponse };
         Some(Point::new(index, moment))
     }
@@ -153,8 +151,8 @@ impl Run {
     /// The last point at or before which event `index` happened: after the tools of its step, or
     /// after the reply when the step asked for none.
     fn point_of_event(&self, index: usize) -> Option<Point> {
-        let step = self.steps.partition_point(|step| step.reply < index).checked_sub(1)?;
-        let moment = if self.steps[step].has_calls { Moment::AfterTools } else { Moment::AfterResponse };
+        let step = self.steps().partition_point(|step| step.reply < index).checked_sub(1)?;
+        let moment = if self.steps()[step].has_calls { Moment::AfterTools } else { Moment::AfterResponse };
         Some(Point::new(step, moment))
     }
 
@@ -167,7 +165,7 @@ impl Run {
             return held.last().map_or(Secured::Unverified, |(point, _)| Secured::At(*point));
         }
         if let Some(step) = self.grade.secured_step.filter(|_| self.grade.outcome != Outcome::Unknown) {
-            let has_calls = self.steps.get(step).is_some_and(|step| step.has_calls);
+            let has_calls = self.steps().get(step).is_some_and(|step| step.has_calls);
             let moment = if has_calls { Moment::AfterTools } else { Moment::AfterResponse };
             return Secured::At(Point::new(step, moment));
         }
@@ -187,48 +185,11 @@ impl Run {
 
     /// The reply of each step, in order.
     pub fn replies(&self) -> impl Iterator<Item = &Message> {
-        self.steps.iter().filter_map(|step| self.events[step.reply].message())
+        self.steps().iter().filter_map(|step| self.events[step.reply].message())
     }
 
     /// When the run began: its header, else its first timed event.
     pub fn started_at(&self) -> Option<Instant> {
-        self.header.started_at.or(self.first_time.map(|(_, time)| time))
+        self.header.started_at.or(self.layout.first_time())
     }
-
-    /// The time of the first timed event, if that is one of the first `seen`.
-    pub(super) fn first_time_within(&self, seen: usize) -> Option<Instant> {
-        self.first_time.filter(|(index, _)| *index < seen).map(|(_, time)| time)
-    }
-}
-
-/// Points of all steps, each with what is known at it.
-fn lay_out_points(events: &[Event], steps: &[Step]) -> Vec<PointSpan> {
-    let mut points = Vec::with_capacity(steps.len() * 3 + 1);
-    // The time of each point is found in one pass: a recording without times would be searched whole at every point.
-    let (mut now, mut timed) = (None, 0);
-    let mut now_at = |seen: usize| {
-        now = events[timed..seen].iter().rev().find_map(Event::ts).or(now);
-        timed = seen;
-        now
-    };
-    for (index, step) in steps.iter().enumerate() {
-        let mut push =
-            |moment, seen| points.push(PointSpan { point: Point::new(index, moment), seen, now: now_at(seen) });
-        push(Moment::BeforeRequest, step.reply);
-        push(Moment::AfterResponse, step.reply + 1);
-        push(Moment::AfterTools, step.end);
-        if !step.has_calls {
-            push(Moment::EndOfRound, step.end);
-        }
-    }
-    let settled = steps.last().map_or(0, |step| step.end);
-    let pending = steps.last().is_some_and(|step| step.has_calls && step.n_results > 0)
-        || events[settled..]
-            .iter()
-            .any(|event| event.message().is_some_and(|m| m.role == Role::User && m.lane == super::Lane::Main));
-    if pending {
-        let point = Point::new(steps.len(), Moment::BeforeRequest);
-        points.push(PointSpan { point, seen: events.len(), now: now_at(events.len()) });
-    }
-    points
 }

@@ -16,24 +16,9 @@ pub struct Step {
 }
 
 impl Step {
-    /// All steps of a run.
-    pub(super) fn all(events: &[Event]) -> Vec<Self> {
-        let mut replies = Vec::with_capacity(events.len());
-        let is_reply = |event: &Event| event.message().is_some_and(Message::is_step);
-        replies.extend((0..events.len()).filter(|index| is_reply(&events[*index])));
-        replies
-            .iter()
-            .enumerate()
-            .map(|(nth, &reply)| {
-                let next = replies.get(nth + 1).copied().unwrap_or(events.len());
-                Self::at(events, reply, next)
-            })
-            .collect()
-    }
-
-    /// The step whose reply is at `reply`; the next one begins at `next`.
-    fn at(events: &[Event], reply: usize, next: usize) -> Self {
-        let between = &events[reply + 1..next];
+    /// The step whose reply is at `reply`, after which nothing more of it comes than stands in `events`.
+    pub(super) fn at(events: &[Event], reply: usize) -> Self {
+        let between = &events[reply + 1..];
         let is_result = |event: &Event| event.message().is_some_and(Message::is_result);
         let through_results = between.iter().rposition(is_result).map_or(0, |last| last + 1);
         let records = between[through_results..].iter().take_while(|event| belongs_to_step(event)).count();

@@ -1,40 +1,32 @@
-//! What a rule may see: the past. Looking ahead is not forbidden, it is impossible.
+//! What a rule may see: the past. A view is made of slices that end where its point does, so there is no way from it to
+//! what comes later.
 
-use super::{Event, Header, Instant, Message, Moment, Point, Role, Run, Secured, Step};
+use super::{Event, Header, Instant, Message, Moment, Point, Role, Step};
 
-/// A run as it stood at one point.
+/// A run as it stood at one point. Views come from a [`Recorder`](super::Recorder), while the run is going on, or from a
+/// finished [`Run`](super::Run), in the same order and with the same contents.
 #[derive(Clone, Copy, Debug)]
 pub struct PointView<'r> {
-    run: &'r Run,
-    point: Point,
-    seen: usize,
-    news_from: usize,
-    now: Option<Instant>,
+    pub(super) header: &'r Header,
+    /// What has happened.
+    pub(super) events: &'r [Event],
+    /// The steps that are over.
+    pub(super) steps: &'r [Step],
+    /// Index of the current step's reply.
+    pub(super) reply: Option<usize>,
+    pub(super) point: Point,
+    pub(super) news_from: usize,
+    pub(super) now: Option<Instant>,
+    /// The time of the first timed event.
+    pub(super) first_time: Option<Instant>,
+    pub(super) is_after_end: bool,
 }
 
 impl<'r> PointView<'r> {
-    /// The views of a run's points, in order.
-    pub fn all(run: &'r Run) -> impl Iterator<Item = Self> + 'r {
-        let mut news_from = 0;
-        run.point_spans().iter().map(move |span| {
-            let view = Self { run, point: span.point, seen: span.seen, news_from, now: span.now };
-            news_from = span.seen;
-            view
-        })
-    }
-
-    /// The point at which one more request would be made after everything recorded; `None` when the
-    /// recording has that point itself.
-    pub fn one_more_request(run: &'r Run) -> Option<Self> {
-        let point = Point::new(run.steps().len(), Moment::BeforeRequest);
-        let (seen, last) = (run.events().len(), run.points().last());
-        let now = run.events().iter().rev().find_map(Event::ts);
-        (last != Some(point)).then_some(Self { run, point, seen, news_from: run.known_events(), now })
-    }
-
-    /// True for a point that the recording itself does not have ([`Self::one_more_request`]).
+    /// True for a point that the recording itself does not have
+    /// ([`Run::one_more_request`](super::Run::one_more_request)).
     pub fn is_after_end(&self) -> bool {
-        self.run.points().last().is_none_or(|last| self.point > last)
+        self.is_after_end
     }
 
     /// The point.
@@ -49,17 +41,17 @@ impl<'r> PointView<'r> {
 
     /// Who and what, as known before the run.
     pub fn header(&self) -> &'r Header {
-        &self.run.header
+        self.header
     }
 
     /// Everything that has happened.
     pub fn events(&self) -> &'r [Event] {
-        &self.run.events()[..self.seen]
+        self.events
     }
 
     /// What has happened since the point before.
     pub fn news(&self) -> &'r [Event] {
-        &self.run.events()[self.news_from..self.seen]
+        &self.events[self.news_from..]
     }
 
     /// Index of the first event of [`Self::news`].
@@ -67,40 +59,43 @@ impl<'r> PointView<'r> {
         self.news_from
     }
 
-    /// Steps whose reply is known, the current one included from its reply on.
+    /// Steps that are over, in order: the current one is among them from `after_tools` on.
     pub fn steps(&self) -> &'r [Step] {
-        &self.run.steps()[..self.point.steps_paid().min(self.run.steps().len())]
+        self.steps
     }
 
-    /// The current step; `None` before its request, when nothing of it is known.
-    fn step(&self) -> Option<&'r Step> {
-        (self.point.moment > Moment::BeforeRequest).then(|| &self.run.steps()[self.point.step as usize])
+    /// The replies so far, in order, the current one included.
+    pub fn replies(&self) -> impl DoubleEndedIterator<Item = &'r Message> + use<'r> {
+        let events = self.events;
+        let current = self.reply.filter(|reply| self.steps.last().is_none_or(|last| last.reply < *reply));
+        let indices = self.steps.iter().map(|step| step.reply).chain(current);
+        indices.filter_map(move |index| events[index].message())
     }
 
     /// The reply of the current step; `None` before its request.
     pub fn reply(&self) -> Option<&'r Message> {
-        self.step().and_then(|step| self.run.events()[step.reply].message())
+        self.events[self.reply?].message()
     }
 
     /// Index of the current reply among the events; `None` before its request.
     pub fn reply_index(&self) -> Option<usize> {
-        self.step().map(|step| step.reply)
+        self.reply
     }
 
     /// Results of the current step that are known, in order.
-    pub fn results(&self) -> impl Iterator<Item = &'r Message> {
-        let from = self.step().map_or(self.seen, |step| step.reply + 1);
-        self.run.events()[from.min(self.seen)..self.seen].iter().filter_map(Event::message).filter(|m| m.is_result())
+    pub fn results(&self) -> impl Iterator<Item = &'r Message> + use<'r> {
+        let from = self.reply.map_or(self.events.len(), |reply| reply + 1);
+        self.events[from..].iter().filter_map(Event::message).filter(|message| message.is_result())
     }
 
     /// Messages so far, in order.
-    pub fn messages(&self) -> impl DoubleEndedIterator<Item = &'r Message> {
-        self.events().iter().filter_map(Event::message)
+    pub fn messages(&self) -> impl DoubleEndedIterator<Item = &'r Message> + use<'r> {
+        self.events.iter().filter_map(Event::message)
     }
 
     /// True when the current step's reply asked for no tool: the round ends with it.
     pub fn ends_round(&self) -> bool {
-        self.step().is_some_and(|step| !step.has_calls)
+        self.reply().is_some_and(|reply| reply.tool_calls.is_empty())
     }
 
     /// True when a user spoke since the point before.
@@ -113,25 +108,8 @@ impl<'r> PointView<'r> {
         self.now
     }
 
-    /// Would a stop here keep a success? For simulated judges only: their errors are drawn around the
-    /// truth, which no rule may read. The latest graded checkpoint tells, else what is known of the
-    /// whole run; `None` where nobody knows.
-    pub fn holds_success(&self) -> Option<bool> {
-        let graded = self.events().iter().rev().find_map(|event| match event {
-            Event::Checkpoint(checkpoint) => Some(checkpoint.success),
-            _ => None,
-        });
-        graded.or_else(|| match self.run.secured() {
-            Secured::At(point) => Some(self.point >= point),
-            Secured::Never => Some(false),
-            // The success is known to stand at the end, and nothing tells since when.
-            Secured::Unverified => self.run.last_point().filter(|end| self.point >= *end).map(|_| true),
-            Secured::Unknown => None,
-        })
-    }
-
     /// When the run began, as far as is known by now.
     pub fn started_at(&self) -> Option<Instant> {
-        self.run.header.started_at.or_else(|| self.run.first_time_within(self.seen))
+        self.header.started_at.or(self.first_time)
     }
 }

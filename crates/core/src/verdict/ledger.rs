@@ -78,13 +78,13 @@ impl Ledger {
         let mut clock = Clock { start: run.header.started_at, elapsed: None };
         let mut added = 0;
         let mut by_point = Vec::with_capacity(run.points().len());
-        let events = run.events();
-        for span in run.point_spans() {
-            take(&events[added..span.seen], &mut spend, &mut clock);
-            added = span.seen.max(added);
-            by_point.push((span.point, amounts(span.point.steps_paid().min(run.steps().len()), &spend, &clock)));
+        for view in run.views() {
+            take(view.news(), &mut spend, &mut clock);
+            added = view.events().len();
+            let steps = view.point().steps_paid().min(run.steps().len());
+            by_point.push((view.point(), amounts(steps, &spend, &clock)));
         }
-        take(&events[added..], &mut spend, &mut clock);
+        take(&run.events()[added..], &mut spend, &mut clock);
         clock.tick(run.header.ended_at);
         let complete = Complete::of(run);
         for (_, amounts) in &mut by_point {

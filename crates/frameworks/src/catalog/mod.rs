@@ -3,6 +3,8 @@
 
 mod settings;
 
+use std::sync::Arc;
+
 use crate::decision::Strategy;
 use crate::diagnostic::{Diagnostic, Diagnostics, Location, nearest};
 use crate::preset;
@@ -10,7 +12,7 @@ use crate::stack::{Entry, Places, StackFile, Use, lint};
 use crate::system::{self, About, ConfigText};
 
 /// Strategies in the order they were named.
-pub type Strategies = Vec<Box<dyn Strategy>>;
+pub type Strategies = Vec<Arc<dyn Strategy>>;
 
 /// Reads a native configuration that a stack file names.
 pub type ReadConfig<'r> = dyn Fn(&str) -> Result<ConfigText, Diagnostic> + 'r;
@@ -36,7 +38,7 @@ fn built(file: &StackFile, read_config: &ReadConfig<'_>, errors: &mut Vec<Diagno
     let mut all = Strategies::new();
     for entry in &file.entries {
         match entry {
-            Entry::Own(stack) => all.push(Box::new(stack.clone()) as Box<dyn Strategy>),
+            Entry::Own(stack) => all.push(Arc::clone(stack) as Arc<dyn Strategy>),
             Entry::Use(used) => match look_up(used, read_config) {
                 Ok(strategy) => all.push(strategy),
                 Err(more) => errors.extend(more),
@@ -87,7 +89,7 @@ pub fn all_systems() -> Result<Strategies, Diagnostics> {
 }
 
 /// One system or preset at its defaults, as named on the command line.
-pub fn by_name(used: &Use) -> Result<Box<dyn Strategy>, Diagnostics> {
+pub fn by_name(used: &Use) -> Result<Arc<dyn Strategy>, Diagnostics> {
     let known = system::find(&used.system).is_some() || preset::find(&used.system).is_some();
     if let Some(meant) = near(&used.system).filter(|_| !known) {
         let what = format!("no system or preset is called `{}`", used.system);
@@ -106,7 +108,7 @@ fn near_name(name: &str) -> Option<&'static str> {
     nearest(name, system::SYSTEMS.iter().map(|info| info.id).chain(preset::ALL.iter().map(|preset| preset.id)))
 }
 
-fn look_up(used: &Use, read_config: &ReadConfig<'_>) -> Result<Box<dyn Strategy>, Diagnostics> {
+fn look_up(used: &Use, read_config: &ReadConfig<'_>) -> Result<Arc<dyn Strategy>, Diagnostics> {
     if let Some(info) = system::find(&used.system) {
         return settings::build_system(info, used, read_config);
     }

@@ -1,6 +1,8 @@
 //! Systems and presets from what a stack file sets. A setting that is refused is told and left out, and the rest is
 //! looked at again, so that one look finds all of them.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 
 use super::{ReadConfig, placed};
@@ -10,7 +12,7 @@ use crate::preset::{self, Preset, SettingsError};
 use crate::stack::Use;
 use crate::system::{self, About, ConfigText, SystemInfo};
 
-type Built = Result<Box<dyn Strategy>, Diagnostics>;
+type Built = Result<Arc<dyn Strategy>, Diagnostics>;
 
 /// A system's settings, with its native configuration if it was read.
 pub(super) fn of_system(used: &Use, config: Option<ConfigText>) -> system::Settings {
@@ -67,7 +69,7 @@ pub(super) fn build_preset(preset: &'static Preset, used: &Use) -> Built {
     let mut settings = of_preset(used);
     loop {
         let error = match preset.strategy(&used.name, &settings) {
-            Ok(strategy) => return Diagnostics::of(errors).map_or(Ok(Box::new(strategy)), Err),
+            Ok(strategy) => return Diagnostics::of(errors).map_or(Ok(Arc::new(strategy)), Err),
             Err(error) => error,
         };
         errors.push(of_preset_error(preset, &error, used));

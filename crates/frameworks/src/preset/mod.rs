@@ -6,7 +6,7 @@
 pub mod frame;
 mod traps;
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use serde_json::{Map, Value};
 
@@ -113,17 +113,26 @@ macro_rules! caps {
 }
 
 presets! {
+    ag2,
+    agent_framework,
     autogen,
     browser_use,
+    camel_ai,
     cline,
     crewai,
     deerflow,
     gemini_cli,
     google_adk,
     goose,
+    haystack,
     hermes_agent,
+    kilo_code,
     langchain,
     letta,
+    litellm,
+    llama_index,
+    mastra,
+    openclaw,
     opencode,
     openhands,
     roo_code,
@@ -153,12 +162,22 @@ pub fn find(id: &str) -> Option<&'static Preset> {
     ALL.iter().find(|preset| preset.id == id)
 }
 
+/// The preset of that name, or the variant of one whose name stands behind it: `openclaw-2026.7`.
+pub fn find_with_variant(name: &str) -> Option<(&'static Preset, Option<&'static str>)> {
+    let of = |preset: &'static Preset| {
+        let variant = name.strip_prefix(preset.id)?.strip_prefix('-')?;
+        let known = preset.variants.iter().find(|known| known.name == variant)?;
+        Some((preset, Some(known.name)))
+    };
+    find(name).map(|preset| (preset, None)).or_else(|| ALL.iter().find_map(of))
+}
+
 /// Every preset at its shipped defaults, one strategy for each variant, for `--stacks preset:all`.
-pub fn all_strategies() -> Vec<Box<dyn Strategy>> {
+pub fn all_strategies() -> Vec<Arc<dyn Strategy>> {
     ALL.iter().flat_map(default_strategies).collect()
 }
 
-fn default_strategies(preset: &'static Preset) -> Vec<Box<dyn Strategy>> {
+fn default_strategies(preset: &'static Preset) -> Vec<Arc<dyn Strategy>> {
     let mut variants: Vec<Option<String>> = preset.variants.iter().map(|v| Some(v.name.to_owned())).collect();
     if variants.is_empty() {
         variants.push(None);
@@ -173,7 +192,7 @@ fn default_strategies(preset: &'static Preset) -> Vec<Box<dyn Strategy>> {
             };
             let settings = Settings { variant, ..Settings::default() };
             let strategy = preset.strategy(&name, &settings).ok()?;
-            Some(Box::new(strategy) as Box<dyn Strategy>)
+            Some(Arc::new(strategy) as Arc<dyn Strategy>)
         })
         .collect()
 }

@@ -16,6 +16,8 @@ mod settings;
 mod testing;
 mod traps;
 
+use std::sync::Arc;
+
 use crate::decision::Strategy;
 
 pub use round::{Round, RoundClock};
@@ -32,7 +34,7 @@ pub struct SystemInfo {
     /// The manual, in Markdown: order of checks, constants, differences, failure modes.
     pub manual: &'static str,
     /// Builds the strategy from its native configuration.
-    pub build: fn(&Settings) -> Result<Box<dyn Strategy>, ConfigError>,
+    pub build: fn(&Settings) -> Result<Arc<dyn Strategy>, ConfigError>,
 }
 
 impl std::fmt::Debug for SystemInfo {

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::{ConfigText, Settings, SystemInfo};
 use crate::decision::{Action, Decision};
-use crate::transcript::{Draft, Event, JudgeReply, Message, Metrics, PointView, Role, Run, ToolCall, Usage};
+use crate::transcript::{Draft, Event, JudgeReply, Message, Metrics, Role, Run, ToolCall, Usage};
 
 /// A recording under construction.
 #[derive(Default)]
@@ -80,7 +80,7 @@ pub(super) fn decisions(system: &SystemInfo, settings: &Settings, recording: Rec
     let run = recording.run();
     let mut watch = strategy.start(&run.header);
     let mut trail: Vec<Decision> = Vec::new();
-    for view in PointView::all(&run) {
+    for view in run.views() {
         watch.at(&view, &mut trail);
         if trail.last().is_some_and(|last| last.action.is_terminal() || last.action == Action::ForceFinal) {
             break;

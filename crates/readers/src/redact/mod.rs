@@ -48,6 +48,8 @@ fn header(header: &Header, salt: &str) -> Header {
         ended_at: header.ended_at,
         totals: header.totals,
         meta: None,
+        prompted_by: header.prompted_by,
+        file: None,
         redacted: true,
     }
 }
@@ -76,6 +78,7 @@ fn message(message: &Message, names: &mut Pseudonyms) -> Message {
         Lane::Side(id) => Lane::Side(names.plain("agent", id)),
         other => other.clone(),
     };
+    redacted.origin = message.origin;
     redacted.content = message.content.as_ref().map(|text| names.text(text));
     redacted.reasoning = message.reasoning.as_ref().map(|text| names.text(text));
     redacted.tool_calls = message.tool_calls.iter().map(|call| self::call(call, names)).collect();

@@ -15,6 +15,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::{Clause, Stack};
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::effect::{Effect, EffectTable};
 use fields::{Fields, Read, Reported, Source};
 use hints::Level;
 pub use places::Places;
@@ -25,6 +26,8 @@ use places::SourceText;
 pub struct StackFile {
     /// The entries.
     pub entries: Vec<Entry>,
+    /// What the file says of the effects of tools and commands.
+    pub effects: EffectTable,
     /// Where each of them stands, in the same order.
     places: Vec<Places>,
 }
@@ -33,9 +36,9 @@ pub struct StackFile {
 #[derive(Clone, Debug)]
 pub enum Entry {
     /// Rules of one's own.
-    Own(Stack),
+    Own(Arc<Stack>),
     /// A system or preset by name.
-    Use(Use),
+    Use(Box<Use>),
 }
 
 impl Entry {
@@ -77,7 +80,7 @@ impl StackFile {
     /// The stacks that can be read, and what is wrong with the others: for whoever has more to say about the file.
     pub fn parse_partly(path: &str, text: &str) -> (Self, Vec<Diagnostic>) {
         let told = RefCell::new(Vec::new());
-        let mut file = Self { entries: Vec::new(), places: Vec::new() };
+        let mut file = Self { entries: Vec::new(), effects: EffectTable::default(), places: Vec::new() };
         // What could not be read stands in the list.
         let _ = read(Source { path, text, told: &told }, &mut file);
         (file, told.into_inner())
@@ -108,6 +111,7 @@ fn read(source: Source<'_>, file: &mut StackFile) -> Read<()> {
     }
     let text = Arc::new(SourceText { path: source.path.to_owned(), text: source.text.to_owned() });
     let fields = Fields::new(source, document.get_ref(), 0..0);
+    let effects = read_effects(&fields);
     let tables = tables(&fields);
     let finished = fields.finish(Level::File);
     for fields in tables? {
@@ -127,7 +131,30 @@ fn read(source: Source<'_>, file: &mut StackFile) -> Read<()> {
         file.entries.push(entry);
         file.places.push(places);
     }
+    file.effects = effects?;
     finished
+}
+
+/// `[effects]`: patterns of tools, or `$` and the first words of commands, each with its effect.
+fn read_effects(file: &Fields<'_>) -> Read<EffectTable> {
+    let mut effects = EffectTable::default();
+    let table = match file.value("effects") {
+        None => return Ok(effects),
+        Some((DeValue::Table(table), _)) => table,
+        Some(other) => return Err(file.wrong("effects", other, "a table: `\"mcp__jira__*\" = \"handover\"`")),
+    };
+    let mut lines = Ok(());
+    for (pattern, value) in table {
+        match value.get_ref().as_str().map(str::parse) {
+            Some(Ok(effect)) => effects.add(pattern.get_ref(), effect),
+            _ => {
+                let names: Vec<&str> = Effect::ALL.iter().map(|effect| effect.name()).collect();
+                let help = format!("effects are {}", names.join(", "));
+                lines = Err(file.error_at_key("effects", format!("`{}` has no effect of the table", pattern.get_ref()), help));
+            }
+        }
+    }
+    lines.map(|()| effects)
 }
 
 /// The `[[stack]]` tables of the file; at least one.
@@ -143,6 +170,7 @@ fn tables<'t>(file: &Fields<'t>) -> Read<Vec<Fields<'t>>> {
             Err(file.error_at_key("stack", "`stack` is one table and should be a list of tables", help))
         }
         Some(placed) => Err(file.wrong("stack", placed, "a list of tables")),
+        None if file.unknown().is_empty() && file.has("effects") => Ok(Vec::new()),
         None if file.unknown().is_empty() => {
             Err(file.error_here("no `[[stack]]`", "a stack file is a list of `[[stack]]` tables"))
         }
@@ -187,7 +215,7 @@ fn read_entry(fields: &Fields<'_>, places: &mut Places) -> Read<Entry> {
     }
     let name = name?;
     finished?;
-    Ok(Entry::Own(Stack { name, clauses, cap }))
+    Ok(Entry::Own(Arc::new(Stack { name, clauses, cap })))
 }
 
 /// `any = […]`: a list of clauses, any of which acts.
@@ -247,7 +275,7 @@ fn read_use(fields: &Fields<'_>, name: Read<Option<String>>, places: &mut Places
         Some(profile) => format!("{system} ({profile})"),
         None => system.clone(),
     });
-    Ok(Entry::Use(Use { name, system, profile, config, set, places: Places::default() }))
+    Ok(Entry::Use(Box::new(Use { name, system, profile, config, set, places: Places::default() })))
 }
 
 /// Enters where the settings stand, nested ones under dotted paths.

@@ -4,6 +4,7 @@
 //! cannot see the future.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -118,7 +119,7 @@ impl Acts<'_, '_> {
 pub type Facts = Vec<(&'static str, Value)>;
 
 /// A preset at work on one run.
-pub trait Machine {
+pub trait Machine: Send {
     /// Takes in one event. Tool results come one by one, before the point after the tools.
     fn event(&mut self, _event: &Event, _acts: &mut Acts<'_, '_>) {}
 
@@ -272,13 +273,13 @@ impl Recipe {
         let mut watch = self.start(&run.header);
         let mut acts = Vec::new();
         let n_steps = run.steps().len();
-        for view in PointView::all(run) {
+        for view in run.views() {
             if self.no_last_request && view.point().step as usize >= n_steps {
                 break;
             }
             watch.advance(&view, &mut acts);
         }
-        if let Some(view) = PointView::one_more_request(run).filter(|_| self.asks_after_end) {
+        if let Some(view) = run.one_more_request().filter(|_| self.asks_after_end) {
             watch.advance(&view, &mut acts);
         }
         (acts, watch.machine.facts())
@@ -317,7 +318,7 @@ impl Strategy for PresetStrategy {
         self.recipe.requirements()
     }
 
-    fn start<'s>(&'s self, header: &Header) -> Box<dyn Watch + 's> {
+    fn start(self: Arc<Self>, header: &Header) -> Box<dyn Watch> {
         Box::new(self.recipe.start(header))
     }
 }

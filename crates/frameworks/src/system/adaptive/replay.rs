@@ -1,6 +1,8 @@
 //! The adaptive iterations as a strategy over recorded runs. An iteration is one step: the reply is
 //! the cycle's text, its tools the experiment, their results the observation.
 
+use std::sync::Arc;
+
 use super::config;
 use super::iterations::{End, Iterations, Next, Profile, Strategies};
 use super::review::Review;
@@ -10,7 +12,7 @@ use crate::system::{ConfigError, Round, RoundClock, Settings};
 use crate::text::conclusion_tag::has_conclusion;
 use crate::text::experiment_tag::experiment_code;
 use crate::text::observation::observation;
-use crate::transcript::{Event, Header, JudgeReply, Message, Moment, PointView, Role};
+use crate::transcript::{Event, Header, JudgeReply, Message, Moment, PointView, Role, Truth};
 
 /// The profiles' names; the first is the default.
 pub(super) const PROFILES: &[&str] = &["documented", "published"];
@@ -35,7 +37,7 @@ struct Adaptive {
 }
 
 /// Builds the strategy from a config.yaml (or JSON, or TOML).
-pub(super) fn build(settings: &Settings) -> Result<Box<dyn Strategy>, ConfigError> {
+pub(super) fn build(settings: &Settings) -> Result<Arc<dyn Strategy>, ConfigError> {
     settings.refuse_unknown(OPTIONS)?;
     let profile = match settings.profile_of(PROFILES)? {
         "published" => Profile::Published,
@@ -51,7 +53,7 @@ pub(super) fn build(settings: &Settings) -> Result<Box<dyn Strategy>, ConfigErro
         let value = settings.set.get("strategies").or(settings.set.get("consecutive_successes"));
         return Err(settings.bad_option("strategies", value.unwrap_or(&serde_json::Value::Null), help));
     }
-    Ok(Box::new(Adaptive { name: settings.name.clone(), profile, max, round, reviewer, strategies }))
+    Ok(Arc::new(Adaptive { name: settings.name.clone(), profile, max, round, reviewer, strategies }))
 }
 
 impl Strategy for Adaptive {
@@ -102,14 +104,15 @@ impl Strategy for Adaptive {
             .collect()
     }
 
-    fn start<'s>(&'s self, _: &Header) -> Box<dyn Watch + 's> {
+    fn start(self: Arc<Self>, _: &Header) -> Box<dyn Watch> {
         Box::new(Workflow {
-            adaptive: self,
             clock: RoundClock::new(self.round),
             iterations: Iterations::new(self.profile, self.max).with(self.strategies),
+            adaptive: self,
             cycle: Cycle::default(),
             final_call: None,
             reviews: 0,
+            truth: Truth::UNKNOWN,
         })
     }
 }
@@ -125,8 +128,8 @@ struct Cycle {
 }
 
 /// The workflow at work on one recording.
-struct Workflow<'s> {
-    adaptive: &'s Adaptive,
+struct Workflow {
+    adaptive: Arc<Adaptive>,
     clock: RoundClock,
     iterations: Iterations,
     cycle: Cycle,
@@ -134,9 +137,15 @@ struct Workflow<'s> {
     final_call: Option<RuleName>,
     /// Questions to a simulated reviewer.
     reviews: u64,
+    /// For a simulated reviewer.
+    truth: Truth,
 }
 
-impl Watch for Workflow<'_> {
+impl Watch for Workflow {
+    fn seat_judge(&mut self, truth: Truth) {
+        self.truth = truth;
+    }
+
     fn extra_calls(&self) -> u64 {
         self.reviews
     }
@@ -172,7 +181,7 @@ impl Watch for Workflow<'_> {
     }
 }
 
-impl Workflow<'_> {
+impl Workflow {
     fn take_in(&mut self, view: &PointView<'_>) {
         for event in view.news() {
             match event {
@@ -236,7 +245,7 @@ impl Workflow<'_> {
             (Judge::Absent, _) => Ok(None),
             (Judge::Simulated(judge), _) => {
                 self.reviews += 1;
-                match judge.says_done(view) {
+                match judge.says_done(view, self.truth) {
                     Some(done) => Ok(Some(Review::simulated(done))),
                     None => Err("the outcome is unknown, so no verdict can be simulated"),
                 }

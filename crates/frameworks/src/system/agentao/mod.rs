@@ -4,6 +4,8 @@
 mod config;
 mod guard;
 
+use std::sync::Arc;
+
 pub use config::{Cap, DEFAULT_MAX_ITERATIONS};
 pub use guard::{Call, Guard, Tripped, is_cut, why_unreadable};
 
@@ -17,7 +19,7 @@ pub const AGENTAO: SystemInfo = SystemInfo {
     id: "agentao",
     profiles: &["published-0.5", "documented"],
     manual: include_str!("manual.md"),
-    build: |settings| Ok(Box::new(Agentao::build(settings)?)),
+    build: |settings| Ok(Arc::new(Agentao::build(settings)?)),
 };
 
 /// Whose word is followed.
@@ -139,11 +141,11 @@ impl Strategy for Agentao {
         }
     }
 
-    fn start<'s>(&'s self, header: &Header) -> Box<dyn Watch + 's> {
+    fn start(self: Arc<Self>, header: &Header) -> Box<dyn Watch> {
         Box::new(AgentaoWatch {
-            system: self,
             session: header.run_id.clone(),
             handler: (self.cap.handler)(),
+            system: self,
             hits: 0,
             chat_over: true,
             turns: 0,
@@ -153,8 +155,8 @@ impl Strategy for Agentao {
     }
 }
 
-struct AgentaoWatch<'s> {
-    system: &'s Agentao,
+struct AgentaoWatch {
+    system: Arc<Agentao>,
     session: String,
     handler: Box<dyn Bailout>,
     hits: u32,
@@ -167,7 +169,7 @@ struct AgentaoWatch<'s> {
     guard: Guard,
 }
 
-impl Watch for AgentaoWatch<'_> {
+impl Watch for AgentaoWatch {
     fn at(&mut self, view: &PointView<'_>, trail: &mut Vec<Decision>) {
         self.handler.observe(view);
         match view.moment() {
@@ -179,7 +181,7 @@ impl Watch for AgentaoWatch<'_> {
     }
 }
 
-impl AgentaoWatch<'_> {
+impl AgentaoWatch {
     fn before_request(&mut self, view: &PointView<'_>, trail: &mut Vec<Decision>) {
         if self.chat_over {
             self.chat_over = false;
@@ -211,7 +213,7 @@ impl AgentaoWatch<'_> {
                 &own_history
             }
             SecondArgument::LastCalls => {
-                last_calls = last_reply(view).map_or_else(Vec::new, call_entries);
+                last_calls = view.replies().next_back().map_or_else(Vec::new, call_entries);
                 &last_calls
             }
         };
@@ -254,10 +256,6 @@ impl AgentaoWatch<'_> {
     }
 }
 
-fn last_reply<'r>(view: &PointView<'r>) -> Option<&'r Message> {
-    view.events().get(view.steps().last()?.reply)?.message()
-}
-
 /// The package's second argument: name and arguments of the last reply's calls, and no role.
 fn call_entries(reply: &Message) -> Vec<Entry<'_>> {
     let entry = |name| Entry { speaker: Speaker::Other, name: Some(name), has_content: false, mentions_error: false };
@@ -293,10 +291,10 @@ mod tests {
             config: Some(ConfigText { path: "agentao.toml".to_owned(), text: config.to_owned() }),
             ..Settings::named("t")
         };
-        let system = Agentao::build(&settings).unwrap();
+        let system = Arc::new(Agentao::build(&settings).unwrap());
         let mut watch = system.start(&run.header);
         let mut trail = Vec::new();
-        for view in PointView::all(run) {
+        for view in run.views() {
             watch.at(&view, &mut trail);
             if trail.iter().any(|decision| decision.action.is_terminal()) {
                 break;

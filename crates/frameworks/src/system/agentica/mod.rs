@@ -8,6 +8,8 @@ mod reply;
 mod round;
 mod ruling;
 
+use std::sync::Arc;
+
 pub use config::GoalConfig;
 pub use evaluate::{Referee, Turn, Verified, evaluate};
 pub use goal::{Budgets, Goal, Manager, Refused, Status};
@@ -19,14 +21,14 @@ use self::round::{GoalRow, RoundEvents, RoundJudge, UserDeed};
 use super::{ConfigError, Round, RoundClock, Settings, SystemInfo};
 use crate::decision::{Action, Decision, Evidence, Need, Requirement, RuleName, Strategy, Watch};
 use crate::judge::Judge;
-use crate::transcript::{Header, Instant, PointView};
+use crate::transcript::{Header, Instant, PointView, Truth};
 
 /// The system's registration.
 pub const AGENTICA: SystemInfo = SystemInfo {
     id: "agentica",
     profiles: &["published-1.4", "published-1.5", "documented"],
     manual: include_str!("manual.md"),
-    build: |settings| Ok(Box::new(Agentica::build(settings)?)),
+    build: |settings| Ok(Arc::new(Agentica::build(settings)?)),
 };
 
 /// The objective of a goal in a replay: what it says is not looked at.
@@ -203,13 +205,13 @@ impl Strategy for Agentica {
         causes.filter_map(|cause| Some(Requirement { rule: self.rule(cause), need: self.need(cause)? })).collect()
     }
 
-    fn start<'s>(&'s self, _header: &Header) -> Box<dyn Watch + 's> {
+    fn start(self: Arc<Self>, _header: &Header) -> Box<dyn Watch> {
         let mut manager = Manager::default();
         let set = manager.set(TASK, Goal::new(self.goal.budgets));
         debug_assert!(set.is_ok(), "the objective is not empty");
         Box::new(AgenticaWatch {
-            system: self,
             clock: RoundClock::new(self.round),
+            system: self,
             manager,
             row: None,
             from_event: 0,
@@ -217,12 +219,13 @@ impl Strategy for Agentica {
             tokens_before: 0,
             verdict_was_missing: false,
             judge_calls: 0,
+            truth: Truth::UNKNOWN,
         })
     }
 }
 
-struct AgenticaWatch<'s> {
-    system: &'s Agentica,
+struct AgenticaWatch {
+    system: Arc<Agentica>,
     clock: RoundClock,
     manager: Manager,
     /// The goal row that closed the round before.
@@ -236,9 +239,11 @@ struct AgenticaWatch<'s> {
     verdict_was_missing: bool,
     /// Questions to a simulated judge.
     judge_calls: u64,
+    /// For a simulated judge.
+    truth: Truth,
 }
 
-impl Watch for AgenticaWatch<'_> {
+impl Watch for AgenticaWatch {
     fn at(&mut self, view: &PointView<'_>, trail: &mut Vec<Decision>) {
         if !self.clock.ends(view) {
             return;
@@ -252,12 +257,16 @@ impl Watch for AgenticaWatch<'_> {
         trail.extend(self.decide(view, ruling));
     }
 
+    fn seat_judge(&mut self, truth: Truth) {
+        self.truth = truth;
+    }
+
     fn extra_calls(&self) -> u64 {
         self.judge_calls
     }
 }
 
-impl AgenticaWatch<'_> {
+impl AgenticaWatch {
     fn evaluate(&mut self, round: RoundEvents<'_, '_>) -> Ruling {
         for deed in round.user_deeds(self.row.as_ref()) {
             match deed {
@@ -285,7 +294,7 @@ impl AgenticaWatch<'_> {
             self.tokens_before = total;
         }
         let rules = self.system.goal.rules;
-        let mut judge = RoundJudge { round, before, judge: self.system.judge, asked: 0 };
+        let mut judge = RoundJudge { round, before, judge: self.system.judge, truth: self.truth, asked: 0 };
         let ruling = self.manager.evaluate(|goal| {
             let ruling = evaluate(rules, goal, &turn, &mut judge);
             let is_written = ruling.is_written();

@@ -7,7 +7,7 @@ use super::evaluate::{Referee, Turn, Verified};
 use super::goal::Goal;
 use super::reply::{self, Verdict};
 use crate::judge::{self, Judge};
-use crate::transcript::{Event, Lane, Message, Millis, PointView, Role};
+use crate::transcript::{Event, Lane, Message, Millis, PointView, Role, Truth};
 
 /// The events of a round that has just ended.
 #[derive(Clone, Copy)]
@@ -180,6 +180,8 @@ pub(super) struct RoundJudge<'v, 'r> {
     pub before: Option<&'v GoalRow>,
     /// Where verdicts come from.
     pub judge: Judge,
+    /// What a simulated one errs around.
+    pub truth: Truth,
     /// Questions to a simulated judge.
     pub asked: u64,
 }
@@ -204,7 +206,7 @@ impl Referee for RoundJudge<'_, '_> {
             Judge::Absent => None,
             Judge::Simulated(judge) => {
                 self.asked += 1;
-                Some(if judge.says_done(self.round.view)? {
+                Some(if judge.says_done(self.round.view, self.truth)? {
                     Verdict::Done("simulated: done".to_owned())
                 } else {
                     Verdict::Continue("simulated: not done".to_owned())

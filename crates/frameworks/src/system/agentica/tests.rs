@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::*;
+use crate::replay::trail;
 use crate::system::ConfigText;
 use crate::transcript::{Draft, Event, Grade, JudgeReply, Message, Note, Outcome, Role, Run, Text, ToolCall, Usage};
 
@@ -34,15 +35,8 @@ fn check(config: &str, profile: &str, set: &Value, run: &Run, expected: &str) {
         set: set.as_object().cloned().unwrap_or_default(),
         ..Settings::named("t")
     };
-    let system = Agentica::build(&settings).unwrap();
-    let mut watch = system.start(&run.header);
-    let mut trail = Vec::new();
-    for view in PointView::all(run) {
-        watch.at(&view, &mut trail);
-        if trail.iter().any(|decision| decision.action.is_terminal()) {
-            break;
-        }
-    }
+    let system = Arc::new(Agentica::build(&settings).unwrap());
+    let trail = trail(run, &system);
     let told = trail.iter().filter(|decision| decision.action != Action::Extend);
     let told = told.map(|decision| format!("{} {}", decision.point.step, decision.code.as_deref().unwrap_or_default()));
     assert_eq!(told.collect::<Vec<_>>().join("; "), expected, "{config} {profile}");

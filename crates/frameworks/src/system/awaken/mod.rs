@@ -6,6 +6,7 @@ mod policy;
 mod spec;
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 pub use counters::{Boundary, Counters, Snapshot};
 pub use hooks::Hooks;
@@ -22,7 +23,7 @@ pub const AWAKEN: SystemInfo = SystemInfo {
     id: "awaken",
     profiles: &["published-0.6", "documented"],
     manual: include_str!("manual.md"),
-    build: |settings| Ok(Box::new(Awaken::build(settings)?)),
+    build: |settings| Ok(Arc::new(Awaken::build(settings)?)),
 };
 
 /// Whose word is followed.
@@ -120,10 +121,7 @@ impl Awaken {
     fn elapsed_ms(&self, view: &PointView<'_>) -> Option<u64> {
         let start = match self.profile {
             Profile::Published06 => view.started_at(),
-            Profile::Documented => {
-                let first = view.steps().first()?.reply;
-                view.events().get(first)?.ts()
-            }
+            Profile::Documented => view.replies().next()?.ts,
         };
         let Millis(elapsed) = view.now()?.since(start?);
         Some(u64::try_from(elapsed).unwrap_or(0))
@@ -159,19 +157,19 @@ impl Strategy for Awaken {
         false
     }
 
-    fn start<'s>(&'s self, _header: &Header) -> Box<dyn Watch + 's> {
+    fn start(self: Arc<Self>, _header: &Header) -> Box<dyn Watch> {
         let first_firings = vec![None; self.hooks.policies().count()];
         Box::new(AwakenWatch { system: self, counters: Counters::default(), first_firings })
     }
 }
 
-struct AwakenWatch<'s> {
-    system: &'s Awaken,
+struct AwakenWatch {
+    system: Arc<Awaken>,
     counters: Counters,
     first_firings: Vec<FirstFiring>,
 }
 
-impl Watch for AwakenWatch<'_> {
+impl Watch for AwakenWatch {
     fn at(&mut self, view: &PointView<'_>, trail: &mut Vec<Decision>) {
         if view.moment() != Moment::AfterResponse {
             return;
@@ -231,11 +229,11 @@ mod tests {
             set: set.as_object().cloned().unwrap_or_default(),
             ..Settings::named("t")
         };
-        let system = Awaken::build(&settings).unwrap();
+        let system = Arc::new(Awaken::build(&settings).unwrap());
         let run = run();
         let mut watch = system.start(&run.header);
         let mut trail = Vec::new();
-        for view in PointView::all(&run) {
+        for view in run.views() {
             watch.at(&view, &mut trail);
             if !trail.is_empty() {
                 break;
@@ -274,7 +272,8 @@ mod tests {
             config: Some(ConfigText { path: String::new(), text: config.to_owned() }),
             ..Settings::named("t")
         };
-        let firings = crate::replay::replay(&run(), &Awaken::build(&settings).unwrap()).first_firings.unwrap();
+        let firings =
+            crate::replay::replay(&run(), &Arc::new(Awaken::build(&settings).unwrap())).first_firings.unwrap();
         let points: Vec<_> = firings.iter().map(|first| first.map(|(point, _)| point.step)).collect();
         assert_eq!(points, [None, Some(3), Some(1)]);
     }

@@ -1,5 +1,7 @@
 //! The auto mode as a strategy over recorded runs.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value, json};
 
 use super::guardrail::{AgentProfile, PlanFile, Project, experiment_number};
@@ -52,7 +54,7 @@ struct Mira {
 }
 
 /// Builds the strategy from an automation policy or a project.json that holds one.
-pub(super) fn build(settings: &Settings) -> Result<Box<dyn Strategy>, ConfigError> {
+pub(super) fn build(settings: &Settings) -> Result<Arc<dyn Strategy>, ConfigError> {
     settings.refuse_unknown(OPTIONS)?;
     let profile = match settings.profile.as_deref().and_then(Profile::from_name) {
         Some(profile) => profile,
@@ -70,7 +72,7 @@ pub(super) fn build(settings: &Settings) -> Result<Box<dyn Strategy>, ConfigErro
             let at = settings.config.clone().unwrap_or_default();
             at.error_at("goals", format!("MIRA fails on this policy with {exception}"), "give goals a smaller `value`")
         })?;
-    Ok(Box::new(Mira {
+    Ok(Arc::new(Mira {
         name: settings.name.clone(),
         profile,
         rules: switches(settings, Rules::of(profile))?,
@@ -184,26 +186,26 @@ impl Strategy for Mira {
         self.rules().into_iter().filter_map(|rule| need(&rule).map(|need| Requirement { rule, need })).collect()
     }
 
-    fn start<'s>(&'s self, _: &Header) -> Box<dyn Watch + 's> {
+    fn start(self: Arc<Self>, _: &Header) -> Box<dyn Watch> {
         let project = Project { settings: self.project.clone(), ..Project::default() };
         let mut message = Message::new(self.rules, self.policy.clone(), self.is_auto, Some(project));
         message.agent_profile = self.agent_profile;
         message.guards_export = self.guards_export;
         message.plan_may_be_unrecorded = true;
-        Box::new(AutoRun { mira: self, message, clock: RoundClock::new(self.round), tokens: 0 })
+        Box::new(AutoRun { clock: RoundClock::new(self.round), mira: self, message, tokens: 0 })
     }
 }
 
 /// The auto mode at work on one recording: the recording's own prompts stand for its follow-ups.
-struct AutoRun<'s> {
-    mira: &'s Mira,
+struct AutoRun {
+    mira: Arc<Mira>,
     message: Message,
     clock: RoundClock,
     /// Tokens of the current round.
     tokens: i128,
 }
 
-impl Watch for AutoRun<'_> {
+impl Watch for AutoRun {
     fn at(&mut self, view: &PointView<'_>, trail: &mut Vec<Decision>) {
         for event in view.news() {
             match event {
@@ -227,7 +229,7 @@ impl Watch for AutoRun<'_> {
     }
 }
 
-impl AutoRun<'_> {
+impl AutoRun {
     fn hear(&mut self, message: &Recorded) {
         if message.lane != Lane::Counterpart {
             let total = message.usage.and_then(|usage| usage.total());

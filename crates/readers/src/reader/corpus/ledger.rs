@@ -168,6 +168,7 @@ impl<'c> Ledger<'c> {
 
     /// Makes the run's id unique in the corpus, joins its label, and gives back the id it was recorded with.
     fn name(&mut self, run: &mut Run, file: &FileName) -> String {
+        run.header.file = Some(file.path.clone());
         let native = std::mem::take(&mut run.header.run_id);
         let print = |name: &str| xxhash_rust::xxh3::xxh3_64(name.as_bytes());
         run.header.run_id = if self.ids.insert(print(&native)) {

@@ -150,6 +150,7 @@ impl Gathered {
         }
         for (n, mut draft) in drafts.into_iter().enumerate() {
             let named_outcome = naming::apply(&mut draft, &record, options);
+            draft.header.prompted_by = draft.header.prompted_by.max(file.format.prompted_by());
             join_report(&mut draft, record);
             let Settled { pricing, unknown_zero } = price::settle(&mut draft, options, file.format.counts_by_turn());
             let replies = replies.remove(&n).unwrap_or_default();

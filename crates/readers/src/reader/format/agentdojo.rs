@@ -8,7 +8,7 @@ use crate::reader::openai;
 use crate::reader::probe::Probe;
 use crate::reader::reading::{Reading, Record};
 use crate::reader::turns::Turns;
-use crate::transcript::{EndCause, Grade, Header, Outcome, OutcomeSource};
+use crate::transcript::{EndCause, Grade, Header, Outcome, OutcomeSource, PromptedBy};
 
 /// AgentDojo runs.
 pub(super) struct AgentDojo;
@@ -29,6 +29,10 @@ impl Format for AgentDojo {
 
     fn layout(&self, _probe: &Probe) -> Layout {
         Layout::Whole
+    }
+
+    fn prompted_by(&self) -> PromptedBy {
+        PromptedBy::Program
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {

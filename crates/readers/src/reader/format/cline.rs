@@ -6,7 +6,7 @@ use crate::reader::node::Node;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::turns::Turns;
-use crate::transcript::{Grade, Header, Instant, Message, Role, Text, ToolCall, Usage};
+use crate::transcript::{Grade, Header, Instant, Message, PromptedBy, Role, Text, ToolCall, Usage};
 
 /// The messages of the API.
 pub(super) struct Cline;
@@ -50,6 +50,10 @@ impl Format for Cline {
 
     fn layout(&self, _probe: &Probe) -> Layout {
         Layout::Whole
+    }
+
+    fn prompted_by(&self) -> PromptedBy {
+        PromptedBy::Person
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {

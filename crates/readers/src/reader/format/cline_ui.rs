@@ -8,7 +8,7 @@ use crate::reader::node::Node;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::turns::Turns;
-use crate::transcript::{EndCause, Grade, Instant, Message, Role, Text, ToolCall, Usage};
+use crate::transcript::{EndCause, Grade, Instant, Message, PromptedBy, Role, Text, ToolCall, Usage};
 
 /// What the editor showed.
 pub(super) struct ClineUi;
@@ -38,6 +38,10 @@ impl Format for ClineUi {
     /// The messages of the API say more of the same task, if they lie beside it.
     fn superseded_by(&self) -> Option<&'static str> {
         Some(NAME)
+    }
+
+    fn prompted_by(&self) -> PromptedBy {
+        PromptedBy::Person
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {

@@ -143,6 +143,10 @@ impl Format for Codex {
         Layout::Whole
     }
 
+    fn prompted_by(&self) -> crate::transcript::PromptedBy {
+        crate::transcript::PromptedBy::Person
+    }
+
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         // Only a rollout with counts can say where its calls end.
         let counted = memchr::memmem::find(record.text.as_bytes(), b"\"total_token_usage\"").is_some();

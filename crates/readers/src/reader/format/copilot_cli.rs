@@ -6,7 +6,7 @@ use crate::reader::node::Node;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::turns::Turns;
-use crate::transcript::{EndCause, Grade, Header, Lane, Message, Role, Text, ToolCall, Totals, Usage};
+use crate::transcript::{EndCause, Grade, Header, Lane, Message, Origin, PromptedBy, Role, Text, ToolCall, Totals, Usage};
 
 /// Copilot CLI sessions.
 pub(super) struct CopilotCli;
@@ -42,6 +42,10 @@ impl Format for CopilotCli {
 
     fn layout(&self, _probe: &Probe) -> Layout {
         Layout::Whole
+    }
+
+    fn prompted_by(&self) -> PromptedBy {
+        PromptedBy::Person
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
@@ -133,7 +137,12 @@ impl Session {
                 (result.ts, result.lane) = (ts, lane);
                 self.turns.push(result);
             }
-            "abort" => self.end = EndCause::Killed,
+            "abort" => {
+                let mut mark = Message::new(Role::User);
+                (mark.content, mark.ts, mark.origin) = (data.text("reason", out), ts, Origin::Interruption);
+                self.turns.push(mark);
+                self.end = EndCause::Killed;
+            }
             "session.error" => self.end = EndCause::Error,
             "session.compaction_complete" | "session.truncation" => {
                 self.turns.note(format!("copilot-cli.{}", kind.trim_start_matches("session.")), data.kept());

@@ -7,7 +7,7 @@ use crate::reader::openai;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::turns::Turns;
-use crate::transcript::{Grade, Header, Message, Outcome, OutcomeSource, Role, Text, ToolCall, Totals};
+use crate::transcript::{Grade, Header, Message, Outcome, OutcomeSource, PromptedBy, Role, Text, ToolCall, Totals};
 
 /// Ko-AgentBench logs.
 pub(super) struct KoAgentBench;
@@ -29,6 +29,10 @@ impl Format for KoAgentBench {
 
     fn layout(&self, _probe: &Probe) -> Layout {
         Layout::Elements { at: Some("results"), envelope: &["metadata"] }
+    }
+
+    fn prompted_by(&self) -> PromptedBy {
+        PromptedBy::Program
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {

@@ -127,6 +127,10 @@ impl Format for MiniSweAgent {
         true
     }
 
+    fn prompted_by(&self) -> crate::transcript::PromptedBy {
+        crate::transcript::PromptedBy::Program
+    }
+
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         // Tests and early versions write the messages alone.
         let parsed = match record.parse::<&RawValue>() {

@@ -15,6 +15,7 @@
 
 use super::probe::{Probe, Sketch};
 use super::reading::{Reading, Record};
+use crate::transcript::PromptedBy;
 
 /// Raw JSON of a field that may be absent or null.
 pub type Raw<'a> = Option<&'a serde_json::value::RawValue>;
@@ -72,6 +73,11 @@ pub trait Format: Sync {
     /// Are tokens stated once for all calls of a turn? Then a call without any is no gap in the sum.
     fn counts_by_turn(&self) -> bool {
         false
+    }
+
+    /// Who prompts in its recordings, as far as the format tells.
+    fn prompted_by(&self) -> PromptedBy {
+        PromptedBy::Unknown
     }
 
     /// The name of a file beside it that says more of the same run; if it is there, this one is left out.

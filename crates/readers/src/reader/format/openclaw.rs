@@ -6,7 +6,7 @@ use crate::reader::node::Node;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::turns::Turns;
-use crate::transcript::{EndCause, Grade, Header, Message, Role};
+use crate::transcript::{EndCause, Grade, Header, Message, PromptedBy, Role};
 
 /// OpenClaw's trajectory export.
 pub(super) struct OpenClaw;
@@ -33,6 +33,10 @@ impl Format for OpenClaw {
 
     fn layout(&self, _probe: &Probe) -> Layout {
         Layout::Whole
+    }
+
+    fn prompted_by(&self) -> PromptedBy {
+        PromptedBy::Person
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {

@@ -54,6 +54,10 @@ impl Format for OpenCode {
         if exports { Layout::Lines } else { Layout::Whole }
     }
 
+    fn prompted_by(&self) -> crate::transcript::PromptedBy {
+        crate::transcript::PromptedBy::Person
+    }
+
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let mut session = Session::default();
         for value in rows::values(record, out) {

@@ -7,7 +7,7 @@ use crate::reader::openai;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::turns::Turns;
-use crate::transcript::{EndCause, Grade, Header, Message, Role, Text, ToolCall};
+use crate::transcript::{EndCause, Grade, Header, Message, PromptedBy, Role, Text, ToolCall};
 
 /// OpenHands completion logs.
 pub(super) struct OpenHandsCompletions;
@@ -39,6 +39,10 @@ impl Format for OpenHandsCompletions {
 
     fn latest_copy_counts(&self) -> bool {
         true
+    }
+
+    fn prompted_by(&self) -> PromptedBy {
+        PromptedBy::Program
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {

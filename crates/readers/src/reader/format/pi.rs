@@ -48,6 +48,10 @@ impl Format for Pi {
         Layout::Whole
     }
 
+    fn prompted_by(&self) -> crate::transcript::PromptedBy {
+        crate::transcript::PromptedBy::Person
+    }
+
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let mut draft = Draft::default();
         draft.header.run_id.clone_from(&record.file.stem);

@@ -42,6 +42,10 @@ impl Format for SweAgent {
         true
     }
 
+    fn prompted_by(&self) -> crate::transcript::PromptedBy {
+        crate::transcript::PromptedBy::Program
+    }
+
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let whole: &RawValue = match record.parse() {
             Ok(whole) => whole,

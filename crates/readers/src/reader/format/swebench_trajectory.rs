@@ -7,7 +7,7 @@ use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::turns::Turns;
 use crate::reader::{json, openai};
-use crate::transcript::{Grade, Header, Lane, Message, Role, Text, ToolCall};
+use crate::transcript::{Grade, Header, Lane, Message, PromptedBy, Role, Text, ToolCall};
 
 /// Trajectories handed in to SWE-bench.
 pub(super) struct SweBenchTrajectory;
@@ -37,6 +37,10 @@ impl Format for SweBenchTrajectory {
 
     fn joins_reports(&self) -> bool {
         true
+    }
+
+    fn prompted_by(&self) -> PromptedBy {
+        PromptedBy::Program
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {

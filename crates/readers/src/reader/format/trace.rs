@@ -12,9 +12,9 @@ use crate::reader::json::{self, Fields as _, fields};
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::{labels, openai};
-use crate::transcript::{Totals,
-    Checkpoint, Draft, EndCause, Event, Grade, Header, Json, JudgeReply, Lane, Message, Metrics, Note, Outcome,
-    OutcomeSource, Usage,
+use crate::transcript::{
+    Checkpoint, Draft, EndCause, Event, Grade, Header, Json, JudgeReply, Lane, Message, Metrics, Note, Origin,
+    Outcome, OutcomeSource, Totals, Usage,
 };
 
 pub use write::write;
@@ -43,6 +43,7 @@ fields! {
         ts = "ts",
         model = "model",
         lane = "lane",
+        origin = "origin",
         reasoning = "reasoning",
         finish_reason = "finish_reason",
         invalid_call = "invalid_call",
@@ -194,6 +195,7 @@ fn begin(line: &Line<'_>, text: &str, record: &Record<'_>, out: &mut Reading<'_>
         totals: totals(line, out),
         meta: line.meta.and_then(json::kept),
         redacted: out.flag(line.redacted, "redacted").unwrap_or(false),
+        ..Header::default()
     };
     Draft { header, ..Draft::default() }
 }
@@ -254,6 +256,7 @@ fn message(line: &Line<'_>, text: &str, out: &mut Reading<'_>) -> Option<Message
     };
     let mut message = Message::new(role);
     message.lane = lane(line.lane, out);
+    message.origin = out.string(line.origin, "origin").and_then(|name| Origin::named(&name)).unwrap_or_default();
     message.content = out.content(line.content, "content");
     message.reasoning = out.content(line.reasoning, "reasoning");
     message.tool_calls = openai::tool_calls(line.tool_calls.as_ref(), out);

@@ -6,7 +6,7 @@ use crate::reader::openai;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::turns::Turns;
-use crate::transcript::{EndCause, Grade, Header, Message, Outcome, OutcomeSource, Role, Totals};
+use crate::transcript::{EndCause, Grade, Header, Message, Outcome, OutcomeSource, PromptedBy, Role, Totals};
 
 /// verifiers rollouts.
 pub(super) struct Verifiers;
@@ -33,6 +33,10 @@ impl Format for Verifiers {
 
     fn layout(&self, probe: &Probe) -> Layout {
         if probe.document().is_some() { Layout::Whole } else { Layout::Lines }
+    }
+
+    fn prompted_by(&self) -> PromptedBy {
+        PromptedBy::Program
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {

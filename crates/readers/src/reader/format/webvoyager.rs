@@ -6,7 +6,7 @@ use crate::reader::openai;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::turns::Turns;
-use crate::transcript::{EndCause, Grade, Header, Role, ToolCall};
+use crate::transcript::{EndCause, Grade, Header, PromptedBy, Role, ToolCall};
 
 /// WebVoyager.
 pub(super) struct WebVoyager;
@@ -34,6 +34,10 @@ impl Format for WebVoyager {
 
     fn layout(&self, _probe: &Probe) -> Layout {
         Layout::Whole
+    }
+
+    fn prompted_by(&self) -> PromptedBy {
+        PromptedBy::Program
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {

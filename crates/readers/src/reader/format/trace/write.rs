@@ -95,6 +95,8 @@ struct MessageLine<'a> {
     role: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     lane: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    origin: Option<&'static str>,
     content: Option<std::borrow::Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reasoning: Option<std::borrow::Cow<'a, str>>,
@@ -253,6 +255,7 @@ fn message_line(message: &Message) -> MessageLine<'_> {
         line_type: "message",
         role: message.role.name(),
         lane: lane(&message.lane),
+        origin: message.origin.name(),
         content: message.content.as_ref().map(Text::as_str),
         reasoning: message.reasoning.as_ref().map(Text::as_str),
         tool_calls: message.tool_calls.iter().map(call_line).collect(),

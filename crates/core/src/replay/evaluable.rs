@@ -1,0 +1,141 @@
+//! What a recording lets be read: which rules find in it what they need, and which would read a placeholder for it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
+
+use crate::decision::{Need, Requirement, RuleName};
+use crate::text::conclusion_tag::has_conclusion;
+use crate::text::experiment_tag::experiment_code;
+use crate::transcript::{
+    Event, JUDGE_TAKEN_OUT, Lane, Message, PLAN_TAKEN_OUT, Role, Run, Secured, TOLD_COMMAND, ToolCall,
+};
+
+/// A rule that a recording does not let be read.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Unread {
+    /// The rule.
+    pub rule: RuleName,
+    /// What it needs.
+    pub need: Need,
+    /// The recording has it for some steps and not for others: what the rule read is too little.
+    pub partly: bool,
+}
+
+impl fmt::Display for Unread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { rule, need, partly } = self;
+        write!(f, "{rule}: {}no {}", if *partly { "at some steps " } else { "" }, need.name())
+    }
+}
+
+/// The requirements that `run` does not meet, or not at every step.
+pub fn not_evaluable(run: &Run, requirements: &[Requirement]) -> Vec<Unread> {
+    let gap = |requirement: &Requirement| {
+        let partly = has(run, requirement.need);
+        let unread = || Unread { rule: requirement.rule.clone(), need: requirement.need, partly };
+        (!partly || !has_throughout(run, requirement.need)).then(unread)
+    };
+    requirements.iter().filter_map(gap).collect()
+}
+
+/// Does every step carry what `need` adds up over steps? A sum with a hole in it is too small, so a rule that reads it
+/// acts too late. True for what is not added up.
+fn has_throughout(run: &Run, need: Need) -> bool {
+    match need {
+        Need::Usage => run.replies().all(Message::has_usage),
+        Need::Cost => run.replies().all(|reply| reply.cost.is_some()),
+        Need::Times => run.replies().all(|reply| reply.ts.is_some()),
+        _ => true,
+    }
+}
+
+/// Does a message carry what only one framework records: a field of its own, or the agent's name?
+fn has_native(message: &Message, kind: &str) -> bool {
+    if kind == "agent names" {
+        return message.is_step() && message.name.is_some();
+    }
+    let Some(extra) = &message.extra else { return false };
+    if kind == "result details" {
+        let native = serde_json::from_str::<serde_json::Value>(extra.get()).unwrap_or_default();
+        return message.is_result() && native.pointer("/native/details").is_some();
+    }
+    serde_json::from_str::<BTreeMap<&str, &RawValue>>(extra.get()).is_ok_and(|fields| fields.contains_key(kind))
+}
+
+/// Is this what a redacted recording no longer has? Without its plan it tells too few experiments or too many, and
+/// a judge's verdicts that are left are not all of them.
+pub(super) fn is_taken_out(run: &Run, need: Need) -> bool {
+    let stands =
+        |kind: &str| run.events().iter().any(|event| matches!(event, Event::Note(note) if &*note.kind == kind));
+    run.header.redacted
+        && match need {
+            Need::Texts => true,
+            Need::Metrics | Need::Plan => stands(PLAN_TAKEN_OUT),
+            Need::Judge => stands(JUDGE_TAKEN_OUT),
+            Need::PlainArguments => {
+                calls(run).any(|call| serde_json::from_str::<IgnoredAny>(&call.arguments.as_str()).is_err())
+            }
+            Need::ToolNames => calls(run).any(|call| is_told_command(&call.name)),
+            _ => false,
+        }
+}
+
+fn calls(run: &Run) -> impl Iterator<Item = &ToolCall> {
+    run.events().iter().filter_map(Event::message).flat_map(|message| &message.tool_calls)
+}
+
+/// Does the name stand for a word of a text: `command-3`?
+fn is_told_command(name: &str) -> bool {
+    let nth = name.strip_prefix(TOLD_COMMAND).and_then(|rest| rest.strip_prefix('-'));
+    nth.is_some_and(|nth| !nth.is_empty() && nth.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// Does the recording hold what `need` names, anywhere?
+pub fn has(run: &Run, need: Need) -> bool {
+    if is_taken_out(run, need) {
+        return false;
+    }
+    let mut messages = run.events().iter().filter_map(Event::message);
+    let is_call =
+        |message: &Message| message.role == Role::Assistant && matches!(message.lane, Lane::Main | Lane::Side(_));
+    match need {
+        Need::Usage => messages.any(|message| is_call(message) && message.has_usage()),
+        Need::Cost => messages.any(|message| is_call(message) && message.cost.is_some()),
+        Need::Times => messages.any(|message| message.ts.is_some()),
+        // A run that calls no tool lacks no result.
+        Need::Results => {
+            let mut called = false;
+            messages.any(|message| {
+                called |= message.is_step() && !message.tool_calls.is_empty();
+                message.is_result()
+            }) || !called
+        }
+        Need::ErrorFlags => messages.any(|message| message.is_result() && message.is_error.is_some()),
+        Need::Metrics => run.events().iter().any(|event| matches!(event, Event::Metrics(_))),
+        Need::Plan => {
+            run.events().iter().any(|event| matches!(event, Event::Metrics(metrics) if metrics.plan.is_some()))
+        }
+        // Taken out, or there.
+        Need::Texts | Need::PlainArguments | Need::ToolNames => true,
+        // agentica's log keeps the verdict of each turn in its goal rows, without the reply.
+        Need::Judge => run.events().iter().any(|event| match event {
+            Event::Judge(_) => true,
+            Event::Note(note) => &*note.kind == "agentica.goal",
+            _ => false,
+        }),
+        Need::FinishReasons => messages.any(|message| is_call(message) && message.finish_reason.is_some()),
+        Need::Outcome => run.secured() != Secured::Unknown,
+        Need::ExperimentTags => messages.filter(|message| message.is_step()).any(|reply| {
+            let text = reply.text();
+            has_conclusion(&text) || experiment_code(&text).is_some()
+        }),
+        Need::Native(kind) => run.events().iter().any(|event| match event {
+            Event::Note(note) => &*note.kind == kind,
+            Event::Message(message) => has_native(message, kind),
+            _ => false,
+        }),
+    }
+}

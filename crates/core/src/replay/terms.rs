@@ -1,0 +1,85 @@
+//! How a strategy is started on a recording: without the rules the recording cannot feed, and with what a simulated
+//! judge errs around.
+
+use std::sync::Arc;
+
+use super::evaluable::is_taken_out;
+use crate::decision::{Decision, FirstFiring, Need, Requirement, RuleName, RuleReading, Strategy, Watch};
+use crate::transcript::{Header, PointView, Run, Truth};
+
+/// What only the recording as a whole tells about how a strategy is started on it. Of a run that is still going on
+/// nothing of the kind is known, and nothing is taken out: [`Terms::default`].
+#[derive(Clone, Debug, Default)]
+pub struct Terms {
+    /// Rules that would read a placeholder for what a redacted recording no longer has.
+    dropped: Vec<RuleName>,
+    /// For a simulated judge.
+    truth: Option<Truth>,
+}
+
+impl Terms {
+    /// The terms on which a strategy with these requirements is started on `run`.
+    pub fn of(run: &Run, requirements: &[Requirement]) -> Self {
+        let misreads = |requirement: &&Requirement| run.header.redacted && is_taken_out(run, requirement.need);
+        let asks_truth = requirements.iter().any(|requirement| requirement.need == Need::Outcome);
+        Self {
+            dropped: requirements.iter().filter(misreads).map(|requirement| requirement.rule.clone()).collect(),
+            truth: asks_truth.then(|| Truth::of(run)),
+        }
+    }
+
+    /// Is the rule left out?
+    pub fn drops(&self, rule: &RuleName) -> bool {
+        self.dropped.contains(rule)
+    }
+
+    /// Starts the strategy on these terms.
+    pub fn start<S: Strategy + ?Sized>(self, strategy: &Arc<S>, header: &Header) -> Box<dyn Watch> {
+        let mut watch = Arc::clone(strategy).start(header);
+        if let Some(truth) = self.truth {
+            watch.seat_judge(truth);
+        }
+        if self.dropped.is_empty() {
+            return watch;
+        }
+        let is_dropped = strategy.rules().iter().map(|rule| self.drops(rule)).collect();
+        Box::new(Remaining { watch, dropped: self.dropped, is_dropped, first_firings: Vec::new() })
+    }
+}
+
+/// A strategy at work without some of its rules: what they say is discarded before anybody hears it.
+struct Remaining {
+    watch: Box<dyn Watch>,
+    dropped: Vec<RuleName>,
+    /// For each rule of the strategy, in order.
+    is_dropped: Vec<bool>,
+    first_firings: Vec<FirstFiring>,
+}
+
+impl Watch for Remaining {
+    fn at(&mut self, view: &PointView<'_>, trail: &mut Vec<Decision>) {
+        let said_before = trail.len();
+        self.watch.at(view, trail);
+        let mut nth = 0;
+        trail.retain(|decision| {
+            nth += 1;
+            nth <= said_before || !self.dropped.contains(&decision.rule)
+        });
+        let firings = self.watch.first_firings().unwrap_or_default().iter().zip(&self.is_dropped);
+        self.first_firings = firings.map(|(firing, is_dropped)| firing.filter(|_| !is_dropped)).collect();
+    }
+
+    fn readings(&self) -> Vec<RuleReading> {
+        let mut readings = self.watch.readings();
+        readings.retain(|reading| !self.dropped.contains(&reading.rule));
+        readings
+    }
+
+    fn first_firings(&self) -> Option<&[FirstFiring]> {
+        self.watch.first_firings().map(|_| &*self.first_firings)
+    }
+
+    fn extra_calls(&self) -> u64 {
+        self.watch.extra_calls()
+    }
+}

@@ -1,0 +1,173 @@
+//! Steps and points, derived from events as they come: the one way to them, for a finished recording and for a run that
+//! is still going on.
+
+use super::{Event, Header, Instant, Lane, Message, Moment, Point, PointView, Role, Step};
+
+/// A point and how many events are known at it.
+#[derive(Clone, Copy, Debug)]
+struct PointSpan {
+    point: Point,
+    /// Events before this index have happened.
+    seen: usize,
+    /// The time of the latest timed one of them.
+    now: Option<Instant>,
+}
+
+/// What is derived from the events so far.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Layout {
+    /// The steps that are over.
+    steps: Vec<Step>,
+    points: Vec<PointSpan>,
+    /// The reply of the step that is going on.
+    open: Option<usize>,
+    /// Is the request of the step to come among the points?
+    is_requested: bool,
+    /// The first timed event and its time.
+    first_time: Option<(usize, Instant)>,
+    /// The time of the latest point.
+    now: Option<Instant>,
+}
+
+impl Layout {
+    /// The layout of a finished recording.
+    pub(super) fn of(events: &[Event]) -> Self {
+        let n_steps = events.iter().filter(|event| is_reply(event)).count();
+        let points = Vec::with_capacity(n_steps.saturating_mul(3).saturating_add(1));
+        let mut layout = Self { steps: Vec::with_capacity(n_steps), points, ..Self::default() };
+        for n in 1..=events.len() {
+            layout.take(&events[..n]);
+        }
+        layout.end(events);
+        layout
+    }
+
+    /// Takes in the last of `events`. A reply shows that the step before it is over.
+    pub(super) fn take(&mut self, events: &[Event]) {
+        let Some((event, before)) = events.split_last() else { return };
+        if self.first_time.is_none() {
+            self.first_time = event.ts().map(|time| (before.len(), time));
+        }
+        if is_reply(event) {
+            self.request(before);
+            self.is_requested = false;
+            self.open = Some(before.len());
+            self.lay(Moment::AfterResponse, events.len(), events);
+        }
+    }
+
+    /// The step that is going on is over: its results are all there.
+    pub(super) fn close_step(&mut self, events: &[Event]) {
+        let Some(reply) = self.open.take() else { return };
+        let step = Step::at(events, reply);
+        self.lay(Moment::AfterTools, step.end, events);
+        if !step.has_calls {
+            self.lay(Moment::EndOfRound, step.end, events);
+        }
+        self.steps.push(step);
+    }
+
+    /// A request is about to be made.
+    pub(super) fn request(&mut self, events: &[Event]) {
+        self.close_step(events);
+        if !std::mem::replace(&mut self.is_requested, true) {
+            self.lay(Moment::BeforeRequest, events.len(), events);
+        }
+    }
+
+    /// Nothing more comes. Where something is left to answer (tool results, a user's words), one more request was about
+    /// to be made.
+    pub(super) fn end(&mut self, events: &[Event]) {
+        self.close_step(events);
+        let settled = self.steps.last().map_or(0, |step| step.end);
+        let speaks = |event: &Event| event.message().is_some_and(|m| m.role == Role::User && m.lane == Lane::Main);
+        let has_results = self.steps.last().is_some_and(|step| step.has_calls && step.n_results > 0);
+        if has_results || events[settled..].iter().any(speaks) {
+            self.request(events);
+        }
+    }
+
+    /// Adds a point of the step that comes after those that are over, at which `seen` events are known.
+    fn lay(&mut self, moment: Moment, seen: usize, events: &[Event]) {
+        // Each event is looked at once: a recording without times would else be searched whole at every point.
+        let from = self.points.last().map_or(0, |span| span.seen);
+        self.now = events[from..seen].iter().rev().find_map(Event::ts).or(self.now);
+        self.points.push(PointSpan { point: Point::new(self.steps.len(), moment), seen, now: self.now });
+    }
+
+    /// The steps that are over.
+    pub(super) fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// The points so far.
+    pub(super) fn points(&self) -> impl ExactSizeIterator<Item = Point> + '_ {
+        self.points.iter().map(|span| span.point)
+    }
+
+    /// How many points there are so far.
+    pub(super) fn n_points(&self) -> usize {
+        self.points.len()
+    }
+
+    /// The time of the first timed event.
+    pub(super) fn first_time(&self) -> Option<Instant> {
+        self.first_time.map(|(_, time)| time)
+    }
+
+    /// What is known at the points from the `from`-th on, in order.
+    pub(super) fn views<'r>(
+        &'r self,
+        header: &'r Header,
+        events: &'r [Event],
+        from: usize,
+    ) -> impl ExactSizeIterator<Item = PointView<'r>> + use<'r> {
+        let mut news_from = from.checked_sub(1).map_or(0, |before| self.points[before].seen);
+        self.points[from..].iter().map(move |span| {
+            let view = self.view(header, events, span, news_from);
+            news_from = span.seen;
+            view
+        })
+    }
+
+    /// What would be known at one more request after everything recorded; `None` where that point is laid out already.
+    pub(super) fn one_more_request<'r>(&'r self, header: &'r Header, events: &'r [Event]) -> Option<PointView<'r>> {
+        let point = Point::new(self.steps.len(), Moment::BeforeRequest);
+        let last = self.points.last();
+        let now = events.iter().rev().find_map(Event::ts);
+        let span = PointSpan { point, seen: events.len(), now };
+        let view = self.view(header, events, &span, last.map_or(0, |span| span.seen));
+        last.is_none_or(|last| last.point != point).then_some(PointView { is_after_end: true, ..view })
+    }
+
+    fn view<'r>(
+        &'r self,
+        header: &'r Header,
+        events: &'r [Event],
+        span: &PointSpan,
+        news_from: usize,
+    ) -> PointView<'r> {
+        let PointSpan { point, seen, now } = *span;
+        let nth = point.step as usize;
+        let (n_over, reply) = match point.moment {
+            Moment::BeforeRequest => (nth, None),
+            Moment::AfterResponse => (nth, seen.checked_sub(1)),
+            Moment::AfterTools | Moment::EndOfRound => (nth + 1, self.steps.get(nth).map(|step| step.reply)),
+        };
+        PointView {
+            header,
+            events: &events[..seen],
+            steps: &self.steps[..n_over.min(self.steps.len())],
+            reply,
+            point,
+            news_from,
+            now,
+            first_time: self.first_time.filter(|(index, _)| *index < seen).map(|(_, time)| time),
+            is_after_end: false,
+        }
+    }
+}
+
+fn is_reply(event: &Event) -> bool {
+    event.message().is_some_and(Message::is_step)
+}

@@ -1,0 +1,74 @@
+//! A run while it is going on: events in, points out.
+
+use super::layout::Layout;
+use super::{Draft, Event, Header, PointView};
+
+/// Records a run event by event, and says which points became known with each.
+///
+/// A step is over when the next reply arrives, so with [`Self::push`] alone the point after its tools comes late: just
+/// before the next reply, as in a recording that is read line by line. Whoever runs the agent knows earlier and says so:
+/// [`Self::request`] before each model call (or [`Self::close_step`] once the tools have run), [`Self::end`] at the end.
+/// The points are the same, in the same order and with the same contents.
+///
+/// All events are kept: rules may look at the whole past.
+#[derive(Clone, Debug, Default)]
+pub struct Recorder {
+    header: Header,
+    events: Vec<Event>,
+    layout: Layout,
+}
+
+impl Recorder {
+    /// A run of which nothing has happened yet.
+    pub fn new(header: Header) -> Self {
+        Self { header, events: Vec::new(), layout: Layout::default() }
+    }
+
+    /// Something happened. A reply of the agent brings the points of the step before that are still open, the request of
+    /// its own step if that was not announced, and `after_response`; anything else brings none.
+    pub fn push(&mut self, event: Event) -> impl ExactSizeIterator<Item = PointView<'_>> {
+        let from = self.layout.n_points();
+        self.events.push(event);
+        self.layout.take(&self.events);
+        self.layout.views(&self.header, &self.events, from)
+    }
+
+    /// The current step is over: all its tools have run, and what was recorded of them has been pushed. Brings
+    /// `after_tools`, and `end_of_round` where the reply asked for no tool. What is pushed later is news of the next point.
+    pub fn close_step(&mut self) -> impl ExactSizeIterator<Item = PointView<'_>> {
+        let from = self.layout.n_points();
+        self.layout.close_step(&self.events);
+        self.layout.views(&self.header, &self.events, from)
+    }
+
+    /// A model call is about to be made. Brings what [`Self::close_step`] does if that was not called, and
+    /// `before_request`.
+    pub fn request(&mut self) -> impl ExactSizeIterator<Item = PointView<'_>> {
+        let from = self.layout.n_points();
+        self.layout.request(&self.events);
+        self.layout.views(&self.header, &self.events, from)
+    }
+
+    /// The run is over. Brings the points of the last step that are still open; where something was left to answer, also
+    /// the request that was about to be made.
+    pub fn end(&mut self) -> impl ExactSizeIterator<Item = PointView<'_>> {
+        let from = self.layout.n_points();
+        self.layout.end(&self.events);
+        self.layout.views(&self.header, &self.events, from)
+    }
+
+    /// Who and what.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Everything pushed so far.
+    pub fn events(&self) -> &[Event] {
+        &self.events
+    }
+
+    /// The recording so far, not graded: to be kept, and replayed under other strategies.
+    pub fn into_draft(self) -> Draft {
+        Draft { header: self.header, events: self.events, ..Draft::default() }
+    }
+}
