@@ -4,7 +4,9 @@
 //! snapshot beside it.
 
 pub(crate) mod broken;
+mod collections;
 mod corpora;
+mod table;
 mod wrappings;
 
 use std::fmt::Write as _;
