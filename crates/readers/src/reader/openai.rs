@@ -170,7 +170,8 @@ pub(super) fn tool_call<'a>(raw: impl Written<'a>, out: &mut Reading<'_>) -> Opt
 pub(super) fn tool_calls(list: Option<&List<'_, Inner<'_, Call<'_>>>>, out: &mut Reading<'_>) -> Vec<ToolCall> {
     let Some(list) = list else { return Vec::new() };
     if let Some(calls) = &list.elements {
-        let mut all = Vec::with_capacity(calls.len());
+        // As many elements may be none: no room is made for millions of them.
+        let mut all = Vec::with_capacity(calls.len().min(64));
         all.extend(calls.iter().filter_map(|found| call(found, out)));
         return all;
     }

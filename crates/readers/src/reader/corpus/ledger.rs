@@ -100,9 +100,13 @@ impl<'c> Ledger<'c> {
         Ok(())
     }
 
-    /// Enters what the corpus found unreadable before any file was opened.
+    /// Enters what the corpus found unreadable, or read under another name, before any file was opened.
     pub(super) fn begin(&mut self, corpus: &Corpus) -> Result<(), ReadError> {
-        corpus.sources.unreadable.iter().try_for_each(|diagnostic| self.lose(diagnostic.clone()))
+        corpus.sources.unreadable.iter().try_for_each(|diagnostic| self.lose(diagnostic.clone()))?;
+        for diagnostic in &corpus.sources.renamed {
+            self.find(Finding { severity: Severity::Warning, diagnostic: diagnostic.clone() })?;
+        }
+        Ok(())
     }
 
     /// Something that should have been read is not, or not to its end.

@@ -63,9 +63,13 @@ pub(super) fn read_record(file: &Arc<OpenFile>, cut: &Cut, options: &ReadOptions
     let places = Places::default();
     let record = Record {
         places: &places,
-        text: reshaped.as_deref().unwrap_or(&text),
+        text: reshaped.as_ref().map_or(&text, |reshaped| &reshaped.text),
         // What was decoded has no places of its own in the file.
-        original: if file.reshape == Reshape::Decoded { reshaped.as_deref().unwrap_or(&text) } else { &text },
+        original: match &reshaped {
+            Some(reshaped) if file.reshape == Reshape::Decoded => &reshaped.text,
+            _ => &text,
+        },
+        inserted: reshaped.as_ref().map_or(&[], |reshaped| &reshaped.inserted),
         file: of_part.as_ref().unwrap_or(&file.name),
         key: if file.as_files { "" } else { &cut.key },
         envelope: &file.envelope,
@@ -78,14 +82,14 @@ pub(super) fn read_record(file: &Arc<OpenFile>, cut: &Cut, options: &ReadOptions
     if invalid {
         let valid = std::str::from_utf8(&cut.bytes).map_or_else(|error| error.valid_up_to(), str::len);
         reading.warning(Diagnostic::new(
-            record.at(valid),
+            record.at_original(valid),
             "bytes that are not UTF-8, read as U+FFFD",
             "write the recording as UTF-8",
         ));
     }
     if surrogates > 0 {
         reading.warning(Diagnostic::new(
-            record.at(first_difference(&lossy, &text)),
+            record.at_original(first_difference(&lossy, &text)),
             format!("{surrogates} escapes of half a surrogate pair, read as U+FFFD"),
             "harmless for stop rules; the recorder cut a character in two",
         ));
@@ -124,6 +128,7 @@ impl Gathered {
                 places: &places,
                 text: &text,
                 original: &text,
+                inserted: &[],
                 key: &cut.key,
                 envelope: &envelope,
                 line: whole.line + cut.line - 1,
@@ -149,8 +154,8 @@ impl Gathered {
             *self.unknown.entry(kind).or_default() += n;
         }
         for (n, mut draft) in drafts.into_iter().enumerate() {
-            let named_outcome = naming::apply(&mut draft, &record, options);
             draft.header.prompted_by = draft.header.prompted_by.max(file.format.prompted_by());
+            let named_outcome = naming::apply(&mut draft, &record, options);
             join_report(&mut draft, record);
             let Settled { pricing, unknown_zero } = price::settle(&mut draft, options, file.format.counts_by_turn());
             let replies = replies.remove(&n).unwrap_or_default();
