@@ -6,6 +6,7 @@
 pub(crate) mod broken;
 mod collections;
 mod corpora;
+mod harness;
 mod table;
 mod wrappings;
 
