@@ -42,12 +42,9 @@ fn spend(runs: &[Run]) -> [u64; 3] {
 #[test]
 #[cfg_attr(not(shared_material), ignore = "../shared is not here")]
 fn graded_collections_agree_with_an_independent_count() {
-    for (collection, recordings) in [
-        ("agentdojo", "runs"),
-        ("bashkit", "crates"),
-        ("mint", "data"),
-        ("aider-swe-bench", "predictions"),
-    ] {
+    for (collection, recordings) in
+        [("agentdojo", "runs"), ("bashkit", "crates"), ("mint", "data"), ("aider-swe-bench", "predictions")]
+    {
         let folder = shared::folder("graded").join(collection);
         let expected: Value =
             serde_json::from_str(&std::fs::read_to_string(folder.join("expected.json")).unwrap()).unwrap();
@@ -166,7 +163,13 @@ fn sessions_of_summer_2026_agree_with_an_independent_count() {
                     shutdown.iter().flat_map(|models| models.values()).filter_map(|usage| usage[name].as_u64()).sum()
                 };
                 assert_eq!(input, sum("inputTokens"), "{file}");
-                vec![("steps", steps), ("calls", calls), ("results", results), ("errors", errors), ("output_tokens", output)]
+                vec![
+                    ("steps", steps),
+                    ("calls", calls),
+                    ("results", results),
+                    ("errors", errors),
+                    ("output_tokens", output),
+                ]
             }
             _ => vec![("calls", calls), ("results", results), ("tokens_total", total)],
         };

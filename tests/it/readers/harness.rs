@@ -70,7 +70,13 @@ fn under_damage(file: &Path) {
     let name = file.file_name().unwrap();
     for place in 0..PLACES {
         let at = bytes.len() * place / PLACES;
-        for damage in [Damage::Cut, Damage::Flip(3), Damage::Insert(BITS[place % BITS.len()]), Damage::Remove(7), Damage::Repeat(40)] {
+        for damage in [
+            Damage::Cut,
+            Damage::Flip(3),
+            Damage::Insert(BITS[place % BITS.len()]),
+            Damage::Remove(7),
+            Damage::Repeat(40),
+        ] {
             let path = folder.path().join(name);
             std::fs::write(&path, damaged(bytes.to_vec(), at, &damage)).unwrap();
             let corpus = Corpus::open(&[path], ReadOptions::default()).unwrap();

@@ -9,7 +9,8 @@ use whenstop::transcript::{Event, Message, OutcomeSource, Run};
 
 use super::{fixtures, inputs, read};
 
-const BEGINS: &str = "<!-- formats: generated; `UPDATE_README=1 cargo test --test it readers::table` writes it anew -->\n";
+const BEGINS: &str =
+    "<!-- formats: generated; `UPDATE_README=1 cargo test --test it readers::table` writes it anew -->\n";
 const ENDS: &str = "<!-- /formats -->\n";
 
 /// Files that are read well.

@@ -46,7 +46,13 @@ impl Format for Aider {
             record.text.lines().for_each(|line| session.line(line));
             let model = graded.model.clone();
             let (header, grade) = (Header { run_id: stem.clone(), ..Header::default() }, graded.grade());
-            let header = Header { prompted_by: PromptedBy::Program, task_id: Some(stem.clone()), suite: Some("swe-bench".to_owned()), model, ..header };
+            let header = Header {
+                prompted_by: PromptedBy::Program,
+                task_id: Some(stem.clone()),
+                suite: Some("swe-bench".to_owned()),
+                model,
+                ..header
+            };
             return session.hand_over(header, grade, out);
         }
         let mut sessions: Vec<Session> = Vec::new();
@@ -182,8 +188,13 @@ impl Session {
         }
         let agent = self.version.map_or_else(|| "aider".to_owned(), |version| format!("aider {version}"));
         let prompted_by = header.prompted_by.max(PromptedBy::Person);
-        let header =
-            Header { prompted_by, agent: Some(agent), model: header.model.or(self.model), started_at: self.started_at, ..header };
+        let header = Header {
+            prompted_by,
+            agent: Some(agent),
+            model: header.model.or(self.model),
+            started_at: self.started_at,
+            ..header
+        };
         let end = if self.interrupted { EndCause::Killed } else { grade.end };
         out.run(self.turns.into_draft(header, Grade { end, ..grade }));
     }

@@ -6,7 +6,9 @@ use crate::reader::node::Node;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::turns::Turns;
-use crate::transcript::{EndCause, Grade, Header, Message, Outcome, OutcomeSource, PromptedBy, Role, Text, ToolCall, Usage};
+use crate::transcript::{
+    EndCause, Grade, Header, Message, Outcome, OutcomeSource, PromptedBy, Role, Text, ToolCall, Usage,
+};
 
 /// browser-use histories.
 pub(super) struct BrowserUse;

@@ -99,7 +99,10 @@ impl Session {
             }
             // Said again of calls that stand in the replies, and what the runtime notes for itself.
             ("tool.call" | "user.message" | "assistant.message" | "tool.result", _) => {}
-            (kind, _) if ["session.", "trace.", "context.", "prompt.", "model.", "message."].iter().any(|own| kind.starts_with(own)) => {}
+            (kind, _)
+                if ["session.", "trace.", "context.", "prompt.", "model.", "message."]
+                    .iter()
+                    .any(|own| kind.starts_with(own)) => {}
             (other, _) => out.unknown(other),
         }
     }
