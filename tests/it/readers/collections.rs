@@ -122,7 +122,7 @@ fn newer_formats_agree_with_an_independent_count() {
             differing.push(format!("{file}: {found:?}, and should be {wanted:?}"));
         }
     }
-    assert_eq!(differing, [] as [&str; 0]);
+    assert_eq!(differing, Vec::<String>::new());
 }
 
 #[test]
