@@ -4,7 +4,10 @@
 //! snapshot beside it.
 
 pub(crate) mod broken;
+mod collections;
 mod corpora;
+mod harness;
+mod table;
 mod wrappings;
 
 use std::fmt::Write as _;

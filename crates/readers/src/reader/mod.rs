@@ -57,8 +57,8 @@ pub use parquet::{ColumnMap, ParquetCell, ParquetKind, ParquetRows, ParquetWrite
 pub use price::{NotPriced, Price, PriceTable, PricedModel, Pricing, PricingReport, Unpriced, ZeroCosts};
 pub use probe::{Probe, Shape, Sketch};
 pub use reading::{FileName, Places, Reading, Record};
-pub use subagents::SubAgents;
 pub use report::{CorpusReport, FileRead, Finding, FormatCounts, RunRead, Skipped, tokens};
+pub use subagents::SubAgents;
 
 use crate::diagnostic::Diagnostic;
 

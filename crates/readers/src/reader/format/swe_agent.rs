@@ -8,7 +8,9 @@ use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::rows::Object;
 use crate::reader::{json, openai};
-use crate::transcript::{Draft, EndCause, Event, Grade, Header, Message, Outcome, OutcomeSource, Role, Text, ToolCall, Totals, Usage};
+use crate::transcript::{
+    Draft, EndCause, Event, Grade, Header, Message, Outcome, OutcomeSource, Role, Text, ToolCall, Totals, Usage,
+};
 
 /// SWE-agent trajectories.
 pub(super) struct SweAgent;

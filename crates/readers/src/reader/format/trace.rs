@@ -12,8 +12,8 @@ use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::{labels, openai};
 use crate::transcript::{
-    Checkpoint, Draft, EndCause, Event, Grade, Header, Json, JudgeReply, Lane, Message, Metrics, Note, Origin,
-    Outcome, OutcomeSource, Totals, Usage,
+    Checkpoint, Draft, EndCause, Event, Grade, Header, Json, JudgeReply, Lane, Message, Metrics, Note, Origin, Outcome,
+    OutcomeSource, Totals, Usage,
 };
 
 pub use write::write;
