@@ -21,6 +21,7 @@ mod snapshot;
 mod sweep;
 mod synth;
 mod texts;
+mod values;
 
 use std::ffi::OsString;
 

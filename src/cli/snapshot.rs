@@ -7,7 +7,7 @@ use super::compare::compare;
 use super::failure::Failure;
 use super::inputs::{AssumptionArgs, CorpusArgs, StackArgs, read_text, unreadable};
 use super::output::Output;
-use super::sweep::share;
+use super::values::share;
 use crate::aggregate::Row;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::report::{table, write_atomically};

@@ -30,6 +30,13 @@ pub struct Header {
     pub redacted: bool,
 }
 
+impl Header {
+    /// The header of a run of which only the name is known.
+    pub fn named(run_id: impl Into<String>) -> Self {
+        Self { run_id: run_id.into(), ..Self::default() }
+    }
+}
+
 /// The grade of a run and where it came from.
 #[derive(Clone, Debug, Default)]
 pub struct Grade {

@@ -14,8 +14,8 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::transcript::{
-    Draft, Event, Grade, Header, JUDGE_TAKEN_OUT, Json, Lane, Message, Metrics, Note, OutcomeSource, PLAN_TAKEN_OUT,
-    Role, Run, Text, ToolCall, is_json, is_public_name,
+    Carries, Draft, Event, Grade, Header, JUDGE_TAKEN_OUT, Json, Lane, Message, Metrics, Note, OutcomeSource,
+    PLAN_TAKEN_OUT, Role, Run, Text, ToolCall, is_json, is_public_name,
 };
 use pseudonyms::Pseudonyms;
 
@@ -143,7 +143,7 @@ fn is_numbered(name: &str) -> bool {
 fn note(note: &Note, names: &mut Pseudonyms) -> Note {
     const COUNTED: [&str; 5] = ["status", "turns_used", "tokens_used", "wall_clock_used_sec", "last_verdict"];
     let mut kept = serde_json::Map::new();
-    if &*note.kind == "agentica.goal" {
+    if note.carries() == Carries::GoalRow {
         let body: Value = serde_json::from_str(note.body.get()).unwrap_or_default();
         let goal = body.get("goal").filter(|goal| goal.is_object()).unwrap_or(&body);
         for field in COUNTED {
