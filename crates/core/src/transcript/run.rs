@@ -22,7 +22,8 @@ pub struct Header {
     pub agent: Option<String>,
     /// When the run began.
     pub started_at: Option<Instant>,
-    /// When it ended, if the recording says so apart from its messages.
+    /// When it ended, if the recording says so apart from its messages. A reader's to fill in: [`Run::new`] takes it to
+    /// [`Run::ended_at`], so that no rule sees it.
     pub ended_at: Option<Instant>,
     /// Native configuration worth keeping (limits, seeds), as a JSON object.
     pub meta: Option<super::Json>,
@@ -73,6 +74,8 @@ pub struct Draft {
 pub struct Run {
     /// Who and what.
     pub header: Header,
+    /// When it ended, if the recording says so apart from its messages.
+    pub ended_at: Option<Instant>,
     /// The run's grade.
     pub grade: Grade,
     /// What the reader had to repair.
@@ -84,9 +87,20 @@ pub struct Run {
 impl Run {
     /// Builds the run: finds the steps and lays out the points, as a [`Recorder`](super::Recorder) does event by event.
     pub fn new(draft: Draft) -> Self {
-        let Draft { header, events, grade, warnings } = draft;
+        let Draft { mut header, events, grade, warnings } = draft;
+        let ended_at = header.ended_at.take();
         let layout = Layout::of(&events);
-        Self { header, grade, warnings, events, layout }
+        Self { header, ended_at, grade, warnings, events, layout }
+    }
+
+    /// What it was made from, to be changed and made again.
+    pub fn to_draft(&self) -> Draft {
+        Draft {
+            header: Header { ended_at: self.ended_at, ..self.header.clone() },
+            events: self.events.clone(),
+            grade: self.grade.clone(),
+            warnings: self.warnings.clone(),
+        }
     }
 
     /// Everything recorded, in file order.

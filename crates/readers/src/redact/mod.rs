@@ -27,7 +27,8 @@ pub fn redact(run: &Run, salt: &str) -> Run {
     let mut names = Pseudonyms::of(run);
     let events = run.events().iter().map(|event| self::event(event, &mut names)).collect();
     let grade = Grade { source: OutcomeSource::None, ..run.grade.clone() };
-    Run::new(Draft { header: header(&run.header, salt), events, grade, warnings: Vec::new() })
+    let header = Header { ended_at: run.ended_at, ..header(&run.header, salt) };
+    Run::new(Draft { header, events, grade, warnings: Vec::new() })
 }
 
 fn header(header: &Header, salt: &str) -> Header {
@@ -44,7 +45,7 @@ fn header(header: &Header, salt: &str) -> Header {
         model: public("model", &header.model),
         agent: public("agent", &header.agent),
         started_at: header.started_at,
-        ended_at: header.ended_at,
+        ended_at: None,
         meta: None,
         redacted: true,
     }

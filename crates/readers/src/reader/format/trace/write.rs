@@ -7,12 +7,12 @@ use serde_json::value::RawValue;
 
 use crate::reader::time::rfc3339;
 use crate::transcript::{
-    EndCause, Event, Grade, Header, Instant, Json, Lane, Message, Metrics, Name, Outcome, Run, Text, ToolCall, Usage,
+    EndCause, Event, Grade, Instant, Json, Lane, Message, Metrics, Name, Outcome, Run, Text, ToolCall, Usage,
 };
 
 /// Writes a run as lines of `whenstop trace v1`.
 pub fn write(run: &Run, mut to: impl Write) -> io::Result<()> {
-    line(&mut to, &run_line(&run.header))?;
+    line(&mut to, &run_line(run))?;
     for event in run.events() {
         match event {
             Event::Message(message) => line(&mut to, &message_line(message))?,
@@ -222,7 +222,8 @@ struct OutcomeLine<'a> {
     secured_step: Option<usize>,
 }
 
-fn run_line(header: &Header) -> RunLine<'_> {
+fn run_line(run: &Run) -> RunLine<'_> {
+    let header = &run.header;
     let time = |instant: Option<Instant>| instant.map(rfc3339).filter(|text| !text.is_empty());
     RunLine {
         line_type: "run",
@@ -233,7 +234,7 @@ fn run_line(header: &Header) -> RunLine<'_> {
         model: header.model.as_deref(),
         agent: header.agent.as_deref(),
         started_at: time(header.started_at),
-        ended_at: time(header.ended_at),
+        ended_at: time(run.ended_at),
         meta: header.meta.as_deref().map(one_line),
         redacted: header.redacted,
     }
