@@ -9,7 +9,9 @@
 //!
 //! The lower half lives in crates of its own: `whenstop-core`, `whenstop-readers` and `whenstop-frameworks`.
 
-pub use whenstop_core::{bailout, decision, diagnostic, judge, replay, rule, signal, stack, text, transcript, verdict};
+pub use whenstop_core::{
+    bailout, decision, diagnostic, effect, judge, replay, rule, signal, stack, text, transcript, verdict,
+};
 pub use whenstop_frameworks::{catalog, conformance, preset, python, system};
 pub use whenstop_readers::{reader, redact, synth};
 
@@ -17,7 +19,9 @@ pub mod aggregate;
 pub mod cli;
 pub mod compare;
 pub mod explain;
+pub mod project;
 pub mod report;
+pub mod review;
 pub mod snapshot;
 pub mod stats;
 pub mod sweep;

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use power::{Power, power};
 use rayon::prelude::*;
 use study::worlds::{self, Sizes};
-use study::{Corpus, Row, bounds, certificates, intervals, summary, sweeps, tests};
+use study::{Corpus, Row, bounds, certificates, intervals, seldom, summary, sweeps, tests};
 
 const TASKS: [usize; 7] = [8, 12, 20, 30, 50, 100, 200];
 /// Runs per task: one; always five; one to six.
@@ -28,17 +28,17 @@ type Experiment = fn(Corpus) -> Vec<Row>;
 
 /// Every experiment with the effect sizes it is run at.
 const EXPERIMENTS: [(Experiment, &[f64]); 12] = [
-    (|corpus| intervals::rate(corpus, 600, 200), &[0.02, 0.05, 0.1, 0.3, 0.5]),
-    (|corpus| intervals::stops(corpus, 600, 200), &[0.05, 0.1, 0.3, 0.5]),
-    (|corpus| intervals::tokens(corpus, 600, 200), &[0.05, 0.1, 0.3, 0.5]),
-    (|corpus| intervals::free_ratios(corpus, 600), &[0.1, 0.3, 0.5]),
+    (|corpus| intervals::rate(corpus, 2000, 200), &[0.02, 0.05, 0.1, 0.3, 0.5]),
+    (|corpus| intervals::stops(corpus, 2000, 200), &[0.05, 0.1, 0.3, 0.5]),
+    (|corpus| intervals::tokens(corpus, 2000, 200), &[0.05, 0.1, 0.3, 0.5]),
+    (|corpus| intervals::free_ratios(corpus, 2000), &[0.1, 0.3, 0.5]),
     (|corpus| intervals::budget(corpus, 200), &[0.3, 1.0]),
-    (|corpus| intervals::labels(corpus, 600), &[0.3, 0.6]),
-    (|corpus| tests::yes_no(corpus, 600), &[0.05, 0.1, 0.3, 0.5]),
-    (|corpus| tests::costs(corpus, 600, 0), &[0.1, 0.3, 0.5]),
+    (|corpus| intervals::labels(corpus, 2000), &[0.3, 0.6]),
+    (|corpus| tests::yes_no(corpus, 2000), &[0.05, 0.1, 0.3, 0.5]),
+    (|corpus| tests::costs(corpus, 2000, 0), &[0.1, 0.3, 0.5]),
     (|corpus| sweeps::rates(corpus, 200, 400, false), &[0.05, 0.2]),
     (|corpus| sweeps::rates(corpus, 200, 400, true), &[0.05, 0.2]),
-    (|corpus| certificates::walk(corpus, 600), &[0.05, 0.1, 0.2]),
+    (|corpus| certificates::walk(corpus, 2000), &[0.05, 0.1, 0.2]),
     (|corpus| bounds::outcomes(corpus, 400), &[0.1, 0.3]),
 ];
 
@@ -56,19 +56,20 @@ const SIZED: [SizedWorld; 5] = [
 ];
 
 /// Worlds of other kinds.
-const WORLDS: [World; 5] = [
+const WORLDS: [World; 6] = [
     (worlds::checked_labels, &[0.05, 0.1, 0.2], 1000),
     (worlds::judged_certificate, &[0.05, 0.1, 0.2], 1000),
     (worlds::given_up, &[0.3, 0.8], 500),
     (worlds::missing_labels, &[0.3], 1000),
     (worlds::sparse_checkpoints, &[0.3], 1000),
+    (seldom::alike, &[0.02, 0.05, 0.1, 0.2], 1000),
 ];
 
 /// Experiment (a `*` at its end stands for anything), method, measure, and the range its share should lie in.
 type Target = (&'static str, &'static str, &'static str, f64, f64);
 
 /// What each printed number promises.
-const TARGETS: [Target; 36] = [
+const TARGETS: [Target; 40] = [
     ("rate", "printed", "coverage", 0.93, 0.98),
     ("stops", "printed", "coverage", 0.93, 0.98),
     ("tokens", "printed", "coverage", 0.93, 0.98),
@@ -103,6 +104,10 @@ const TARGETS: [Target; 36] = [
     ("labels-checked", "printed", "coverage", 0.93, 0.98),
     ("certificate-judge", "printed", "violated", 0.0, 0.1),
     ("budget-given-up", "printed", "truth-within", 0.95, 1.0),
+    ("seldom-and-much", "printed", "coverage", 0.93, 0.98),
+    ("seldom-and-much", "printed", "difference-coverage", 0.93, 0.98),
+    ("seldom-and-much", "printed", "disagree", 0.0, 0.0),
+    ("seldom-and-much", "printed", "family-wise", 0.0, 0.06),
     ("bounds-sparse-checkpoints", "bounds", "sample-within", 1.0, 1.0),
     ("bounds-sparse-checkpoints", "printed", "truth-within", 0.95, 1.0),
 ];

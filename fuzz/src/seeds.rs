@@ -3,6 +3,7 @@
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use whenstop::aggregate::{FiringsBuilder, Rows, RowsBuilder};
 use whenstop::compare::Comparison;
 use whenstop::reader::{Corpus, FORMATS, ReadOptions, trace};
 use whenstop::report::{CsvStyle, Publication};
@@ -100,20 +101,20 @@ fn traces(readers: &Path) -> io::Result<Vec<Seed>> {
 }
 
 /// Rows of the fixtures under three rules, and the files of a folder of results, apart by 0.
-fn results(readers: &Path) -> io::Result<(Vec<whenstop::aggregate::Row>, Vec<u8>)> {
+fn results(readers: &Path) -> io::Result<(Rows, Vec<u8>)> {
     let mut strategies = preset::all_strategies();
     strategies.truncate(3);
     let comparison = Comparison::new(&strategies, verdict::Assumptions::default());
-    let (mut rows, mut firings) = (Vec::new(), Vec::new());
+    let (mut rows, mut firings) = (RowsBuilder::default(), FiringsBuilder::default());
     for run in runs(readers)?.iter().take(20) {
         let (more_rows, more_firings) = comparison.rows_of(run);
         rows.extend(more_rows);
         firings.extend(more_firings);
     }
-    let publication = Publication::new(rows.clone(), firings, comparison.infos().to_vec(), None, &[]);
+    let rows = rows.finish();
+    let publication = Publication::new(rows.clone(), firings.finish(), comparison.infos().to_vec(), None, &[]);
     let folder = tempfile::tempdir()?;
-    let summaries = publication.summaries().map_err(io::Error::other)?;
-    publication.write(&summaries, folder.path(), CsvStyle::Plain).map_err(io::Error::other)?;
+    publication.write(&publication.summaries(), folder.path(), CsvStyle::Plain).map_err(io::Error::other)?;
     let parts = ["rows.csv", "firings.csv", "manifest.json"].map(|name| std::fs::read(folder.path().join(name)));
     let [rows_csv, firings_csv, manifest] = parts;
     Ok((rows, [rows_csv?, firings_csv?, manifest?].join(&0)))

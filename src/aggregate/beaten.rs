@@ -2,7 +2,7 @@
 
 use super::ratios::{AmountRange, useful_range};
 use super::tasks::Tasks;
-use super::{Group, LEVEL, Row, Unit};
+use super::{Group, LEVEL, RowView, Unit};
 use crate::stats::frontier::surely_beaten;
 use crate::stats::{PairedSums, RatioDifference};
 use crate::transcript::Outcome;
@@ -14,15 +14,17 @@ use crate::transcript::Outcome;
 /// one of the two beyond chance: paired by run, clustered by task, over all ordered pairs of stacks that acted
 /// ([`surely_beaten`]). What is known only within bounds is taken at its worst for the one and at its best for the other.
 pub fn beaten(groups: &[Group<'_>], unit: Unit) -> Vec<Option<usize>> {
-    let Some(tasks) = groups.first().map(|group| Tasks::of(&group.rows)) else { return Vec::new() };
-    let known: Vec<Vec<Known>> =
-        groups.iter().map(|group| group.rows.iter().map(|row| known(row, unit)).collect()).collect();
-    let acted: Vec<usize> = (0..groups.len()).filter(|at| groups[*at].rows.iter().any(|row| has_acted(row))).collect();
+    let Some(first) = groups.first() else { return Vec::new() };
+    let tasks = Tasks::of(first);
+    // What is known of a row follows from its ending, and many rows share one.
+    let endings: Vec<Known> = first.all_rows().endings().map(|row| known(row, unit)).collect();
+    let acted: Vec<usize> = (0..groups.len()).filter(|at| groups[*at].rows().any(has_acted)).collect();
     let pairs = acted.len() * acted.len().saturating_sub(1);
     let by = |worse: usize| {
         let mut others = acted.iter().copied().filter(|other| *other != worse);
         others.find(|better| {
-            let differences = differences(&known[*better], &known[worse], &tasks);
+            let known = |group: usize| groups[group].rows().map(|row| &endings[row.ending()]);
+            let differences = differences(known(*better), known(worse), &tasks);
             differences.is_some_and(|(killed, saved)| surely_beaten(&killed, &saved, pairs, 1.0 - LEVEL))
         })
     };
@@ -38,31 +40,35 @@ struct Known {
     saved: Option<(AmountRange, f64)>,
 }
 
-fn known(row: &Row, unit: Unit) -> Known {
-    let judged_success = row.is_judged() && row.outcome == Outcome::Success;
+fn known(row: RowView<'_>, unit: Unit) -> Known {
+    let judged_success = row.is_judged() && row.outcome() == Outcome::Success;
     Known {
-        killed: judged_success.then(|| (f64::from(row.killed_low), f64::from(row.killed_high))),
+        killed: judged_success.then(|| (f64::from(row.killed_low()), f64::from(row.killed_high()))),
         saved: useful_range(row, unit).zip(unit.recorded(row)),
     }
 }
 
-fn has_acted(row: &Row) -> bool {
-    row.is_judged() && (row.stopped_high == 1 || row.unknown.diverged)
+fn has_acted(row: RowView<'_>) -> bool {
+    row.is_judged() && (row.stopped_high() == 1 || row.unknown().diverged)
 }
 
 /// What `worse` kills more and `better` saves more, at least, whatever the unknowns are. `None` without a success both
 /// were judged on, or where nothing limits what `better` may cost.
-fn differences(better: &[Known], worse: &[Known], tasks: &Tasks) -> Option<(RatioDifference, RatioDifference)> {
+fn differences<'k>(
+    better: impl Iterator<Item = &'k Known>,
+    worse: impl Iterator<Item = &'k Known>,
+    tasks: &Tasks,
+) -> Option<(RatioDifference, RatioDifference)> {
     let mut killed = vec![PairedSums::default(); tasks.len()];
     let mut saved = vec![PairedSums::default(); tasks.len()];
-    for ((better, worse), place) in better.iter().zip(worse).zip(tasks.places()) {
+    for ((better, worse), place) in better.zip(worse).zip(tasks.places()) {
         if let (Some((_, most)), Some((least, _))) = (better.killed, worse.killed) {
-            let task = killed.get_mut(*place)?;
+            let task = killed.get_mut(place)?;
             task.a.add(least, 1.0);
             task.b.add(most, 1.0);
         }
         if let (Some(((least, _), recorded)), Some(((_, most), _))) = (better.saved, worse.saved) {
-            let task = saved.get_mut(*place)?;
+            let task = saved.get_mut(place)?;
             // What follows a warning may cost any amount.
             task.a.add(least?, recorded);
             task.b.add(most, recorded);
@@ -76,7 +82,7 @@ fn differences(better: &[Known], worse: &[Known], tasks: &Tasks) -> Option<(Rati
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::aggregate::{ExactnessName, by_stack};
+    use crate::aggregate::{ExactnessName, Row, Rows, by_stack};
     use crate::stats::cluster_key;
     use crate::transcript::{EndCause, Moment, Point};
     use crate::verdict::{Doubts, Verdict};
@@ -129,7 +135,7 @@ mod tests {
             cost_usd_low: None,
             cost_usd_high: None,
             tokens_in_part: 0,
-            not_evaluable: String::new(),
+            not_evaluable: "".into(),
             profile: "".into(),
             action: None,
             diverged_at: None,
@@ -137,6 +143,10 @@ mod tests {
             steps_after_secured: None,
             tokens_after_secured: None,
         }
+    }
+
+    fn beaten_of(rows: &[Row]) -> Vec<Option<usize>> {
+        beaten(&by_stack(&rows.iter().cloned().collect::<Rows>()), Unit::Steps)
     }
 
     /// A number of 100, by chance.
@@ -163,7 +173,7 @@ mod tests {
         let found = (0..worlds)
             .filter(|world| {
                 let rows = equals(*world, 8);
-                beaten(&by_stack(&rows), Unit::Steps).iter().any(Option::is_some)
+                beaten_of(&rows).iter().any(Option::is_some)
             })
             .count();
         // 5 % are tolerated: 2 of 40, and 5 with luck as bad as one in twenty.
@@ -179,7 +189,7 @@ mod tests {
             rows.push(row("clumsy", task, success, is_hit.then_some(10)));
             rows.push(row("idle", task, success, None));
         }
-        let beaten = beaten(&by_stack(&rows), Unit::Steps);
+        let beaten = beaten_of(&rows);
         assert_eq!(beaten[..2], [None, None]);
         assert!(beaten[2].is_some_and(|by| by < 2));
         // A stack that did nothing is not in the comparison.
@@ -200,17 +210,17 @@ mod tests {
             }
             rows.push(open);
         }
-        assert_eq!(beaten(&by_stack(&rows), Unit::Steps), [None, None]);
+        assert_eq!(beaten_of(&rows), [None, None]);
         for row in rows.iter_mut().filter(|row| row.unknown.diverged) {
             (row.killed_high, row.steps_low, row.steps_high) = (0, 20, Some(20));
         }
-        assert_eq!(beaten(&by_stack(&rows), Unit::Steps), [Some(1), None]);
+        assert_eq!(beaten_of(&rows), [Some(1), None]);
     }
 
     #[test]
     fn of_nothing_comes_nothing() {
         assert_eq!(beaten(&[], Unit::Steps), []);
         let rows = vec![row("alone", 1, true, Some(3))];
-        assert_eq!(beaten(&by_stack(&rows), Unit::Steps), [None]);
+        assert_eq!(beaten_of(&rows), [None]);
     }
 }

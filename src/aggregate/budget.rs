@@ -1,8 +1,8 @@
 //! Success by budget: how much of what is ever achieved is achieved by how many steps or tokens.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Group, LEVEL, Label, Row, Unit};
+use super::{Group, LEVEL, Label, RowView, Unit};
 use crate::stats::Interval;
 use crate::stats::incidence::{End, Ending, Incidence, incidence_band, incidence_bounds, informative_cuts};
 use crate::transcript::Outcome;
@@ -38,21 +38,21 @@ const BAND_STEPS: usize = 200;
 
 /// One curve a suite and model, from the recordings themselves: any one stack's rows will do.
 pub fn budget_curves(group: &Group<'_>, unit: Unit) -> Vec<BudgetCurve> {
-    let mut strata: BTreeMap<(Option<Label>, Option<Label>), Stratum<'_>> = BTreeMap::new();
-    for row in &group.rows {
+    let mut strata: BTreeMap<(Option<&Label>, Option<&Label>), Stratum> = BTreeMap::new();
+    for row in group.rows() {
         if let Some(ending) = ending(row, unit) {
-            strata.entry((row.suite.clone(), row.model.clone())).or_default().push((ending, row.cluster()));
+            strata.entry((row.suite(), row.model())).or_default().push((ending, row.task()));
         }
     }
-    strata.into_iter().map(|((suite, model), runs)| curve(suite, model, unit, &runs)).collect()
+    strata.into_iter().map(|((suite, model), runs)| curve(suite.cloned(), model.cloned(), unit, &runs)).collect()
 }
 
 /// The endings of a stratum's runs, each with its task.
-type Stratum<'r> = Vec<(Ending, (&'r str, &'r str))>;
+type Stratum = Vec<(Ending, usize)>;
 
-fn curve(suite: Option<Label>, model: Option<Label>, unit: Unit, runs: &Stratum<'_>) -> BudgetCurve {
-    let tasks: BTreeMap<(&str, &str), usize> = runs.iter().map(|(_, task)| (*task, 0)).collect();
-    let places: BTreeMap<(&str, &str), usize> = tasks.into_keys().zip(0..).collect();
+fn curve(suite: Option<Label>, model: Option<Label>, unit: Unit, runs: &Stratum) -> BudgetCurve {
+    let tasks: BTreeSet<usize> = runs.iter().map(|(_, task)| *task).collect();
+    let places: BTreeMap<usize, usize> = tasks.into_iter().zip(0..).collect();
     let endings: Vec<Ending> = runs.iter().map(|(ending, _)| *ending).collect();
     let task_of: Vec<usize> = runs.iter().map(|(_, task)| places.get(task).copied().unwrap_or(usize::MAX)).collect();
     let (curve, most) = incidence_bounds(&endings);
@@ -76,16 +76,16 @@ fn curve(suite: Option<Label>, model: Option<Label>, unit: Unit, runs: &Stratum<
 }
 
 /// A success counts at the point that secured it, where that is known; a capped failure is cut off.
-fn ending(row: &Row, unit: Unit) -> Option<Ending> {
+fn ending(row: RowView<'_>, unit: Unit) -> Option<Ending> {
     let recorded = unit.recorded(row)?;
     let after = match unit {
-        Unit::Steps => row.steps_after_secured.map(|steps| steps as f64),
-        Unit::Tokens => row.tokens_after_secured.map(|tokens| tokens as f64),
+        Unit::Steps => row.steps_after_secured().map(|steps| steps as f64),
+        Unit::Tokens => row.tokens_after_secured().map(|tokens| tokens as f64),
         Unit::CostUsd => None,
     };
-    let (at, end) = match row.outcome {
+    let (at, end) = match row.outcome() {
         Outcome::Success => (recorded - after.unwrap_or(0.0), End::Success),
-        Outcome::Failure if row.end.is_censoring() => (recorded, End::CutOff),
+        Outcome::Failure if row.end().is_censoring() => (recorded, End::CutOff),
         Outcome::Failure => (recorded, End::Failure),
         Outcome::Unknown => return None,
     };

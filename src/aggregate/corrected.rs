@@ -1,7 +1,7 @@
 //! Rates when the labels come from a judge that errs.
 
 use super::tasks::Tasks;
-use super::{Group, LEVEL, Row};
+use super::{Group, LEVEL, RowView};
 use crate::stats::Estimate;
 use crate::stats::label_certificate::ErrorRates;
 use crate::stats::label_rate::{LabelSums, corrected_rate};
@@ -25,15 +25,15 @@ pub struct CorrectedRate {
 /// recorded path the run counts as killed.
 pub fn corrected_fes_rate(group: &Group<'_>, rates: ErrorRates) -> CorrectedRate {
     let flag = |is: bool| f64::from(u8::from(is));
-    let parts = |row: &Row| {
+    let parts = |row: RowView<'_>| {
         row.is_judged().then(|| LabelSums {
-            killed: f64::from(row.killed_high),
-            at_risk: flag(row.stopped_high == 1 && row.verdict != Verdict::GoodTrim),
-            successes: flag(row.outcome == Outcome::Success),
+            killed: f64::from(row.killed_high()),
+            at_risk: flag(row.stopped_high() == 1 && row.verdict() != Verdict::GoodTrim),
+            successes: flag(row.outcome() == Outcome::Success),
             runs: 1,
         })
     };
-    let sums = Tasks::of(&group.rows).sums(&group.rows, parts, |sums: &mut LabelSums, run| {
+    let sums = Tasks::of(group).sums(group, parts, |sums: &mut LabelSums, run| {
         sums.killed += run.killed;
         sums.at_risk += run.at_risk;
         sums.successes += run.successes;

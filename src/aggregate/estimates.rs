@@ -1,7 +1,7 @@
 //! Rates of a group with their intervals, clustered by task.
 
 use super::tasks::Tasks;
-use super::{ExactnessName, Group, Row};
+use super::{ExactnessName, Group, RowView};
 use crate::stats::{ClusterSums, Estimate, RangeEstimate, ratio_estimate};
 use crate::transcript::Outcome;
 
@@ -40,66 +40,69 @@ impl Estimates {
     /// Computes them. Rows are taken in corpus order, tasks in name order, so the sums are the same
     /// however the corpus was read.
     pub(super) fn of(group: &Group<'_>, tasks: &Tasks, level: f64) -> Self {
-        let rows = &group.rows;
-        let share = |population: fn(&Row) -> bool, hit: fn(&Row) -> bool| share(rows, tasks, population, hit, level);
-        let range =
-            |population: fn(&Row) -> bool, hit: fn(&Row) -> (u8, u8)| range(rows, tasks, population, hit, level);
-        let success: fn(&Row) -> bool = |row: &Row| row.is_judged() && row.outcome == Outcome::Success;
-        let failure: fn(&Row) -> bool = |row: &Row| row.is_judged() && row.outcome == Outcome::Failure;
-        let capped = |row: &Row| row.is_judged() && row.outcome == Outcome::Failure && row.end.is_censoring();
-        let killed = |row: &Row| (row.killed_low, row.killed_high);
-        let stopped = |row: &Row| (row.stopped_low, row.stopped_high);
-        let missed = |row: &Row| (1 - row.stopped_high.min(1), 1 - row.stopped_low.min(1));
-        let graded_stop = |row: &Row| row.is_judged() && row.was_stopped();
+        let share = |population: fn(RowView<'_>) -> bool, hit: fn(RowView<'_>) -> bool| {
+            share(group, tasks, population, hit, level)
+        };
+        let range = |population: fn(RowView<'_>) -> bool, hit: fn(RowView<'_>) -> (u8, u8)| {
+            range(group, tasks, population, hit, level)
+        };
+        let success: fn(RowView<'_>) -> bool = |row: RowView<'_>| row.is_judged() && row.outcome() == Outcome::Success;
+        let failure: fn(RowView<'_>) -> bool = |row: RowView<'_>| row.is_judged() && row.outcome() == Outcome::Failure;
+        let capped =
+            |row: RowView<'_>| row.is_judged() && row.outcome() == Outcome::Failure && row.end().is_censoring();
+        let killed = |row: RowView<'_>| (row.killed_low(), row.killed_high());
+        let stopped = |row: RowView<'_>| (row.stopped_low(), row.stopped_high());
+        let missed = |row: RowView<'_>| (1 - row.stopped_high().min(1), 1 - row.stopped_low().min(1));
+        let graded_stop = |row: RowView<'_>| row.is_judged() && row.was_stopped();
         let fes_rate = range(success, killed);
         Self {
             fes_rate,
-            fes_rate_all: killed_of_all(rows, tasks, level),
+            fes_rate_all: killed_of_all(group, tasks, level),
             fes_per_stop: range(graded_stop, killed),
             retention: fes_rate.one_less(),
             missed_stop_rate: range(failure, missed),
             missed_stop_rate_capped: range(capped, missed),
-            stop_recall: range(failure, |row| (row.true_stop_low, row.true_stop_high)),
-            stop_rate: range(|row| !row.unknown.unread, stopped),
+            stop_recall: range(failure, |row| (row.true_stop_low(), row.true_stop_high())),
+            stop_rate: range(|row| !row.unknown().unread, stopped),
             unsupported_share: share(
                 |_| true,
-                |row| row.end.is_censoring() && !row.is_stop() && row.exactness != ExactnessName::Exact,
+                |row| row.end().is_censoring() && !row.is_stop() && row.exactness() != ExactnessName::Exact,
             ),
-            unidentified_share: share(|_| true, |row| row.outcome_low < row.outcome_high),
+            unidentified_share: share(|_| true, |row| row.outcome_low() < row.outcome_high()),
         }
     }
 }
 
 fn share(
-    rows: &[&Row],
+    group: &Group<'_>,
     tasks: &Tasks,
-    population: impl Fn(&Row) -> bool,
-    hit: impl Fn(&Row) -> bool,
+    population: impl Fn(RowView<'_>) -> bool,
+    hit: impl Fn(RowView<'_>) -> bool,
     level: f64,
 ) -> Estimate {
-    let parts = |row: &Row| population(row).then(|| (f64::from(u8::from(hit(row))), 1.0));
-    ratio_estimate(&sums_over(rows, tasks, parts), level)
+    let parts = |row: RowView<'_>| population(row).then(|| (f64::from(u8::from(hit(row))), 1.0));
+    ratio_estimate(&sums_over(group, tasks, parts), level)
 }
 
 /// The share of `population` that hits, where a row hits at least and at most so often.
 fn range(
-    rows: &[&Row],
+    group: &Group<'_>,
     tasks: &Tasks,
-    population: impl Fn(&Row) -> bool,
-    hit: impl Fn(&Row) -> (u8, u8),
+    population: impl Fn(RowView<'_>) -> bool,
+    hit: impl Fn(RowView<'_>) -> (u8, u8),
     level: f64,
 ) -> RangeEstimate {
     let end =
-        |at: fn((u8, u8)) -> u8| sums_over(rows, tasks, |row| population(row).then(|| (f64::from(at(hit(row))), 1.0)));
+        |at: fn((u8, u8)) -> u8| sums_over(group, tasks, |row| population(row).then(|| (f64::from(at(hit(row))), 1.0)));
     RangeEstimate::of(Some(&end(|(low, _)| low)), Some(&end(|(_, high)| high)), level)
 }
 
 /// Killed over successes, over all runs: an ungraded run is taken for a success where that is worse, or better.
-fn killed_of_all(rows: &[&Row], tasks: &Tasks, level: f64) -> RangeEstimate {
+fn killed_of_all(group: &Group<'_>, tasks: &Tasks, level: f64) -> RangeEstimate {
     let end = |worst: bool| {
-        sums_over(rows, tasks, |row| {
-            let killed = if worst { row.killed_high } else { row.killed_low };
-            match row.outcome {
+        sums_over(group, tasks, |row| {
+            let killed = if worst { row.killed_high() } else { row.killed_low() };
+            match row.outcome() {
                 Outcome::Success => Some((f64::from(killed), 1.0)),
                 Outcome::Failure => None,
                 // At worst the ungraded runs that may have been killed are successes; at best all are, and none was.
@@ -112,11 +115,15 @@ fn killed_of_all(rows: &[&Row], tasks: &Tasks, level: f64) -> RangeEstimate {
 }
 
 /// A ratio of sums over the rows for which `parts` gives (numerator, denominator).
-pub(super) fn ratio(rows: &[&Row], parts: impl Fn(&Row) -> Option<(f64, f64)>) -> Estimate {
-    ratio_estimate(&sums_over(rows, &Tasks::of(rows), parts), LEVEL)
+pub(super) fn ratio(group: &Group<'_>, parts: impl Fn(RowView<'_>) -> Option<(f64, f64)>) -> Estimate {
+    ratio_estimate(&sums_over(group, &Tasks::of(group), parts), LEVEL)
 }
 
 /// Sums of (numerator, denominator) by task.
-pub(super) fn sums_over(rows: &[&Row], tasks: &Tasks, parts: impl Fn(&Row) -> Option<(f64, f64)>) -> Vec<ClusterSums> {
-    tasks.sums(rows, parts, |sums: &mut ClusterSums, (numerator, denominator)| sums.add(numerator, denominator))
+pub(super) fn sums_over(
+    group: &Group<'_>,
+    tasks: &Tasks,
+    parts: impl Fn(RowView<'_>) -> Option<(f64, f64)>,
+) -> Vec<ClusterSums> {
+    tasks.sums(group, parts, |sums: &mut ClusterSums, (numerator, denominator)| sums.add(numerator, denominator))
 }

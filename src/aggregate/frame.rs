@@ -1,111 +1,161 @@
-//! Rows as a data frame: verdict counts and sums by stack or stratum.
+//! Counts and sums by stack or stratum, in data frames.
+//!
+//! What is counted of a row is one of a few dozen combinations of properties, its class. So one grouping by group and class
+//! gives every count and every sum.
 
-use std::collections::BTreeMap;
+use polars::prelude::{DataFrame, IntoColumn, NamedFrom, PolarsResult, Series};
 
-use polars::prelude::{Column, DataFrame, IntoColumn, NamedFrom, PolarsResult, Series};
-
-use super::{ExactnessName, Group, Row};
+use super::{ExactnessName, Group, RowView, Unit};
 use crate::transcript::Outcome;
 use crate::verdict::Verdict;
 
-/// Counts and sums of one group of rows, by column name. A sum over nothing known is absent.
-pub(super) type Sums = BTreeMap<&'static str, f64>;
+/// A property that rows are counted by.
+type Flag = (&'static str, fn(RowView<'_>) -> bool);
+/// An amount that is summed; nothing of a row that does not tell.
+type Amount = (&'static str, fn(RowView<'_>) -> Option<f64>);
 
-/// Counted columns: 1 where it applies.
-type Flag = (&'static str, fn(&Row) -> bool);
-/// Summed columns.
-type Amount = (&'static str, fn(&Row) -> Option<f64>);
-
-const FLAGS: [Flag; 14] = [
-    ("stops", Row::is_stop),
-    ("stopped", Row::was_stopped),
-    ("judged", Row::is_judged),
-    ("judged_successes", |row| row.is_judged() && row.outcome == Outcome::Success),
-    ("judged_failures", |row| row.is_judged() && row.outcome == Outcome::Failure),
-    ("killed", |row| row.is_judged() && row.killed_low == 1),
-    ("killed_at_most", |row| row.is_judged() && row.killed_high == 1),
-    ("unknown", |row| !row.unknown.is_none()),
-    ("runs_with_costs", |row| row.cost_usd_recorded.is_some()),
-    ("unlabelled_runs", |row| row.unknown.unlabelled),
-    ("diverged", |row| row.exactness == ExactnessName::Diverged),
-    ("censored", |row| row.exactness == ExactnessName::Censored),
-    ("runs_with_tokens", |row| row.tokens_recorded.is_some()),
-    ("not_evaluable_runs", |row| row.unknown.unread),
+const FLAGS: [Flag; 20] = [
+    ("stops", |row| row.is_stop()),
+    ("stopped", |row| row.was_stopped()),
+    ("judged", |row| row.is_judged()),
+    ("judged_successes", |row| row.is_judged() && row.outcome() == Outcome::Success),
+    ("judged_failures", |row| row.is_judged() && row.outcome() == Outcome::Failure),
+    ("killed", |row| row.is_judged() && row.killed_low() == 1),
+    ("killed_at_most", |row| row.is_judged() && row.killed_high() == 1),
+    ("unknown", |row| !row.unknown().is_none()),
+    ("runs_with_costs", |row| row.cost_usd_recorded().is_some()),
+    ("unlabelled_runs", |row| row.unknown().unlabelled),
+    ("diverged", |row| row.exactness() == ExactnessName::Diverged),
+    ("censored", |row| row.exactness() == ExactnessName::Censored),
+    ("runs_with_tokens", |row| row.tokens_recorded().is_some()),
+    ("not_evaluable_runs", |row| row.unknown().unread),
+    ("failures", |row| row.outcome() == Outcome::Failure),
+    ("steps_runs", |row| Unit::Steps.saved(row).is_some()),
+    ("tokens_runs", |row| Unit::Tokens.saved(row).is_some()),
+    ("cost_usd_runs", |row| Unit::CostUsd.saved(row).is_some()),
+    ("ms_recorded", |row| row.ms_recorded().is_some()),
+    ("ms_at_stop", |row| row.ms_at_stop().is_some()),
 ];
 
-const AMOUNTS: [Amount; 8] = [
-    ("steps_recorded", |row| Some(row.steps_recorded as f64)),
-    ("steps_at_stop", |row| Some(row.steps_at_stop as f64)),
-    ("tokens_recorded", |row| row.tokens_recorded.map(|tokens| tokens as f64)),
-    ("tokens_at_stop", |row| row.tokens_at_stop.map(|tokens| tokens as f64)),
-    ("cost_usd_recorded", |row| row.cost_usd_recorded),
-    ("cost_usd_at_stop", |row| row.cost_usd_at_stop),
-    ("ms_recorded", |row| row.ms_recorded.map(|ms| ms as f64)),
-    ("ms_at_stop", |row| row.ms_at_stop.map(|ms| ms as f64)),
+/// Of the amounts of a unit, only those of runs that tell what was recorded and what was spent by the stop.
+const AMOUNTS: [Amount; 11] = [
+    ("steps_recorded", |row| recorded(Unit::Steps, row)),
+    ("steps_at_stop", |row| at_stop(Unit::Steps, row)),
+    ("steps_saved", |row| Unit::Steps.saved(row)),
+    ("tokens_recorded", |row| recorded(Unit::Tokens, row)),
+    ("tokens_at_stop", |row| at_stop(Unit::Tokens, row)),
+    ("tokens_saved", |row| Unit::Tokens.saved(row)),
+    ("cost_usd_recorded", |row| recorded(Unit::CostUsd, row)),
+    ("cost_usd_at_stop", |row| at_stop(Unit::CostUsd, row)),
+    ("cost_usd_saved", |row| Unit::CostUsd.saved(row)),
+    ("ms_recorded", |row| row.ms_recorded().map(|ms| ms as f64)),
+    ("ms_at_stop", |row| row.ms_at_stop().map(|ms| ms as f64)),
 ];
 
-/// Rows put into one data frame, unless a single group has more.
+fn recorded(unit: Unit, row: RowView<'_>) -> Option<f64> {
+    unit.saved(row).and(unit.recorded(row))
+}
+
+fn at_stop(unit: Unit, row: RowView<'_>) -> Option<f64> {
+    unit.saved(row).and(unit.at_stop(row))
+}
+
+/// The properties of a row: a bit for its verdict, and one for each flag that holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Class(u32);
+
+impl Class {
+    fn of(row: RowView<'_>) -> Self {
+        let verdicts = Verdict::ALL.iter().map(|verdict| *verdict == row.verdict());
+        let flags = FLAGS.iter().map(|(_, flag)| flag(row));
+        Self(verdicts.chain(flags).zip(0_u32..).fold(0, |bits, (holds, bit)| bits | u32::from(holds) << bit))
+    }
+
+    /// Does the verdict or flag of this name hold? No for a name there is not.
+    pub(super) fn has(self, name: &str) -> bool {
+        let names = Verdict::ALL.iter().map(|verdict| verdict.name()).chain(FLAGS.iter().map(|(name, _)| *name));
+        names.zip(0_u32..).any(|(of, bit)| of == name && self.0 >> bit & 1 == 1)
+    }
+
+    /// The verdict of its rows.
+    pub(super) fn verdict(self) -> Option<Verdict> {
+        Verdict::ALL.into_iter().zip(0_u32..).find_map(|(verdict, bit)| (self.0 >> bit & 1 == 1).then_some(verdict))
+    }
+}
+
+/// The rows of one class in a group.
+#[derive(Clone, Debug)]
+struct Part {
+    class: Class,
+    rows: u64,
+    amounts: [f64; AMOUNTS.len()],
+}
+
+/// Counts and sums of one group of rows.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sums(Vec<Part>);
+
+impl Sums {
+    /// Rows for which the verdict or flag of this name holds.
+    pub(super) fn count(&self, name: &str) -> u64 {
+        self.0.iter().filter(|part| part.class.has(name)).map(|part| part.rows).sum()
+    }
+
+    /// The sum of an amount over the rows of the classes for which `of` is true.
+    pub(super) fn amount(&self, name: &str, of: impl Fn(Class) -> bool) -> f64 {
+        let place = AMOUNTS.iter().position(|(amount, _)| *amount == name);
+        let amount = |part: &Part| place.map_or(0.0, |place| part.amounts[place]);
+        self.0.iter().filter(|part| of(part.class)).map(amount).sum()
+    }
+}
+
+/// Rows that are put into a frame at a time, unless a single group has more.
 const FRAME_ROWS: usize = 1 << 16;
 
-/// Counts and sums of every group, in group order. A frame holds a number for every row and column, so
-/// few rows are put into one at a time.
-pub(super) fn sums(groups: &[Group<'_>]) -> PolarsResult<Vec<Sums>> {
-    let mut all = Vec::with_capacity(groups.len());
-    while let Some(rest) = groups.get(all.len()..).filter(|rest| !rest.is_empty()) {
+/// Counts and sums of every group, in group order. A frame holds a number for every row and amount, so few rows are put into
+/// one at a time.
+pub(super) fn sums(groups: &[Group<'_>]) -> Vec<Sums> {
+    let mut all = vec![Sums::default(); groups.len()];
+    let mut done = 0;
+    while let Some(rest) = groups.get(done..).filter(|rest| !rest.is_empty()) {
         let mut rows = 0;
         let fitting = rest.iter().take_while(|group| {
-            rows += group.rows.len();
+            rows += group.len();
             rows <= FRAME_ROWS
         });
         let taken = fitting.count().max(1);
-        all.extend(sums_in_frame(&rest[..taken])?);
-    }
-    Ok(all)
-}
-
-fn sums_in_frame(groups: &[Group<'_>]) -> PolarsResult<Vec<Sums>> {
-    let mut columns = columns(groups);
-    let names: Vec<String> = columns.iter().map(|column| column.name().to_string()).collect();
-    let keys: Vec<u32> =
-        groups.iter().zip(0_u32..).flat_map(|(group, index)| std::iter::repeat_n(index, group.rows.len())).collect();
-    columns.insert(0, Series::new("group".into(), keys).into_column());
-    let frame = DataFrame::new_infer_height(columns)?;
-    #[expect(deprecated, reason = "the eager group_by is the one that needs no query engine")]
-    let summed = frame.group_by_stable(["group"])?.select(names.iter().map(String::as_str)).sum()?;
-    let counted = frame.group_by_stable(["group"])?.select(names.iter().map(String::as_str)).count()?;
-    let mut all: Vec<Sums> = vec![Sums::new(); groups.len()];
-    let places: Vec<usize> = summed.column("group")?.u32()?.into_no_null_iter().map(|index| index as usize).collect();
-    for name in column_names() {
-        let sums = summed.column(&format!("{name}_sum"))?.f64()?.clone();
-        let counts = counted.column(&format!("{name}_count"))?.u32()?.clone();
-        for (at, &place) in places.iter().enumerate() {
-            if let (Some(sum), Some(1..)) = (sums.get(at), counts.get(at)) {
-                all[place].insert(name, sum);
-            }
+        let parts = parts(&rest[..taken]).expect("columns made here have one length and the types asked for");
+        for (group, part) in parts {
+            all[done + group].0.push(part);
         }
+        done += taken;
     }
-    Ok(all)
+    all
 }
 
-fn column_names() -> impl Iterator<Item = &'static str> {
-    let verdicts = Verdict::ALL.into_iter().map(Verdict::name);
-    verdicts.chain(FLAGS.iter().map(|(name, _)| *name)).chain(AMOUNTS.iter().map(|(name, _)| *name))
-}
-
-fn columns(groups: &[Group<'_>]) -> Vec<Column> {
-    let rows: Vec<&Row> = groups.iter().flat_map(|group| group.rows.iter().copied()).collect();
-    let column = |name: &str, value: &dyn Fn(&Row) -> Option<f64>| {
-        Series::new(name.into(), rows.iter().map(|row| value(row)).collect::<Vec<Option<f64>>>()).into_column()
-    };
-    let mut columns = Vec::new();
-    for verdict in Verdict::ALL {
-        columns.push(column(verdict.name(), &|row| Some(f64::from(u8::from(row.verdict == verdict)))));
-    }
-    for (name, flag) in FLAGS {
-        columns.push(column(name, &|row| Some(f64::from(u8::from(flag(row))))));
-    }
+/// The parts of each group, by the group's position. An amount that is not known is 0 here: the class says so.
+fn parts(groups: &[Group<'_>]) -> PolarsResult<Vec<(usize, Part)>> {
+    let rows = || groups.iter().flat_map(Group::rows);
+    let numbered = groups.iter().zip(0_u64..).flat_map(|(group, place)| group.rows().map(move |row| (place, row)));
+    let keys: Vec<u64> = numbered.map(|(place, row)| place << 32 | u64::from(Class::of(row).0)).collect();
+    let mut columns = vec![Series::new("rows".into(), vec![1_u64; keys.len()]).into_column()];
+    columns.insert(0, Series::new("key".into(), keys).into_column());
     for (name, amount) in AMOUNTS {
-        columns.push(column(name, &amount));
+        let amounts: Vec<f64> = rows().map(|row| amount(row).unwrap_or_default()).collect();
+        columns.push(Series::new(name.into(), amounts).into_column());
     }
-    columns
+    let frame = DataFrame::new_infer_height(columns)?;
+    let summed = std::iter::once("rows").chain(AMOUNTS.iter().map(|(name, _)| *name));
+    #[expect(deprecated, reason = "the eager group_by is the one that needs no query engine")]
+    let sums = frame.group_by_stable(["key"])?.select(summed).sum()?;
+    let (keys, rows) = (sums.column("key")?.u64()?, sums.column("rows_sum")?.u64()?);
+    let amounts = AMOUNTS.iter().map(|(name, _)| sums.column(&format!("{name}_sum"))?.f64());
+    let amounts = amounts.collect::<PolarsResult<Vec<_>>>()?;
+    let part = |(at, (key, rows)): (usize, (Option<u64>, Option<u64>))| {
+        let key = key.unwrap_or_default();
+        let class = Class(u32::try_from(key & u64::from(u32::MAX)).unwrap_or_default());
+        let amounts = std::array::from_fn(|amount| amounts[amount].get(at).unwrap_or_default());
+        (usize::try_from(key >> 32).unwrap_or_default(), Part { class, rows: rows.unwrap_or_default(), amounts })
+    };
+    Ok(keys.iter().zip(rows.iter()).enumerate().map(part).collect())
 }

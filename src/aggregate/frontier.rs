@@ -1,8 +1,8 @@
 //! The stacks no other stack beats on both axes: successes kept, and cost saved.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Group, LEVEL, Label, SEED, Summary, Unit, beaten, fes_parts, useful_parts};
+use super::{Group, LEVEL, Label, RowView, SEED, Summary, Unit, beaten, fes_parts, useful_parts};
 use crate::stats::bootstrap::REPLICATES;
 use crate::stats::frontier::{Tradeoff, hypervolume, membership};
 use crate::stats::{Interval, RangeEstimate, Replicates, Resamples, cluster_key};
@@ -91,22 +91,21 @@ pub struct FrontierSpread {
 
 /// Places the groups, which all hold the same runs, in every resample. Nothing below 8 tasks.
 pub fn frontier_spread(groups: &[Group<'_>], unit: Unit) -> FrontierSpread {
-    let mut tasks: BTreeMap<(&str, &str), usize> =
-        groups.iter().flat_map(|group| &group.rows).map(|row| (row.cluster(), 0)).collect();
-    for (place, slot) in tasks.values_mut().enumerate() {
-        *slot = place;
-    }
+    let present: BTreeSet<usize> = groups.iter().flat_map(Group::rows).map(RowView::task).collect();
+    let tasks: BTreeMap<usize, usize> = present.into_iter().zip(0..).collect();
     if tasks.len() < MIN_TASKS {
         return FrontierSpread { shares: vec![None; groups.len()], volume: None };
     }
-    let keys: Vec<u64> = tasks.keys().map(|(suite, task)| cluster_key(&format!("{suite}\u{0}{task}"))).collect();
+    let Some(rows) = groups.first().map(Group::all_rows) else { return FrontierSpread::default() };
+    let names = rows.tasks().enumerate().filter(|(task, _)| tasks.contains_key(task));
+    let keys: Vec<u64> = names.map(|(_, (suite, task))| cluster_key(&format!("{suite}\u{0}{task}"))).collect();
     let resamples = Resamples::new(&keys, REPLICATES, SEED);
     let ranks = resamples.ranks();
     // For each task, in the order of the resamples, the sums of every group.
     let mut sums = vec![Sums::default(); tasks.len() * groups.len()];
     for (at, group) in groups.iter().enumerate() {
-        for row in &group.rows {
-            let Some(rank) = tasks.get(&row.cluster()).and_then(|place| ranks.get(*place)) else { continue };
+        for row in group.rows() {
+            let Some(rank) = tasks.get(&row.task()).and_then(|place| ranks.get(*place)) else { continue };
             let fes = fes_parts(row).unwrap_or_default();
             let useful = useful_parts(row, unit).unwrap_or_default();
             add(&mut sums[rank * groups.len() + at], 1.0, [fes.0, fes.1, useful.0, useful.1]);

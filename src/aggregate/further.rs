@@ -1,11 +1,11 @@
 //! What people ask next of one stack or of many: how much of the best one's lead is luck, what holds in every suite at once, what
 //! is saved at another share of failures, how near to the oracle it comes, and how soon it stops what fails.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::savings::Unit;
 use super::tasks::Tasks;
-use super::{Group, LEVEL, Label, Row, fes_parts, useful_parts};
+use super::{Group, LEVEL, Label, RowView, fes_parts, useful_parts};
 use crate::stats::gaffke::upper_bound;
 use crate::stats::split::{Part, split_tasks};
 use crate::stats::{ClusterSums, Estimate, ratio_estimate};
@@ -35,86 +35,117 @@ pub struct ChosenElsewhere {
 ///
 /// Cawley & Talbot (2010), On over-fitting in model selection, JMLR 11.
 pub fn chosen_elsewhere(groups: &[Group<'_>], unit: Unit, max_fes: f64) -> Option<ChosenElsewhere> {
-    let tasks = Tasks::of(&groups.first()?.rows);
-    if tasks.len() < 2 * MIN_TASKS {
+    let first = groups.first()?;
+    let present: BTreeSet<usize> = first.rows().map(RowView::task).collect();
+    if present.len() < 2 * MIN_TASKS {
         return None;
     }
-    let sums: Vec<Sums> = groups.iter().map(|group| Sums::of(group, unit)).collect();
-    let everything = choose(&sums, max_fes, |_| true)?;
-    let seen = sums.get(everything)?.values(|_| true)?;
-    let names: Vec<(&str, &str)> = sums.first()?.killed.keys().copied().collect();
-    let (mut killed, mut saved, mut halves) = (0.0, 0.0, 0);
-    for salt in 0..HALVINGS {
-        let parts: BTreeMap<(&str, &str), Part> =
-            names.iter().copied().zip(split_tasks(&names, &salt.to_string(), 0.5)).collect();
-        for dev in [Part::Dev, Part::Test] {
-            let on = |part: bool| {
-                let parts = &parts;
-                move |task: &(&str, &str)| (parts.get(task) == Some(&dev)) == part
-            };
-            let chosen = choose(&sums, max_fes, on(true)).and_then(|at| sums.get(at)?.values(on(false)));
-            if let Some(values) = chosen {
-                killed += values.0;
-                saved += values.1;
-                halves += 1;
+    let halves = halves(first, &present);
+    let is_in = |half: &Half, task: usize| half.tasks.get(task) == Some(&Some(half.part));
+    // The sums of one stack are held at a time: those of all would take more room than the rows.
+    let mut best_of_all = Best::default();
+    let mut best_of: Vec<Best> = vec![Best::default(); halves.len()];
+    for (at, group) in groups.iter().enumerate() {
+        let sums = Sums::of(group, unit);
+        best_of_all.meet(at, sums.estimates(|_| true), max_fes);
+        for (best, half) in best_of.iter_mut().zip(&halves) {
+            best.meet(at, sums.estimates(|task| is_in(half, task)), max_fes);
+        }
+    }
+    let everything = groups.get(best_of_all.at()?)?;
+    let seen = values(Sums::of(everything, unit).estimates(|_| true))?;
+    let mut elsewhere: Vec<Option<(f64, f64)>> = vec![None; halves.len()];
+    let chosen: BTreeSet<usize> = best_of.iter().filter_map(Best::at).collect();
+    for (at, group) in chosen.into_iter().filter_map(|at| Some((at, groups.get(at)?))) {
+        let sums = Sums::of(group, unit);
+        for ((values_of, best), half) in elsewhere.iter_mut().zip(&best_of).zip(&halves) {
+            if best.at() == Some(at) {
+                *values_of = values(sums.estimates(|task| !is_in(half, task)));
             }
         }
     }
+    let (mut killed, mut saved, mut halves) = (0.0, 0.0, 0);
+    for values in elsewhere.into_iter().flatten() {
+        killed += values.0;
+        saved += values.1;
+        halves += 1;
+    }
     let mean = |sum: f64| sum / f64::from(halves);
     Some(ChosenElsewhere {
-        stack: groups.get(everything)?.stack.clone(),
+        stack: everything.stack.clone(),
         seen,
         elsewhere: (halves > 0).then(|| (mean(killed), mean(saved))),
         halves,
     })
 }
 
-/// Sums of one stack by task.
-struct Sums<'r> {
-    killed: BTreeMap<(&'r str, &'r str), ClusterSums>,
-    saved: BTreeMap<(&'r str, &'r str), ClusterSums>,
+/// A half of the tasks to choose on: those that fell to `part`.
+struct Half {
+    /// For each task, by its number, where it fell.
+    tasks: Vec<Option<Part>>,
+    part: Part,
 }
 
-impl<'r> Sums<'r> {
-    fn of(group: &Group<'r>, unit: Unit) -> Self {
-        let (mut killed, mut saved) = (BTreeMap::new(), BTreeMap::new());
-        for row in &group.rows {
-            let killed: &mut ClusterSums = killed.entry(row.cluster()).or_default();
+fn halves(group: &Group<'_>, present: &BTreeSet<usize>) -> Vec<Half> {
+    let all = group.all_rows().tasks();
+    let names: Vec<(&str, &str)> =
+        all.enumerate().filter(|(task, _)| present.contains(task)).map(|(_, name)| name).collect();
+    let n_tasks = group.all_rows().tasks().len();
+    let split = |salt: u32| {
+        let mut tasks = vec![None; n_tasks];
+        for (task, part) in present.iter().zip(split_tasks(&names, &salt.to_string(), 0.5)) {
+            tasks[*task] = Some(part);
+        }
+        [Part::Dev, Part::Test].map(|part| Half { tasks: tasks.clone(), part })
+    };
+    (0..HALVINGS).flat_map(split).collect()
+}
+
+/// The stack that saves most so far among those that may be chosen.
+#[derive(Clone, Copy, Debug, Default)]
+struct Best(Option<(usize, f64)>);
+
+impl Best {
+    fn meet(&mut self, at: usize, (killed, saved): (Estimate, Estimate), max_fes: f64) {
+        let is_safe = killed.high().is_some_and(|high| high <= max_fes);
+        if let Some(value) = saved.value.filter(|value| is_safe && self.0.is_none_or(|(_, most)| *value > most)) {
+            self.0 = Some((at, value));
+        }
+    }
+
+    fn at(&self) -> Option<usize> {
+        self.0.map(|(at, _)| at)
+    }
+}
+
+/// Sums of one stack by task, in name order.
+struct Sums(BTreeMap<usize, (ClusterSums, ClusterSums)>);
+
+impl Sums {
+    fn of(group: &Group<'_>, unit: Unit) -> Self {
+        let mut tasks: BTreeMap<usize, (ClusterSums, ClusterSums)> = BTreeMap::new();
+        for row in group.rows() {
+            let (killed, saved) = tasks.entry(row.task()).or_default();
             if let Some((numerator, denominator)) = fes_parts(row) {
                 killed.add(numerator, denominator);
             }
-            let saved: &mut ClusterSums = saved.entry(row.cluster()).or_default();
             if let Some((numerator, denominator)) = useful_parts(row, unit) {
                 saved.add(numerator, denominator);
             }
         }
-        Self { killed, saved }
+        Self(tasks)
     }
 
-    fn estimates(&self, on: impl Fn(&(&str, &str)) -> bool) -> (Estimate, Estimate) {
-        let part = |sums: &BTreeMap<(&str, &str), ClusterSums>| {
-            let sums = sums.iter().filter(|(task, _)| on(task)).map(|(_, sums)| *sums);
-            ratio_estimate(&sums.collect::<Vec<_>>(), LEVEL)
-        };
-        (part(&self.killed), part(&self.saved))
-    }
-
-    fn values(&self, on: impl Fn(&(&str, &str)) -> bool) -> Option<(f64, f64)> {
-        let (killed, saved) = self.estimates(on);
-        killed.value.zip(saved.value)
+    /// The rate of false early stops and the useful saving.
+    fn estimates(&self, on: impl Fn(usize) -> bool) -> (Estimate, Estimate) {
+        let tasks = || self.0.iter().filter(|(task, _)| on(**task)).map(|(_, sums)| *sums);
+        let (killed, saved): (Vec<ClusterSums>, Vec<ClusterSums>) = tasks().unzip();
+        (ratio_estimate(&killed, LEVEL), ratio_estimate(&saved, LEVEL))
     }
 }
 
-fn choose(sums: &[Sums<'_>], max_fes: f64, on: impl Fn(&(&str, &str)) -> bool) -> Option<usize> {
-    let mut best: Option<(usize, f64)> = None;
-    for (at, sums) in sums.iter().enumerate() {
-        let (killed, saved) = sums.estimates(&on);
-        let Some(value) = saved.value.filter(|_| killed.high().is_some_and(|high| high <= max_fes)) else { continue };
-        if best.is_none_or(|(_, most)| value > most) {
-            best = Some((at, value));
-        }
-    }
-    best.map(|(at, _)| at)
+fn values((killed, saved): (Estimate, Estimate)) -> Option<(f64, f64)> {
+    killed.value.zip(saved.value)
 }
 
 /// A bound that holds in every suite and model at once.
@@ -133,16 +164,16 @@ pub struct WorstStratum {
 }
 
 /// Killed and successes of each task.
-type KilledOf<'r> = BTreeMap<(&'r str, &'r str), (f64, f64)>;
+type KilledOf = BTreeMap<usize, (f64, f64)>;
 
 /// For the rows of one stack: the largest of the strata's upper bounds, each at a confidence of 95 % over all of them
 /// (Bonferroni over strata, Gaffke within). `None` with fewer than two strata. Every unknown counts as killed.
 pub fn worst_stratum(group: &Group<'_>) -> Option<WorstStratum> {
-    let mut strata: BTreeMap<(Option<Label>, Option<Label>), KilledOf<'_>> = BTreeMap::new();
-    for row in &group.rows {
+    let mut strata: BTreeMap<(Option<&Label>, Option<&Label>), KilledOf> = BTreeMap::new();
+    for row in group.rows() {
         if let Some((killed, one)) = fes_parts(row) {
-            let tasks = strata.entry((row.suite.clone(), row.model.clone())).or_default();
-            let task = tasks.entry(row.cluster()).or_default();
+            let tasks = strata.entry((row.suite(), row.model())).or_default();
+            let task = tasks.entry(row.task()).or_default();
             task.0 += killed;
             task.1 += one;
         }
@@ -156,7 +187,7 @@ pub fn worst_stratum(group: &Group<'_>) -> Option<WorstStratum> {
         (upper_bound(&losses, delta), suite, model, losses.len())
     });
     let (bound, suite, model, tasks) = bounds.max_by(|a, b| a.0.total_cmp(&b.0))?;
-    Some(WorstStratum { strata: strata.len(), bound, suite: suite.clone(), model: model.clone(), tasks })
+    Some(WorstStratum { strata: strata.len(), bound, suite: suite.cloned(), model: model.cloned(), tasks })
 }
 
 /// The useful saving of one stack if `failure_rate` of the runs failed, everything else alike: runs of either outcome weighted so
@@ -166,20 +197,20 @@ pub fn worst_stratum(group: &Group<'_>) -> Option<WorstStratum> {
 /// The weights are taken as known. Cole & Stuart (2010), Generalizing evidence from randomized clinical trials, Am. J.
 /// Epidemiology 172.
 pub fn saved_at(group: &Group<'_>, unit: Unit, failure_rate: f64) -> Estimate {
-    let known = || group.rows.iter().filter(|row| useful_parts(row, unit).is_some());
-    let count = |outcome: Outcome| known().filter(|row| row.outcome == outcome).count() as f64;
+    let known = || group.rows().filter(|row| useful_parts(*row, unit).is_some());
+    let count = |outcome: Outcome| known().filter(|row| row.outcome() == outcome).count() as f64;
     let (failures, successes) = (count(Outcome::Failure), count(Outcome::Success));
     if failures == 0.0 || successes == 0.0 {
         return Estimate::UNDEFINED;
     }
-    let weigh = |row: &Row| match row.outcome {
+    let weigh = |row: RowView<'_>| match row.outcome() {
         Outcome::Failure => failure_rate / failures,
         Outcome::Success => (1.0 - failure_rate) / successes,
         Outcome::Unknown => 0.0,
     };
-    let tasks = Tasks::of(&group.rows);
-    let parts = |row: &Row| useful_parts(row, unit).map(|(saved, all)| (saved * weigh(row), all * weigh(row)));
-    let sums = tasks.sums(&group.rows, parts, |sums: &mut ClusterSums, (saved, all)| sums.add(saved, all));
+    let tasks = Tasks::of(group);
+    let parts = |row: RowView<'_>| useful_parts(row, unit).map(|(saved, all)| (saved * weigh(row), all * weigh(row)));
+    let sums = tasks.sums(group, parts, |sums: &mut ClusterSums, (saved, all)| sums.add(saved, all));
     ratio_estimate(&sums, LEVEL)
 }
 
@@ -196,19 +227,19 @@ pub struct OracleShare {
 /// request, which no rule can, so 1 is out of reach. Where nothing tells when a success was secured, the oracle saves nothing
 /// on it.
 pub fn oracle_share(group: &Group<'_>, unit: Unit) -> OracleShare {
-    let possible = |row: &Row| -> Option<f64> {
-        Some(match (row.outcome, unit) {
+    let possible = |row: RowView<'_>| -> Option<f64> {
+        Some(match (row.outcome(), unit) {
             (Outcome::Failure, unit) => unit.recorded(row)?,
-            (_, Unit::Steps) => row.steps_after_secured.unwrap_or(0) as f64,
-            (_, Unit::Tokens) => row.tokens_after_secured.unwrap_or(0) as f64,
+            (_, Unit::Steps) => row.steps_after_secured().unwrap_or(0) as f64,
+            (_, Unit::Tokens) => row.tokens_after_secured().unwrap_or(0) as f64,
             (_, Unit::CostUsd) => 0.0,
         })
     };
-    let tasks = Tasks::of(&group.rows);
+    let tasks = Tasks::of(group);
     let add = |sums: &mut ClusterSums, (part, whole): (f64, f64)| sums.add_either(part, whole);
-    let reached = tasks.sums(&group.rows, |row| Some((useful_parts(row, unit)?.0, possible(row)?)), add);
+    let reached = tasks.sums(group, |row| Some((useful_parts(row, unit)?.0, possible(row)?)), add);
     let oracle = tasks.sums(
-        &group.rows,
+        group,
         |row| {
             let (_, recorded) = useful_parts(row, unit)?;
             Some((possible(row)?, recorded))
@@ -221,7 +252,7 @@ pub fn oracle_share(group: &Group<'_>, unit: Unit) -> OracleShare {
 /// Of one stack's failures, the shares stopped by a quarter, a half and three quarters of what they spent, and at all; each run
 /// known to have been stopped. `None` without failures that tell.
 pub fn stopped_by(group: &Group<'_>, unit: Unit) -> Option<[f64; 4]> {
-    let failures = group.rows.iter().filter(|row| row.is_judged() && row.outcome == Outcome::Failure);
+    let failures = group.rows().filter(|row| row.is_judged() && row.outcome() == Outcome::Failure);
     let spent: Vec<Option<f64>> = failures
         .filter_map(|row| {
             let share = unit.at_stop(row)? / unit.recorded(row)?;

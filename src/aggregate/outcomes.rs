@@ -1,7 +1,7 @@
 //! What can be said of success under a stack: bounds, never an invented number.
 
 use super::tasks::Tasks;
-use super::{Group, Row};
+use super::{Group, RowView};
 use crate::stats::interval::Interval;
 use crate::stats::{BoundEstimate, BoundSums, bound_mean};
 use crate::transcript::Outcome;
@@ -24,28 +24,27 @@ impl OutcomeBounds {
     /// Computes them.
     pub(super) fn of(group: &Group<'_>, tasks: &Tasks, level: f64) -> Self {
         let success = bounded(group, tasks, |_| true, level);
-        let graded = |outcome: Outcome| group.rows.iter().filter(|row| row.outcome == outcome).count() as f64;
+        let graded = |outcome: Outcome| group.rows().filter(|row| row.outcome() == outcome).count() as f64;
         let (successes, failures) = (graded(Outcome::Success), graded(Outcome::Failure));
         let baseline = (successes + failures > 0.0).then(|| successes / (successes + failures));
         // What is unknown of a stack that never acts is unknown of the recording too: there is nothing to break even with.
-        let acts = group.rows.iter().any(|row| row.stopped_high == 1 || row.unknown.diverged);
+        let acts = group.rows().any(|row| row.stopped_high() == 1 || row.unknown().diverged);
         Self {
             recorded: baseline,
             tipping_point: baseline.filter(|_| acts).and_then(|baseline| success.tipping_point(baseline)),
-            retained: bounded(group, tasks, |row| row.outcome == Outcome::Success, level),
+            retained: bounded(group, tasks, |row| row.outcome() == Outcome::Success, level),
             success,
         }
     }
 }
 
-fn bounded(group: &Group<'_>, tasks: &Tasks, population: impl Fn(&Row) -> bool, level: f64) -> BoundEstimate {
-    let interval = |row: &Row| population(row).then(|| interval_of(row));
-    let sums: Vec<BoundSums> =
-        tasks.sums(&group.rows, interval, |sums: &mut BoundSums, interval| sums.add(interval, 1.0));
+fn bounded(group: &Group<'_>, tasks: &Tasks, population: impl Fn(RowView<'_>) -> bool, level: f64) -> BoundEstimate {
+    let interval = |row: RowView<'_>| population(row).then(|| interval_of(row));
+    let sums: Vec<BoundSums> = tasks.sums(group, interval, |sums: &mut BoundSums, interval| sums.add(interval, 1.0));
     bound_mean(&sums, level)
 }
 
 /// The bounds of one row.
-pub(super) fn interval_of(row: &Row) -> Interval {
-    Interval { low: f64::from(row.outcome_low), high: f64::from(row.outcome_high) }
+pub(super) fn interval_of(row: RowView<'_>) -> Interval {
+    Interval { low: f64::from(row.outcome_low()), high: f64::from(row.outcome_high()) }
 }

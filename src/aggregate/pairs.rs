@@ -1,10 +1,10 @@
 //! Every stack against a baseline, on the same runs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::outcomes::interval_of;
 use super::ratios::useful_range;
-use super::{Group, LEVEL, Label, Row, Unit};
+use super::{Group, LEVEL, Label, RowView, Unit};
 use crate::stats::bootstrap::REPLICATES;
 use crate::stats::bounds::{Dominance, difference_bounds, dominance};
 use crate::stats::difference::RatioDifference;
@@ -63,20 +63,17 @@ pub struct Pair {
 pub fn pairs(groups: &[Group<'_>], baseline: &str, unit: Unit) -> Vec<Pair> {
     let Some(base) = groups.iter().find(|group| &*group.stack == baseline) else { return Vec::new() };
     let others: Vec<&Group<'_>> = groups.iter().filter(|group| group.stack != base.stack).collect();
-    let clusters: std::collections::BTreeSet<(&str, &str)> = base.rows.iter().map(|row| row.cluster()).collect();
+    let clusters: BTreeSet<(&str, &str)> = base.rows().map(RowView::cluster).collect();
     let keys: Vec<u64> = clusters.iter().map(|(suite, task)| cluster_key(&format!("{suite}\u{0}{task}"))).collect();
     let resamples = Resamples::new(&keys, REPLICATES, SEED);
-    let counts: Vec<Vec<PairedCounts>> = others.iter().map(|group| discordant(group, base)).collect();
-    let sums = |parts: &dyn Fn(&Row) -> Option<(f64, f64)>| -> Vec<Vec<PairedSums>> {
-        others.iter().map(|group| paired(group, base, parts)).collect()
-    };
-    let fes_rates = differences(&sums(&fes_parts), &resamples);
-    let saved_ratios = differences(&sums(&|row| useful_parts(row, unit)), &resamples);
+    let fes_rates = differences(others.iter().map(|group| paired(group, base, fes_parts)), &resamples);
+    let useful = |row: RowView<'_>| useful_parts(row, unit);
+    let saved_ratios = differences(others.iter().map(|group| paired(group, base, useful)), &resamples);
     let sign_flip_p = |tasks: &[PairedCounts]| {
         sign_flip(&tasks.iter().map(|task| task.only_a as f64 - task.only_b as f64).collect::<Vec<f64>>(), SEED)
     };
-    let numbered = others.iter().zip(&counts).enumerate();
-    let pair = |(at, (group, counts)): (usize, (&&Group<'_>, &Vec<PairedCounts>))| {
+    let pair = |(at, group): (usize, &&Group<'_>)| {
+        let counts = discordant(group, base);
         let success = success_difference(group, base);
         let sum = |of: fn(&PairedCounts) -> u64| counts.iter().map(of).sum();
         Pair {
@@ -87,23 +84,25 @@ pub fn pairs(groups: &[Group<'_>], baseline: &str, unit: Unit) -> Vec<Pair> {
             killed_here: sum(|task| task.only_a),
             killed_there: sum(|task| task.only_b),
             fes_rate: fes_rates[at],
-            fes_sign_flip_p: fes_rates[at].comparison.p.map(|_| sign_flip_p(counts)),
+            fes_sign_flip_p: fes_rates[at].comparison.p.map(|_| sign_flip_p(&counts)),
             unit,
             saved_ratio: saved_ratios[at],
             dominance: dominance(&success),
             success,
         }
     };
-    numbered.map(pair).collect()
+    others.iter().enumerate().map(pair).collect()
 }
 
 /// One family of tests: for each of several, the difference of two ratios over `sums` by task, with its p-value adjusted for
 /// their number. The tasks are those of `resamples`, in the same order.
-pub fn differences(sums: &[Vec<PairedSums>], resamples: &Resamples) -> Vec<Difference> {
-    let comparisons: Vec<Comparison> = sums.iter().map(|tasks| ratio_difference(tasks, LEVEL)).collect();
-    let test =
-        |tasks: &Vec<PairedSums>| RatioDifference::new(tasks).map_or(SweepTest::default(), RatioDifference::into_test);
-    let tests: Vec<SweepTest> = sums.iter().map(test).collect();
+pub fn differences(sums: impl IntoIterator<Item = Vec<PairedSums>>, resamples: &Resamples) -> Vec<Difference> {
+    let test = |tasks: Vec<PairedSums>| {
+        let test = RatioDifference::new(&tasks).map_or(SweepTest::default(), RatioDifference::into_test);
+        (ratio_difference(&tasks, LEVEL), test)
+    };
+    // Of each only what is left is kept: the sums of all at once would take more room than the rows.
+    let (comparisons, tests): (Vec<Comparison>, Vec<SweepTest>) = sums.into_iter().map(test).unzip();
     let (adjusted, adjusted_by) = adjust_sweep(&tests, resamples);
     comparisons
         .into_iter()
@@ -114,28 +113,28 @@ pub fn differences(sums: &[Vec<PairedSums>], resamples: &Resamples) -> Vec<Diffe
 
 /// Numerator and denominator of the rate of false early stops, every unknown at its worst; `None` for a run that is no
 /// success, or that is left out.
-pub fn fes_parts(row: &Row) -> Option<(f64, f64)> {
-    (row.is_judged() && row.outcome == Outcome::Success).then(|| (f64::from(row.killed_high), 1.0))
+pub fn fes_parts(row: RowView<'_>) -> Option<(f64, f64)> {
+    (row.is_judged() && row.outcome() == Outcome::Success).then(|| (f64::from(row.killed_high()), 1.0))
 }
 
 /// Numerator and denominator of the useful saving, every unknown at its worst: what was saved on failures and after
 /// success, over what was recorded; `None` where the recording does not tell or nothing limits it.
-pub fn useful_parts(row: &Row, unit: Unit) -> Option<(f64, f64)> {
+pub fn useful_parts(row: RowView<'_>, unit: Unit) -> Option<(f64, f64)> {
     Some((useful_range(row, unit)?.0?, unit.recorded(row)?))
 }
 
 /// Sums of both groups by task, in task order, over the runs for which `parts` gives something in both. The groups hold
 /// the same runs in the same order. Empty where a stack left the recorded path: what is known only within bounds has
 /// no difference.
-pub fn paired(a: &Group<'_>, b: &Group<'_>, parts: impl Fn(&Row) -> Option<(f64, f64)>) -> Vec<PairedSums> {
-    let mut tasks: BTreeMap<(&str, &str), PairedSums> = BTreeMap::new();
-    for (row_a, row_b) in a.rows.iter().zip(&b.rows) {
+pub fn paired(a: &Group<'_>, b: &Group<'_>, parts: impl Fn(RowView<'_>) -> Option<(f64, f64)>) -> Vec<PairedSums> {
+    let mut tasks: BTreeMap<usize, PairedSums> = BTreeMap::new();
+    for (row_a, row_b) in a.rows().zip(b.rows()) {
         // Every task has its place, so that tasks are the same in all comparisons of a family.
-        let task = tasks.entry(row_a.cluster()).or_default();
+        let task = tasks.entry(row_a.task()).or_default();
         if !row_a.is_judged() || !row_b.is_judged() {
             continue;
         }
-        if row_a.unknown.diverged || row_b.unknown.diverged {
+        if row_a.unknown().diverged || row_b.unknown().diverged {
             return Vec::new();
         }
         if let (Some(part_a), Some(part_b)) = (parts(row_a), parts(row_b)) {
@@ -148,13 +147,13 @@ pub fn paired(a: &Group<'_>, b: &Group<'_>, parts: impl Fn(&Row) -> Option<(f64,
 
 /// Successful runs treated differently, by task. Empty where a stack left the recorded path.
 fn discordant(a: &Group<'_>, b: &Group<'_>) -> Vec<PairedCounts> {
-    let mut tasks: BTreeMap<(&str, &str), PairedCounts> = BTreeMap::new();
-    for (row_a, row_b) in a.rows.iter().zip(&b.rows) {
+    let mut tasks: BTreeMap<usize, PairedCounts> = BTreeMap::new();
+    for (row_a, row_b) in a.rows().zip(b.rows()) {
         let (Some((killed_a, _)), Some((killed_b, _))) = (fes_parts(row_a), fes_parts(row_b)) else { continue };
-        if row_a.unknown.diverged || row_b.unknown.diverged {
+        if row_a.unknown().diverged || row_b.unknown().diverged {
             return Vec::new();
         }
-        let task = tasks.entry(row_a.cluster()).or_default();
+        let task = tasks.entry(row_a.task()).or_default();
         task.n += 1;
         task.only_a += u64::from(killed_a > killed_b);
         task.only_b += u64::from(killed_a < killed_b);
@@ -164,13 +163,13 @@ fn discordant(a: &Group<'_>, b: &Group<'_>) -> Vec<PairedCounts> {
 
 /// Bounds on the difference in success, run by run: 0 where both ended the run at the same point.
 fn success_difference(a: &Group<'_>, b: &Group<'_>) -> BoundEstimate {
-    let mut tasks: BTreeMap<(&str, &str), BoundSums> = BTreeMap::new();
-    for (row_a, row_b) in a.rows.iter().zip(&b.rows) {
-        let alike = row_a.stop_point == row_b.stop_point
-            && row_a.action == row_b.action
-            && [row_a, row_b].iter().all(|row| !row.unknown.diverged && !row.unknown.unread);
+    let mut tasks: BTreeMap<usize, BoundSums> = BTreeMap::new();
+    for (row_a, row_b) in a.rows().zip(b.rows()) {
+        let alike = row_a.stop_point() == row_b.stop_point()
+            && row_a.action() == row_b.action()
+            && [row_a, row_b].iter().all(|row| !row.unknown().diverged && !row.unknown().unread);
         let difference = difference_bounds(interval_of(row_a), interval_of(row_b), alike);
-        tasks.entry(row_a.cluster()).or_default().add(difference, 1.0);
+        tasks.entry(row_a.task()).or_default().add(difference, 1.0);
     }
     bound_difference(&tasks.into_values().collect::<Vec<_>>(), LEVEL)
 }

@@ -2,7 +2,7 @@
 
 use super::estimates::sums_over;
 use super::tasks::Tasks;
-use super::{Group, Row, Unit};
+use super::{Group, RowView, Unit};
 use crate::stats::{ClusterSums, CostSums, Estimate, RangeEstimate, cost_of_success};
 use crate::transcript::Outcome;
 
@@ -27,15 +27,14 @@ pub struct SavingRatios {
 impl SavingRatios {
     /// Computes them.
     pub(super) fn of(group: &Group<'_>, tasks: &Tasks, unit: Unit, level: f64) -> Self {
-        let rows = &group.rows;
-        let saved = |row: &Row| (!row.unknown.unread).then(|| unit.saved_range(row)).flatten();
+        let saved = |row: RowView<'_>| (!row.unknown().unread).then(|| unit.saved_range(row)).flatten();
         Self {
             unit,
-            saved: saved_share(rows, tasks, unit, saved, level),
-            useful: saved_share(rows, tasks, unit, |row| useful_range(row, unit), level),
-            per_success: per_success(rows, tasks, unit, level),
-            cost_of_success: CostOfSuccess::of(rows, tasks, unit, level),
-            break_even: break_even(rows, tasks, unit, level),
+            saved: saved_share(group, tasks, unit, saved, level),
+            useful: saved_share(group, tasks, unit, |row| useful_range(row, unit), level),
+            per_success: per_success(group, tasks, unit, level),
+            cost_of_success: CostOfSuccess::of(group, tasks, unit, level),
+            break_even: break_even(group, tasks, unit, level),
         }
     }
 }
@@ -45,9 +44,9 @@ pub(super) type AmountRange = (Option<f64>, f64);
 
 /// What was saved on a failure or after a success; what a killed success would still have spent is no saving. `None` for
 /// a run that is left out, since it is not graded, not told, or some rule could not be read.
-pub(super) fn useful_range(row: &Row, unit: Unit) -> Option<AmountRange> {
+pub(super) fn useful_range(row: RowView<'_>, unit: Unit) -> Option<AmountRange> {
     let (low, high) = unit.saved_range(row).filter(|_| row.is_judged())?;
-    Some(match (row.outcome, row.killed_low, row.killed_high) {
+    Some(match (row.outcome(), row.killed_low(), row.killed_high()) {
         (Outcome::Success, 1, _) => (Some(0.0), 0.0),
         (Outcome::Success, _, 1) => (low.map(|low| low.min(0.0)), high.max(0.0)),
         _ => (low, high),
@@ -56,46 +55,46 @@ pub(super) fn useful_range(row: &Row, unit: Unit) -> Option<AmountRange> {
 
 /// A share of what was recorded, over the rows for which `saved` gives a range.
 fn saved_share(
-    rows: &[&Row],
+    group: &Group<'_>,
     tasks: &Tasks,
     unit: Unit,
-    saved: impl Fn(&Row) -> Option<AmountRange>,
+    saved: impl Fn(RowView<'_>) -> Option<AmountRange>,
     level: f64,
 ) -> RangeEstimate {
-    let limited = rows.iter().filter_map(|row| saved(row)).all(|(low, _)| low.is_some());
-    let low = limited.then(|| sums_over(rows, tasks, |row| Some((saved(row)?.0?, unit.recorded(row)?))));
-    let high = sums_over(rows, tasks, |row| Some((saved(row)?.1, unit.recorded(row)?)));
+    let limited = group.rows().filter_map(|row| saved(row)).all(|(low, _)| low.is_some());
+    let low = limited.then(|| sums_over(group, tasks, |row| Some((saved(row)?.0?, unit.recorded(row)?))));
+    let high = sums_over(group, tasks, |row| Some((saved(row)?.1, unit.recorded(row)?)));
     RangeEstimate::of(low.as_deref(), Some(&high), level)
 }
 
-fn break_even(rows: &[&Row], tasks: &Tasks, unit: Unit, level: f64) -> RangeEstimate {
-    let saved = |row: &Row| unit.saved_range(row).filter(|_| row.is_judged());
-    let limited = rows.iter().filter_map(|row| saved(row)).all(|(low, _)| low.is_some());
-    let sums = |parts: &dyn Fn(&Row) -> Option<(f64, f64)>| {
-        tasks.sums(rows, parts, |sums: &mut ClusterSums, (saved, killed)| sums.add_either(saved, killed))
+fn break_even(group: &Group<'_>, tasks: &Tasks, unit: Unit, level: f64) -> RangeEstimate {
+    let saved = |row: RowView<'_>| unit.saved_range(row).filter(|_| row.is_judged());
+    let limited = group.rows().filter_map(|row| saved(row)).all(|(low, _)| low.is_some());
+    let sums = |parts: &dyn Fn(RowView<'_>) -> Option<(f64, f64)>| {
+        tasks.sums(group, parts, |sums: &mut ClusterSums, (saved, killed)| sums.add_either(saved, killed))
     };
-    let least = limited.then(|| sums(&|row| Some((saved(row)?.0?, f64::from(row.killed_high)))));
-    let most = sums(&|row| Some((saved(row)?.1, f64::from(row.killed_low))));
+    let least = limited.then(|| sums(&|row| Some((saved(row)?.0?, f64::from(row.killed_high())))));
+    let most = sums(&|row| Some((saved(row)?.1, f64::from(row.killed_low()))));
     RangeEstimate::of_positive(least.as_deref(), Some(&most), level)
 }
 
 /// What stopping is worth a run when a lost success costs `price`, in the unit: what was not spent, less the price of the
 /// successes killed. Over the runs that could be judged.
-pub(super) fn net_benefit(rows: &[&Row], tasks: &Tasks, unit: Unit, price: f64, level: f64) -> RangeEstimate {
-    let saved = |row: &Row| unit.saved_range(row).filter(|_| row.is_judged());
-    let limited = rows.iter().filter_map(|row| saved(row)).all(|(low, _)| low.is_some());
-    let least =
-        limited.then(|| sums_over(rows, tasks, |row| Some((saved(row)?.0? - price * f64::from(row.killed_high), 1.0))));
-    let most = sums_over(rows, tasks, |row| Some((saved(row)?.1 - price * f64::from(row.killed_low), 1.0)));
+pub(super) fn net_benefit(group: &Group<'_>, tasks: &Tasks, unit: Unit, price: f64, level: f64) -> RangeEstimate {
+    let saved = |row: RowView<'_>| unit.saved_range(row).filter(|_| row.is_judged());
+    let limited = group.rows().filter_map(|row| saved(row)).all(|(low, _)| low.is_some());
+    let least = limited
+        .then(|| sums_over(group, tasks, |row| Some((saved(row)?.0? - price * f64::from(row.killed_high()), 1.0))));
+    let most = sums_over(group, tasks, |row| Some((saved(row)?.1 - price * f64::from(row.killed_low()), 1.0)));
     RangeEstimate::of_positive(least.as_deref(), Some(&most), level)
 }
 
-fn per_success(rows: &[&Row], tasks: &Tasks, unit: Unit, level: f64) -> RangeEstimate {
-    let spent = |row: &Row| unit.spent_range(row).filter(|_| row.is_judged());
-    let limited = rows.iter().filter_map(|row| spent(row)).all(|(_, high)| high.is_some());
+fn per_success(group: &Group<'_>, tasks: &Tasks, unit: Unit, level: f64) -> RangeEstimate {
+    let spent = |row: RowView<'_>| unit.spent_range(row).filter(|_| row.is_judged());
+    let limited = group.rows().filter_map(|row| spent(row)).all(|(_, high)| high.is_some());
     // What a failed run costs belongs to the cost of a success, so runs count even with nothing kept.
-    let sums = |parts: &dyn Fn(&Row) -> Option<(f64, f64)>| {
-        tasks.sums(rows, parts, |sums: &mut ClusterSums, (spent, kept)| sums.add_either(spent, kept))
+    let sums = |parts: &dyn Fn(RowView<'_>) -> Option<(f64, f64)>| {
+        tasks.sums(group, parts, |sums: &mut ClusterSums, (spent, kept)| sums.add_either(spent, kept))
     };
     let least = sums(&|row| Some((spent(row)?.0, kept(row).1)));
     let most = limited.then(|| sums(&|row| Some((spent(row)?.1?, kept(row).0))));
@@ -112,24 +111,25 @@ pub struct CostOfSuccess {
 }
 
 impl CostOfSuccess {
-    fn of(rows: &[&Row], tasks: &Tasks, unit: Unit, level: f64) -> Self {
-        let known = |row: &Row| {
+    fn of(group: &Group<'_>, tasks: &Tasks, unit: Unit, level: f64) -> Self {
+        let known = |row: RowView<'_>| {
             let (spent, most) = unit.spent_range(row).filter(|_| row.is_judged())?;
             let (kept, at_most) = kept(row);
             let is_point = most == Some(spent) && kept.total_cmp(&at_most).is_eq();
             Some(is_point.then_some((spent, kept)))
         };
-        if rows.iter().any(|row| known(row) == Some(None)) {
+        if group.rows().any(|row| known(row) == Some(None)) {
             return Self { ratio: Estimate::UNDEFINED, p: None };
         }
-        let parts = |row: &Row| Some((known(row)??, unit.recorded(row)?, row.outcome == Outcome::Success));
-        let sums: Vec<CostSums> = tasks.sums(rows, parts, |sums: &mut CostSums, ((spent, kept), recorded, success)| {
-            sums.spent_with += spent;
-            sums.successes_with += kept;
-            sums.spent_without += recorded;
-            sums.successes_without += f64::from(u8::from(success));
-            sums.n += 1;
-        });
+        let parts = |row: RowView<'_>| Some((known(row)??, unit.recorded(row)?, row.outcome() == Outcome::Success));
+        let sums: Vec<CostSums> =
+            tasks.sums(group, parts, |sums: &mut CostSums, ((spent, kept), recorded, success)| {
+                sums.spent_with += spent;
+                sums.successes_with += kept;
+                sums.spent_without += recorded;
+                sums.successes_without += f64::from(u8::from(success));
+                sums.n += 1;
+            });
         let (ratio, p) = cost_of_success(&sums, level);
         Self { ratio, p }
     }
@@ -151,10 +151,10 @@ impl CostOfSuccess {
 }
 
 /// Is it a success in the end, at least and at most: kept, or rescued by the stop.
-pub(super) fn kept(row: &Row) -> (f64, f64) {
-    if row.outcome == Outcome::Success {
-        return (f64::from(1 - row.killed_high.min(1)), f64::from(1 - row.killed_low.min(1)));
+pub(super) fn kept(row: RowView<'_>) -> (f64, f64) {
+    if row.outcome() == Outcome::Success {
+        return (f64::from(1 - row.killed_high().min(1)), f64::from(1 - row.killed_low().min(1)));
     }
-    let rescued = f64::from(u8::from(row.verdict == crate::verdict::Verdict::Rescued));
-    (if row.unknown.is_none() { rescued } else { 0.0 }, rescued)
+    let rescued = f64::from(u8::from(row.verdict() == crate::verdict::Verdict::Rescued));
+    (if row.unknown().is_none() { rescued } else { 0.0 }, rescued)
 }

@@ -1,7 +1,8 @@
 //! One row per run and stack: the contract between replaying and reporting.
 
 use super::Label;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::replay::{Exactness, Replay};
 use crate::transcript::{EndCause, Outcome, Point, Run};
@@ -68,22 +69,30 @@ pub struct Row {
     /// Milliseconds gone by the stop.
     pub ms_at_stop: Option<i64>,
     /// Lower bound on the outcome, 0 or 1.
+    #[serde(deserialize_with = "zero_or_one")]
     pub outcome_low: u8,
     /// Upper bound on the outcome, 0 or 1.
+    #[serde(deserialize_with = "zero_or_one")]
     pub outcome_high: u8,
     /// Why not everything below is known: `unread` (a rule could not be read), `diverged`, `unlabelled`, joined by `+`.
     pub unknown: Doubts,
     /// Ended early: at least this, 0 or 1.
+    #[serde(deserialize_with = "zero_or_one")]
     pub stopped_low: u8,
     /// Ended early: at most this.
+    #[serde(deserialize_with = "zero_or_one")]
     pub stopped_high: u8,
     /// A recorded success lost: at least this.
+    #[serde(deserialize_with = "zero_or_one")]
     pub killed_low: u8,
     /// A recorded success lost: at most this.
+    #[serde(deserialize_with = "zero_or_one")]
     pub killed_high: u8,
     /// A recorded failure ended early: at least this.
+    #[serde(deserialize_with = "zero_or_one")]
     pub true_stop_low: u8,
     /// A recorded failure ended early: at most this.
+    #[serde(deserialize_with = "zero_or_one")]
     pub true_stop_high: u8,
     /// Model calls under the stack, at least.
     pub steps_low: u64,
@@ -98,9 +107,10 @@ pub struct Row {
     /// Dollars at most.
     pub cost_usd_high: Option<f64>,
     /// 1 where some steps record tokens and others do not, so that their sum is unknown.
+    #[serde(deserialize_with = "zero_or_one")]
     pub tokens_in_part: u8,
     /// Rules that could not be evaluated on this recording, or not at every step, with what was missing.
-    pub not_evaluable: String,
+    pub not_evaluable: Label,
     /// The system's profile.
     pub profile: Label,
     /// How it ended: stop, fail, force_final; `stop_drops_reply` when the final answer is thrown away.
@@ -115,27 +125,10 @@ pub struct Row {
     pub tokens_after_secured: Option<u64>,
 }
 
-impl Row {
-    /// True when the stack ended the run early.
-    pub fn is_stop(&self) -> bool {
-        self.stop_point.is_some()
-    }
-
-    /// True where the row may be counted in a rate: nothing about the recording is unknown. What the stack did plays no
-    /// part in this, or the rate would be biased.
-    pub fn is_judged(&self) -> bool {
-        !self.unknown.of_recording()
-    }
-
-    /// Stopped early, for certain.
-    pub fn was_stopped(&self) -> bool {
-        self.stopped_low == 1
-    }
-
-    /// The task to cluster by: suite and task; a run without a task is a task of its own.
-    pub fn cluster(&self) -> (&str, &str) {
-        (self.suite.as_deref().unwrap_or_default(), self.task_id.as_deref().unwrap_or(&self.run_id))
-    }
+/// A bit, as it is written.
+fn zero_or_one<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u8, D::Error> {
+    let bit = u8::deserialize(deserializer)?;
+    if bit <= 1 { Ok(bit) } else { Err(D::Error::custom(format!("`{bit}` is neither 0 nor 1"))) }
 }
 
 /// Makes the rows of one run, one for each stack, sharing what they have in common.
@@ -241,6 +234,6 @@ impl RunRows {
     }
 }
 
-fn not_evaluable(replay: &Replay) -> String {
-    replay.not_evaluable.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+fn not_evaluable(replay: &Replay) -> Label {
+    replay.not_evaluable.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ").as_str().into()
 }

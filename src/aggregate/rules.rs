@@ -1,9 +1,7 @@
 //! What each rule of a stack contributes: first fires, shadowing, leave-one-out.
 
-use std::collections::BTreeMap;
-
 use super::estimates::ratio;
-use super::{Firing, Label, Row};
+use super::{Firing, Firings, Group, Label, RowView, Rows, by_stack};
 use crate::stats::Estimate;
 
 /// The share one rule has in its stack's stops.
@@ -34,41 +32,35 @@ pub struct RuleShare {
 }
 
 /// Computes the shares of every rule of every stack; `stacks` gives each stack's rules in their order.
-pub fn rule_shares(stacks: &[(Label, Vec<Label>)], rows: &[Row], firings: &[Firing]) -> Vec<RuleShare> {
-    let mut by_run: BTreeMap<(&str, &str), &Row> = BTreeMap::new();
-    for row in rows {
-        by_run.insert((&row.stack, &row.run_id), row);
-    }
+pub fn rule_shares(stacks: &[(Label, Vec<Label>)], rows: &Rows, firings: &Firings) -> Vec<RuleShare> {
+    let groups = by_stack(rows);
     let mut shares = Vec::new();
     for (stack, rules) in stacks {
-        let stopped: Vec<&Row> = rows.iter().filter(|row| row.stack == *stack && row.is_stop()).collect();
+        let group = groups.iter().find(|group| group.stack == *stack).cloned().unwrap_or_else(|| Group::empty(rows));
+        let fired = firings.joined(&group, stack);
+        let mut stopped = group;
+        stopped.retain(RowView::is_stop);
         for rule in rules {
-            let own: Vec<&&Row> = stopped.iter().filter(|row| row.rule.as_ref() == Some(rule)).collect();
-            let fired: Vec<(&Firing, &Row)> = firings
-                .iter()
-                .filter(|firing| firing.stack == *stack && firing.rule == *rule)
-                .filter_map(|firing| Some((firing, *by_run.get(&(&*firing.stack, &*firing.run_id))?)))
-                .collect();
-            let known = firings.iter().any(|firing| firing.stack == *stack);
-            let count = |test: &dyn Fn(&Firing, &Row) -> bool| {
-                known.then(|| fired.iter().filter(|(firing, row)| test(firing, row)).count() as u64)
+            let own = || stopped.rows().filter(|row| row.rule() == Some(rule));
+            let count = |test: &dyn Fn(&Firing, RowView<'_>) -> bool| {
+                let of_rule = fired.as_ref()?.iter().filter(|(firing, _)| firing.rule == *rule);
+                Some(of_rule.filter(|(firing, row)| test(firing, *row)).count() as u64)
+            };
+            let steps_added = |(firing, row): &(Firing, RowView<'_>)| {
+                if firing.rule == *rule { firing.steps_without.saturating_sub(row.steps_at_stop()) } else { 0 }
             };
             shares.push(RuleShare {
                 stack: stack.clone(),
                 rule: rule.clone(),
-                stops: own.len() as u64,
-                first_fire_share: ratio(&stopped, |row| {
-                    Some((f64::from(u8::from(row.rule.as_ref() == Some(rule))), 1.0))
-                }),
-                fes: own.iter().filter(|row| row.verdict.is_fes()).count() as u64,
+                stops: own().count() as u64,
+                first_fire_share: ratio(&stopped, |row| Some((f64::from(u8::from(row.rule() == Some(rule))), 1.0))),
+                fes: own().filter(|row| row.verdict().is_fes()).count() as u64,
                 fires: count(&|_, _| true),
                 shadowed: count(&|firing, _| !firing.first),
                 fes_alone: count(&|firing, _| firing.verdict_alone.is_fes()),
-                stops_lost_without: count(&|firing, row| row.is_stop() && firing.steps_without >= row.steps_recorded),
-                fes_lost_without: count(&|firing, row| row.verdict.is_fes() && !firing.verdict_without.is_fes()),
-                steps_added_without: known.then(|| {
-                    fired.iter().map(|(firing, row)| firing.steps_without.saturating_sub(row.steps_at_stop)).sum()
-                }),
+                stops_lost_without: count(&|firing, row| row.is_stop() && firing.steps_without >= row.steps_recorded()),
+                fes_lost_without: count(&|firing, row| row.verdict().is_fes() && !firing.verdict_without.is_fes()),
+                steps_added_without: fired.as_ref().map(|fired| fired.iter().map(steps_added).sum()),
             });
         }
     }

@@ -1,8 +1,8 @@
 //! What stops saved, told apart by what it cost: a success stopped early saves nothing.
 
+use super::frame::{Class, Sums};
 use super::ratios::AmountRange;
-use super::{Group, Row};
-use crate::transcript::Outcome;
+use super::{RowView, Rows};
 use crate::verdict::Verdict;
 
 /// What is counted.
@@ -39,40 +39,40 @@ impl Unit {
     }
 
     /// The whole recording; `None` when the recording does not tell.
-    pub fn recorded(self, row: &Row) -> Option<f64> {
+    pub fn recorded(self, row: RowView<'_>) -> Option<f64> {
         match self {
-            Self::Steps => Some(row.steps_recorded as f64),
-            Self::Tokens => row.tokens_recorded.map(|tokens| tokens as f64),
-            Self::CostUsd => row.cost_usd_recorded,
+            Self::Steps => Some(row.steps_recorded() as f64),
+            Self::Tokens => row.tokens_recorded().map(|tokens| tokens as f64),
+            Self::CostUsd => row.cost_usd_recorded(),
         }
     }
 
     /// Up to the stop.
-    pub fn at_stop(self, row: &Row) -> Option<f64> {
+    pub fn at_stop(self, row: RowView<'_>) -> Option<f64> {
         match self {
-            Self::Steps => Some(row.steps_at_stop as f64),
-            Self::Tokens => row.tokens_at_stop.map(|tokens| tokens as f64),
-            Self::CostUsd => row.cost_usd_at_stop,
+            Self::Steps => Some(row.steps_at_stop() as f64),
+            Self::Tokens => row.tokens_at_stop().map(|tokens| tokens as f64),
+            Self::CostUsd => row.cost_usd_at_stop(),
         }
     }
 
     /// Not spent because of the stop, on the recorded path.
-    pub fn saved(self, row: &Row) -> Option<f64> {
+    pub fn saved(self, row: RowView<'_>) -> Option<f64> {
         Some((self.recorded(row)? - self.at_stop(row)?).max(0.0))
     }
 
     /// Spent under the stack: at least, and at most unless nothing limits it.
-    pub(super) fn spent_range(self, row: &Row) -> Option<(f64, Option<f64>)> {
+    pub(super) fn spent_range(self, row: RowView<'_>) -> Option<(f64, Option<f64>)> {
         self.recorded(row)?;
         match self {
-            Self::Steps => Some((row.steps_low as f64, row.steps_high.map(|steps| steps as f64))),
-            Self::Tokens => Some((row.tokens_low? as f64, row.tokens_high.map(|tokens| tokens as f64))),
-            Self::CostUsd => Some((row.cost_usd_low?, row.cost_usd_high)),
+            Self::Steps => Some((row.steps_low() as f64, row.steps_high().map(|steps| steps as f64))),
+            Self::Tokens => Some((row.tokens_low()? as f64, row.tokens_high().map(|tokens| tokens as f64))),
+            Self::CostUsd => Some((row.cost_usd_low()?, row.cost_usd_high())),
         }
     }
 
     /// Recorded less spent under the stack: at least, unless nothing limits it, and at most.
-    pub(super) fn saved_range(self, row: &Row) -> Option<AmountRange> {
+    pub(super) fn saved_range(self, row: RowView<'_>) -> Option<AmountRange> {
         let recorded = self.recorded(row)?;
         let (low, high) = self.spent_range(row)?;
         Some((high.map(|high| recorded - high), recorded - low))
@@ -81,11 +81,11 @@ impl Unit {
 
 /// The unit a corpus is best judged in: dollars when nearly all runs have a cost, tokens when at least half the runs
 /// have them, else steps.
-pub fn unit_of(rows: &[Row]) -> Unit {
-    let share = |has: fn(&Row) -> bool| rows.iter().filter(|row| has(row)).count() as f64 / rows.len() as f64;
-    if share(|row| row.cost_usd_recorded.is_some()) >= COSTS_KNOWN {
+pub fn unit_of(rows: &Rows) -> Unit {
+    let share = |has: fn(RowView<'_>) -> bool| rows.iter().filter(|row| has(*row)).count() as f64 / rows.len() as f64;
+    if share(|row| row.cost_usd_recorded().is_some()) >= COSTS_KNOWN {
         Unit::CostUsd
-    } else if share(|row| row.tokens_recorded.is_some()) >= 0.5 {
+    } else if share(|row| row.tokens_recorded().is_some()) >= 0.5 {
         Unit::Tokens
     } else {
         Unit::Steps
@@ -119,31 +119,23 @@ pub struct Savings {
 }
 
 impl Savings {
-    /// Adds a group up. `None` when no run tells.
-    pub fn of(group: &Group<'_>, unit: Unit) -> Option<Self> {
-        let mut savings = Self::default();
-        for row in &group.rows {
-            let (Some(recorded), Some(at_stop), Some(saved)) = (unit.recorded(row), unit.at_stop(row), unit.saved(row))
-            else {
-                continue;
-            };
-            savings.runs += 1;
-            savings.recorded += recorded;
-            savings.at_stop += at_stop;
-            savings.saved += saved;
-            match row.verdict {
-                Verdict::FalseEarlyStop | Verdict::UnverifiedFalseEarlyStop => {
-                    savings.forfeited += saved;
-                }
-                Verdict::GoodTrim => savings.after_success += saved,
-                Verdict::TrueStop | Verdict::Rescued => savings.on_failures += saved,
-                Verdict::Unlabelled => savings.unlabelled += saved,
-                Verdict::MissedStop | Verdict::LostSuccess | Verdict::CleanPass => {}
-            }
-            if row.outcome == Outcome::Failure {
-                savings.recorded_on_failures += recorded;
-            }
-        }
-        (savings.runs > 0).then_some(savings)
+    /// What `sums` say of `unit`. `None` when no run tells.
+    pub(super) fn of(sums: &Sums, unit: Unit) -> Option<Self> {
+        let name = |what: &str| format!("{}_{what}", unit.name());
+        let told = name("runs");
+        let runs = sums.count(&told);
+        let recorded = |of: &dyn Fn(Class) -> bool| sums.amount(&name("recorded"), of);
+        let saved = |of: fn(Verdict) -> bool| sums.amount(&name("saved"), |class| class.verdict().is_some_and(of));
+        (runs > 0).then(|| Self {
+            runs,
+            recorded: recorded(&|_| true),
+            at_stop: sums.amount(&name("at_stop"), |_| true),
+            saved: saved(|_| true),
+            on_failures: saved(|verdict| matches!(verdict, Verdict::TrueStop | Verdict::Rescued)),
+            after_success: saved(|verdict| verdict == Verdict::GoodTrim),
+            unlabelled: saved(|verdict| verdict == Verdict::Unlabelled),
+            forfeited: saved(Verdict::is_fes),
+            recorded_on_failures: recorded(&|class| class.has("failures")),
+        })
     }
 }

@@ -1,7 +1,6 @@
 //! Where pooling misleads: a suite or model in which a stack kills far more than on average.
 
 use super::estimates::{Estimates, LEVEL};
-use super::group::strata;
 use super::tasks::Tasks;
 use super::{Group, Label};
 use crate::stats::RangeEstimate;
@@ -24,8 +23,8 @@ pub struct WorseStratum {
 /// The stratum of one stack with the highest rate of false early stops among those whose interval lies wholly above the
 /// pooled interval, every unknown at its worst. `None` where there is no such stratum, or only one.
 pub fn worse_stratum(pool: &Group<'_>) -> Option<WorseStratum> {
-    let rate = |group: &Group<'_>| Estimates::of(group, &Tasks::of(&group.rows), LEVEL).fes_rate;
-    let strata = strata(pool);
+    let rate = |group: &Group<'_>| Estimates::of(group, &Tasks::of(group), LEVEL).fes_rate;
+    let strata = pool.strata();
     let pooled = rate(pool);
     let rates = strata.iter().map(|group| (group, rate(group)));
     let most = |range: &RangeEstimate| range.high.value.unwrap_or(0.0);

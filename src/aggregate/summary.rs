@@ -73,14 +73,13 @@ impl Summary {
     }
 
     /// A count by column name; 0 for a name that counted nothing.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a sum of zeros and ones below 2^53")]
     pub fn counted(&self, name: &str) -> u64 {
-        self.sums.get(name).map_or(0, |&sum| sum as u64)
+        self.sums.count(name)
     }
 
-    /// A sum by column name; `None` when no run tells.
-    pub fn sum(&self, name: &str) -> Option<f64> {
-        self.sums.get(name).copied()
+    /// Milliseconds recorded, and gone by the stop, over the runs that tell; `None` when none does.
+    pub fn milliseconds(&self) -> [Option<f64>; 2] {
+        ["ms_recorded", "ms_at_stop"].map(|name| (self.counted(name) > 0).then(|| self.sums.amount(name, |_| true)))
     }
 
     /// What was saved in `unit` as shares with intervals.
@@ -143,41 +142,35 @@ pub struct LostSuccess {
 /// Prices the successes that each group's stack killed; `summaries` are those of `groups`.
 pub fn price_lost_successes(summaries: &mut [Summary], groups: &[Group<'_>], price: LostSuccess) {
     for (summary, group) in summaries.iter_mut().zip(groups) {
-        let a_run = net_benefit(&group.rows, &Tasks::of(&group.rows), price.unit, price.costs, LEVEL);
+        let a_run = net_benefit(group, &Tasks::of(group), price.unit, price.costs, LEVEL);
         summary.net_benefit = Some(NetBenefit { price, a_run });
     }
 }
 
-/// Summarises groups, in their order, with `errors` of the labels where they are known. The error is the data frame
-/// library's and means a defect here.
-pub fn summarise(groups: &[Group<'_>], errors: Option<ErrorRates>) -> Result<Vec<Summary>, polars::error::PolarsError> {
+/// Summarises groups, in their order, with `errors` of the labels where they are known.
+pub fn summarise(groups: &[Group<'_>], errors: Option<ErrorRates>) -> Vec<Summary> {
     summarise_at(groups, errors, LEVEL)
 }
 
 /// As [`summarise`], with intervals at `level`.
-pub fn summarise_at(
-    groups: &[Group<'_>],
-    errors: Option<ErrorRates>,
-    level: f64,
-) -> Result<Vec<Summary>, polars::error::PolarsError> {
-    let sums = sums(groups)?;
+pub fn summarise_at(groups: &[Group<'_>], errors: Option<ErrorRates>, level: f64) -> Vec<Summary> {
     let summarise = |(group, sums): (&Group<'_>, Sums)| {
-        let tasks = Tasks::of(&group.rows);
+        let tasks = Tasks::of(group);
         Summary {
             stack: group.stack.clone(),
             profile: group.profile.clone(),
             suite: group.suite.clone(),
             model: group.model.clone(),
-            runs: group.rows.len() as u64,
+            runs: group.len() as u64,
             tasks: tasks.len() as u64,
             estimates: Estimates::of(group, &tasks, level),
             corrected: errors.map(|errors| corrected_fes_rate(group, errors)),
             outcomes: OutcomeBounds::of(group, &tasks, level),
-            savings: Unit::ALL.map(|unit| (unit, Savings::of(group, unit))),
+            savings: Unit::ALL.map(|unit| (unit, Savings::of(&sums, unit))),
             ratios: Unit::ALL.map(|unit| SavingRatios::of(group, &tasks, unit, level)),
             net_benefit: None,
             sums,
         }
     };
-    Ok(groups.iter().zip(sums).map(summarise).collect())
+    groups.iter().zip(sums(groups)).map(summarise).collect()
 }

@@ -137,8 +137,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         (Some(order), _) => Ordering::Fixed(order),
         (None, None) => Ordering::Unordered { preference: None },
         (None, Some(dev)) => {
-            let results =
-                Results::of(&grid, dev, ResultOptions::default()).map_err(|error| Failure::internal(&error))?;
+            let results = Results::of(&grid, dev, ResultOptions::default());
             Ordering::Unordered { preference: Some(results.by_saving()) }
         }
     };

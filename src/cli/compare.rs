@@ -2,18 +2,22 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::RwLock;
 
 use clap::Args as ClapArgs;
 
 use super::Exit;
+use super::corpus::oddities;
 use super::failure::Failure;
-use super::inputs::{AssumptionArgs, CorpusArgs, LabelErrorArgs, ReadingArgs, StackArgs};
+use super::inputs::{AssumptionArgs, CorpusArgs, LabelErrorArgs, ReadingArgs, StackArgs, unreadable};
 use super::output::{Format, Output};
 use super::sweep::{SplitArgs, SplitPart, parts};
 use super::values::share;
-use crate::aggregate::{Firing, Label, Row};
-use crate::compare::{Comparison, StackInfo};
+use crate::aggregate::{Firings, FiringsBuilder, Label, RowView, Rows, RowsBuilder};
+use crate::compare::{Comparison, Shelf, StackInfo};
 use crate::diagnostic::{Diagnostic, Location, nearest};
+use crate::explain::{Story, Texts};
+use crate::reader::CorpusReport;
 use crate::report::{Appetite, Publication, Saved, read_saved, table};
 
 /// Arguments of `compare`.
@@ -40,9 +44,34 @@ pub(super) struct Args {
     /// Folder for rows, tables and figures; without it only the table is printed.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// How much of the recordings' texts the page `report.html` holds.
+    #[arg(long, value_enum, default_value_t, value_name = "HOW")]
+    embed_text: EmbedText,
     /// How the table is printed.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
+}
+
+/// How much of the recordings' texts a page holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum EmbedText {
+    /// None: a page without a word of the recordings but names and ids.
+    None,
+    /// Those around the stops of runs that matter: killed, rescued, undecided, and a sample.
+    #[default]
+    Evidence,
+    /// All, each cut to 600 characters.
+    All,
+}
+
+impl EmbedText {
+    fn texts(self) -> Texts {
+        match self {
+            Self::None => Texts::None,
+            Self::Evidence => Texts::Evidence,
+            Self::All => Texts::All,
+        }
+    }
 }
 
 /// What a person tolerates, and how much of the table is shown.
@@ -98,23 +127,48 @@ pub(super) struct ReportArgs {
     all: bool,
     /// How the table is printed.
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: ReportShown,
+    /// With `--format pr`: the stack that is shipped; by default the one the others were compared with.
+    #[arg(long, value_name = "STACK")]
+    default: Option<String>,
+    /// With `--format pr`: the stack that is proposed instead; by default the only other one.
+    #[arg(long, value_name = "STACK")]
+    proposed: Option<String>,
+}
+
+/// How saved results are printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum ReportShown {
+    /// Columns for a terminal.
+    #[default]
+    Table,
+    /// One JSON document.
+    Json,
+    /// CSV with a header line.
+    Csv,
+    /// A Markdown table.
+    Md,
+    /// Evidence for a pull request elsewhere: default against proposed, in Markdown, with bounds.
+    Pr,
 }
 
 /// Rows and firings of a corpus under the strategies asked for.
 pub(super) struct Compared {
-    pub(super) rows: Vec<Row>,
-    pub(super) firings: Vec<Firing>,
+    pub(super) rows: Rows,
+    pub(super) firings: Firings,
     pub(super) stacks: Vec<StackInfo>,
-    /// Files, folders, archives and members that could not be read, or not to their end.
-    pub(super) unreadable: u64,
+    /// Runs told step by step; none unless a page is made.
+    pub(super) stories: Vec<Story>,
+    /// What was found while the recordings were read, a line each.
+    pub(super) quality: Vec<String>,
 }
 
-/// Replays the corpus under the stacks.
+/// Replays the corpus under the stacks; with `texts` runs are told for a page.
 pub(super) fn compare(
     corpus: &CorpusArgs,
     stacks: &StackArgs,
     assumptions: &AssumptionArgs,
+    texts: Option<Texts>,
     output: &Output,
 ) -> Result<Compared, Failure> {
     let strategies = stacks.load()?;
@@ -122,21 +176,51 @@ pub(super) fn compare(
         return Err(Failure::nothing("no stack to compare", "name one with `--stacks`"));
     }
     let comparison = Comparison::new(&strategies, assumptions.assumptions());
-    let (mut rows, mut firings) = (Vec::new(), Vec::new());
+    let (mut rows, mut firings) = (RowsBuilder::default(), FiringsBuilder::default());
+    let shelf = RwLock::new(Shelf::new(texts.unwrap_or_default()));
     let report = corpus.process(
         output,
-        |run| comparison.rows_of(&run),
-        |(more_rows, more_firings)| {
+        |run| {
+            let (rows, firings) = comparison.rows_of(&run);
+            let wanted = texts.filter(|_| shelf.read().is_ok_and(|shelf| shelf.wants(&rows)));
+            let story = wanted.map(|texts| comparison.story_of(&run, &rows, texts));
+            (rows, firings, story)
+        },
+        |(more_rows, more_firings, story)| {
+            if let Some((story, mut shelf)) = story.zip(shelf.write().ok()) {
+                shelf.put(&more_rows, story);
+            }
             rows.extend(more_rows);
             firings.extend(more_firings);
         },
     )?;
-    Ok(Compared { rows, firings, stacks: comparison.infos().to_vec(), unreadable: report.unreadable })
+    let (rows, firings) = (rows.finish(), firings.finish());
+    let stories = shelf.into_inner().map(Shelf::into_stories).unwrap_or_default();
+    let stacks = comparison.infos().to_vec();
+    Ok(Compared { rows, firings, stacks, stories, quality: quality(&report) })
+}
+
+/// Findings of the corpus in lines, as many as a person reads.
+fn quality(report: &CorpusReport) -> Vec<String> {
+    const SHOWN: usize = 200;
+    let mut lines: Vec<String> = Vec::new();
+    if report.unreadable > 0 {
+        lines.push(unreadable(report.unreadable));
+    }
+    lines.extend(report.notices.iter().map(|notice| notice.diagnostic.to_string()));
+    lines.extend(oddities(report));
+    let more = report.findings.len().saturating_sub(SHOWN);
+    lines.extend(report.findings.iter().take(SHOWN).map(|finding| finding.diagnostic.to_string()));
+    if more > 0 {
+        lines.push(format!("{more} more: `whenstop corpus PATH` lists them"));
+    }
+    lines
 }
 
 /// `whenstop compare`.
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
-    let compared = compare(&args.corpus, &args.stacks, &args.assumptions, output)?;
+    let texts = args.out.as_ref().map(|_| args.embed_text.texts());
+    let compared = compare(&args.corpus, &args.stacks, &args.assumptions, texts, output)?;
     if let Some(name) = args.baseline.as_deref().filter(|name| !compared.stacks.iter().any(|s| &*s.name == *name)) {
         let help = match nearest(name, compared.stacks.iter().map(|stack| &*stack.name)) {
             Some(near) => format!("did you mean `{near}`?"),
@@ -145,20 +229,20 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         return Err(Failure::usage(Diagnostic::new(Location::default(), format!("no stack `{name}`"), help)));
     }
     let assumptions = args.assumptions.assumptions().names();
-    let Compared { rows, mut firings, stacks, .. } = compared;
+    let Compared { rows, mut firings, stacks, stories, quality } = compared;
     let parts = parts(rows, &args.split)?;
     if args.split.split != SplitPart::None {
-        let reported: BTreeSet<Label> = parts.reported.iter().map(|row| row.run_id.clone()).collect();
-        firings.retain(|firing| reported.contains(&firing.run_id));
+        let reported: BTreeSet<&Label> = parts.reported.iter().map(RowView::run_id).collect();
+        firings = firings.filtered(|firing| reported.contains(&firing.run_id));
     }
     let mut publication = Publication::new(parts.reported, firings, stacks, args.baseline.as_deref(), &assumptions)
         .with_label_errors(args.errors.rates())
         .with_failure_rate(args.failure_rate)
-        .with_appetite(args.appetite.appetite());
+        .with_appetite(args.appetite.appetite())
+        .with_stories(stories, quality);
     if args.split.split != SplitPart::None {
         let choice = args.split.choice(args.appetite.max_fes);
-        publication =
-            publication.with_choice(choice, parts.other.as_deref()).map_err(|error| Failure::internal(&error))?;
+        publication = publication.with_choice(choice, parts.other.as_ref());
     }
     show(&publication, args.format, args.out.as_deref(), output)
 }
@@ -175,8 +259,21 @@ pub(super) fn run_report(args: &ReportArgs, output: &Output) -> Result<Exit, Fai
         all: args.all,
     };
     let publication = Publication::from_rows(rows, firings, manifest).with_appetite(appetite);
+    let format = match args.format {
+        ReportShown::Table => Format::Table,
+        ReportShown::Json => Format::Json,
+        ReportShown::Csv => Format::Csv,
+        ReportShown::Md => Format::Md,
+        ReportShown::Pr => {
+            let summaries = publication.summaries();
+            let (default, proposed) = (args.default.as_deref(), args.proposed.as_deref());
+            let text = publication.evidence(&summaries, default, proposed).map_err(Failure::usage)?;
+            output.bytes(text.as_bytes());
+            return Ok(Exit::Done);
+        }
+    };
     let out = args.out.as_deref().unwrap_or(&args.rows);
-    show(&publication, args.format, Some(out), output)
+    show(&publication, format, Some(out), output)
 }
 
 /// Without a command: the bundled stacks on the bundled recordings.
@@ -185,8 +282,10 @@ pub(super) fn run_example(args: &ExampleArgs, output: &Output) -> Result<Exit, F
     let corpus = CorpusArgs { paths: vec![traces.clone()], reading: ReadingArgs::default() };
     let stacks = StackArgs { stacks: vec![stacks.display().to_string()] };
     output.note(&format!("comparing {} on {}", stacks.stacks[0], traces.display()));
-    let compared = compare(&corpus, &stacks, &AssumptionArgs::default(), output)?;
-    let publication = Publication::new(compared.rows, compared.firings, compared.stacks, None, &[]);
+    let texts = Some(Texts::Evidence);
+    let compared = compare(&corpus, &stacks, &AssumptionArgs::default(), texts, output)?;
+    let publication = Publication::new(compared.rows, compared.firings, compared.stacks, None, &[])
+        .with_stories(compared.stories, compared.quality);
     show(&publication, Format::Table, Some(&args.out), output)
 }
 
@@ -200,7 +299,7 @@ fn bundled(name: &str) -> Result<PathBuf, Failure> {
 }
 
 fn show(publication: &Publication, format: Format, out: Option<&Path>, output: &Output) -> Result<Exit, Failure> {
-    let summaries = publication.summaries().map_err(|error| Failure::internal(&error))?;
+    let summaries = publication.summaries();
     if let Some(out) = out {
         publication.write(&summaries, out, output.csv_style()).map_err(Failure::input)?;
     }

@@ -2,10 +2,12 @@
 
 use super::Exit;
 use super::failure::Failure;
-use super::inputs::{ReadingArgs, has_read, open};
+use super::inputs::{ReadingArgs, has_read, open, process};
 use super::output::{Format, Output};
+use super::rounds;
 use crate::diagnostic::one_line;
-use crate::reader::{CorpusReport, Detail, Oddity, PricingReport, ReadOptions, RunRead};
+use crate::effect::EffectTable;
+use crate::reader::{Corpus, CorpusReport, Detail, FormatCounts, Oddity, PricingReport, ReadOptions, RunRead};
 use crate::report::table::{Cell, Table};
 
 /// Arguments of `corpus`.
@@ -22,6 +24,9 @@ pub(super) struct Args {
     /// List every run: its outcome and where that came from, its end, and what is odd about it.
     #[arg(long)]
     runs: bool,
+    /// List every round instead: what each prompt led to, as CSV.
+    #[arg(long)]
+    rounds: bool,
     /// How the counts are printed.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -32,6 +37,9 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let detail = if args.runs { Detail::Runs } else { Detail::Hygiene };
     let options = ReadOptions { detail, ..args.reading.options()? };
     let corpus = open(&args.paths, options)?;
+    if args.rounds {
+        return list_rounds(args, &corpus, output);
+    }
     let bar = output.progress(corpus.bytes());
     let report = corpus.process(|_| (), |()| bar.set_position(corpus.bytes_read()))?;
     bar.finish_and_clear();
@@ -50,6 +58,16 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     if report.runs() == 0 {
         return Err(Failure::nothing("no recorded run in these files", "`--why` says what each file was taken for"));
     }
+    Ok(Exit::Done)
+}
+
+/// One CSV line a round.
+fn list_rounds(args: &Args, corpus: &Corpus, output: &Output) -> Result<Exit, Failure> {
+    let effects = EffectTable::default();
+    let mut rows = Vec::new();
+    process(corpus, output, |run| rounds::rows(&run, &effects), |more| rows.extend(more))?;
+    let format = if args.format == Format::Table { Format::Csv } else { args.format };
+    output.table(&rounds::table(rows), format)?;
     Ok(Exit::Done)
 }
 
@@ -95,7 +113,7 @@ fn run_table(runs: &[RunRead]) -> Table {
 }
 
 /// What is odd about the runs, a check a line, with the first run it was found in.
-fn oddities(report: &CorpusReport) -> Vec<String> {
+pub(super) fn oddities(report: &CorpusReport) -> Vec<String> {
     let line = |odd: &Oddity| {
         let first = odd.first.first().map(|run| format!(" (first `{run}`)")).unwrap_or_default();
         format!("odd: {} in {} runs{first}: {}", odd.check, odd.runs, odd.advice)
@@ -103,14 +121,28 @@ fn oddities(report: &CorpusReport) -> Vec<String> {
     report.hygiene.iter().map(line).collect()
 }
 
+/// Where the outcomes of a format's runs came from; many files in one line.
+fn sources(format: &FormatCounts) -> Vec<String> {
+    const LISTED: usize = 5;
+    let line = |runs: u64, source: &str| format!("outcome of {runs} {} runs: {source}", format.format);
+    let files = || format.outcome_sources.iter().filter(|(source, _)| source.starts_with("file "));
+    let (n, runs) = (files().count(), files().map(|(_, runs)| runs).sum());
+    if n <= LISTED {
+        return format.outcome_sources.iter().map(|(source, runs)| line(*runs, source)).collect();
+    }
+    let first = files().next().map(|(source, _)| source.trim_start_matches("file ")).unwrap_or_default();
+    let others = format.outcome_sources.iter().filter(|(source, _)| !source.starts_with("file "));
+    let mut lines: Vec<String> = others.map(|(source, runs)| line(*runs, source)).collect();
+    lines.push(line(runs, &format!("{n} files (first {first})")));
+    lines
+}
+
 /// Sources of outcomes, findings, and files left out.
 fn details(report: &CorpusReport, why: bool) -> String {
     let notices: Vec<String> = report.notices.iter().map(|notice| notice.diagnostic.render(notice.severity)).collect();
     let mut told: Vec<String> = Vec::new();
     for format in &report.formats {
-        for (source, runs) in &format.outcome_sources {
-            told.push(format!("outcome of {runs} {} runs: {source}", format.format));
-        }
+        told.extend(sources(format));
         if format.unknown > 0 {
             told.push(format!("outcome of {} {} runs: nobody graded them", format.unknown, format.format));
         }

@@ -9,8 +9,9 @@ use super::failure::Failure;
 use super::output::Output;
 use crate::catalog::{self, Strategies};
 use crate::diagnostic::{Diagnostic, Diagnostics, Location, Severity, nearest};
+use crate::effect::EffectTable;
 use crate::preset;
-use crate::reader::{Corpus, CorpusReport, Detail, PriceTable, ReadOptions, RecordedCosts};
+use crate::reader::{Corpus, CorpusReport, Detail, NamedBy, PriceTable, ReadOptions, RecordedCosts, SubAgents};
 use crate::report::refuse_half_written;
 use crate::stack::{StackFile, Use};
 use crate::stats::cluster_key;
@@ -45,8 +46,9 @@ pub(super) struct ReadingArgs {
     /// Count a graded run as a success from this score on.
     #[arg(long, value_name = "SCORE")]
     pub(super) success_at: Option<f64>,
-    /// Where a format has no fixed place for the outcome: the field that holds it.
-    #[arg(long, value_name = "FIELD")]
+    /// Where the outcome stands: a field (`info.passed`), a part of the path from its end (`path:1` is the folder), or a
+    /// pattern (`runs/{}/*`, `{}` for what is looked for).
+    #[arg(long, value_name = "FIELD|path:N|PATTERN")]
     pub(super) outcome: Option<String>,
     /// Prices (TOML or JSON: for each model `input`, `cached`, `cache_write`, `output`, in dollars for a million
     /// tokens), to compute the cost of runs that record tokens and no cost.
@@ -59,10 +61,19 @@ pub(super) struct ReadingArgs {
     /// Repeatable.
     #[arg(long, value_name = "NAME")]
     pub(super) free_model: Vec<String>,
-    /// Where a recording names no task: `first-message` takes runs with the same first user message for trials of one task,
-    /// any other word is the field of the recording's configuration that names it.
-    #[arg(long, value_name = "FIELD")]
+    /// Where the task stands, as for `--outcome`; `first-message` takes runs with the same first user message for trials of
+    /// one task.
+    #[arg(long, value_name = "FIELD|path:N|PATTERN")]
     pub(super) task: Option<String>,
+    /// Where the model stands, as for `--outcome`.
+    #[arg(long, value_name = "FIELD|path:N|PATTERN", value_parser = named_by)]
+    pub(super) model: Option<NamedBy>,
+    /// Where the run's id stands, as for `--outcome`.
+    #[arg(long = "run", value_name = "FIELD|path:N|PATTERN", value_parser = named_by)]
+    pub(super) run_id: Option<NamedBy>,
+    /// Sub-agents are part of their parent's run (`parent`), runs of their own (`own`), or left out (`drop`).
+    #[arg(long, value_name = "own|parent|drop", default_value = "parent")]
+    pub(super) subagents: SubAgents,
     /// End at the first line, run or file that cannot be read.
     #[arg(long)]
     pub(super) strict: bool,
@@ -77,7 +88,11 @@ impl ReadingArgs {
             labels: self.labels.clone(),
             allow_unmatched_labels: self.allow_unmatched_labels,
             success_at: self.success_at,
-            outcome_key: self.outcome.clone(),
+            outcome_key: place(self.outcome.as_deref(), "--outcome")?.map(|_| self.outcome.clone()).unwrap_or_default(),
+            task: place(self.task.as_deref().filter(|task| *task != "first-message"), "--task")?,
+            model: self.model.clone(),
+            run: self.run_id.clone(),
+            sub_agents: self.subagents,
             prices: self.prices()?.map(Arc::new),
             recorded_costs: if self.override_costs { RecordedCosts::Overridden } else { RecordedCosts::Trusted },
             free_models: self.free_model.clone(),
@@ -90,6 +105,19 @@ impl ReadingArgs {
         let text = read_text(path, "give a file of prices, TOML or JSON").map_err(Failure::usage)?;
         PriceTable::parse(&path.display().to_string(), &text).map(Some).map_err(Failure::usage)
     }
+}
+
+fn named_by(text: &str) -> Result<NamedBy, String> {
+    NamedBy::parse(text)
+}
+
+/// Where something stands, or what is wrong with how that is said.
+fn place(text: Option<&str>, argument: &str) -> Result<Option<NamedBy>, Failure> {
+    let parsed = text.map(NamedBy::parse).transpose();
+    parsed.map_err(|what| {
+        let help = format!("for example `{argument} info.name`, `{argument} path:1`, `{argument} 'runs/{{}}/*'`");
+        Failure::usage(Diagnostic::new(Location::default(), format!("{argument}: {what}"), help))
+    })
 }
 
 impl CorpusArgs {
@@ -234,6 +262,23 @@ pub(super) struct StackArgs {
 }
 
 impl StackArgs {
+    /// What the stack files among `paths` say of effects; earlier files win.
+    pub(super) fn effects_of(paths: &[PathBuf]) -> Result<EffectTable, Failure> {
+        let mut all = EffectTable::default();
+        for path in paths {
+            let name = path.display().to_string();
+            let text = read_text(path, "give a stack file with `[effects]`").map_err(Failure::usage)?;
+            all.extend(&StackFile::parse(&name, &text).map_err(Failure::usage)?.effects);
+        }
+        Ok(all)
+    }
+
+    /// The same of all that are files.
+    pub(super) fn effects(&self) -> Result<EffectTable, Failure> {
+        let files = self.stacks.iter().filter(|named| !named.starts_with("preset:") && !named.starts_with("system:"));
+        Self::effects_of(&files.map(PathBuf::from).collect::<Vec<_>>())
+    }
+
     /// The strategies, in the order named.
     pub(super) fn load(&self) -> Result<Strategies, Failure> {
         let mut all = Strategies::new();
@@ -245,6 +290,10 @@ impl StackArgs {
                 let what = format!("two stacks are named `{}`", strategy.name());
                 return Err(Failure::usage(Diagnostic::new(Location::default(), what, "rename one of them")));
             }
+        }
+        if all.is_empty() {
+            let what = "these files hold no stack";
+            return Err(Failure::usage(Diagnostic::new(Location::default(), what, "begin one with `[[stack]]`")));
         }
         Ok(all)
     }

@@ -89,7 +89,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
 }
 
 fn of_run(run: &Run) -> Unlabelled {
-    let spend = Spend::of(run.events());
+    let spend = Spend::of_run(run);
     Unlabelled {
         run_id: run.header.run_id.clone(),
         task_id: run.header.task_id.clone(),

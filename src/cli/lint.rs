@@ -7,11 +7,13 @@ use std::path::PathBuf;
 use super::Exit;
 use super::compare::{Compared, compare};
 use super::failure::Failure;
+use super::gate::{ReportFormat, lint_report};
 use super::inputs::{AssumptionArgs, CorpusArgs, ReadingArgs, StackArgs, load_stack_file, read_config};
 use super::output::Output;
-use crate::aggregate::{Label, Row, rule_shares};
+use crate::aggregate::{Label, Rows, rule_shares};
 use crate::catalog;
 use crate::diagnostic::{Diagnostic, Location, Severity};
+use crate::review::Finding;
 use crate::stack::{Entry, StackFile};
 
 /// Arguments of `lint`.
@@ -28,6 +30,9 @@ pub(super) struct Args {
     /// Exit with 100 when there is a warning.
     #[arg(long)]
     deny_warnings: bool,
+    /// What is printed.
+    #[arg(long, value_enum, default_value_t)]
+    format: ReportFormat,
 }
 
 /// `whenstop lint`.
@@ -37,8 +42,14 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     if !args.paths.is_empty() {
         let corpus = CorpusArgs { paths: args.paths.clone(), reading: args.reading.clone() };
         let stacks = StackArgs { stacks: vec![args.stacks.display().to_string()] };
-        let compared = compare(&corpus, &stacks, &AssumptionArgs::default(), output)?;
+        let compared = compare(&corpus, &stacks, &AssumptionArgs::default(), None, output)?;
         warnings.extend(corpus_warnings(&compared, &file));
+    }
+    let findings: Vec<Finding> = warnings.iter().map(Finding::of_lint).collect();
+    let exit = if args.deny_warnings && !warnings.is_empty() { Exit::GateFailed } else { Exit::Done };
+    if let Some(report) = lint_report(args.format, &findings)? {
+        output.bytes(report.as_bytes());
+        return Ok(exit);
     }
     for warning in &warnings {
         output.data(&format!("{}\n\n", warning.render(Severity::Warning)));
@@ -47,7 +58,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         1 => "1 warning\n".to_owned(),
         n => format!("{n} warnings\n"),
     });
-    Ok(if args.deny_warnings && !warnings.is_empty() { Exit::GateFailed } else { Exit::Done })
+    Ok(exit)
 }
 
 /// A warning at the clause of that name, or at the stack.
@@ -99,11 +110,11 @@ fn corpus_warnings(compared: &Compared, file: &StackFile) -> Vec<Diagnostic> {
 }
 
 /// Rules that some rows could not evaluate, with their stack and what they need, each with the number of rows.
-fn missing_rules(rows: &[Row]) -> BTreeMap<(Label, String, String), usize> {
+fn missing_rules(rows: &Rows) -> BTreeMap<(Label, String, String), usize> {
     let mut missing = BTreeMap::new();
-    for row in rows {
-        for (rule, need) in row.not_evaluable.split("; ").filter_map(|part| part.rsplit_once(": no ")) {
-            *missing.entry((row.stack.clone(), rule.to_owned(), need.to_owned())).or_default() += 1;
+    for row in rows.iter() {
+        for (rule, need) in row.not_evaluable().split("; ").filter_map(|part| part.rsplit_once(": no ")) {
+            *missing.entry((row.stack().clone(), rule.to_owned(), need.to_owned())).or_default() += 1;
         }
     }
     missing

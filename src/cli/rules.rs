@@ -8,7 +8,7 @@ use super::output::{Format, Output};
 use super::texts;
 use crate::diagnostic::{Diagnostic, Location, nearest};
 use crate::report::table::{Cell, Table};
-use crate::{bailout, preset, signal, system};
+use crate::{bailout, effect, preset, signal, system};
 
 /// Arguments of `rules`.
 #[derive(Debug, clap::Args)]
@@ -26,7 +26,7 @@ pub(super) struct Args {
 enum Command {
     /// List everything a stack file can name.
     List(ListArgs),
-    /// Print the manual of a signal, system, preset or bailout.
+    /// Print the manual of a signal, system, preset or bailout, or the table of `effects`.
     Explain {
         /// Its name, for example `errors.streak` or `mira`.
         name: String,
@@ -75,6 +75,9 @@ fn list() -> Table {
 }
 
 fn explain(name: &str) -> Result<String, Failure> {
+    if name == "effects" {
+        return Ok(effect::manual());
+    }
     if let Some(info) = signal::find(name) {
         let options = if info.options.is_empty() { "none".to_owned() } else { info.options.join(", ") };
         let head = format!(

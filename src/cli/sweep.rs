@@ -10,7 +10,7 @@ use super::failure::Failure;
 use super::inputs::{AssumptionArgs, CorpusArgs, LabelErrorArgs};
 use super::output::{Format, Output};
 use super::values::{percent, share};
-use crate::aggregate::{Row, SEED};
+use crate::aggregate::{Rows, RowsBuilder, SEED};
 use crate::diagnostic::{Diagnostic, Location, nearest};
 use crate::report::figure::{SweepFigure, save};
 use crate::report::{self, table, write_atomically, write_folder, write_rows};
@@ -71,11 +71,11 @@ pub(super) fn swept(
     grid: &Grid,
     assumptions: &AssumptionArgs,
     output: &Output,
-) -> Result<Vec<Row>, Failure> {
+) -> Result<Rows, Failure> {
     let sweep = Sweep::new(grid, assumptions.assumptions());
-    let mut rows = Vec::new();
+    let mut rows = RowsBuilder::default();
     corpus.process(output, |run| sweep.rows_of(&run), |more| rows.extend(more))?;
-    Ok(rows)
+    Ok(rows.finish())
 }
 
 /// No setting is called `name`.
@@ -101,9 +101,9 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let options = ResultOptions { baseline, label_errors: args.errors.rates(), seed: args.seed };
     let rows = swept(&args.corpus, &grid, &args.assumptions, output)?;
     let parts = parts(rows, &args.split)?;
-    let results = |rows: &[Row]| Results::of(&grid, rows, options).map_err(|error| Failure::internal(&error));
-    let reported = results(&parts.reported)?;
-    let chosen_on = parts.other.as_deref().map(results).transpose()?;
+    let results = |rows: &Rows| Results::of(&grid, rows, options);
+    let reported = results(&parts.reported);
+    let chosen_on = parts.other.as_ref().map(results);
     let chosen = chosen_on.as_ref().unwrap_or(&reported).choice(args.max_fes);
     let judged = Judged { label_errors: options.label_errors, reported, chosen_on, chosen };
     let headline = parts.headline();

@@ -1,12 +1,17 @@
 //! The main job: a corpus under several strategies, into rows and firings.
 
+mod shelf;
+
 use std::sync::Arc;
 
 use crate::aggregate::{Firing, Label, Row, RunRows, firings};
 use crate::decision::Strategy;
+use crate::explain::{Story, Texts};
 use crate::replay::replay;
 use crate::transcript::Run;
 use crate::verdict::Assumptions;
+
+pub use shelf::Shelf;
 
 /// A strategy by name, with the rules it consults in order.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,5 +65,11 @@ impl<'s> Comparison<'s> {
             rows.push(row);
         }
         (rows, fired)
+    }
+
+    /// The run step by step, with texts around the stops in `rows`.
+    pub fn story_of(&self, run: &Run, rows: &[Row], texts: Texts) -> Story {
+        let stops = rows.iter().filter_map(|row| row.stop_point).map(|point| point.steps_paid() as usize);
+        Story::of(run, self.strategies, &stops.collect::<Vec<_>>(), texts)
     }
 }

@@ -1,6 +1,7 @@
 //! Files that are whole or not there: written under a temporary name and renamed.
 
-use std::io::{self, BufWriter, Write};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::Path;
 
 use serde::Serialize;
@@ -44,7 +45,7 @@ fn make_readable(_: &Path) -> io::Result<()> {
 }
 
 /// Writes records as CSV, one column a field.
-pub fn write_rows<T: Serialize>(path: &Path, rows: &[T]) -> Result<(), Diagnostic> {
+pub fn write_rows<T: Serialize>(path: &Path, rows: impl IntoIterator<Item = T>) -> Result<(), Diagnostic> {
     write_atomically(path, |out| {
         let mut writer = csv::Writer::from_writer(out);
         for row in rows {
@@ -54,19 +55,23 @@ pub fn write_rows<T: Serialize>(path: &Path, rows: &[T]) -> Result<(), Diagnosti
     })
 }
 
-/// Reads records back from CSV of either style. The first bad line is the error, with its line number.
-pub fn read_rows<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, Diagnostic> {
+/// Reads records back from CSV of either style, one at a time. The first bad line is the error, with its line number.
+pub fn read_rows<T: DeserializeOwned, R: FromIterator<T>>(path: &Path) -> Result<R, Diagnostic> {
     let name = path.display().to_string();
-    let text = std::fs::read(path).map_err(|error| {
+    let unread = |error: io::Error| {
         Diagnostic::new(Location::file(&name), format!("cannot read: {error}"), "give the folder `compare --out` wrote")
-    })?;
-    let style = CsvStyle::of(&text);
+    };
+    let mut text = BufReader::new(File::open(path).map_err(unread)?);
+    let style = CsvStyle::of(text.fill_buf().map_err(unread)?);
     let wrong = |error: csv::Error| {
+        if let csv::ErrorKind::Io(_) = error.kind() {
+            return unread(error.into());
+        }
         let line = error.position().map_or(0, |position| usize::try_from(position.line()).unwrap_or(0));
         let what = format!("not a row of this version: {error}");
         Diagnostic::new(Location::line(&name, line), what, "rows are written by `compare --out`; write them again")
     };
-    let mut reader = csv::Reader::from_reader(&text[..]);
+    let mut reader = csv::Reader::from_reader(text);
     let header = reader.headers().map_err(wrong)?.clone();
     reader
         .records()

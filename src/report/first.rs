@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use super::choice::{Choice, percent};
 use super::table::{digits, join};
-use crate::aggregate::{NetBenefit, Row, Summary, Unit, WorseStratum, by_stack, choose, worse_stratum};
+use crate::aggregate::{NetBenefit, Rows, Summary, Unit, WorseStratum, by_stack, choose, worse_stratum};
 use crate::stats::RangeEstimate;
 use crate::transcript::Outcome;
 
@@ -43,7 +43,7 @@ pub struct FirstTable<'s> {
     unit: Unit,
     appetite: Appetite,
     choice: Option<&'s Choice>,
-    rows: &'s [Row],
+    rows: &'s Rows,
     /// Found when it is first asked for: it takes a pass over the rows of each stack.
     worse: OnceCell<Option<WorseStratum>>,
     /// In the table, in order.
@@ -61,7 +61,7 @@ impl<'s> FirstTable<'s> {
     /// least dangerous first. With `choice` the tasks were split and a stack chosen on the other part.
     pub fn of(
         summaries: &'s [Summary],
-        rows: &'s [Row],
+        rows: &'s Rows,
         unit: Unit,
         appetite: Appetite,
         choice: Option<&'s Choice>,
@@ -347,11 +347,11 @@ fn names(summaries: &[&Summary]) -> String {
     if more > 0 { format!("{} and {more} more", named.join(", ")) } else { join(&named) }
 }
 
-/// What a stack lacks on every run, and what is known of it all the same.
-fn not_judged(summary: &Summary, rows: &[Row]) -> String {
+/// What a stack's rules could not read, on most runs first, in words.
+pub(super) fn lacks(summary: &Summary, rows: &Rows) -> String {
     let mut lacks: BTreeMap<&str, u64> = BTreeMap::new();
-    for row in rows.iter().filter(|row| row.stack == summary.stack) {
-        for part in row.not_evaluable.split("; ").filter(|part| !part.is_empty()) {
+    for row in rows.iter().filter(|row| *row.stack() == summary.stack) {
+        for part in row.not_evaluable().split("; ").filter(|part| !part.is_empty()) {
             *lacks.entry(part).or_default() += 1;
         }
     }
@@ -362,13 +362,18 @@ fn not_judged(summary: &Summary, rows: &[Row]) -> String {
     if more > 0 {
         text.push(format!("{more} more"));
     }
+    text.join("; ")
+}
+
+/// What a stack lacks on every run, and what is known of it all the same.
+fn not_judged(summary: &Summary, rows: &Rows) -> String {
     let bound = summary
         .estimates
         .fes_rate_all
         .bounds()
-        .filter(|_| rows.iter().any(|row| row.stack == summary.stack && row.outcome == Outcome::Success));
+        .filter(|_| rows.iter().any(|row| *row.stack() == summary.stack && row.outcome() == Outcome::Success));
     let known = bound.filter(|bound| bound.width() < 1.0).map_or_else(String::new, |bound| {
         format!("; it kills between {} and {} % of successes", digits(bound.low), digits(bound.high))
     });
-    format!("not judged: `{}` ({}){known}", summary.stack, text.join("; "))
+    format!("not judged: `{}` ({}){known}", summary.stack, lacks(summary, rows))
 }

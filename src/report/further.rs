@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::aggregate::{
-    Group, Row, Unit, by_stack, chosen_elsewhere, oracle_share, saved_at, stopped_by, worst_stratum,
+    Group, Rows, Unit, by_stack, chosen_elsewhere, oracle_share, saved_at, stopped_by, worst_stratum,
 };
 use crate::stats::Estimate;
 
@@ -12,7 +12,7 @@ const MANY: usize = 6;
 
 /// What is said of `rows`. `chosen_apart`: a choice was made on other tasks, so that it carries no luck.
 pub(super) fn notes(
-    rows: &[Row],
+    rows: &Rows,
     unit: Unit,
     max_fes: f64,
     failure_rate: Option<f64>,
@@ -102,13 +102,13 @@ fn of_one(group: &Group<'_>, unit: Unit) -> Vec<String> {
 
 /// Runs that name no task.
 pub(super) fn without_tasks(groups: &[Group<'_>]) -> Option<String> {
-    let rows = &groups.first()?.rows;
-    let without = rows.iter().filter(|row| row.task_id.is_none()).count();
+    let group = groups.first()?;
+    let without = group.rows().filter(|row| row.task_id().is_none()).count();
     (without > 0).then(|| {
         format!(
             "{without} of {} runs name no task and each counts as a task of its own: if some are trials of one task, the \
              intervals are too short; `--task first-message` or `--task FIELD` finds them",
-            rows.len()
+            group.len()
         )
     })
 }

@@ -7,18 +7,21 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::choice::Choice;
-use super::figure::{BoundsFigure, BudgetFigure, FrontierFigure, SpendingFigure, StopsFigure, save};
+use super::evidence::evidence;
+use super::figure::{BoundsFigure, BudgetFigure, FigureError, FrontierFigure, SpendingFigure, StopsFigure, save, svg};
 use super::first::{Appetite, FirstTable};
 use super::further;
+use super::page::Page;
 use super::table::{self, Table};
 use super::{CsvStyle, Lock, markdown, read_rows, write_atomically, write_folder, write_rows};
 use crate::aggregate::{
-    BudgetCurve, Firing, FrontierPoint, Group, Label, LostSuccess, REFERENCE, Row, SEED, Summary, Unit, budget_curves,
-    by_stack, by_stratum, frontier, frontier_spread, frontier_volume, pairs, price_lost_successes, rule_shares,
-    summarise, unit_of,
+    BudgetCurve, Firing, Firings, FrontierPoint, Group, Label, LostSuccess, REFERENCE, Row, Rows, SEED, Summary, Unit,
+    budget_curves, by_stack, by_stratum, frontier, frontier_spread, frontier_volume, pairs, price_lost_successes,
+    rule_shares, summarise, unit_of,
 };
 use crate::compare::StackInfo;
-use crate::diagnostic::{Diagnostic, Location};
+use crate::diagnostic::{Diagnostic, Location, nearest};
+use crate::explain::Story;
 use crate::stats::label_certificate::ErrorRates;
 use crate::stats::labels::{CheckedLabels, LabelErrors};
 use crate::stats::{Interval, Warning};
@@ -92,19 +95,21 @@ struct Tables {
 
 /// A comparison, ready to be shown and written.
 pub struct Publication {
-    rows: Vec<Row>,
-    firings: Vec<Firing>,
+    rows: Rows,
+    firings: Firings,
     manifest: Manifest,
     unit: Unit,
     all: bool,
+    stories: Vec<Story>,
+    quality: Vec<String>,
 }
 
 impl Publication {
     /// From a comparison just made.
     /// `baseline` is the stack the others are compared with; by default the first.
     pub fn new(
-        rows: Vec<Row>,
-        firings: Vec<Firing>,
+        rows: Rows,
+        firings: Firings,
         stacks: Vec<StackInfo>,
         baseline: Option<&str>,
         assumptions: &[&str],
@@ -132,8 +137,8 @@ impl Publication {
     }
 
     /// From saved rows.
-    pub fn from_rows(rows: Vec<Row>, firings: Vec<Firing>, manifest: Manifest) -> Self {
-        Self { unit: unit_of(&rows), rows, firings, manifest, all: false }
+    pub fn from_rows(rows: Rows, firings: Firings, manifest: Manifest) -> Self {
+        Self { unit: unit_of(&rows), rows, firings, manifest, all: false, stories: Vec::new(), quality: Vec::new() }
     }
 
     /// The same for a reader who tolerates so many killed successes, with every stack in the table or not.
@@ -142,6 +147,14 @@ impl Publication {
         self.manifest.max_fes = appetite.max_fes;
         self.manifest.lost_success_costs = appetite.lost_success_costs;
         self.all = appetite.all;
+        self
+    }
+
+    /// The same with runs told step by step, and with what was found while the recordings were read.
+    #[must_use]
+    pub fn with_stories(mut self, stories: Vec<Story>, quality: Vec<String>) -> Self {
+        self.stories = stories;
+        self.quality = quality;
         self
     }
 
@@ -173,14 +186,14 @@ impl Publication {
 
     /// The same as one part of the tasks: `choice` says how they were split, and is made on `dev`, or on these rows where
     /// they are the dev part themselves.
-    pub fn with_choice(mut self, choice: Choice, dev: Option<&[Row]>) -> Result<Self, polars::error::PolarsError> {
-        let own = self.summaries()?;
-        let chosen_on = dev.map(|rows| self.summarised(rows)).transpose()?;
+    pub fn with_choice(mut self, choice: Choice, dev: Option<&Rows>) -> Self {
+        let own = self.summaries();
+        let chosen_on = dev.map(|rows| self.summarised(rows));
         self.manifest.choice = Some(match chosen_on {
             Some(dev) => choice.made(&dev, Some(&own), self.unit),
             None => choice.made(&own, None, self.unit),
         });
-        Ok(self)
+        self
     }
 
     fn label_errors(&self) -> Option<ErrorRates> {
@@ -229,12 +242,12 @@ impl Publication {
     /// What was compared, in one line.
     pub fn headline(&self) -> String {
         let Some(group) = by_stack(&self.rows).into_iter().next() else { return "nothing".to_owned() };
-        let tasks: BTreeSet<_> = group.rows.iter().map(|row| row.cluster()).collect();
-        let graded = |outcome| group.rows.iter().filter(|row| row.outcome == outcome).count();
+        let tasks: BTreeSet<_> = group.rows().map(|row| row.cluster()).collect();
+        let graded = |outcome| group.rows().filter(|row| row.outcome() == outcome).count();
         let part = self.manifest.choice.as_ref().map(|choice| format!("{} part: ", choice.split)).unwrap_or_default();
         let mut text = format!(
             "{part}{} runs of {} tasks: {} successes, {} failures",
-            group.rows.len(),
+            group.len(),
             tasks.len(),
             graded(Outcome::Success),
             graded(Outcome::Failure)
@@ -242,30 +255,29 @@ impl Publication {
         if graded(Outcome::Unknown) > 0 {
             let _ = write!(text, ", {} ungraded", graded(Outcome::Unknown));
         }
-        let with_tokens = group.rows.iter().filter(|row| row.tokens_recorded.is_some()).count();
-        if with_tokens < group.rows.len() {
+        let with_tokens = group.rows().filter(|row| row.tokens_recorded().is_some()).count();
+        if with_tokens < group.len() {
             let _ = write!(text, "; {with_tokens} with token counts");
         }
-        let in_part = group.rows.iter().filter(|row| row.tokens_in_part == 1).count();
+        let in_part = group.rows().filter(|row| row.tokens_in_part() == 1).count();
         if in_part > 0 {
             let _ = write!(text, "; {in_part} with tokens at some steps only, taken as unknown");
         }
         text
     }
 
-    /// One summary a stack, in order: all that is printed. The error is the data frame library's and
-    /// means a defect here.
-    pub fn summaries(&self) -> Result<Vec<Summary>, polars::error::PolarsError> {
+    /// One summary a stack, in order: all that is printed.
+    pub fn summaries(&self) -> Vec<Summary> {
         self.summarised(&self.rows)
     }
 
-    fn summarised(&self, rows: &[Row]) -> Result<Vec<Summary>, polars::error::PolarsError> {
+    fn summarised(&self, rows: &Rows) -> Vec<Summary> {
         let groups = by_stack(rows);
-        let mut summaries = summarise(&groups, self.label_errors())?;
+        let mut summaries = summarise(&groups, self.label_errors());
         if let Some(costs) = self.manifest.lost_success_costs {
             price_lost_successes(&mut summaries, &groups, LostSuccess { unit: Unit::CostUsd, costs });
         }
-        Ok(summaries)
+        summaries
     }
 
     /// The table for the terminal.
@@ -278,8 +290,49 @@ impl Publication {
         }
     }
 
+    /// One stack against another as a block for a pull request ([`evidence`]): the baseline and the only other one, unless
+    /// they are named.
+    pub fn evidence(
+        &self,
+        summaries: &[Summary],
+        default: Option<&str>,
+        proposed: Option<&str>,
+    ) -> Result<String, Diagnostic> {
+        let names: Vec<&str> = summaries.iter().map(|summary| &*summary.stack).collect();
+        let wrong = |what: String, help: String| Diagnostic::new(Location::default(), what, help);
+        let named = |name: &str| {
+            summaries.iter().find(|summary| *summary.stack == *name).ok_or_else(|| {
+                let near = nearest(name, names.iter().copied());
+                let help = near.map_or_else(
+                    || format!("the stacks are {}", names.join(", ")),
+                    |near| format!("did you mean `{near}`?"),
+                );
+                wrong(format!("no stack `{name}` in these results"), help)
+            })
+        };
+        let default = named(default.unwrap_or(&self.manifest.baseline))?;
+        let proposed = match proposed {
+            Some(name) => named(name)?,
+            None => {
+                let mut others = summaries.iter().filter(|summary| summary.stack != default.stack);
+                match (others.next(), others.next()) {
+                    (Some(one), None) => one,
+                    _ => {
+                        let help = format!("name it with `--proposed STACK`: {}", names.join(", "));
+                        return Err(wrong("which stack is proposed?".to_owned(), help));
+                    }
+                }
+            }
+        };
+        if default.stack == proposed.stack {
+            let help = "name another with `--default STACK` or `--proposed STACK`".to_owned();
+            return Err(wrong(format!("`{}` is held against itself", default.stack), help));
+        }
+        Ok(evidence(&self.rows, &self.manifest, (default, proposed), self.unit, &self.headline()))
+    }
+
     /// What only a folder holds: pairs, strata, budget curves …
-    fn tables(&self, summaries: &[Summary]) -> Result<Tables, polars::error::PolarsError> {
+    fn tables(&self, summaries: &[Summary]) -> Tables {
         let groups = by_stack(&self.rows);
         let stacks: Vec<(Label, Vec<Label>)> =
             self.manifest.stacks.iter().map(|stack| (stack.name.clone(), stack.rules.clone())).collect();
@@ -287,16 +340,16 @@ impl Publication {
         FrontierPoint::mark_beaten(&mut points, &groups, self.unit);
         let spread = frontier_spread(&groups, self.unit);
         let curves = groups.first().map(|group| budget_curves(group, self.unit)).unwrap_or_default();
-        Ok(Tables {
+        Tables {
             rules: table::rules(&rule_shares(&stacks, &self.rows, &self.firings)),
-            strata: table::strata(&summarise(&by_stratum(&self.rows), self.label_errors())?),
+            strata: table::strata(&summarise(&by_stratum(&self.rows), self.label_errors())),
             frontier: table::frontier(&points, &spread),
             pairs: table::pairs(&pairs(&groups, &self.manifest.baseline, self.unit)),
             budget: table::budget(&curves),
             volume: frontier_volume(&points).map(|volume| (volume, spread.volume)),
             curves,
             points,
-        })
+        }
     }
 
     /// Writes the folder: all files are replaced, or none ([`write_folder`]).
@@ -305,15 +358,9 @@ impl Publication {
     }
 
     fn write_files(&self, summaries: &[Summary], out: &Path) -> Result<(), Diagnostic> {
-        let tables = self.tables(summaries).map_err(|error| {
-            Diagnostic::new(
-                Location::default(),
-                format!("the tables cannot be made: {error}"),
-                "report this as a defect",
-            )
-        })?;
+        let tables = self.tables(summaries);
         write_rows(&out.join("rows.csv"), &self.rows)?;
-        write_rows(&out.join("firings.csv"), &self.firings)?;
+        write_rows(&out.join("firings.csv"), self.firings.iter())?;
         let named = [
             ("summary", &table::summary(summaries)),
             ("pairs", &tables.pairs),
@@ -326,10 +373,47 @@ impl Publication {
             write_atomically(&out.join(format!("{name}.csv")), |file| table.write_csv(file))?;
         }
         self.write_figures(&tables, summaries, out)?;
+        self.write_page(&tables, summaries, out)?;
         let summary = self.summary_md(&tables, summaries);
         write_atomically(&out.join("summary.md"), |file| file.write_all(summary.as_bytes()))?;
         let manifest = serde_json::to_string_pretty(&self.manifest).unwrap_or_default() + "\n";
         write_atomically(&out.join("manifest.json"), |file| file.write_all(manifest.as_bytes()))
+    }
+
+    fn write_page(&self, tables: &Tables, summaries: &[Summary], out: &Path) -> Result<(), Diagnostic> {
+        let path = out.join("report.html");
+        let failed = |error: &dyn std::fmt::Display| {
+            let at = Location::file(path.display().to_string());
+            Diagnostic::new(at, format!("cannot make the page: {error}"), "report this as a defect")
+        };
+        let page = Page {
+            rows: &self.rows,
+            summaries,
+            points: &tables.points,
+            unit: self.unit,
+            appetite: self.appetite(),
+            manifest: &self.manifest,
+            headline: self.headline(),
+            notes: self.page_notes(summaries),
+            quality: &self.quality,
+            rules: &tables.rules,
+            stories: &self.stories,
+            figures: self.page_figures(tables, summaries).map_err(|error| failed(&error))?,
+        };
+        let html = page.html().map_err(|error| failed(&error))?;
+        write_atomically(&path, |file| file.write_all(html.as_bytes()))
+    }
+
+    /// The figures that a page shows as they are.
+    fn page_figures(&self, tables: &Tables, summaries: &[Summary]) -> Result<Vec<(&'static str, String)>, FigureError> {
+        let groups: Vec<Group<'_>> = by_stack(&self.rows);
+        let subtitle = self.headline();
+        Ok(vec![
+            ("bounds", svg(&BoundsFigure { summaries, groups: &groups, subtitle: subtitle.clone() })?),
+            ("budget", svg(&BudgetFigure { curves: &tables.curves, subtitle: subtitle.clone() })?),
+            ("stop-steps", svg(&StopsFigure { groups: &groups, subtitle: subtitle.clone() })?),
+            ("spending", svg(&SpendingFigure { groups: &groups, unit: self.unit, subtitle })?),
+        ])
     }
 
     fn write_figures(&self, tables: &Tables, summaries: &[Summary], out: &Path) -> Result<(), Diagnostic> {
@@ -396,12 +480,12 @@ fn volume_note((volume, interval): (f64, Option<Interval>)) -> String {
 }
 
 /// What a folder of results says, without what is made of it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Saved {
     /// `rows.csv`.
-    pub rows: Vec<Row>,
+    pub rows: Rows,
     /// `firings.csv`.
-    pub firings: Vec<Firing>,
+    pub firings: Firings,
     /// `manifest.json`.
     pub manifest: Manifest,
 }
@@ -410,8 +494,8 @@ pub struct Saved {
 pub fn read_saved(folder: &Path) -> Result<Saved, Diagnostic> {
     let _lock = Lock::to_read(folder)?;
     Ok(Saved {
-        rows: read_rows(&folder.join("rows.csv"))?,
-        firings: read_rows(&folder.join("firings.csv"))?,
+        rows: read_rows::<Row, Rows>(&folder.join("rows.csv"))?,
+        firings: read_rows::<Firing, Firings>(&folder.join("firings.csv"))?,
         manifest: read_manifest(folder)?,
     })
 }

@@ -4,7 +4,7 @@ mod metric;
 
 use std::fmt::{self, Write as _};
 
-use crate::aggregate::{Row, Summary, by_stack, summarise_at};
+use crate::aggregate::{Rows, Summary, by_stack, summarise_at};
 use crate::diagnostic::{Diagnostic, Location, nearest};
 use crate::report::table::{self, Cell, plain_number};
 use crate::stats::distribution::binomial_cdf;
@@ -59,7 +59,7 @@ impl Sign {
 }
 
 /// What a gate found on one stack.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct GateResult {
     /// The gate, as given.
     pub gate: String,
@@ -153,20 +153,20 @@ impl Gate {
     }
 
     /// Holds the gate against the stacks it is for. Intervals are widened so that all of them hold at once; a number known
-    /// on fewer than `min_known` of the runs fails. The error is the data frame library's and means a defect here.
-    pub fn hold(&self, rows: &[Row], min_known: f64) -> Result<Vec<GateResult>, polars::error::PolarsError> {
+    /// on fewer than `min_known` of the runs fails.
+    pub fn hold(&self, rows: &Rows, min_known: f64) -> Vec<GateResult> {
         let mut groups = by_stack(rows);
         groups.retain(|group| self.stack.as_ref().is_none_or(|stack| **stack == *group.stack));
         let adjusted = if self.metric.is_interval_end() { groups.len().max(1) } else { 1 };
         let level = 1.0 - (1.0 - LEVEL) / adjusted as f64;
-        let summaries = summarise_at(&groups, None, level)?;
+        let summaries = summarise_at(&groups, None, level);
         let table = table::summary(&summaries);
         let judged = groups.iter().zip(&summaries).zip(&table.rows).map(|((group, summary), cells)| {
             let column = |name: &str| cells.get(table.columns.iter().position(|column| column == name)?);
             let known = (self.metric.known_share(group), min_known);
             self.judge(summary, &column, level, known)
         });
-        Ok(judged.collect())
+        judged.collect()
     }
 
     /// `known`: on which share of the runs the number is known, and on which it has to be.

@@ -1,6 +1,7 @@
 //! Standard errors when runs come in clusters (all runs of one task), for a mean and for a ratio of sums.
 
 use super::residual::{Part, Residuals};
+use super::seldom::Carried;
 
 /// What one cluster contributes to a ratio of sums: `sum of numerators / sum of denominators`.
 ///
@@ -90,6 +91,8 @@ pub struct Spread {
     pub kind: Kind,
     /// True if no cluster has more than one run.
     pub one_run_each: bool,
+    /// The part of an amount, where few clusters carry it.
+    pub(super) carried: Option<Carried>,
 }
 
 /// What kind of ratio the runs make.
@@ -183,6 +186,7 @@ pub fn spread(clusters: &[ClusterSums]) -> Option<Spread> {
             Part { residual, left_out, share: cluster.denominator.abs() / sizes }
         })
         .collect();
+    let amounts = || counted().map(|cluster| cluster.numerator / total.denominator);
     Some(Spread {
         ratio,
         n: total.n,
@@ -190,5 +194,6 @@ pub fn spread(clusters: &[ClusterSums]) -> Option<Spread> {
         naive_standard_error: within.sqrt() / scale,
         kind,
         one_run_each,
+        carried: (kind == Kind::Part).then(|| Carried::by_few(amounts(), parts.len() as u64)).flatten(),
     })
 }

@@ -2,11 +2,13 @@
 
 use super::bootstrap::Resamples;
 use super::cluster::{ClusterSums, left_out};
+use super::distribution::normal_quantile;
 use super::estimate::{Method, Requirement, Warning};
 use super::interval::Interval;
 use super::multiplicity::{Contrast, SweepTest};
 use super::paired::exact_sign_flip;
 use super::residual::{Part, Residuals};
+use super::seldom::{Allowance, CarriedDifference};
 
 /// What one task contributes to two ratios of sums.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -30,6 +32,8 @@ pub struct RatioDifference {
     pub is_rate: bool,
     /// The residuals of the tasks that contributed, each with its task left out.
     pub residuals: Residuals,
+    /// The same where few tasks carry one of two amounts; `None` for rates, and where many do.
+    carried: Option<CarriedDifference>,
 }
 
 impl RatioDifference {
@@ -54,6 +58,8 @@ impl RatioDifference {
             Part { residual: a - b, left_out, share: 0.5 * (share_a + share_b).max(0.0) }
         };
         let parts: Vec<Part> = tasks.iter().map(part).collect();
+        let amounts = |task: &PairedSums| (task.a.numerator / total_a.1, task.b.numerator / total_b.1);
+        let amounts: Vec<(f64, f64)> = if is_rate { Vec::new() } else { tasks.iter().map(amounts).collect() };
         let score = |task: &PairedSums| scaled(&task.a, common, total_a.1) - scaled(&task.b, common, total_b.1);
         value.is_finite().then(|| Self {
             value,
@@ -61,11 +67,13 @@ impl RatioDifference {
             clusters,
             is_rate,
             residuals: Residuals::of_parts(&parts, clusters),
+            carried: (!is_rate).then(|| CarriedDifference::by_few(&amounts, clusters)).flatten(),
         })
     }
 
     /// The interval and p-value, which cannot disagree about 0: see [`Residuals::interval`] and [`Residuals::p_value`].
-    /// Where few tasks differ at all, the exact sign-flip test has a say too: unless it rejects, the interval reaches to 0.
+    /// Where few tasks differ at all, the exact sign-flip test has a say too: unless it rejects, the interval reaches to 0. Where few
+    /// tasks carry one of two amounts, both hold what one task more may carry.
     /// No spread: neither, unless nothing differs at all (p = 1). Too few tasks (below 8 for rates, below 20 for
     /// amounts): neither.
     pub fn compare(&self, level: f64) -> Comparison {
@@ -78,10 +86,17 @@ impl RatioDifference {
         };
         let limit = if self.is_rate { 1.0 } else { f64::INFINITY };
         let within = |interval: Interval| Interval { low: interval.low.max(-limit), high: interval.high.min(limit) };
-        let interval = self.residuals.interval(self.value, level).filter(|_| enough).map(reach).map(within);
+        let hold = |interval: Interval| {
+            let beside = self.carried.map(|carried| carried.reach(normal_quantile(0.5 + 0.5 * level), Allowance::Half));
+            beside.map_or(interval, |(low, high)| {
+                interval.hull(Interval { low: self.value - low, high: self.value + high })
+            })
+        };
+        let interval = self.residuals.interval(self.value, level).filter(|_| enough);
+        let interval = interval.map(hold).map(reach).map(within);
         let p = match self.residuals.p_value(self.value) {
             None if self.value == 0.0 => Some(1.0),
-            p => p.map(|p| p.max(exact.unwrap_or(0.0))),
+            p => p.map(|p| p.max(exact.unwrap_or(0.0)).max(self.carried_p(Allowance::Half))),
         };
         Comparison {
             value: Some(self.value),
@@ -96,7 +111,12 @@ impl RatioDifference {
     /// The p-value that a family of tests reads, see [`Residuals::careful_p_value`]; otherwise as in [`Self::compare`].
     pub fn careful_p(&self) -> Option<f64> {
         let careful = self.residuals.careful_p_value(self.value);
-        self.compare(0.95).p.map(|p| p.max(careful.unwrap_or(0.0)))
+        self.compare(0.95).p.map(|p| p.max(careful.unwrap_or(0.0)).max(self.carried_p(Allowance::Full)))
+    }
+
+    /// The p-value where few tasks carry one of two amounts, else 0: it only ever holds another one back.
+    fn carried_p(&self, allowance: Allowance) -> f64 {
+        self.carried.map_or(0.0, |carried| carried.p_value(allowance))
     }
 
     /// This difference as one of a sweep, for [`super::multiplicity::adjust_sweep`].

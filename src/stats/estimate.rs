@@ -6,6 +6,7 @@ use super::cluster::{ClusterSums, Kind, Spread, spread};
 use super::distribution::{normal_quantile, t_quantile};
 use super::interval::{Interval, clopper_pearson, wilson_effective};
 use super::residual::{Part, Residuals};
+use super::seldom::Allowance;
 
 /// Below this many tasks there is no interval: the estimate is printed alone.
 pub const MIN_CLUSTERS_FOR_INTERVAL: u64 = 8;
@@ -226,7 +227,7 @@ impl Estimate {
 /// - a share of runs, several runs per task: Wilson on the effective n, with t quantiles. The design effect is taken as at
 ///   least 1; when every run agrees (0 % or 100 %) it cannot be estimated, and the effective n is the number of
 ///   tasks, the worst case;
-/// - a part of an amount (tokens saved of tokens recorded): t on the logit scale;
+/// - a part of an amount (tokens saved of tokens recorded): t on the logit scale; where few tasks carry it, with room for one more;
 /// - any other ratio: t, corrected for skewness.
 ///
 /// All t quantiles have the [degrees of freedom](super::residual::Residuals::degrees_of_freedom) the tasks' residuals
@@ -308,7 +309,13 @@ fn logit_interval(spread: &Spread, level: f64) -> Option<Interval> {
     let centre = (p / (1.0 - p)).ln();
     let half = spread.residuals.half_width(level)? / (p * (1.0 - p));
     let back = |logit: f64| 1.0 / (1.0 + (-logit).exp());
-    (centre.is_finite() && half.is_finite()).then(|| Interval { low: back(centre - half), high: back(centre + half) })
+    let interval = Interval { low: back(centre - half), high: back(centre + half) };
+    let z = normal_quantile(0.5 + 0.5 * level);
+    let beside = spread.carried.map(|carried| Interval {
+        low: p - carried.below(z).min(p),
+        high: (p + carried.above(z, Allowance::Half)).min(1.0),
+    });
+    (centre.is_finite() && half.is_finite()).then(|| beside.map_or(interval, |beside| interval.hull(beside)))
 }
 
 /// A ratio of positive sums, such as what a success costs, with an interval on the logarithm, where it is symmetric. Each

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::results::by_saving;
-use crate::aggregate::{Group, LEVEL, Row, Unit, by_stack, unit_of, useful_parts};
+use crate::aggregate::{Group, LEVEL, RowView, Rows, Unit, by_stack, unit_of, useful_parts};
 use crate::stats::certificate::{
     Calibration, Certificate, Promise, Rate, Verdict, certify, certify_labelled, certify_unordered,
 };
@@ -94,15 +94,15 @@ impl CorpusCertificate {
     /// A false early stop that nothing verifies counts as one, and so does a success whose recorded path was left
     /// before the end. A run on which some setting cannot be evaluated is left out for all of them: that a rule was
     /// silent without data says nothing about it.
-    pub fn of(rows: &[Row], ordering: &Ordering, promise: Promise, doubt: Option<LabelDoubt>) -> Self {
+    pub fn of(rows: &Rows, ordering: &Ordering, promise: Promise, doubt: Option<LabelDoubt>) -> Self {
         let dark: BTreeSet<(&str, &str)> = rows
             .iter()
-            .filter(|row| !row.not_evaluable.is_empty())
-            .map(|row| (row.cluster().0, &*row.run_id))
+            .filter(|row| !row.not_evaluable().is_empty())
+            .map(|row| (row.cluster().0, &**row.run_id()))
             .collect();
         let mut groups = by_stack(rows);
         for group in &mut groups {
-            group.rows.retain(|row| !dark.contains(&(row.cluster().0, &*row.run_id)));
+            group.retain(|row| !dark.contains(&(row.cluster().0, &**row.run_id())));
         }
         let order: Vec<usize> = match ordering {
             Ordering::Fixed(order) => order.clone(),
@@ -124,17 +124,17 @@ impl CorpusCertificate {
             (None, None) => certify(&calibration, promise),
             (None, Some(preference)) => certify_unordered(&calibration, preference, promise),
         };
-        let one: &[&Row] = ordered.first().map_or(&[], |group| &group.rows);
+        let one: Vec<RowView<'_>> = ordered.first().iter().flat_map(|group| group.rows()).collect();
         Self {
             settings: settings(&ordered, usefuls, &calibration, &certificate, ordering),
             ordering: ordering.name(),
-            fingerprint: fingerprint(one),
+            fingerprint: fingerprint(&one),
             models: one
                 .iter()
-                .filter_map(|row| row.model.as_deref())
+                .filter_map(|row| row.model())
                 .collect::<BTreeSet<_>>()
                 .into_iter()
-                .map(str::to_owned)
+                .map(ToString::to_string)
                 .collect(),
             runs: one.len() as u64,
             successes: calibration.successes.iter().sum(),
@@ -235,7 +235,7 @@ fn settings(
             walking &= tested.passed || !fixed;
             CertifiedSetting {
                 name: group.stack.to_string(),
-                fes: group.rows.iter().filter(|row| is_lost(row)).count() as u64,
+                fes: group.rows().filter(|row| is_lost(*row)).count() as u64,
                 task_rate,
                 risk: tested.risk,
                 pooled: tested.pooled,
@@ -250,22 +250,22 @@ fn settings(
 }
 
 /// A success the setting ends early, or may.
-fn is_lost(row: &Row) -> bool {
-    row.killed_high == 1 && row.outcome == Outcome::Success
+fn is_lost(row: RowView<'_>) -> bool {
+    row.killed_high() == 1 && row.outcome() == Outcome::Success
 }
 
 fn calibration(groups: &[&Group<'_>]) -> Calibration {
-    let mut tasks: BTreeMap<(&str, &str), (u64, u64)> = BTreeMap::new();
-    for row in groups.first().iter().flat_map(|group| &group.rows).filter(|row| row.outcome != Outcome::Unknown) {
-        let (successes, runs) = tasks.entry(row.cluster()).or_default();
-        *successes += u64::from(row.outcome == Outcome::Success);
+    let mut tasks: BTreeMap<usize, (u64, u64)> = BTreeMap::new();
+    for row in groups.first().iter().flat_map(|group| group.rows()).filter(|row| row.outcome() != Outcome::Unknown) {
+        let (successes, runs) = tasks.entry(row.task()).or_default();
+        *successes += u64::from(row.outcome() == Outcome::Success);
         *runs += 1;
     }
     tasks.retain(|_, (successes, _)| *successes > 0);
     let early_stops = groups.iter().map(|group| {
-        let mut lost: BTreeMap<(&str, &str), u64> = tasks.keys().map(|task| (*task, 0)).collect();
-        for row in group.rows.iter().filter(|row| is_lost(row)) {
-            *lost.entry(row.cluster()).or_default() += 1;
+        let mut lost: BTreeMap<usize, u64> = tasks.keys().map(|task| (*task, 0)).collect();
+        for row in group.rows().filter(|row| is_lost(*row)) {
+            *lost.entry(row.task()).or_default() += 1;
         }
         lost.into_values().collect()
     });
@@ -280,10 +280,10 @@ fn calibration(groups: &[&Group<'_>]) -> Calibration {
 /// the label shows that the success was secured.
 fn labelled(groups: &[&Group<'_>]) -> Vec<Vec<LabelledTask>> {
     let of = |group: &&Group<'_>| {
-        let mut tasks: BTreeMap<(&str, &str), LabelledTask> = BTreeMap::new();
-        for row in group.rows.iter().filter(|row| row.outcome != Outcome::Unknown) {
-            let task = tasks.entry(row.cluster()).or_default();
-            match (row.outcome == Outcome::Success, is_lost(row), row.is_stop()) {
+        let mut tasks: BTreeMap<usize, LabelledTask> = BTreeMap::new();
+        for row in group.rows().filter(|row| row.outcome() != Outcome::Unknown) {
+            let task = tasks.entry(row.task()).or_default();
+            match (row.outcome() == Outcome::Success, is_lost(row), row.is_stop()) {
                 (true, true, _) => task.stopped_success += 1,
                 (true, false, _) => task.kept_success += 1,
                 (false, _, true) => task.stopped_failure += 1,
@@ -295,11 +295,11 @@ fn labelled(groups: &[&Group<'_>]) -> Vec<Vec<LabelledTask>> {
     groups.iter().map(of).collect()
 }
 
-fn by_task(group: &Group<'_>, parts: impl Fn(&Row) -> Option<(f64, f64)>) -> Vec<ClusterSums> {
-    let mut tasks: BTreeMap<(&str, &str), ClusterSums> = BTreeMap::new();
-    for row in &group.rows {
+fn by_task(group: &Group<'_>, parts: impl Fn(RowView<'_>) -> Option<(f64, f64)>) -> Vec<ClusterSums> {
+    let mut tasks: BTreeMap<usize, ClusterSums> = BTreeMap::new();
+    for row in group.rows() {
         if let Some((numerator, denominator)) = parts(row) {
-            tasks.entry(row.cluster()).or_default().add(numerator, denominator);
+            tasks.entry(row.task()).or_default().add(numerator, denominator);
         }
     }
     tasks.into_values().collect()
@@ -307,17 +307,17 @@ fn by_task(group: &Group<'_>, parts: impl Fn(&Row) -> Option<(f64, f64)>) -> Vec
 
 /// A hash over the runs in name order: suite, task, run, steps recorded and outcome. `rows` has one row a run. The same
 /// recordings have the same fingerprint, whatever the files they came from.
-pub fn fingerprint(rows: &[&Row]) -> String {
+pub fn fingerprint(rows: &[RowView<'_>]) -> String {
     let mut lines: Vec<String> = rows
         .iter()
         .map(|row| {
             let (suite, task) = row.cluster();
-            let outcome = match row.outcome {
+            let outcome = match row.outcome() {
                 Outcome::Success => "success",
                 Outcome::Failure => "failure",
                 Outcome::Unknown => "unknown",
             };
-            [suite, task, &row.run_id, &row.steps_recorded.to_string(), outcome].join("\u{1f}")
+            [suite, task, row.run_id(), &row.steps_recorded().to_string(), outcome].join("\u{1f}")
         })
         .collect();
     lines.sort_unstable();

@@ -1,6 +1,6 @@
 //! The part of the tasks to choose on and the part to report on.
 
-use crate::aggregate::Row;
+use crate::aggregate::Rows;
 use crate::stats::split::{Part, split_tasks};
 
 /// How tasks are split.
@@ -14,15 +14,10 @@ pub struct Split {
 
 impl Split {
     /// Splits rows into dev and test, by task within each suite, keeping their order.
-    pub fn rows(&self, rows: Vec<Row>) -> (Vec<Row>, Vec<Row>) {
-        let parts = {
-            let tasks: Vec<(&str, &str)> = rows.iter().map(Row::cluster).collect();
-            split_tasks(&tasks, &self.salt, self.dev_share)
-        };
-        let (mut dev, mut test) = (Vec::new(), Vec::new());
-        for (row, part) in rows.into_iter().zip(parts) {
-            if part == Part::Dev { dev.push(row) } else { test.push(row) }
-        }
+    pub fn rows(&self, rows: &Rows) -> (Rows, Rows) {
+        let tasks: Vec<(&str, &str)> = rows.tasks().collect();
+        let parts = split_tasks(&tasks, &self.salt, self.dev_share);
+        let [dev, test] = [Part::Dev, Part::Test].map(|part| rows.filtered(|row| parts.get(row.task()) == Some(&part)));
         (dev, test)
     }
 }

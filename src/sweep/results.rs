@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use super::Grid;
 use crate::aggregate::{
-    Difference, Group, Row, Summary, Unit, by_stack, choose, differences as family, fes_parts, frontier, paired,
-    summarise, unit_of, useful_parts,
+    Difference, Group, RowView, Rows, Summary, Unit, by_stack, choose, differences as family, fes_parts, frontier,
+    paired, summarise, unit_of, useful_parts,
 };
 use crate::stats::bootstrap::REPLICATES;
 use crate::stats::label_certificate::ErrorRates;
-use crate::stats::{Adjustment, PairedSums, RangeEstimate, Resamples, cluster_key};
+use crate::stats::{Adjustment, RangeEstimate, Resamples, cluster_key};
 
 /// What to compute.
 #[derive(Clone, Copy, Debug, Default)]
@@ -55,16 +55,15 @@ pub struct Results {
 }
 
 impl Results {
-    /// Computes them from the rows of a sweep over `grid`. The error is the data frame library's and means a defect
-    /// here.
-    pub fn of(grid: &Grid, rows: &[Row], options: ResultOptions) -> Result<Self, polars::error::PolarsError> {
+    /// Computes them from the rows of a sweep over `grid`.
+    pub fn of(grid: &Grid, rows: &Rows, options: ResultOptions) -> Self {
         let unit = unit_of(rows);
         let all = by_stack(rows);
-        let summaries = summarise(&all, options.label_errors)?;
+        let summaries = summarise(&all, options.label_errors);
         let points = frontier(&summaries, unit);
         let resamples = Resamples::new(&task_keys(&all), REPLICATES, options.seed);
         let against =
-            |parts: &dyn Fn(&Row) -> Option<(f64, f64)>| differences(&all, options.baseline, parts, &resamples);
+            |parts: &dyn Fn(RowView<'_>) -> Option<(f64, f64)>| differences(&all, options.baseline, parts, &resamples);
         let fes_differences = against(&fes_parts);
         let useful_differences = against(&|row| useful_parts(row, unit));
         let numbered = grid.settings.iter().zip(summaries).zip(points).enumerate();
@@ -79,7 +78,7 @@ impl Results {
             on_frontier: point.on_frontier,
         });
         let settings = settings.collect();
-        Ok(Self { unit, baseline: options.baseline, settings })
+        Self { unit, baseline: options.baseline, settings }
     }
 
     /// The baseline's name.
@@ -122,7 +121,7 @@ pub(super) fn by_saving(saved: impl Iterator<Item = Option<f64>>) -> Vec<usize> 
 
 /// Hashes of the tasks, in name order.
 fn task_keys(groups: &[Group<'_>]) -> Vec<u64> {
-    let tasks: BTreeSet<(&str, &str)> = groups.iter().flat_map(|group| &group.rows).map(|row| row.cluster()).collect();
+    let tasks: BTreeSet<(&str, &str)> = groups.iter().flat_map(Group::rows).map(RowView::cluster).collect();
     tasks.iter().map(|(suite, task)| cluster_key(&format!("{suite}\u{1f}{task}"))).collect()
 }
 
@@ -130,15 +129,15 @@ fn task_keys(groups: &[Group<'_>]) -> Vec<u64> {
 fn differences(
     groups: &[Group<'_>],
     baseline: Option<usize>,
-    parts: &dyn Fn(&Row) -> Option<(f64, f64)>,
+    parts: &dyn Fn(RowView<'_>) -> Option<(f64, f64)>,
     resamples: &Resamples,
 ) -> Vec<Option<Difference>> {
     let mut all: Vec<Option<Difference>> = vec![None; groups.len()];
     let Some((at_baseline, base)) = baseline.and_then(|at| Some((at, groups.get(at)?))) else { return all };
     let others: Vec<usize> = (0..groups.len()).filter(|at| *at != at_baseline).collect();
-    let sums: Vec<Vec<PairedSums>> = others.iter().map(|at| paired(&groups[*at], base, parts)).collect();
-    for (at, difference) in others.into_iter().zip(family(&sums, resamples)) {
-        all[at] = Some(difference);
+    let sums = others.iter().map(|at| paired(&groups[*at], base, parts));
+    for (at, difference) in others.iter().zip(family(sums, resamples)) {
+        all[*at] = Some(difference);
     }
     all
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use whenstop::aggregate::{Firing, Row};
+use whenstop::aggregate::{Firing, Firings, Row, RowView, Rows};
 use whenstop::catalog::{self, Strategies};
 use whenstop::compare::Comparison;
 use whenstop::reader::{Corpus, CorpusReport, ReadOptions, trace, trace_schema};
@@ -46,7 +46,9 @@ fn compared(runs: &[Run]) -> (Publication, Vec<Row>) {
         rows.extend(more_rows);
         firings.extend(more_firings);
     }
-    (Publication::new(rows.clone(), firings, comparison.infos().to_vec(), None, &[]), rows)
+    let columns: Rows = rows.iter().cloned().collect();
+    let firings = firings.into_iter().collect();
+    (Publication::new(columns, firings, comparison.infos().to_vec(), None, &[]), rows)
 }
 
 /// The behaviour a synthetic run plays.
@@ -185,16 +187,35 @@ fn each_hand_written_run_has_the_verdict_its_file_is_named_for() {
 }
 
 #[test]
+fn rows_and_firings_come_back_from_their_columns() {
+    let (runs, _) = read("traces");
+    let strategies = example();
+    let comparison = Comparison::new(&strategies, Assumptions::default());
+    let (rows, firings): (Vec<Vec<Row>>, Vec<Vec<Firing>>) = runs.iter().map(|run| comparison.rows_of(run)).unzip();
+    let (rows, firings) = (rows.concat(), firings.concat());
+    let columns: Rows = rows.iter().cloned().collect();
+    assert_eq!(columns.iter().map(RowView::to_row).collect::<Vec<_>>(), rows);
+    // In another order runs are met again and again.
+    let mut shuffled = rows;
+    shuffled.sort_by(|a, b| (&a.stack, &a.rule, &a.run_id).cmp(&(&b.stack, &b.rule, &b.run_id)));
+    let columns: Rows = shuffled.iter().cloned().collect();
+    assert_eq!(columns.iter().map(RowView::to_row).collect::<Vec<_>>(), shuffled);
+    let columns: Firings = firings.iter().cloned().collect();
+    assert_eq!(columns.iter().collect::<Vec<_>>(), firings);
+    assert!(shuffled.len() > 3000 && firings.len() > 500, "{} rows, {} firings", shuffled.len(), firings.len());
+}
+
+#[test]
 fn stop_points_of_the_example_on_the_hand_written_runs() {
     let (runs, _) = read("traces/verdicts");
-    insta::assert_snapshot!(Snapshot::of(&compared(&runs).1).to_text());
+    insta::assert_snapshot!(Snapshot::of(&compared(&runs).1.into_iter().collect()).to_text());
 }
 
 #[test]
 fn overview_of_the_example_on_all_bundled_runs() {
     let (runs, _) = read("traces");
     let (publication, _) = compared(&runs);
-    let overview = publication.overview(&publication.summaries().unwrap()).to_markdown();
+    let overview = publication.overview(&publication.summaries()).to_markdown();
     insta::assert_snapshot!(format!("{}\n\n{overview}", publication.headline()));
 }
 

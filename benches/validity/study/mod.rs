@@ -4,6 +4,7 @@ pub(crate) mod bounds;
 pub(crate) mod certificates;
 pub(crate) mod intervals;
 pub(crate) mod random;
+pub(crate) mod seldom;
 pub(crate) mod summary;
 pub(crate) mod sweeps;
 pub(crate) mod tests;

@@ -90,6 +90,7 @@ use whenstop_json_text as json_text;
 pub mod bailout;
 pub mod decision;
 pub mod diagnostic;
+pub mod effect;
 pub mod judge;
 pub mod replay;
 pub mod rule;

@@ -55,6 +55,19 @@ pub fn array<'t>(text: &'t str, mut each: impl FnMut(&'t str)) -> bool {
     elements.is_some() && cursor.is_at_end()
 }
 
+/// Calls `each` with every member of the object that `text` is: the key between its quotes, and the value. False when it is
+/// none, or one that only the parser can tell (keys with escapes).
+pub fn members<'t>(text: &'t str, mut each: impl FnMut(&'t str, &'t str)) -> bool {
+    let mut cursor = Cursor::new(text);
+    cursor.space();
+    let members = cursor.items(*b"{}", |cursor| {
+        let key = cursor.key().filter(|key| !key.escaped)?;
+        each(text.get(key.from..key.to)?, <&str>::pass(cursor, DEPTH - 1)?);
+        Some(())
+    });
+    members.is_some() && cursor.is_at_end()
+}
+
 /// Where the first byte at or after `at` is that cannot stand in a string by itself: a quote, a backslash, a control
 /// character. Not behind `end`, where it may be any byte.
 #[inline]

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::aggregate::Row;
+use crate::aggregate::{RowView, Rows};
 use crate::cli::failure::Failure;
 use crate::cli::inputs::read_text;
 use crate::cli::values::share_inside;
@@ -122,26 +122,26 @@ impl SplitArgs {
 /// Rows by part.
 pub(in crate::cli) struct Parts {
     /// The rows reported.
-    pub(in crate::cli) reported: Vec<Row>,
+    pub(in crate::cli) reported: Rows,
     /// The rows chosen on, when they are others.
-    pub(in crate::cli) other: Option<Vec<Row>>,
+    pub(in crate::cli) other: Option<Rows>,
     /// Which part is reported.
     pub(in crate::cli) part: SplitPart,
 }
 
 /// Splits rows as asked.
-pub(in crate::cli) fn parts(rows: Vec<Row>, args: &SplitArgs) -> Result<Parts, Failure> {
+pub(in crate::cli) fn parts(rows: Rows, args: &SplitArgs) -> Result<Parts, Failure> {
     let split = Split { salt: args.split_salt.clone(), dev_share: args.dev_share };
     let part = args.split;
     let (reported, other) = match part {
         SplitPart::None => (rows, None),
-        SplitPart::Dev => (split.rows(rows).0, None),
+        SplitPart::Dev => (split.rows(&rows).0, None),
         SplitPart::Test => {
-            let (dev, test) = split.rows(rows);
+            let (dev, test) = split.rows(&rows);
             (test, Some(dev))
         }
     };
-    if reported.is_empty() || other.as_ref().is_some_and(Vec::is_empty) {
+    if reported.is_empty() || other.as_ref().is_some_and(Rows::is_empty) {
         let help = "give more recordings, another `--dev-share`, or no `--split`";
         return Err(Failure::nothing("a part of the split has no task", help));
     }
@@ -151,11 +151,11 @@ pub(in crate::cli) fn parts(rows: Vec<Row>, args: &SplitArgs) -> Result<Parts, F
 impl Parts {
     /// What is reported, in one line.
     pub(in crate::cli) fn headline(&self) -> String {
-        let counted = |rows: &[Row]| {
-            let first = rows.first().map(|row| row.stack.clone());
-            let one: Vec<&Row> = rows.iter().filter(|row| Some(&row.stack) == first.as_ref()).collect();
+        let counted = |rows: &Rows| {
+            let first = rows.get(0).map(RowView::stack);
+            let one: Vec<RowView<'_>> = rows.iter().filter(|row| Some(row.stack()) == first).collect();
             let tasks: std::collections::BTreeSet<_> = one.iter().map(|row| row.cluster()).collect();
-            let graded = |outcome| one.iter().filter(|row| row.outcome == outcome).count();
+            let graded = |outcome| one.iter().filter(|row| row.outcome() == outcome).count();
             let unknown = match graded(Outcome::Unknown) {
                 0 => String::new(),
                 n => format!(", {n} without an outcome"),

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{Args, Judged, Parts};
-use crate::aggregate::{LEVEL, Row};
+use crate::aggregate::{LEVEL, RowView};
 use crate::stats::bootstrap::REPLICATES;
 use crate::stats::label_certificate::ErrorRates;
 use crate::sweep::{Axis, Grid, fingerprint};
@@ -49,7 +49,7 @@ impl Manifest {
         let errors = judged.label_errors.and_then(ErrorRates::errors);
         let axis = |axis: &Axis| ManifestAxis { signal: axis.name(), limits: axis.limits().to_vec() };
         let first = grid.settings.first().map(crate::sweep::Setting::name);
-        let one: Vec<&Row> = parts.reported.iter().filter(|row| Some(&*row.stack) == first).collect();
+        let one: Vec<RowView<'_>> = parts.reported.iter().filter(|row| Some(&**row.stack()) == first).collect();
         Self {
             whenstop: env!("CARGO_PKG_VERSION"),
             command: "sweep",

@@ -8,7 +8,7 @@ use super::pen::{Head, Look, MARGIN, Pen, WIDTH};
 use super::scale::{Quantity, Scale, ticks};
 use super::stops::named;
 use super::style::{self, BLUE, FAINT, GREY, RED, SMALL};
-use crate::aggregate::{Group, Row, Summary};
+use crate::aggregate::{Group, RowView, Summary};
 
 /// Bounds on success of a comparison.
 pub struct BoundsFigure<'a> {
@@ -198,19 +198,19 @@ fn draw_line<B: DrawingBackend>(pen: &Pen<'_, B>, scale: &Scale, line: &Line<'_>
 /// Runs whose outcome under the stack is open, by cause.
 fn causes(group: &Group<'_>) -> [u64; CAUSE.len()] {
     let mut causes = [0; CAUSE.len()];
-    for cause in group.rows.iter().filter_map(|row| cause(row)) {
+    for cause in group.rows().filter_map(|row| cause(row)) {
         causes[cause] += 1;
     }
     causes
 }
 
 /// Why the outcome is open, or whether it was stopped at all; `None` where all is known.
-fn cause(row: &Row) -> Option<usize> {
-    match row.unknown {
+fn cause(row: RowView<'_>) -> Option<usize> {
+    match row.unknown() {
         doubts if doubts.unread => Some(0),
         doubts if doubts.diverged => Some(1),
         doubts if doubts.unlabelled => Some(2),
-        _ if row.outcome_low == row.outcome_high => None,
+        _ if row.outcome_low() == row.outcome_high() => None,
         _ => Some(if row.is_stop() { 3 } else { 4 }),
     }
 }

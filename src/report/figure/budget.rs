@@ -184,7 +184,7 @@ fn corners(values: impl Iterator<Item = (f64, f64)>, right: f64) -> Vec<(f64, f6
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::aggregate::{Label, budget_curves};
+    use crate::aggregate::{Group, Rows, budget_curves};
 
     #[test]
     fn without_curves_there_is_a_sentence() {
@@ -194,14 +194,8 @@ mod tests {
 
     #[test]
     fn of_many_groups_the_largest_are_drawn_in_their_order() {
-        let empty = crate::aggregate::Group {
-            stack: Label::from(""),
-            profile: Label::from(""),
-            suite: None,
-            model: None,
-            rows: Vec::new(),
-        };
-        assert!(budget_curves(&empty, Unit::Steps).is_empty());
+        let none = Rows::default();
+        assert!(budget_curves(&Group::empty(&none), Unit::Steps).is_empty());
         let curve = |runs: u64| BudgetCurve {
             suite: Some(format!("suite-{runs}").as_str().into()),
             model: None,

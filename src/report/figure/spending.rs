@@ -7,7 +7,7 @@ use super::pen::{Head, Look, MARGIN, Pen, WIDTH};
 use super::scale::{Quantity, Scale, ticks};
 use super::stops::named;
 use super::style::{self, AMBER, BLUE, FAINT, GREEN, GREY, INK, LABEL, MAUVE, RED, ROSE, SKY, SMALL, STONE, TEAL};
-use crate::aggregate::{Group, Row, Unit};
+use crate::aggregate::{Group, RowView, Unit};
 use crate::transcript::Outcome;
 use crate::verdict::Verdict;
 
@@ -57,14 +57,15 @@ struct Bars {
 impl Bars {
     fn of(groups: &[Group<'_>], unit: Unit) -> Self {
         let (mut idle, mut unread) = (Vec::new(), Vec::new());
-        let first = groups.first().map(|group| &*group.rows).unwrap_or_default();
-        let told = first.iter().filter(|row| unit.recorded(row).is_some()).count();
+        let first = groups.first();
+        let rows = first.iter().flat_map(|group| group.rows());
+        let told = rows.filter(|row| unit.recorded(*row).is_some()).count();
         let recorded = groups.first().map(|group| parts(group, unit, true));
         let mut bars = Vec::new();
         bars.extend(recorded.filter(|_| told > 0).map(|parts| ("as recorded".to_owned(), parts)));
         for group in groups.iter().filter(|_| told > 0) {
             let parts = parts(group, unit, false);
-            if group.rows.iter().all(|row| row.unknown.unread) {
+            if group.rows().all(|row| row.unknown().unread) {
                 unread.push(group.stack.to_string());
             } else if Some(parts) == recorded {
                 idle.push(group.stack.to_string());
@@ -72,7 +73,7 @@ impl Bars {
                 bars.push((group.stack.to_string(), parts));
             }
         }
-        Self { all: bars, idle, unread, told, runs: first.len() }
+        Self { all: bars, idle, unread, told, runs: first.map_or(0, Group::len) }
     }
 
     fn head(&self, unit: Unit, subtitle: &str) -> Head {
@@ -178,7 +179,7 @@ fn draw_bar<B: DrawingBackend>(
 /// no part.
 fn parts(group: &Group<'_>, unit: Unit, as_recorded: bool) -> [f64; PARTS] {
     let mut parts = [0.0; PARTS];
-    for row in &group.rows {
+    for row in group.rows() {
         let Some(recorded) = unit.recorded(row) else { continue };
         let known = if as_recorded { Some((recorded, recorded)) } else { spent(row, unit) };
         let Some((spent, most)) = known else {
@@ -188,7 +189,7 @@ fn parts(group: &Group<'_>, unit: Unit, as_recorded: bool) -> [f64; PARTS] {
         parts[5] += most - spent;
         let saved = (recorded - most).max(0.0);
         let after = after_success(row, unit).min(recorded);
-        let (spent_on, saved_on) = match (row.outcome, row.verdict) {
+        let (spent_on, saved_on) = match (row.outcome(), row.verdict()) {
             (Outcome::Unknown, _) => (4, 9),
             (_, verdict) if verdict.is_fes() && !as_recorded => (3, 6),
             (Outcome::Success, _) => {
@@ -208,21 +209,22 @@ fn parts(group: &Group<'_>, unit: Unit, as_recorded: bool) -> [f64; PARTS] {
 
 /// Spent under the stack at least and at most, with what a forced answer costs; `None` where it is not known on whom, or
 /// nothing limits it.
-fn spent(row: &Row, unit: Unit) -> Option<(f64, f64)> {
+fn spent(row: RowView<'_>, unit: Unit) -> Option<(f64, f64)> {
     let (low, high) = match unit {
-        Unit::Steps => (row.steps_low as f64, row.steps_high? as f64),
-        Unit::Tokens => (row.tokens_low? as f64, row.tokens_high? as f64),
-        Unit::CostUsd => (row.cost_usd_low?, row.cost_usd_high?),
+        Unit::Steps => (row.steps_low() as f64, row.steps_high()? as f64),
+        Unit::Tokens => (row.tokens_low()? as f64, row.tokens_high()? as f64),
+        Unit::CostUsd => (row.cost_usd_low()?, row.cost_usd_high()?),
     };
-    let is_known = !row.unknown.unread && (row.outcome != Outcome::Success || row.killed_low == row.killed_high);
+    let is_known =
+        !row.unknown().unread && (row.outcome() != Outcome::Success || row.killed_low() == row.killed_high());
     is_known.then(|| (low, high.max(low)))
 }
 
 /// Spent after the success was secured, where that is known.
-fn after_success(row: &Row, unit: Unit) -> f64 {
+fn after_success(row: RowView<'_>, unit: Unit) -> f64 {
     match unit {
-        Unit::Steps => row.steps_after_secured.map_or(0.0, |steps| steps as f64),
-        Unit::Tokens => row.tokens_after_secured.map_or(0.0, |tokens| tokens as f64),
+        Unit::Steps => row.steps_after_secured().map_or(0.0, |steps| steps as f64),
+        Unit::Tokens => row.tokens_after_secured().map_or(0.0, |tokens| tokens as f64),
         Unit::CostUsd => 0.0,
     }
 }

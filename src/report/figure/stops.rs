@@ -5,7 +5,7 @@ use plotters::prelude::*;
 use super::canvas::{Drawing, FigureError, Picture};
 use super::pen::{At, Head, Look, MARGIN, Pen, WIDTH};
 use super::style::{self, GREEN, GREY, LABEL, MAUVE, RED, SMALL, STONE, TEAL};
-use crate::aggregate::{Group, Row};
+use crate::aggregate::{Group, RowView};
 use crate::report::table::join;
 use crate::verdict::Verdict;
 
@@ -54,17 +54,17 @@ struct Strips<'a> {
 impl<'a> Strips<'a> {
     fn of(groups: &'a [Group<'a>]) -> Self {
         let (stopping, others): (Vec<&Group<'_>>, Vec<&Group<'_>>) =
-            groups.iter().partition(|group| group.rows.iter().any(|row| row.is_stop()));
+            groups.iter().partition(|group| group.rows().any(|row| row.is_stop()));
         let named = |kind: &dyn Fn(&Group<'_>) -> bool| -> Vec<String> {
             others.iter().filter(|group| kind(group)).map(|group| group.stack.to_string()).collect()
         };
-        let is_unread = |group: &Group<'_>| group.rows.iter().all(|row| row.unknown.unread);
-        let is_open = |group: &Group<'_>| group.rows.iter().any(|row| row.unknown.unread || row.unknown.diverged);
+        let is_unread = |group: &Group<'_>| group.rows().all(|row| row.unknown().unread);
+        let is_open = |group: &Group<'_>| group.rows().any(|row| row.unknown().unread || row.unknown().diverged);
         let quiet = named(&|group| !is_open(group));
         let open = named(&|group| is_open(group) && !is_unread(group));
         let unread = named(&is_unread);
-        let stops = stopping.iter().flat_map(|group| &group.rows).filter(|row| row.is_stop());
-        let longest = stops.map(|row| row.steps_at_stop).max().unwrap_or(0);
+        let stops = stopping.iter().flat_map(|group| group.rows()).filter(|row| row.is_stop());
+        let longest = stops.map(|row| row.steps_at_stop()).max().unwrap_or(0);
         let width = bin_width(longest);
         let count = usize::try_from(longest / width).unwrap_or(0) + 1;
         let strips: Vec<_> = stopping.into_iter().map(|group| (group, bins(group, width, count))).collect();
@@ -176,8 +176,8 @@ fn bin_width(longest: u64) -> u64 {
 
 fn bins(group: &Group<'_>, width: u64, count: usize) -> Bins {
     let mut bins = vec![[0; KINDS.len()]; count];
-    for row in group.rows.iter().filter(|row| row.is_stop()) {
-        let bin = usize::try_from(row.steps_at_stop / width).unwrap_or(usize::MAX);
+    for row in group.rows().filter(|row| row.is_stop()) {
+        let bin = usize::try_from(row.steps_at_stop() / width).unwrap_or(usize::MAX);
         if let Some(kinds) = bins.get_mut(bin) {
             kinds[kind(row)] += 1;
         }
@@ -186,13 +186,13 @@ fn bins(group: &Group<'_>, width: u64, count: usize) -> Bins {
 }
 
 /// Which of the kinds a stop is: one that is certain, or why it is not.
-fn kind(row: &Row) -> usize {
-    match row.verdict {
-        _ if row.unknown.unread => 4,
-        _ if row.unknown.unlabelled => 3,
-        _ if row.killed_low == 1 => 0,
-        _ if row.true_stop_low == 1 => 1,
-        Verdict::GoodTrim | Verdict::Rescued if !row.unknown.diverged => 2,
+fn kind(row: RowView<'_>) -> usize {
+    match row.verdict() {
+        _ if row.unknown().unread => 4,
+        _ if row.unknown().unlabelled => 3,
+        _ if row.killed_low() == 1 => 0,
+        _ if row.true_stop_low() == 1 => 1,
+        Verdict::GoodTrim | Verdict::Rescued if !row.unknown().diverged => 2,
         _ => 4,
     }
 }
@@ -225,7 +225,7 @@ fn draw_strip<B: DrawingBackend>(
     let tallest = strips.bar_height();
     let name = style::fitted(&group.stack, LABEL, LEFT - 12 - MARGIN);
     pen.text(&name, (LEFT - 12, base - 24), Look::LABEL.ending())?;
-    let count = count(bins, group.rows.len());
+    let count = count(bins, group.len());
     pen.text(&count, (LEFT - 12, base - 7), Look::SMALL.colour(GREY).ending())?;
     for (bin, kinds) in bins.iter().enumerate() {
         let mut below = 0;

@@ -1,7 +1,7 @@
 //! `summary.csv`: one line a stack with every count, rate and sum.
 
 use super::{Cell, Line, Table};
-use crate::aggregate::{Group, NetBenefit, SavingRatios, Savings, Summary, summarise};
+use crate::aggregate::{Group, NetBenefit, Rows, SavingRatios, Savings, Summary, summarise};
 use crate::verdict::Verdict;
 
 /// Counts beside those of the verdicts. `judged` runs are graded and all of the stack's rules could be read on them;
@@ -27,9 +27,8 @@ pub fn summary(summaries: &[Summary]) -> Table {
 
 /// The columns of the summary, in order.
 pub fn summary_columns() -> Vec<String> {
-    let none = Group { stack: "".into(), profile: "".into(), suite: None, model: None, rows: Vec::new() };
     // An empty group has every column, and nothing in it.
-    summarise(&[none], None).map(|summaries| summary(&summaries).columns).unwrap_or_default()
+    summary(&summarise(&[Group::empty(&Rows::default())], None)).columns
 }
 
 /// The line of one summary, after what `line` already holds.
@@ -59,8 +58,9 @@ pub(super) fn line(summary: &Summary, mut line: Line) -> Line {
         line.push("lost_success_costs", Cell::Number(price.costs));
         line.push_range(&format!("{}_net_benefit", price.unit.name()), "judged runs", a_run);
     }
-    line.push("ms_recorded", Cell::number(summary.sum("ms_recorded")));
-    line.push("ms_at_stop", Cell::number(summary.sum("ms_at_stop")));
+    let [ms_recorded, ms_at_stop] = summary.milliseconds();
+    line.push("ms_recorded", Cell::number(ms_recorded));
+    line.push("ms_at_stop", Cell::number(ms_at_stop));
     line
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::aggregate::{Group, Row, Summary};
+use crate::aggregate::{Group, RowView, Summary};
 
 /// A column of the summary.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -125,22 +125,22 @@ impl Metric {
 
     /// The share of the runs of `group` on which it is known.
     pub(super) fn known_share(&self, group: &Group<'_>) -> f64 {
-        let known = |row: &Row| {
+        let known = |row: RowView<'_>| {
             let told = match self.unit() {
-                Some("tokens") => row.tokens_recorded.is_some(),
-                Some("cost_usd") => row.cost_usd_recorded.is_some(),
+                Some("tokens") => row.tokens_recorded().is_some(),
+                Some("cost_usd") => row.cost_usd_recorded().is_some(),
                 _ => true,
             };
             told && match self.basis() {
                 Basis::Recording => true,
-                Basis::Stop => !row.unknown.unread && !row.unknown.diverged,
-                Basis::Outcome => row.unknown.is_none(),
+                Basis::Stop => !row.unknown().unread && !row.unknown().diverged,
+                Basis::Outcome => row.unknown().is_none(),
             }
         };
-        if group.rows.is_empty() {
+        if group.is_empty() {
             return 0.0;
         }
-        group.rows.iter().filter(|row| known(row)).count() as f64 / group.rows.len() as f64
+        group.rows().filter(|row| known(*row)).count() as f64 / group.len() as f64
     }
 
     /// What is missing, in words; empty where nothing is.

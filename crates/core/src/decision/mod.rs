@@ -240,6 +240,8 @@ pub enum Need {
     AgentNames,
     /// The rows of agentica's own log, with its goal after each turn.
     GoalRows,
+    /// What a tool gave its framework beside the result's text.
+    ResultDetails,
     /// A field of a message that only one framework records, by name.
     Field(&'static str),
     /// Something that no recording has, in words.
@@ -266,6 +268,7 @@ impl Need {
             Self::Outcome => "graded outcome",
             Self::AgentNames => "agent names",
             Self::GoalRows => "agentica.goal",
+            Self::ResultDetails => "result details",
             Self::Field(name) | Self::Unrecorded(name) => name,
         }
     }

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use crate::decision::{Need, Requirement, RuleName};
 use crate::text::conclusion_tag::has_conclusion;
 use crate::text::experiment_tag::experiment_code;
-use crate::transcript::{Carries, Event, Lane, Message, Note, Role, Run, Secured, TOLD_COMMAND, ToolCall};
+use crate::transcript::{Carries, Event, Json, Lane, Message, Note, Role, Run, Secured, TOLD_COMMAND, ToolCall};
 
 /// A rule that a recording does not let be read.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,6 +54,13 @@ fn has_throughout(run: &Run, need: Need) -> bool {
 fn has_field(message: &Message, name: &str) -> bool {
     let Some(extra) = &message.extra else { return false };
     serde_json::from_str::<BTreeMap<&str, &RawValue>>(extra.get()).is_ok_and(|fields| fields.contains_key(name))
+}
+
+/// Does a result carry what the tool gave its framework beside the text, as the reader keeps it?
+fn has_details(message: &Message) -> bool {
+    let native = |extra: &Json| serde_json::from_str::<serde_json::Value>(extra.get()).unwrap_or_default();
+    message.is_result()
+        && message.extra.as_ref().is_some_and(|extra| native(extra).pointer("/native/details").is_some())
 }
 
 /// Is this what a redacted recording no longer has? Without its plan it tells too few experiments or too many, and
@@ -130,6 +137,7 @@ pub fn has(run: &Run, need: Need) -> bool {
         }),
         Need::AgentNames => messages.any(|message| message.is_step() && message.name.is_some()),
         Need::GoalRows => notes(run).any(|note| note.carries() == Carries::GoalRow),
+        Need::ResultDetails => messages.any(has_details),
         Need::Field(name) => messages.any(|message| has_field(message, name)),
         Need::Unrecorded(_) => false,
     }

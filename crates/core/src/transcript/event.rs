@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use super::fingerprint::{self, Fingerprint};
-use super::{Instant, JUDGE_TAKEN_OUT, PLAN_TAKEN_OUT, Text, Usage, Usd};
+use super::{Instant, JUDGE_TAKEN_OUT, Origin, PLAN_TAKEN_OUT, Text, Usage, Usd};
 
 /// A short text: of a tool, a call, a model. Up to 23 bytes it stands where it is and needs no memory of its own.
 pub type Name = smol_str::SmolStr;
@@ -88,6 +88,8 @@ pub struct Message {
     pub role: Role,
     /// Whose conversation this is.
     pub lane: Lane,
+    /// In the user's name: whose words these are.
+    pub origin: Origin,
     /// The text; `None` when the recording has none (null or absent), which is not the empty text.
     pub content: Option<Text>,
     /// Reasoning shown apart from the text.
@@ -121,6 +123,7 @@ impl Message {
         Self {
             role,
             lane: Lane::Main,
+            origin: Origin::Prompt,
             content: None,
             reasoning: None,
             tool_calls: Vec::new(),

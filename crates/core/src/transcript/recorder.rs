@@ -21,7 +21,7 @@ pub struct Recorder {
 impl Recorder {
     /// A run of which nothing has happened yet.
     pub fn new(header: Header) -> Self {
-        let header = Header { ended_at: None, ..header };
+        let header = Header { ended_at: None, totals: None, ..header };
         Self { header, events: Vec::new(), layout: Layout::default() }
     }
 

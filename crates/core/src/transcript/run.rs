@@ -3,6 +3,7 @@
 use super::layout::Layout;
 use super::{
     Checkpoint, EndCause, Event, Instant, Message, Moment, Outcome, OutcomeSource, Point, PointView, Secured, Step,
+    Totals,
 };
 
 /// What is known of a run before it is replayed.
@@ -10,6 +11,8 @@ use super::{
 pub struct Header {
     /// The run's name, unique within a corpus.
     pub run_id: String,
+    /// The run that started this one, where it is a sub-agent's.
+    pub parent: Option<String>,
     /// The task it attempted; runs of one task are trials and are clustered together.
     pub task_id: Option<String>,
     /// Which trial of the task this is, as recorded.
@@ -25,8 +28,15 @@ pub struct Header {
     /// When it ended, if the recording says so apart from its messages. A reader's to fill in: [`Run::new`] takes it to
     /// [`Run::ended_at`], so that no rule sees it.
     pub ended_at: Option<Instant>,
+    /// What the recording says the whole run spent, where its calls do not tell it. A reader's to fill in: [`Run::new`]
+    /// takes it to [`Run::totals`], so that no rule sees it.
+    pub totals: Option<Totals>,
     /// Native configuration worth keeping (limits, seeds), as a JSON object.
     pub meta: Option<super::Json>,
+    /// Who prompts in it.
+    pub prompted_by: super::PromptedBy,
+    /// The file it was read from, as the user gave it.
+    pub file: Option<String>,
     /// Its texts are taken out: placeholders tell which are equal and how long they were, and no more.
     pub redacted: bool,
 }
@@ -76,6 +86,8 @@ pub struct Run {
     pub header: Header,
     /// When it ended, if the recording says so apart from its messages.
     pub ended_at: Option<Instant>,
+    /// What the recording says the whole run spent, where its calls do not tell it.
+    pub totals: Option<Totals>,
     /// The run's grade.
     pub grade: Grade,
     /// What the reader had to repair.
@@ -88,15 +100,15 @@ impl Run {
     /// Builds the run: finds the steps and lays out the points, as a [`Recorder`](super::Recorder) does event by event.
     pub fn new(draft: Draft) -> Self {
         let Draft { mut header, events, grade, warnings } = draft;
-        let ended_at = header.ended_at.take();
+        let (ended_at, totals) = (header.ended_at.take(), header.totals.take());
         let layout = Layout::of(&events);
-        Self { header, ended_at, grade, warnings, events, layout }
+        Self { header, ended_at, totals, grade, warnings, events, layout }
     }
 
     /// What it was made from, to be changed and made again.
     pub fn to_draft(&self) -> Draft {
         Draft {
-            header: Header { ended_at: self.ended_at, ..self.header.clone() },
+            header: Header { ended_at: self.ended_at, totals: self.totals, ..self.header.clone() },
             events: self.events.clone(),
             grade: self.grade.clone(),
             warnings: self.warnings.clone(),
@@ -111,6 +123,11 @@ impl Run {
     /// The steps, in order.
     pub fn steps(&self) -> &[Step] {
         self.layout.steps()
+    }
+
+    /// The rounds, in order: what each prompt led to.
+    pub fn rounds(&self) -> Vec<super::Round> {
+        super::Round::all(self)
     }
 
     /// The points, in order. A recording that ends with something to answer (tool results, a user's

@@ -1,6 +1,15 @@
 //! What a run has cost so far: the one place that says which tokens and dollars count.
 
-use super::{Event, Lane, Role, Tokens, Usd};
+use super::{Event, Lane, Role, Run, Tokens, Usage, Usd};
+
+/// What a run spent as a whole. Which call spent it is not known, so no rule and no bill of a stop can use it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Totals {
+    /// Tokens of all calls of the agent and its sub-agents.
+    pub usage: Usage,
+    /// Dollars; `None` where they are not recorded.
+    pub cost: Option<Usd>,
+}
 
 /// Running totals of the agent under test and its sub-agents. A simulated user's calls do not count.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -25,13 +34,27 @@ impl Spend {
             return;
         }
         if let Some(usage) = &message.usage {
-            add(&mut self.total, usage.total());
+            // Output alone is no total: what went in is unknown, not nothing.
+            add(&mut self.total, usage.input.and(usage.total()));
             add(&mut self.input, usage.input.map(Tokens));
             add(&mut self.output, usage.output.map(Tokens));
             add(&mut self.uncached, usage.uncached_input());
         }
         if let Some(cost) = message.cost {
             self.cost = Some(self.cost.unwrap_or_default() + cost);
+        }
+    }
+
+    /// What a run spent: its totals where the recording states them, else the sums over its calls.
+    pub fn of_run(run: &Run) -> Self {
+        let calls = Self::of(run.events());
+        let Some(Totals { usage, cost }) = run.totals else { return calls };
+        Self {
+            total: usage.total().or(calls.total),
+            input: usage.input.map(Tokens).or(calls.input),
+            output: usage.output.map(Tokens).or(calls.output),
+            uncached: usage.uncached_input().or(calls.uncached),
+            cost: cost.or(calls.cost),
         }
     }
 

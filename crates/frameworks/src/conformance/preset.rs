@@ -11,12 +11,16 @@ use crate::preset::{self, Preset, SettingsError};
 use crate::reader::{ReadText, trace};
 use crate::transcript::{Moment, Run};
 
-/// The oracle of the preset named like the folder.
+/// The oracle of the preset, or of the preset's variant, named like the folder.
 pub(super) fn oracle(folder: &str) -> Option<Box<dyn Oracle>> {
-    preset::find(folder).map(|preset| Box::new(PresetOracle(preset)) as Box<dyn Oracle>)
+    let (preset, variant) = preset::find_with_variant(folder)?;
+    Some(Box::new(PresetOracle { preset, variant }))
 }
 
-struct PresetOracle(&'static Preset);
+struct PresetOracle {
+    preset: &'static Preset,
+    variant: Option<&'static str>,
+}
 
 fn known_rule(rule: &str, tables: &[&'static str]) -> Option<&'static str> {
     tables.iter().copied().find(|known| *known == rule)
@@ -29,13 +33,14 @@ impl Oracle for PresetOracle {
         let is_of_presets = input.contains_key("events") || asked.iter().any(|field| field == "actions");
         let named = row.get("rule").and_then(Value::as_str);
         // A table with a name of its own drives all the rules at once.
-        let rule = match named.map_or_else(|| known_table(table, self.0.tables), |rule| known_rule(rule, self.0.tables))
+        let rule = match named
+            .map_or_else(|| known_table(table, self.preset.tables), |rule| known_rule(rule, self.preset.tables))
         {
             Some(rule) => rule,
             None if is_of_presets => preset::COMBINED,
             None => return Err(CaseError::UnknownTable),
         };
-        replay(self.0, rule, input)
+        replay(self.preset, self.variant, rule, input)
     }
 
     fn nested(&self) -> Nested {
@@ -44,8 +49,11 @@ impl Oracle for PresetOracle {
 }
 
 /// What a preset did in a case, in the words of the tables.
-fn replay(preset: &Preset, rule: &str, input: &Map<String, Value>) -> Result<Value, CaseError> {
-    let settings = (preset.case)(rule, input).map_err(CaseError::NotApplicable)?;
+fn replay(preset: &Preset, variant: Option<&str>, rule: &str, input: &Map<String, Value>) -> Result<Value, CaseError> {
+    let mut settings = (preset.case)(rule, input).map_err(CaseError::NotApplicable)?;
+    if let Some(variant) = variant {
+        settings.variant = Some(variant.to_owned());
+    }
     let mut got = Map::new();
     match preset.strategy(preset.id, &settings) {
         Ok(strategy) => {

@@ -113,19 +113,30 @@ macro_rules! caps {
 }
 
 presets! {
+    ag2,
+    agent_framework,
     autogen,
     browser_use,
+    camel_ai,
     cline,
     crewai,
     deerflow,
     gemini_cli,
     google_adk,
     goose,
+    haystack,
     hermes_agent,
+    inspect_ai,
+    kilo_code,
     langchain,
     letta,
+    litellm,
+    llama_index,
+    mastra,
+    openclaw,
     opencode,
     openhands,
+    qwen_code,
     roo_code,
     semantic_kernel,
     smolagents,
@@ -151,6 +162,16 @@ pub static ALL: LazyLock<Vec<Preset>> = LazyLock::new(|| {
 /// The preset of that name.
 pub fn find(id: &str) -> Option<&'static Preset> {
     ALL.iter().find(|preset| preset.id == id)
+}
+
+/// The preset of that name, or the variant of one whose name stands behind it: `openclaw-2026.7`.
+pub fn find_with_variant(name: &str) -> Option<(&'static Preset, Option<&'static str>)> {
+    let of = |preset: &'static Preset| {
+        let variant = name.strip_prefix(preset.id)?.strip_prefix('-')?;
+        let known = preset.variants.iter().find(|known| known.name == variant)?;
+        Some((preset, Some(known.name)))
+    };
+    find(name).map(|preset| (preset, None)).or_else(|| ALL.iter().find_map(of))
 }
 
 /// Every preset at its shipped defaults, one strategy for each variant, for `--stacks preset:all`.

@@ -1,17 +1,28 @@
-//! Outcomes that lie beside the recordings: SWE-bench reports and results summaries, joined on the
-//! instance's id.
+//! Outcomes that lie beside the recordings: reports of SWE-bench and its kin, of Harbor and Terminal-Bench trials, and
+//! results by task. They are joined on the instance's id, the trial's name, or the file's own name.
 
-use std::collections::BTreeMap;
+mod report;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::Value;
 
+use super::reading::FileName;
 use crate::diagnostic::{Diagnostic, Location};
+use crate::transcript::{Grade, Outcome, OutcomeSource};
+pub(super) use report::is_report;
 
 /// Largest report that is read, in bytes.
 const LARGEST: u64 = 256 << 20;
+/// Largest file beside a recording of the same name that is taken for its report, in bytes.
+const LARGEST_SIBLING: u64 = 1 << 20;
+/// Folders above a recording whose reports it can see.
+const ABOVE: usize = 2;
+/// Folder names above a recording that may be the name of its trial.
+const NAMES_ABOVE: usize = 3;
 
 /// What a report says of one instance.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,183 +31,216 @@ pub struct Graded {
     pub resolved: bool,
     /// The score behind it, when there is one.
     pub score: Option<f64>,
+    /// The model, where the report names it.
+    pub model: Option<String>,
     /// The report.
     pub path: String,
 }
 
-/// The reports a recording's folder can see: its own, then those of the folder above.
+impl Graded {
+    /// The grade of a run whose recording holds none.
+    pub(super) fn grade(&self) -> Grade {
+        Grade {
+            outcome: Outcome::from_grade(Some(self.resolved)),
+            score: self.score,
+            source: OutcomeSource::Sidecar(self.path.clone()),
+            ..Grade::default()
+        }
+    }
+}
+
+/// Paths of the reports that graded a run.
+pub(super) type Joined = Arc<Mutex<BTreeSet<String>>>;
+
+/// The reports of one folder.
+#[derive(Clone, Debug, Default)]
+struct Folder {
+    /// Instances, each by every report that grades it, in order.
+    instances: BTreeMap<String, Vec<Graded>>,
+    /// The verdict on the one run the folder holds.
+    only: Option<Graded>,
+    /// A submission's report: what was submitted and is not resolved failed.
+    rest_failed: Option<Graded>,
+}
+
+impl Folder {
+    fn is_empty(&self) -> bool {
+        self.instances.is_empty() && self.only.is_none() && self.rest_failed.is_none()
+    }
+}
+
+/// The reports a recording can see: that of its own name, its folder's, and those of the folders above.
 #[derive(Clone, Debug, Default)]
 pub struct FolderGrades {
-    near: Vec<Arc<BTreeMap<String, Graded>>>,
+    own: Option<Graded>,
+    near: Vec<Arc<Folder>>,
+    joined: Joined,
 }
 
 impl FolderGrades {
     /// What the nearest report says of `instance`; of the folder's only trial when it is empty.
     pub fn of(&self, instance: &str) -> Option<&Graded> {
-        self.near.iter().find_map(|grades| grades.get(instance))
+        if instance.is_empty() {
+            return self.near.first().and_then(|folder| folder.only.as_ref()).inspect(|graded| self.join([*graded]));
+        }
+        if let Some(own) = &self.own {
+            self.join([own]);
+            return Some(own);
+        }
+        let all = self.near.iter().filter_map(|folder| folder.instances.get(instance)).flatten();
+        let first = self.near.iter().find_map(|folder| folder.instances.get(instance)?.first());
+        if first.is_some() {
+            self.join(all);
+            return first;
+        }
+        let is_instance = instance.contains("__");
+        let failed = self.near.iter().find_map(|folder| folder.rest_failed.as_ref()).filter(|_| is_instance);
+        failed.inspect(|graded| self.join([*graded]))
+    }
+
+    /// What is known of a run that names `task` and lies in `file`, for recordings of any format.
+    pub(super) fn of_any(&self, task: Option<&str>, file: &FileName) -> Option<&Graded> {
+        if self.own.is_none() && self.near.is_empty() {
+            return None;
+        }
+        let mut names: Vec<&str> = task.into_iter().collect();
+        names.push(&file.stem);
+        let folders = file.path.rsplit(['/', '\\', '!']).skip(1).take(NAMES_ABOVE);
+        names.extend(folders.filter(|name| !name.is_empty() && *name != "." && *name != ".."));
+        let known = names.iter().find(|name| self.own.is_some() || self.knows(name));
+        if let Some(name) = known {
+            return self.of(name);
+        }
+        let only = self.near.first().and_then(|folder| folder.only.as_ref()).filter(|_| file.is_alone);
+        only.inspect(|graded| self.join([*graded])).or_else(|| names.iter().find_map(|name| self.of(name)))
+    }
+
+    fn knows(&self, instance: &str) -> bool {
+        self.near.iter().any(|folder| folder.instances.contains_key(instance))
+    }
+
+    fn join<'g>(&self, graded: impl IntoIterator<Item = &'g Graded>) {
+        let mut joined = self.joined.lock().unwrap_or_else(PoisonError::into_inner);
+        joined.extend(graded.into_iter().map(|graded| graded.path.clone()));
     }
 }
 
 /// Reports read so far, by folder.
 #[derive(Debug, Default)]
 pub(super) struct Reports {
-    folders: BTreeMap<PathBuf, Arc<BTreeMap<String, Graded>>>,
+    folders: BTreeMap<PathBuf, Arc<Folder>>,
+    joined: Joined,
     /// Reports that could not be read, since they were last asked for.
     pub(super) unreadable: Vec<Diagnostic>,
 }
 
 impl Reports {
-    /// What a recording in `folder` can see.
-    pub(super) fn seen_from(&mut self, folder: &Path) -> FolderGrades {
-        let mut near = Vec::new();
-        let above = if folder.as_os_str().is_empty() { Some(Path::new("..")) } else { folder.parent() };
-        for place in std::iter::once(folder).chain(above) {
-            let place = if place.as_os_str().is_empty() { Path::new(".") } else { place };
-            near.push(self.folder(place));
-            near.push(self.folder(&place.join("reports")));
-        }
-        near.retain(|grades| !grades.is_empty());
-        FolderGrades { near }
+    /// No report was read yet; those that grade a run will be entered in `joined`.
+    pub(super) fn new(joined: Joined) -> Self {
+        Self { joined, ..Self::default() }
     }
 
-    fn folder(&mut self, folder: &Path) -> Arc<BTreeMap<String, Graded>> {
+    /// What the recording at `path`, in `folder`, can see.
+    pub(super) fn seen_from(&mut self, folder: &Path, path: &Path) -> FolderGrades {
+        let mut near = Vec::new();
+        let mut place = if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder.to_path_buf() };
+        for above in 0..=ABOVE {
+            near.push(self.folder(&place));
+            near.push(self.folder(&place.join("reports")));
+            if above > 0 {
+                near.push(self.folder(&place.join("results")));
+            }
+            place = match place.parent() {
+                Some(up) if !up.as_os_str().is_empty() => up.to_path_buf(),
+                Some(_) if place != Path::new(".") => PathBuf::from("."),
+                _ => place.join(".."),
+            };
+        }
+        let own = sibling(folder, path);
+        near.retain(|grades| !grades.is_empty());
+        FolderGrades { own, near, joined: self.joined.clone() }
+    }
+
+    fn folder(&mut self, folder: &Path) -> Arc<Folder> {
         if let Some(known) = self.folders.get(folder) {
             return known.clone();
         }
-        let read = |unreadable: &mut Vec<Diagnostic>| {
-            let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
-                .map(|entries| entries.filter_map(|entry| Some(entry.ok()?.path())).collect())
-                .unwrap_or_default();
-            files.retain(|path| is_report(&path.file_name().unwrap_or_default().to_string_lossy()));
-            files.sort();
-            let mut grades = BTreeMap::new();
-            if let Some(graded) = trial_result(folder) {
-                grades.insert(String::new(), graded);
-            }
-            for path in files {
-                for (instance, resolved) in read_report(&path, unreadable) {
-                    grades.entry(instance).or_insert(Graded {
-                        resolved,
-                        score: None,
-                        path: path.display().to_string(),
-                    });
-                }
-            }
-            Arc::new(grades)
-        };
-        let found = read(&mut self.unreadable);
+        let found = Arc::new(read_folder(folder, &mut self.unreadable));
         self.folders.insert(folder.to_path_buf(), found.clone());
         found
     }
+}
+
+fn read_folder(folder: &Path, unreadable: &mut Vec<Diagnostic>) -> Folder {
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
+        .map(|entries| entries.filter_map(|entry| Some(entry.ok()?.path())).collect())
+        .unwrap_or_default();
+    files.retain(|path| is_report(&path.file_name().unwrap_or_default().to_string_lossy()));
+    files.sort();
+    let mut found = Folder { only: trial_result(folder), ..Folder::default() };
+    for path in files {
+        let shown = shown(&path);
+        let Some(text) = text_of(&path, unreadable) else { continue };
+        let report = report::read(&path, &text);
+        let graded = |resolved| Graded { resolved, score: None, model: None, path: shown.clone() };
+        for (instance, resolved) in report.instances {
+            found.instances.entry(instance).or_default().push(graded(resolved));
+        }
+        found.only = found.only.take().or_else(|| report.only.map(graded));
+        found.rest_failed = found.rest_failed.take().or_else(|| report.rest_failed.then(|| graded(false)));
+    }
+    found
+}
+
+/// A path as the walk over the recordings shows it.
+fn shown(path: &Path) -> String {
+    let path = path.strip_prefix(".").unwrap_or(path);
+    path.display().to_string()
+}
+
+/// A small document of the recording's own name that says whether it was resolved.
+fn sibling(folder: &Path, path: &Path) -> Option<Graded> {
+    let stem = super::source::stem(path);
+    let beside = folder.join(format!("{stem}.json"));
+    let is_small = |data: &std::fs::Metadata| data.is_file() && data.len() <= LARGEST_SIBLING;
+    if beside == path || !std::fs::metadata(&beside).is_ok_and(|data| is_small(&data)) {
+        return None;
+    }
+    let value: Value = serde_json::from_str(&std::fs::read_to_string(&beside).ok()?).ok()?;
+    let resolved = value.get("resolved").and_then(Value::as_bool)?;
+    let model = value.get("model").and_then(Value::as_str).map(str::to_owned);
+    Some(Graded { resolved, score: None, model, path: shown(&beside) })
 }
 
 /// The verdict of a Harbor trial, whose folder holds one run: its `result.json`, or what its verifier
 /// wrote.
 fn trial_result(folder: &Path) -> Option<Graded> {
     let path = folder.join("result.json");
+    let graded =
+        |score: f64, path: &Path| Graded { resolved: score >= 1.0, score: Some(score), model: None, path: shown(path) };
     if let Some(value) = std::fs::read_to_string(&path).ok().and_then(|text| serde_json::from_str::<Value>(&text).ok())
     {
         let score = value.pointer("/verifier_result/rewards/reward").and_then(Value::as_f64)?;
-        return Some(Graded { resolved: score >= 1.0, score: Some(score), path: path.display().to_string() });
+        return Some(graded(score, &path));
     }
     let path = folder.join("verifier/reward.txt");
     let score: f64 = std::fs::read_to_string(&path).ok()?.trim().parse().ok()?;
-    Some(Graded { resolved: score >= 1.0, score: Some(score), path: path.display().to_string() })
+    Some(graded(score, &path))
 }
 
-/// True for the names outcome reports go by.
-pub(super) fn is_report(name: &str) -> bool {
-    matches!(name, "results_summary.json" | "results.json" | "result.json" | "report.json" | "eval_results.json")
-        || name.ends_with(".report.json")
-        || name.ends_with(".swebench_eval.jsonl")
-}
-
-/// The instances a report grades, in any of its known shapes.
-fn read_report(path: &Path, unreadable: &mut Vec<Diagnostic>) -> Vec<(String, bool)> {
+fn text_of(path: &Path, unreadable: &mut Vec<Diagnostic>) -> Option<String> {
     let read = std::fs::metadata(path).and_then(|data| match data.len() {
         _ if !data.is_file() => Ok(String::new()),
         size if size > LARGEST => Err(io::Error::other(format!("it is longer than {LARGEST} bytes"))),
         _ => std::fs::read_to_string(path),
     });
-    let text = match read {
-        Ok(text) => text,
+    match read {
+        Ok(text) => Some(text),
         Err(error) => {
             let what = format!("cannot read the outcome report: {error}");
             let help = "its runs are read without their grades: check its permissions, or leave it out";
             unreadable.push(Diagnostic::new(Location::file(path.display().to_string()), what, help));
-            return Vec::new();
-        }
-    };
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let own = name.strip_suffix(".report.json").map(str::to_owned).or_else(|| {
-        (name == "report.json").then(|| path.parent()?.file_name()).flatten().map(|n| n.to_string_lossy().into_owned())
-    });
-    let mut grades = Vec::new();
-    match serde_json::from_str(&text) {
-        Ok(value) => collect(&value, own.as_deref(), &mut grades),
-        Err(_) => {
-            for value in text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
-                collect(&value, None, &mut grades);
-            }
-        }
-    }
-    grades
-}
-
-/// Finds the instances in one value: a summary's list, lists of resolved ids, a report by itself, or
-/// reports under their ids.
-fn collect(value: &Value, own: Option<&str>, out: &mut Vec<(String, bool)>) {
-    let Some(object) = value.as_object() else { return };
-    for list in ["instances", "results"] {
-        for instance in object.get(list).and_then(Value::as_array).into_iter().flatten() {
-            let resolved = instance.get("resolved").or_else(|| instance.get("is_resolved")).and_then(Value::as_bool);
-            let id = instance.get("instance_id").or_else(|| instance.get("task_id")).and_then(Value::as_str);
-            out.extend(id.map(str::to_owned).zip(resolved));
-        }
-    }
-    for (list, resolved) in [
-        ("resolved_ids", true),
-        ("resolved", true),
-        ("unresolved_ids", false),
-        ("unresolved", false),
-        ("error_ids", false),
-        ("empty_patch_ids", false),
-        ("no_generation", false),
-    ] {
-        let ids = object.get(list).and_then(Value::as_array).into_iter().flatten();
-        out.extend(ids.filter_map(Value::as_str).map(|id| (id.to_owned(), resolved)));
-    }
-    let id = object.get("instance_id").and_then(Value::as_str).or(own);
-    let report = object.get("test_result").and_then(|test| test.get("report")).unwrap_or(value);
-    if let Some((id, resolved)) = id.zip(report.get("resolved").and_then(Value::as_bool)) {
-        out.push((id.to_owned(), resolved));
-    }
-    for (id, report) in object {
-        let is_report = report.get("tests_status").is_some() || report.get("patch_exists").is_some();
-        let resolved = report.get("resolved").and_then(Value::as_bool).filter(|_| is_report);
-        out.extend(resolved.map(|resolved| (id.clone(), resolved)));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_shape_of_report_is_read() {
-        for (text, own, expected) in [
-            (r#"{"instances":[{"instance_id":"a","resolved":true}]}"#, None, vec![("a", true)]),
-            (r#"{"resolved_ids":["a"],"unresolved_ids":["b"]}"#, None, vec![("a", true), ("b", false)]),
-            (r#"{"resolved":false,"tests_status":{}}"#, Some("c"), vec![("c", false)]),
-            (r#"{"d":{"resolved":true,"tests_status":{}}}"#, None, vec![("d", true)]),
-            (r#"{"results":[{"task_id":"e","is_resolved":false}]}"#, None, vec![("e", false)]),
-            (r#"{"instance_id":"f","test_result":{"report":{"resolved":true}}}"#, None, vec![("f", true)]),
-            ("[1]", Some("x"), vec![]),
-        ] {
-            let mut grades = Vec::new();
-            collect(&serde_json::from_str(text).unwrap(), own, &mut grades);
-            let expected: Vec<_> = expected.into_iter().map(|(id, resolved)| (id.to_owned(), resolved)).collect();
-            assert_eq!(grades, expected, "{text}");
+            None
         }
     }
 }

@@ -45,7 +45,7 @@ pub enum Check {
     CannedMessages,
     /// Replies that stand in another file already.
     CopiedReplies,
-    /// The same steps as another run.
+    /// The same steps as another run of the same id.
     DuplicateRun,
     /// The outcome says no more than the end cause.
     OutcomeIsEndCause,
@@ -138,7 +138,7 @@ pub struct Oddity {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Hygiene {
     found: BTreeMap<Check, (u64, Vec<String>)>,
-    /// Runs by their steps; only asked whether one is there.
+    /// Runs by their ids and steps; only asked whether one is there.
     seen: BTreeSet<u64>,
     /// By format: graded runs that ended by themselves and otherwise, successes and failures.
     ends: BTreeMap<&'static str, [u64; 4]>,
@@ -146,8 +146,16 @@ pub(super) struct Hygiene {
 
 impl Hygiene {
     /// Enters a run, in corpus order, and gives the names of what is odd about it.
-    pub(super) fn enter(&mut self, format: &'static str, run: &Run, mut checked: Checked) -> Vec<&'static str> {
-        if run.steps().len() > 2 && !self.seen.insert(checked.print) {
+    /// `native` is its id as recorded, which several runs may have.
+    pub(super) fn enter(
+        &mut self,
+        format: &'static str,
+        run: &Run,
+        native: &str,
+        mut checked: Checked,
+    ) -> Vec<&'static str> {
+        // Equal runs of different names are trials that went alike, as they do at temperature 0.
+        if run.steps().len() > 2 && !self.seen.insert(checked.print ^ xxhash_rust::xxh3::xxh3_64(native.as_bytes())) {
             checked.odd.insert(Check::DuplicateRun);
         }
         for check in &checked.odd {

@@ -1,8 +1,10 @@
 //! Messages as OpenAI's chat completions spell them, which many formats share; and token counts in
 //! the conventions in use.
 
-use super::json::{self, Written, fields};
-use super::reading::Reading;
+use serde_json::value::RawValue;
+
+use super::json::{self, Fields as _, Written, fields};
+use super::reading::{Of, Reading};
 use crate::json_text::{Inner, List, Value as _};
 use crate::transcript::{Message, Role, Text, ToolCall, Usage};
 
@@ -42,6 +44,10 @@ fields! {
         name = "name",
         arguments = "arguments",
         input = "input",
+        args = "args",
+        parameters = "parameters",
+        params = "params",
+        kwargs = "kwargs",
     }
 }
 
@@ -51,6 +57,10 @@ fields! {
         name = "name",
         arguments = "arguments",
         input = "input",
+        args = "args",
+        parameters = "parameters",
+        params = "params",
+        kwargs = "kwargs",
     }
 }
 
@@ -99,7 +109,56 @@ pub(super) fn message<'a>(raw: impl Written<'a>, out: &mut Reading<'_>) -> Optio
     message.model = out.string(wire.model, "model").map(Into::into);
     message.finish_reason = out.string(wire.finish_reason, "finish_reason").map(Into::into);
     message.is_error = out.flag(wire.is_error, "is_error");
+    if role == Role::Tool {
+        complete_result(raw, &mut message, out);
+    } else if says_nothing(&message) && message.usage.is_none() {
+        out.left_untaken(Of::Message, raw, &["tool_calls", "content"]);
+    }
     Some(message)
+}
+
+fn says_nothing(message: &Message) -> bool {
+    message.content.as_ref().is_none_or(Text::is_empty) && message.tool_calls.is_empty() && message.reasoning.is_none()
+}
+
+fields! {
+    /// What a result may have instead of a content, or beside it.
+    struct Outcome<'a> {
+        error = "error",
+        output = "output",
+        result = "result",
+        response = "response",
+    }
+}
+
+/// Fills in what only results have: the text of an error, and a content under another name.
+fn complete_result(raw: &str, message: &mut Message, out: &mut Reading<'_>) {
+    let is_empty = message.content.as_ref().is_none_or(Text::is_empty);
+    if !is_empty && !has_member(raw, "\"error\"") {
+        return;
+    }
+    let Some(found) = Outcome::of(raw).ok() else { return };
+    let error = found.error.and_then(json::text).filter(|error| !error.is_empty());
+    let is_flagged = message.is_error.is_some();
+    message.is_error = message.is_error.or(error.as_ref().map(|_| true));
+    // The field is there and says that there was none.
+    let says_none = |(name, value): &(String, &RawValue)| name == "error" && value.get() == "null";
+    if !is_flagged && error.is_none() && json::fields_of(raw).is_some_and(|fields| fields.iter().any(says_none)) {
+        message.is_error = Some(false);
+    }
+    if is_empty {
+        let said = [found.output, found.result, found.response].into_iter().flatten().next();
+        let said = error.or_else(|| said.map(|raw| json::content(raw).unwrap_or_else(|| Text::plain(raw))));
+        if said.is_none() {
+            out.left_untaken(Of::Result, raw, &["content", "tool_call", "tool_calls"]);
+        }
+        message.content = said.or_else(|| message.content.take());
+    }
+}
+
+/// May the object have that member, by the look of its text?
+fn has_member(raw: &str, quoted: &str) -> bool {
+    memchr::memmem::find(raw.as_bytes(), quoted.as_bytes()).is_some()
 }
 
 /// One tool call: `{id, function: {name, arguments}}`, `{custom: {name, input}}`, or flat.
@@ -111,7 +170,8 @@ pub(super) fn tool_call<'a>(raw: impl Written<'a>, out: &mut Reading<'_>) -> Opt
 pub(super) fn tool_calls(list: Option<&List<'_, Inner<'_, Call<'_>>>>, out: &mut Reading<'_>) -> Vec<ToolCall> {
     let Some(list) = list else { return Vec::new() };
     if let Some(calls) = &list.elements {
-        let mut all = Vec::with_capacity(calls.len());
+        // As many elements may be none: no room is made for millions of them.
+        let mut all = Vec::with_capacity(calls.len().min(64));
         all.extend(calls.iter().filter_map(|found| call(found, out)));
         return all;
     }
@@ -126,8 +186,15 @@ fn call(found: &Inner<'_, Call<'_>>, out: &mut Reading<'_>) -> Option<ToolCall> 
         if json::string(inner.written).is_some() {
             call.name = Some(inner.written);
         } else {
+            let written = inner.written;
             let inner = out.inner(Some(&inner), "function", "an object")?;
-            (call.name, call.arguments) = (inner.name, inner.arguments.or(inner.input));
+            call.name = inner.name;
+            let others = [inner.input, inner.args, inner.parameters, inner.params, inner.kwargs];
+            let own = inner.arguments.or_else(|| others.into_iter().flatten().next());
+            if own.is_none() {
+                out.left_untaken(Of::Call, written, &[]);
+            }
+            call.arguments = own.or(call.arguments);
         }
     }
     let Some(name) = out.string(call.name, "name") else {
@@ -137,7 +204,12 @@ fn call(found: &Inner<'_, Call<'_>>, out: &mut Reading<'_>) -> Option<ToolCall> 
         return None;
     };
     let id = out.name(call.id.or(call.other_id), "id");
-    Some(ToolCall::new(id.as_deref(), &name, arguments(call.arguments.or(call.input))))
+    let others = [call.input, call.args, call.parameters, call.params, call.kwargs];
+    let asked = call.arguments.or_else(|| others.into_iter().flatten().next());
+    if asked.is_none() {
+        out.left_untaken(Of::Call, raw, &["function", "custom"]);
+    }
+    Some(ToolCall::new(id.as_deref(), &name, arguments(asked)))
 }
 
 /// The arguments of a call, which may be JSON or a string that holds JSON; absent ones are empty.

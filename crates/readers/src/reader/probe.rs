@@ -5,6 +5,7 @@ use std::io::{self, Read};
 
 use super::scan::{ScanError, Scanner};
 use crate::json_text::is_space;
+use crate::transcript::Text;
 
 /// Levels of nesting a sketch keeps.
 const DEPTH: usize = 7;
@@ -30,6 +31,8 @@ pub enum Sketch {
     Array(Vec<Sketch>),
     /// A number, a string or a word, as it stands in the file.
     Scalar(String),
+    /// How a longer string begins, decoded.
+    Head(String),
     /// Something too deep or too long to keep.
     #[default]
     Other,
@@ -71,6 +74,14 @@ impl Sketch {
         match self {
             Self::Scalar(raw) => serde_json::from_str(raw).ok(),
             _ => None,
+        }
+    }
+
+    /// How the string under `key` begins: the whole of a short one.
+    pub fn beginning_of(&self, key: &str) -> Option<String> {
+        match self.get(key)? {
+            Self::Head(head) => Some(head.clone()),
+            other => other.text(),
         }
     }
 
@@ -122,6 +133,8 @@ pub struct Probe {
     pub head: String,
     /// Why the stream could not be looked at to its end; `None` when it could.
     pub broken: Option<String>,
+    /// Is the document written as a JSON string that holds it? Then the values are those of what it holds.
+    pub encoded: bool,
 }
 
 impl Probe {
@@ -139,6 +152,7 @@ impl Probe {
             whole: true,
             head: String::from_utf8_lossy(&head[..head.len().min(60)]).into_owned(),
             broken: broken.map(|error| error.to_string()),
+            encoded: false,
         };
         if is_binary(&head) {
             probe.shape = Shape::Binary;
@@ -148,6 +162,7 @@ impl Probe {
         match scanner.skip_space()? {
             None => probe.shape = Shape::Empty,
             Some(b'{' | b'[') => probe.look_at_values(&mut scanner, &head)?,
+            Some(b'"') if probe.look_into_string(&head) => {}
             Some(_) => probe.look_at_lines(&head),
         }
         Ok(probe)
@@ -205,6 +220,25 @@ impl Probe {
         Ok(())
     }
 
+    /// Sketches the document that a JSON string holds; false when it holds none.
+    fn look_into_string(&mut self, head: &[u8]) -> bool {
+        let text = String::from_utf8_lossy(head);
+        let Some(body) = text.trim_start().strip_prefix('"') else { return false };
+        let decoded = Text::from_json_body(body.trim_end().trim_end_matches('"')).as_str().into_owned();
+        let mut scanner = Scanner::new(decoded.as_bytes());
+        if !matches!(scanner.skip_space(), Ok(Some(b'{' | b'['))) {
+            return false;
+        }
+        let mut value = Sketch::Other;
+        self.whole = sketch(&mut scanner, &mut value, DEPTH).is_ok();
+        if !matches!(value, Sketch::Object(_) | Sketch::Array(_)) {
+            return false;
+        }
+        (self.shape, self.encoded) = (Shape::Document, true);
+        self.values.push(value);
+        true
+    }
+
     /// Sketches the lines of the file's head that hold a value each.
     fn look_at_lines(&mut self, head: &[u8]) {
         let mut values = Vec::new();
@@ -245,8 +279,14 @@ fn sketch(scanner: &mut Scanner<impl Read>, out: &mut Sketch, depth: usize) -> R
         Some(b'{' | b'[') => return scanner.value(None, 0).map(drop),
         _ => {
             let mut raw = Vec::new();
-            if scanner.value(Some(&mut raw), SCALAR)? <= SCALAR {
-                *out = Sketch::Scalar(String::from_utf8_lossy(&raw).into_owned());
+            let length = scanner.value(Some(&mut raw), SCALAR)?;
+            let written = String::from_utf8_lossy(&raw).into_owned();
+            if length <= SCALAR {
+                *out = Sketch::Scalar(written);
+            } else if let Some(head) = written.strip_prefix('"') {
+                // Not within an escape.
+                let whole = &head[..head.rfind('\\').filter(|at| head.len() - at < 6).unwrap_or(head.len())];
+                *out = Sketch::Head(Text::from_json_body(whole).as_str().into_owned());
             }
             return Ok(());
         }
@@ -270,7 +310,7 @@ fn sketch(scanner: &mut Scanner<impl Read>, out: &mut Sketch, depth: usize) -> R
                     sketch(scanner, value, depth - 1)?;
                 }
             }
-            Sketch::Scalar(_) | Sketch::Other => {}
+            Sketch::Scalar(_) | Sketch::Head(_) | Sketch::Other => {}
         }
         if scanner.skip_byte(end)? {
             return Ok(());
@@ -281,7 +321,7 @@ fn sketch(scanner: &mut Scanner<impl Read>, out: &mut Sketch, depth: usize) -> R
         let full = match out {
             Sketch::Object(fields) => fields.len() >= KEYS,
             Sketch::Array(elements) => elements.len() >= if depth + 2 > DEPTH { LISTED } else { ELEMENTS },
-            Sketch::Scalar(_) | Sketch::Other => true,
+            Sketch::Scalar(_) | Sketch::Head(_) | Sketch::Other => true,
         };
         if full {
             return scanner.close(1);

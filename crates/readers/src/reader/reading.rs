@@ -23,6 +23,32 @@ pub(super) const STEPS: usize = u32::MAX as usize;
 /// Most dollars one model call can cost. What is above is no price, and a few of them would add up to infinity.
 const MOST_DOLLARS: f64 = 1e9;
 
+/// Members that say what a thing is, not what it holds.
+const NO_CONTENT: &[&str] = &[
+    "id",
+    "type",
+    "role",
+    "name",
+    "index",
+    "call_id",
+    "tool_call_id",
+    "tool_use_id",
+    "timestamp",
+    "created_at",
+    "ts",
+    "model",
+    "status",
+    "finish_reason",
+    "stop_reason",
+    "usage",
+    "metadata",
+    "cache_control",
+    "annotations",
+    "logprobs",
+    "uuid",
+    "provider_specific_fields",
+];
+
 /// The file a record comes from.
 #[derive(Clone, Debug, Default)]
 pub struct FileName {
@@ -34,6 +60,8 @@ pub struct FileName {
     pub folder: PathBuf,
     /// That folder's own name, however the path to it is spelled; empty where it has none.
     pub folder_name: String,
+    /// Is it the only file of its folder that may be a recording?
+    pub is_alone: bool,
 }
 
 /// The place in a text that was asked for last. Findings come in order, so the next place is counted from there and not
@@ -75,8 +103,10 @@ impl Places {
 pub struct Record<'r> {
     /// The JSON text.
     pub text: &'r str,
-    /// The same as it stands in the file, where its wrapping is another: each byte is in the same place.
+    /// The same as it stands in the file, where its wrapping is another: each byte is in the same place, but for `inserted`.
     pub original: &'r str,
+    /// The bytes of `text` that `original` does not have, in ascending order.
+    pub inserted: &'r [usize],
     /// The file.
     pub file: &'r FileName,
     /// The element's key or index, or the number of the line.
@@ -98,6 +128,11 @@ pub struct Record<'r> {
 impl<'r> Record<'r> {
     /// Where byte `offset` of the text stands in the file.
     pub fn at(&self, offset: usize) -> Location {
+        self.at_original(offset - self.inserted.partition_point(|at| *at < offset))
+    }
+
+    /// Where a byte of `original` stands in the file.
+    pub(super) fn at_original(&self, offset: usize) -> Location {
         let (line, column) = self.places.of(self.original, offset);
         let column = if line == 1 { self.column + column - 1 } else { column };
         Location { path: self.file.path.clone(), line: self.line + line - 1, column }
@@ -168,13 +203,24 @@ pub(super) struct Findings {
 impl Findings {
     /// Adds one, or counts it.
     pub(super) fn add(&mut self, finding: Finding) {
-        let n = match finding.severity {
+        if !self.only_counted(finding.severity) {
+            *self.number_of(finding.severity) += 1;
+            self.kept.push(finding);
+        }
+    }
+
+    /// Counts one more, if none of this severity is kept any more: then there is no need to word it.
+    fn only_counted(&mut self, severity: Severity) -> bool {
+        let n = self.number_of(severity);
+        let full = *n >= KEPT as u64;
+        *n += u64::from(full);
+        full
+    }
+
+    fn number_of(&mut self, severity: Severity) -> &mut u64 {
+        match severity {
             Severity::Error => &mut self.errors,
             Severity::Warning => &mut self.warnings,
-        };
-        *n += 1;
-        if *n <= KEPT as u64 {
-            self.kept.push(finding);
         }
     }
 
@@ -201,12 +247,29 @@ impl Findings {
 /// What was made of a record.
 #[derive(Debug)]
 pub struct Reading<'r> {
-    record: Record<'r>,
+    pub(super) record: Record<'r>,
     pub(super) drafts: Vec<Draft>,
     /// The replies of drafts that may have them in common with other files, by the draft's place.
     pub(super) replies: BTreeMap<usize, Vec<ReplyId>>,
     pub(super) findings: Findings,
     pub(super) unknown: BTreeMap<String, u64>,
+    /// Texts that were not taken, by what they belong to and their member's name.
+    pub(super) untaken: BTreeMap<(Of, String), Untaken>,
+}
+
+/// What a text belongs to that was not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Of {
+    Call,
+    Result,
+    Message,
+}
+
+/// How often a text was not taken, and where first.
+#[derive(Clone, Debug)]
+pub(super) struct Untaken {
+    pub(super) times: u64,
+    pub(super) first: Location,
 }
 
 impl<'r> Reading<'r> {
@@ -218,6 +281,21 @@ impl<'r> Reading<'r> {
             replies: BTreeMap::new(),
             findings: Findings::default(),
             unknown: BTreeMap::new(),
+            untaken: BTreeMap::new(),
+        }
+    }
+
+    /// Notes the members of `written` that carry text and are not among `known`: nothing else was found in it, so
+    /// different ones would look equal.
+    pub(super) fn left_untaken(&mut self, of: Of, written: &str, known: &[&str]) {
+        for (name, value) in json::fields_of(written).unwrap_or_default() {
+            let text = value.get();
+            let carries = text.len() > 2 && matches!(text.as_bytes().first(), Some(b'"' | b'{' | b'['));
+            if !carries || known.contains(&name.as_str()) || NO_CONTENT.contains(&name.as_str()) {
+                continue;
+            }
+            let first = self.record.locate(written);
+            self.untaken.entry((of, name)).or_insert(Untaken { times: 0, first }).times += 1;
         }
     }
 
@@ -265,12 +343,16 @@ impl<'r> Reading<'r> {
 
     /// Something is lost at `part` of the record.
     pub fn error_at(&mut self, part: &str, what: impl Into<String>, help: impl Into<String>) {
-        self.error(Diagnostic::new(self.record.locate(part), what, help));
+        if !self.findings.only_counted(Severity::Error) {
+            self.error(Diagnostic::new(self.record.locate(part), what, help));
+        }
     }
 
     /// Something looks wrong at `part` of the record.
     pub fn warn_at(&mut self, part: &str, what: impl Into<String>, help: impl Into<String>) {
-        self.warning(Diagnostic::new(self.record.locate(part), what, help));
+        if !self.findings.only_counted(Severity::Warning) {
+            self.warning(Diagnostic::new(self.record.locate(part), what, help));
+        }
     }
 
     /// A kind of line or event this reader does not know: counted, not read.
@@ -280,8 +362,15 @@ impl<'r> Reading<'r> {
 
     /// Reports that `field` is not what it should be.
     pub fn wrong<'a>(&mut self, raw: impl Written<'a>, field: &str, wanted: &str) {
-        let what = format!("`{field}` should be {wanted}, not `{}`", shown(raw.written()));
-        self.error_at(raw.written(), what, "this field is left out");
+        self.wrong_at(raw.written(), raw.written(), field, wanted);
+    }
+
+    /// The same of a value that stands, encoded, at `place`.
+    pub(super) fn wrong_at(&mut self, place: &str, raw: &str, field: &str, wanted: &str) {
+        if !self.findings.only_counted(Severity::Error) {
+            let what = format!("`{field}` should be {wanted}, not `{}`", shown(raw));
+            self.error_at(place, what, "this field is left out");
+        }
     }
 
     /// Parses a part of the record; what does not parse is reported and left out.

@@ -161,7 +161,7 @@ fn source_of(run: &Run) -> String {
 
 /// Tokens of a run's agent and its sub-agents; `None` when no call has any.
 pub fn tokens(run: &Run) -> Option<Tokens> {
-    Spend::of(run.events()).total
+    Spend::of_run(run).total
 }
 
 /// What was read of a corpus.

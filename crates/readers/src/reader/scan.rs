@@ -159,9 +159,12 @@ impl<R: Read> Scanner<R> {
             if len == 0 && n == 0 {
                 return Err(ScanError::Unexpected(hand[0]));
             }
+            if let Some(keep) = keep.as_deref_mut() {
+                let room = usize::try_from(limit.saturating_sub(len)).unwrap_or(usize::MAX);
+                keep.extend_from_slice(&hand[..n.min(room)]);
+            }
             len += n as u64;
-            let keep_now = if len <= limit { keep.as_deref_mut() } else { None };
-            self.pass(n, keep_now);
+            self.pass(n, None);
             if done {
                 return Ok(len);
             }

@@ -1,10 +1,11 @@
 //! Where recordings come from: files, folders and archives, walked in path order.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, FileType};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use super::grades::is_report;
 use super::held::Held;
 use super::reading::FileName;
 use super::unpack::{self, Budget, Refused, Unpacked};
@@ -32,6 +33,8 @@ pub(super) struct Sources {
     pub(super) skipped: Vec<Skipped>,
     /// What of it should have been read, in order.
     pub(super) unreadable: Vec<Diagnostic>,
+    /// What is read otherwise than it stands there, in order.
+    pub(super) renamed: Vec<Diagnostic>,
     /// The folders archives were unpacked to, which go away with this.
     held: Vec<Held>,
 }
@@ -45,6 +48,7 @@ impl Source {
             stem: stem(path),
             folder: path.parent().map(Path::to_path_buf).unwrap_or_default(),
             folder_name: folder_name.to_string_lossy().into_owned(),
+            is_alone: false,
         };
         Self { name, bytes, named, path: path.to_path_buf() }
     }
@@ -82,12 +86,20 @@ const ENDINGS: &[&str] = &[
     ".eval",
     ".log",
     ".txt",
+    ".md",
+    ".af",
     ".gz",
     ".zst",
     ".zip",
     ".tar",
     ".tgz",
 ];
+
+/// True for names of files that hold words about a run rather than the run.
+fn is_prose(name: &str) -> bool {
+    const OTHERS: [&str; 8] = [".md", ".txt", ".log", ".csv", ".patch", ".diff", ".png", ".pdf"];
+    OTHERS.iter().any(|ending| name.ends_with(ending))
+}
 
 /// A file's name without its folder and its endings.
 pub(super) fn stem(path: &Path) -> String {
@@ -120,6 +132,7 @@ pub(super) fn walk(paths: &[PathBuf]) -> Result<Sources, ReadError> {
             found.add_stream(path, kind.file_type());
         }
     }
+    found.mark_alone();
     Ok(found)
 }
 
@@ -151,6 +164,18 @@ fn kind_of(kind: FileType) -> &'static str {
 }
 
 impl Sources {
+    /// Marks the files that are the only one of their folder which may be a recording.
+    fn mark_alone(&mut self) {
+        let may_be_recording = |source: &Source| !is_report(&source.file_name()) && !is_prose(&source.file_name());
+        let mut n_files: BTreeMap<PathBuf, usize> = BTreeMap::new();
+        for source in self.files.iter().filter(|source| may_be_recording(source)) {
+            *n_files.entry(source.name.folder.clone()).or_default() += 1;
+        }
+        for source in &mut self.files {
+            source.name.is_alone = n_files.get(&source.name.folder) == Some(&1);
+        }
+    }
+
     fn add_folder(&mut self, folder: &Path, place: &Path, seen: &mut BTreeSet<PathBuf>) {
         for entry in files_of(folder) {
             match entry {
@@ -262,6 +287,11 @@ impl Sources {
             } else {
                 self.skip(path, reason);
             }
+        }
+        for (name, inner) in unpacked.renamed {
+            let what = format!("another member has this name too; this one is read as `{}`", inner.display());
+            let help = "give each member a name of its own";
+            self.renamed.push(Diagnostic::new(Location::file(format!("{archive}!{name}")), what, help));
         }
         for entry in files_of(&unpacked.folder) {
             let entry = match entry {

@@ -27,7 +27,7 @@ pub fn redact(run: &Run, salt: &str) -> Run {
     let mut names = Pseudonyms::of(run);
     let events = run.events().iter().map(|event| self::event(event, &mut names)).collect();
     let grade = Grade { source: OutcomeSource::None, ..run.grade.clone() };
-    let header = Header { ended_at: run.ended_at, ..header(&run.header, salt) };
+    let header = Header { ended_at: run.ended_at, totals: run.totals, ..header(&run.header, salt) };
     Run::new(Draft { header, events, grade, warnings: Vec::new() })
 }
 
@@ -39,6 +39,7 @@ fn header(header: &Header, salt: &str) -> Header {
     let is_number = |trial: &str| trial.len() < 5 && trial.bytes().all(|byte| byte.is_ascii_digit());
     Header {
         run_id: hashed("run", &header.run_id),
+        parent: header.parent.as_deref().map(|id| hashed("run", id)),
         task_id: header.task_id.as_deref().map(|id| hashed("task", id)),
         trial: header.trial.as_deref().map(|id| if is_number(id) { id.to_owned() } else { hashed("trial", id) }),
         suite: public("suite", &header.suite),
@@ -46,7 +47,10 @@ fn header(header: &Header, salt: &str) -> Header {
         agent: public("agent", &header.agent),
         started_at: header.started_at,
         ended_at: None,
+        totals: None,
         meta: None,
+        prompted_by: header.prompted_by,
+        file: None,
         redacted: true,
     }
 }
@@ -75,6 +79,7 @@ fn message(message: &Message, names: &mut Pseudonyms) -> Message {
         Lane::Side(id) => Lane::Side(names.plain("agent", id)),
         other => other.clone(),
     };
+    redacted.origin = message.origin;
     redacted.content = message.content.as_ref().map(|text| names.text(text));
     redacted.reasoning = message.reasoning.as_ref().map(|text| names.text(text));
     redacted.tool_calls = message.tool_calls.iter().map(|call| self::call(call, names)).collect();

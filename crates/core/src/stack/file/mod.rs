@@ -16,6 +16,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::{Clause, Stack};
 use crate::diagnostic::{Diagnostic, Diagnostics, Location};
+use crate::effect::{Effect, EffectTable};
 use crate::rule::{Comparator, Rule};
 use crate::signal::SignalInfo;
 use fields::{Fields, Read, Reported, Source};
@@ -28,6 +29,8 @@ use places::SourceText;
 pub struct StackFile {
     /// The entries.
     pub entries: Vec<Entry>,
+    /// What the file says of the effects of tools and commands.
+    pub effects: EffectTable,
     /// Where each of them stands, in the same order.
     places: Vec<Places>,
 }
@@ -91,7 +94,7 @@ impl StackFile {
 
     fn parse_partly_with(path: &str, text: &str, own: &'static [SignalInfo]) -> (Self, Vec<Diagnostic>) {
         let told = RefCell::new(Vec::new());
-        let mut file = Self { entries: Vec::new(), places: Vec::new() };
+        let mut file = Self { entries: Vec::new(), effects: EffectTable::default(), places: Vec::new() };
         // What could not be read stands in the list.
         let _ = read(Source { path, text, told: &told, own }, &mut file);
         (file, told.into_inner())
@@ -161,6 +164,7 @@ fn read(source: Source<'_>, file: &mut StackFile) -> Read<()> {
     let document = parsed(source)?;
     let text = Arc::new(SourceText { path: source.path.to_owned(), text: source.text.to_owned() });
     let fields = Fields::new(source, document.get_ref(), 0..0);
+    let effects = read_effects(&fields);
     let tables = tables(&fields);
     let finished = fields.finish(Level::File);
     for fields in tables? {
@@ -180,7 +184,34 @@ fn read(source: Source<'_>, file: &mut StackFile) -> Read<()> {
         file.entries.push(entry);
         file.places.push(places);
     }
+    file.effects = effects?;
     finished
+}
+
+/// `[effects]`: patterns of tools, or `$` and the first words of commands, each with its effect.
+fn read_effects(file: &Fields<'_>) -> Read<EffectTable> {
+    let mut effects = EffectTable::default();
+    let table = match file.value("effects") {
+        None => return Ok(effects),
+        Some((DeValue::Table(table), _)) => table,
+        Some(other) => return Err(file.wrong("effects", other, "a table: `\"mcp__jira__*\" = \"handover\"`")),
+    };
+    let mut lines = Ok(());
+    for (pattern, value) in table {
+        match value.get_ref().as_str().map(str::parse) {
+            Some(Ok(effect)) => effects.add(pattern.get_ref(), effect),
+            _ => {
+                let names: Vec<&str> = Effect::ALL.iter().map(|effect| effect.name()).collect();
+                let help = format!("effects are {}", names.join(", "));
+                lines = Err(file.error_at_key(
+                    "effects",
+                    format!("`{}` has no effect of the table", pattern.get_ref()),
+                    help,
+                ));
+            }
+        }
+    }
+    lines.map(|()| effects)
 }
 
 /// The `[[stack]]` tables of the file; at least one.
@@ -196,6 +227,7 @@ fn tables<'t>(file: &Fields<'t>) -> Read<Vec<Fields<'t>>> {
             Err(file.error_at_key("stack", "`stack` is one table and should be a list of tables", help))
         }
         Some(placed) => Err(file.wrong("stack", placed, "a list of tables")),
+        None if file.unknown().is_empty() && file.has("effects") => Ok(Vec::new()),
         None if file.unknown().is_empty() => {
             Err(file.error_here("no `[[stack]]`", "a stack file is a list of `[[stack]]` tables"))
         }

@@ -8,6 +8,7 @@ pub mod identity;
 mod machine;
 pub mod native;
 mod places;
+pub mod rounds;
 mod settings;
 
 pub use identity::arguments;

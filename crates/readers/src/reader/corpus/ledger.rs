@@ -1,15 +1,17 @@
 //! What is kept of a corpus while it is read: the report, the ids given away, the labels.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::PoisonError;
 
 use super::Corpus;
 use super::parse::{Found, Parsed};
 use super::stream::OpenFile;
 use crate::diagnostic::{Diagnostic, Location, Severity};
 use crate::reader::copies::{Copied, Copies};
+use crate::reader::grades::Joined;
 use crate::reader::hygiene::{Check, Hygiene};
 use crate::reader::labels::{self, Labels};
-use crate::reader::reading::FileName;
+use crate::reader::reading::{FileName, Of, Untaken};
 use crate::reader::{CorpusReport, Detail, Finding, Pricing, PricingReport, ReadError, ReadOptions, ZeroCosts};
 use crate::transcript::{Event, Lane, Outcome, OutcomeSource, Run, Spend};
 
@@ -26,10 +28,14 @@ pub(super) struct Ledger<'c> {
     numbers: HashMap<u64, u64>,
     /// Runs of formats without a fixed place for the outcome that have one.
     graded_by_key: u64,
+    /// Reports that graded a run.
+    joined: Joined,
+    /// Texts that were not taken, by format, by what they belong to, and by their member's name.
+    untaken: BTreeMap<(&'static str, Of, String), Untaken>,
 }
 
 impl<'c> Ledger<'c> {
-    pub(super) fn new(corpus: &'c Corpus) -> Self {
+    pub(super) fn new(corpus: &'c Corpus, joined: Joined) -> Self {
         let pricing = corpus.options.prices.as_ref().map(|prices| PricingReport::new(prices));
         let skipped = corpus.sources.skipped.clone();
         let run_list = (corpus.options.detail == Detail::Runs).then(Vec::new);
@@ -47,6 +53,8 @@ impl<'c> Ledger<'c> {
             ids: HashSet::new(),
             numbers: HashMap::new(),
             graded_by_key: 0,
+            joined,
+            untaken: BTreeMap::new(),
         }
     }
 
@@ -57,7 +65,11 @@ impl<'c> Ledger<'c> {
             Parsed::Skip(skipped) => self.report.skipped.push(skipped),
             Parsed::Finding(finding) => self.find(finding)?,
             Parsed::Lost(diagnostic) => self.lose(diagnostic)?,
-            Parsed::Runs { file, runs: found, findings, unknown } => {
+            Parsed::Runs { file, runs: found, findings, unknown, untaken } => {
+                for ((of, name), more) in untaken {
+                    let kind = (file.format.id(), of, name);
+                    self.untaken.entry(kind).and_modify(|all| all.times += more.times).or_insert(more);
+                }
                 let (errors, warnings) = findings.left_out();
                 for finding in findings.kept {
                     self.find(finding)?;
@@ -68,17 +80,18 @@ impl<'c> Ledger<'c> {
                 }
                 for mut found in found {
                     self.take_copies_out(&mut found, &file);
-                    let Found { mut run, spend, checked, pricing, unknown_zero, .. } = found;
+                    let Found { mut run, spend, checked, pricing, unknown_zero, named_outcome, .. } = found;
                     let is_graded = matches!(run.grade.source, OutcomeSource::Native(_));
-                    self.graded_by_key += u64::from(is_graded && OUTCOME_KEYED.contains(&file.format.id()));
-                    self.name(&mut run, &file.name);
+                    let by_key = is_graded && OUTCOME_KEYED.contains(&file.format.id());
+                    self.graded_by_key += u64::from(by_key || named_outcome);
+                    let native = self.name(&mut run, &file.name);
                     if unknown_zero {
                         self.report.zero_costs.get_or_insert_default().enter(&run, &spend);
                     }
                     if let Some((report, pricing)) = self.report.pricing.as_mut().zip(pricing) {
                         report.enter(&run.header.run_id, pricing);
                     }
-                    let odd = checked.map(|checked| self.hygiene.enter(file.format.id(), &run, checked));
+                    let odd = checked.map(|checked| self.hygiene.enter(file.format.id(), &run, &native, checked));
                     self.report.add(file.format.id(), &file.name.path, &run, &spend, odd.unwrap_or_default());
                     runs.push(run);
                 }
@@ -87,9 +100,13 @@ impl<'c> Ledger<'c> {
         Ok(())
     }
 
-    /// Enters what the corpus found unreadable before any file was opened.
+    /// Enters what the corpus found unreadable, or read under another name, before any file was opened.
     pub(super) fn begin(&mut self, corpus: &Corpus) -> Result<(), ReadError> {
-        corpus.sources.unreadable.iter().try_for_each(|diagnostic| self.lose(diagnostic.clone()))
+        corpus.sources.unreadable.iter().try_for_each(|diagnostic| self.lose(diagnostic.clone()))?;
+        for diagnostic in &corpus.sources.renamed {
+            self.find(Finding { severity: Severity::Warning, diagnostic: diagnostic.clone() })?;
+        }
+        Ok(())
     }
 
     /// Something that should have been read is not, or not to its end.
@@ -127,7 +144,7 @@ impl<'c> Ledger<'c> {
             found.pricing = Some(prices.price(&mut draft, file.format.counts_by_turn(), false));
         }
         found.run = Run::new(draft);
-        found.spend = Spend::of(found.run.events());
+        found.spend = Spend::of_run(&found.run);
         if let Some(checked) = &mut found.checked {
             checked.add(Check::CopiedReplies);
         }
@@ -147,8 +164,9 @@ impl<'c> Ledger<'c> {
         });
     }
 
-    /// Makes the run's id unique in the corpus, and joins its label.
-    fn name(&mut self, run: &mut Run, file: &FileName) {
+    /// Makes the run's id unique in the corpus, joins its label, and gives back the id it was recorded with.
+    fn name(&mut self, run: &mut Run, file: &FileName) -> String {
+        run.header.file = Some(file.path.clone());
         let native = std::mem::take(&mut run.header.run_id);
         let print = |name: &str| xxhash_rust::xxh3::xxh3_64(name.as_bytes());
         run.header.run_id = if self.ids.insert(print(&native)) {
@@ -181,25 +199,48 @@ impl<'c> Ledger<'c> {
         let id = run.header.run_id.clone();
         let names = [id.as_str(), native.as_str(), labels::file_name(&file.path)];
         self.labels.apply(run, &names, self.options.success_at);
+        native
     }
 
     pub(super) fn close(mut self) -> Result<CorpusReport, ReadError> {
         let ReadOptions { success_at, allow_unmatched_labels, strict, .. } = *self.options;
         let mut notices = self.labels.close(success_at, allow_unmatched_labels, strict)?;
         notices.extend(self.outcome_notice());
+        notices.extend(self.untaken_notices());
         notices.extend(self.report.zero_costs.as_ref().map(ZeroCosts::notice));
         let warning = |diagnostic| Finding { severity: Severity::Warning, diagnostic };
         self.report.notices = notices.into_iter().map(warning).collect();
         self.report.hygiene = self.hygiene.oddities();
+        let joined = std::mem::take(&mut *self.joined.lock().unwrap_or_else(PoisonError::into_inner));
+        for skipped in &mut self.report.skipped {
+            if joined.contains(skipped.path.strip_prefix("./").unwrap_or(&skipped.path)) {
+                JOINED.clone_into(&mut skipped.reason);
+            }
+        }
         if let Some(pricing) = &mut self.report.pricing {
             pricing.close();
         }
         Ok(self.report)
     }
 
+    /// What was not taken of calls, results and messages that hold nothing else.
+    fn untaken_notices(&self) -> impl Iterator<Item = Diagnostic> {
+        self.untaken.iter().map(|((format, of, name), Untaken { times, first })| {
+            let (one, many, harm) = match of {
+                Of::Call => ("call", "calls", "different calls look equal to loop rules"),
+                Of::Result => ("result", "results", "different results look equal to loop rules"),
+                Of::Message => ("message", "messages", "rules on texts see nothing there"),
+            };
+            let things = if *times == 1 { format!("1 {one} has") } else { format!("{times} {many} have") };
+            let what = format!("{things} a text that is not read, under `{name}` ({format}; the first is here)");
+            let help = format!("{harm}: rename the field as the format has it, or take no such rule's word here");
+            Diagnostic::new(first.clone(), what, help)
+        })
+    }
+
     /// The field that should hold the outcome, where no run has it or no format looks for it.
     fn outcome_notice(&self) -> Option<Diagnostic> {
-        let key = self.options.outcome_key.as_deref()?;
+        let key = self.options.outcome_key.as_deref().filter(|_| self.graded_by_key == 0)?;
         let formats = &self.report.formats;
         let keyed: Vec<_> = formats.iter().filter(|counts| OUTCOME_KEYED.contains(&counts.format.as_str())).collect();
         let runs: u64 = keyed.iter().map(|counts| counts.runs).sum();
@@ -209,13 +250,14 @@ impl<'c> Ledger<'c> {
             let help = "their outcome has a fixed place; for another one use `--labels`";
             return (!names.is_empty()).then(|| Diagnostic::new(Location::default(), what, help));
         }
-        (self.graded_by_key == 0).then(|| {
-            let what = format!("no run has a field `{key}` that grades it (`--outcome {key}`)");
-            let help = "their outcomes are unknown: correct the name, or use `--labels`";
-            Diagnostic::new(Location::default(), what, help)
-        })
+        let what = format!("no run has a field `{key}` that grades it (`--outcome {key}`)");
+        let help = "their outcomes are unknown: correct the name, or use `--labels`";
+        Some(Diagnostic::new(Location::default(), what, help))
     }
 }
+
+/// What a file is that graded a run.
+const JOINED: &str = "an outcome report: joined to the runs it grades";
 
 /// The formats without a fixed place for the outcome, which look for the field the user names.
 const OUTCOME_KEYED: &[&str] =

@@ -16,6 +16,7 @@ use parse::{Parsed, read_record};
 use stream::{Piece, Stream};
 
 use super::format;
+use super::grades::Joined;
 use super::labels::{self, Labels, Origin};
 use super::source::{Sources, walk};
 use super::{CorpusReport, ReadError, ReadOptions};
@@ -85,8 +86,9 @@ impl Corpus {
         mut sink: impl FnMut(T),
     ) -> Result<CorpusReport, ReadError> {
         self.passed.store(0, Ordering::Relaxed);
-        let mut stream = Stream::new(self);
-        let mut ledger = Ledger::new(self);
+        let joined = Joined::default();
+        let mut stream = Stream::new(self, joined.clone());
+        let mut ledger = Ledger::new(self, joined);
         ledger.begin(self)?;
         let mut batch = stream.next_batch();
         while !batch.is_empty() {

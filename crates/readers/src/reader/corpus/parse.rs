@@ -7,14 +7,16 @@ use std::sync::Arc;
 use super::stream::OpenFile;
 use crate::diagnostic::Diagnostic;
 use crate::reader::copies::ReplyId;
-use crate::reader::forms;
+use crate::reader::forms::{self, Reshape};
 use crate::reader::hygiene::Checked;
 use crate::reader::layout::Layout;
+use crate::reader::naming;
 use crate::reader::price::{self, Settled};
-use crate::reader::reading::{FileName, Findings, Places, Reading, Record};
+use crate::reader::reading::{FileName, Findings, Of, Places, Reading, Record, Untaken};
 use crate::reader::records::Cut;
+use crate::reader::subagents;
 use crate::reader::{Detail, Finding, Pricing, ReadOptions, Skipped, json};
-use crate::transcript::{Run, Spend};
+use crate::transcript::{Draft, Grade, Outcome, OutcomeSource, Run, Spend};
 
 /// What became of a piece.
 pub(super) enum Parsed {
@@ -24,6 +26,7 @@ pub(super) enum Parsed {
         runs: Vec<Found>,
         findings: Findings,
         unknown: BTreeMap<String, u64>,
+        untaken: BTreeMap<(Of, String), Untaken>,
     },
     Skip(Skipped),
     Finding(Finding),
@@ -39,6 +42,8 @@ pub(super) struct Found {
     pub(super) pricing: Option<Pricing>,
     /// The recording states a cost of 0 for calls with tokens, which is taken as unknown.
     pub(super) unknown_zero: bool,
+    /// Its outcome stands where the user said.
+    pub(super) named_outcome: bool,
     pub(super) replies: Vec<ReplyId>,
 }
 
@@ -58,8 +63,13 @@ pub(super) fn read_record(file: &Arc<OpenFile>, cut: &Cut, options: &ReadOptions
     let places = Places::default();
     let record = Record {
         places: &places,
-        text: reshaped.as_deref().unwrap_or(&text),
-        original: &text,
+        text: reshaped.as_ref().map_or(&text, |reshaped| &reshaped.text),
+        // What was decoded has no places of its own in the file.
+        original: match &reshaped {
+            Some(reshaped) if file.reshape == Reshape::Decoded => &reshaped.text,
+            _ => &text,
+        },
+        inserted: reshaped.as_ref().map_or(&[], |reshaped| &reshaped.inserted),
         file: of_part.as_ref().unwrap_or(&file.name),
         key: if file.as_files { "" } else { &cut.key },
         envelope: &file.envelope,
@@ -72,14 +82,14 @@ pub(super) fn read_record(file: &Arc<OpenFile>, cut: &Cut, options: &ReadOptions
     if invalid {
         let valid = std::str::from_utf8(&cut.bytes).map_or_else(|error| error.valid_up_to(), str::len);
         reading.warning(Diagnostic::new(
-            record.at(valid),
+            record.at_original(valid),
             "bytes that are not UTF-8, read as U+FFFD",
             "write the recording as UTF-8",
         ));
     }
     if surrogates > 0 {
         reading.warning(Diagnostic::new(
-            record.at(first_difference(&lossy, &text)),
+            record.at_original(first_difference(&lossy, &text)),
             format!("{surrogates} escapes of half a surrogate pair, read as U+FFFD"),
             "harmless for stop rules; the recorder cut a character in two",
         ));
@@ -90,9 +100,9 @@ pub(super) fn read_record(file: &Arc<OpenFile>, cut: &Cut, options: &ReadOptions
         Some(layout) => gathered.parts(file, &record, layout),
     }
     gathered.take(reading, file, options);
-    let Gathered { runs, mut findings, unknown } = gathered;
+    let Gathered { runs, mut findings, unknown, untaken } = gathered;
     findings.kept.sort_by_key(|finding| (finding.diagnostic.at.line, finding.diagnostic.at.column));
-    Parsed::Runs { file: file.clone(), runs, findings, unknown }
+    Parsed::Runs { file: file.clone(), runs, findings, unknown, untaken }
 }
 
 /// What was made of a record, and of the records within it.
@@ -101,6 +111,7 @@ struct Gathered {
     runs: Vec<Found>,
     findings: Findings,
     unknown: BTreeMap<String, u64>,
+    untaken: BTreeMap<(Of, String), Untaken>,
 }
 
 impl Gathered {
@@ -117,6 +128,7 @@ impl Gathered {
                 places: &places,
                 text: &text,
                 original: &text,
+                inserted: &[],
                 key: &cut.key,
                 envelope: &envelope,
                 line: whole.line + cut.line - 1,
@@ -133,18 +145,39 @@ impl Gathered {
     fn take(&mut self, reading: Reading<'_>, file: &OpenFile, options: &ReadOptions) {
         let mut reading = reading;
         reading.check_costs();
-        let Reading { drafts, mut replies, findings, unknown, .. } = reading;
+        let Reading { record, drafts, mut replies, findings, unknown, untaken } = reading;
+        for (what, more) in untaken {
+            self.untaken.entry(what).and_modify(|all| all.times += more.times).or_insert(more);
+        }
         self.findings.extend(findings);
         for (kind, n) in unknown {
             *self.unknown.entry(kind).or_default() += n;
         }
-        self.runs.extend(drafts.into_iter().enumerate().map(|(n, mut draft)| {
+        for (n, mut draft) in drafts.into_iter().enumerate() {
+            draft.header.prompted_by = draft.header.prompted_by.max(file.format.prompted_by());
+            let named_outcome = naming::apply(&mut draft, &record, options);
+            join_report(&mut draft, record);
             let Settled { pricing, unknown_zero } = price::settle(&mut draft, options, file.format.counts_by_turn());
-            let run = Run::new(draft);
-            let checked = (options.detail != Detail::Counts).then(|| Checked::of(&run));
-            let spend = Spend::of(run.events());
-            Found { run, spend, checked, pricing, unknown_zero, replies: replies.remove(&n).unwrap_or_default() }
-        }));
+            let replies = replies.remove(&n).unwrap_or_default();
+            for (draft, replies) in subagents::apart(draft, replies, options.sub_agents) {
+                let run = Run::new(draft);
+                let checked = (options.detail != Detail::Counts).then(|| Checked::of(&run));
+                let spend = Spend::of_run(&run);
+                let pricing = pricing.clone();
+                self.runs.push(Found { run, spend, checked, pricing, unknown_zero, named_outcome, replies });
+            }
+        }
+    }
+}
+
+/// Joins a run that its own recording does not grade to the report beside it that does.
+fn join_report(draft: &mut Draft, record: Record<'_>) {
+    if draft.grade.outcome != Outcome::Unknown || draft.grade.source != OutcomeSource::None {
+        return;
+    }
+    let task = draft.header.task_id.as_deref();
+    if let Some(graded) = record.grades.of_any(task, record.file) {
+        draft.grade = Grade { end: draft.grade.end, secured_step: draft.grade.secured_step, ..graded.grade() };
     }
 }
 

@@ -9,10 +9,12 @@ use crate::diagnostic::{Diagnostic, Location, Severity};
 use crate::reader::eval_log::EvalLog;
 use crate::reader::format::{self, Format};
 use crate::reader::forms::{self, Form, Reshape};
-use crate::reader::grades::{self, FolderGrades, Reports};
+use crate::reader::grades::{self, FolderGrades, Joined, Reports};
+use crate::reader::grown::{self, Grown};
 use crate::reader::labels;
 use crate::reader::layout::Layout;
 use crate::reader::probe::{Probe, Shape};
+use crate::reader::producers;
 use crate::reader::reading::FileName;
 use crate::reader::records::{self, Cut, Item, Records};
 use crate::reader::source::Source;
@@ -80,11 +82,13 @@ pub(super) struct Stream<'c> {
     /// Bytes of the open file, as on disk, that are not yet counted as read.
     uncounted: u64,
     reports: Reports,
+    /// Files of which another holds more, once that was asked for.
+    grown: Option<Grown<'c>>,
 }
 
 impl<'c> Stream<'c> {
-    pub(super) fn new(corpus: &'c Corpus) -> Self {
-        Self { corpus, next_file: 0, open: None, uncounted: 0, reports: Reports::default() }
+    pub(super) fn new(corpus: &'c Corpus, joined: Joined) -> Self {
+        Self { corpus, next_file: 0, open: None, uncounted: 0, reports: Reports::new(joined), grown: None }
     }
 
     /// The next pieces, up to the size of a batch; empty at the end of the corpus.
@@ -174,18 +178,34 @@ impl<'c> Stream<'c> {
             None => forms::detect(&probe).ok_or_else(|| why_not(self::why_not(&probe, &name)))?,
         };
         let Form { format, why, layout, reshape, as_files, within } = form;
+        if let Some(reason) = self.left_for_another(source, format) {
+            return Err(reason.into());
+        }
         let envelope = match layout {
             Layout::Elements { envelope: keys, .. } if !keys.is_empty() => {
                 records::envelope(source.open().map_err(unreadable)?, keys)
             }
             _ => String::new(),
         };
-        let grades =
-            if format.joins_reports() { self.reports.seen_from(&source.name.folder) } else { FolderGrades::default() };
+        let grades = self.reports.seen_from(&source.name.folder, source.path());
         let input = source.open().map_err(unreadable)?;
         let records = Cuts::Stream(Box::new(Records::new(input, layout, &source.name.path, options.limit)));
         let name = source.name.clone();
         Ok((OpenFile { name, format, reshape, as_files, within, envelope, grades }, why, records))
+    }
+
+    /// Why a recording is left out for another file that says more of the same run; `None` when there is none.
+    fn left_for_another(&mut self, source: &Source, format: &dyn Format) -> Option<String> {
+        let files: &'c [Source] = &self.corpus.sources.files;
+        if let Some(name) = format.superseded_by() {
+            let is_other = |other: &&Source| other.name.folder == source.name.folder && other.file_name() == name;
+            let other = files.iter().find(is_other).filter(|other| grown::is_same_task(source.path(), other.path()));
+            return other.map(|_| format!("the same run as `{name}` beside it, which says more"));
+        }
+        let grown = self.grown.get_or_insert_with(|| Grown::of(files));
+        let latest =
+            if format.latest_copy_counts() { grown.later_conversation(source) } else { grown.later_checkpoint(source) };
+        latest.map(|latest| format!("an earlier state of the session that `{}` holds to its end", latest.name.path))
     }
 
     /// A zip that is not an archive of files: Inspect's logs are written so.
@@ -231,7 +251,11 @@ const LOG_HEADER: &[&str] = &["eval", "status"];
 /// Why nobody recognises a file.
 fn why_not(probe: &Probe, name: &str) -> String {
     if grades::is_report(name) {
-        return "an outcome report: joined to the runs it grades".to_owned();
+        let named = producers::known(probe);
+        return named.unwrap_or("no recording, and no report of outcomes for any run read here").to_owned();
+    }
+    if let Some(named) = producers::known(probe) {
+        return named.to_owned();
     }
     let head: String = probe.head.chars().take(40).collect::<String>().escape_debug().to_string();
     match probe.shape {

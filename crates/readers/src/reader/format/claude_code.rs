@@ -70,6 +70,10 @@ impl Format for ClaudeCode {
         Layout::Whole
     }
 
+    fn prompted_by(&self) -> crate::transcript::PromptedBy {
+        crate::transcript::PromptedBy::Person
+    }
+
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let lines = parse_lines(record, out);
         // A file of nothing but a sub-agent's lines is that sub-agent's run.

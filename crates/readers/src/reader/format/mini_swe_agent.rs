@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{Format, Layout, Raw};
-use crate::reader::probe::Probe;
+use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::{json, openai};
 use crate::transcript::{Draft, EndCause, Event, Grade, Header, Message, Outcome, OutcomeSource, Role, Text, ToolCall};
@@ -12,7 +12,7 @@ use crate::transcript::{Draft, EndCause, Event, Grade, Header, Message, Outcome,
 /// mini-swe-agent trajectories.
 pub(super) struct MiniSweAgent;
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 struct Wire<'a> {
     #[serde(borrow)]
     info: Raw<'a>,
@@ -110,6 +110,10 @@ impl Format for MiniSweAgent {
         if let Some(version) = document.text_of("trajectory_format").filter(|name| name.starts_with("mini-swe-agent")) {
             return Some(format!("`trajectory_format` is `{version}`"));
         }
+        let is_message = |value: &Sketch| value.has(&["role", "content"]);
+        if document.elements().first().is_some_and(is_message) && probe.name.ends_with(".traj.json") {
+            return Some("messages in a file called `.traj.json`".to_owned());
+        }
         let info = document.get("info")?;
         let is_mini = info.has(&["mini_version"]) || info.has(&["exit_status", "model_stats"]);
         (document.has(&["messages"]) && is_mini).then(|| "`messages` with mini-swe-agent's `info`".to_owned())
@@ -123,8 +127,17 @@ impl Format for MiniSweAgent {
         true
     }
 
+    fn prompted_by(&self) -> crate::transcript::PromptedBy {
+        crate::transcript::PromptedBy::Program
+    }
+
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let wire: Wire<'_> = match record.parse() {
+        // Tests and early versions write the messages alone.
+        let parsed = match record.parse::<&RawValue>() {
+            Ok(whole) if whole.get().starts_with('[') => Ok(Wire { messages: Some(whole), ..Wire::default() }),
+            _ => record.parse(),
+        };
+        let wire: Wire<'_> = match parsed {
             Ok(wire) => wire,
             Err(diagnostic) => return out.error(diagnostic),
         };
@@ -242,17 +255,17 @@ fn complete_reply(message: &mut Message, extra: &Extra<'_>, out: &mut Reading<'_
     }
 }
 
-/// The command of a reply with exactly one fenced `bash` block, as JSON arguments.
+/// The command of a reply with exactly one fenced block for the shell, as JSON arguments.
 fn only_command(text: &str) -> Option<Text> {
-    let mut blocks = text.split("```bash\n").skip(1);
-    let block = blocks.next()?;
-    if blocks.next().is_some() {
-        return None;
-    }
+    let blocks: Vec<&str> = FENCES.iter().flat_map(|fence| text.split(fence).skip(1)).collect();
+    let [block] = blocks[..] else { return None };
     let command = block.split("\n```").next().filter(|command| command.len() < block.len())?;
     let arguments = serde_json::json!({ "command": command.trim() });
     Some(Text::plain(arguments.to_string()))
 }
+
+/// How a block for the shell begins, in the older versions and in the newer.
+const FENCES: [&str; 2] = ["```bash\n", "```mswea_bash_command\n"];
 
 /// The return code an observation begins with.
 fn return_code(text: &str) -> Option<f64> {

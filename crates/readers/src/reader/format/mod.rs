@@ -16,6 +16,7 @@
 use super::layout::Layout;
 use super::probe::{Probe, Sketch};
 use super::reading::{Reading, Record};
+use crate::transcript::PromptedBy;
 
 /// Raw JSON of a field that may be absent or null.
 pub type Raw<'a> = Option<&'a serde_json::value::RawValue>;
@@ -55,6 +56,21 @@ pub trait Format: Sync {
         false
     }
 
+    /// Who prompts in its recordings, as far as the format tells.
+    fn prompted_by(&self) -> PromptedBy {
+        PromptedBy::Unknown
+    }
+
+    /// The name of a file beside it that says more of the same run; if it is there, this one is left out.
+    fn superseded_by(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Does each file of a folder hold the conversation up to some moment, so that the latest holds all of it?
+    fn latest_copy_counts(&self) -> bool {
+        false
+    }
+
     /// Reads one record: hands over its runs, and reports what is wrong with it.
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>);
 }
@@ -75,6 +91,22 @@ formats! {
     intercode::InterCode,
     gemini_cli::GeminiCli,
     adk::Adk,
+    agentdojo::AgentDojo,
+    bashkit::Bashkit,
+    mint::Mint,
+    aider::Aider,
+    copilot_cli::CopilotCli,
+    cline::Cline,
+    cline_ui::ClineUi,
+    gemini_stream::GeminiStream,
+    browser_use::BrowserUse,
+    verifiers::Verifiers,
+    letta::Letta,
+    swebench_trajectory::SweBenchTrajectory,
+    webvoyager::WebVoyager,
+    ko_agentbench::KoAgentBench,
+    openhands_completions::OpenHandsCompletions,
+    openclaw::OpenClaw,
     agentica::Agentica,
     agentao::Agentao,
     awaken::Awaken,
@@ -100,6 +132,17 @@ formats! {
 }
 
 pub use trace::{read_text as read_trace_text, write as write_trace};
+
+/// Largest file beside a recording that is read for what it says of the run, in bytes.
+const LARGEST_BESIDE: u64 = 16 << 20;
+
+/// The text of a file beside a recording, such as its metadata.
+fn beside(record: &Record<'_>, name: &str) -> Option<String> {
+    // A text that is in no file has nothing beside it.
+    let path = Some(record.file.folder.join(name)).filter(|_| !record.file.folder_name.is_empty())?;
+    let size = std::fs::metadata(&path).ok().filter(std::fs::Metadata::is_file)?.len();
+    (size <= LARGEST_BESIDE).then(|| std::fs::read_to_string(path).ok()).flatten()
+}
 
 /// The format of that name.
 pub fn by_id(id: &str) -> Option<&'static dyn Format> {

@@ -1,5 +1,7 @@
 //! tau2-bench simulation results: many simulations in one document, or one apiece (FORMATS 1).
 
+mod ticks;
+
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -33,6 +35,8 @@ struct Simulation<'a> {
     reward_info: Raw<'a>,
     #[serde(borrow)]
     messages: Raw<'a>,
+    #[serde(borrow)]
+    ticks: Raw<'a>,
 }
 
 #[derive(Deserialize)]
@@ -115,7 +119,9 @@ impl Format for Tau2 {
 
     fn recognise(&self, probe: &Probe) -> Option<String> {
         let is_simulation = |value: &Sketch| {
-            value.has(&["reward_info", "messages"]) || value.has(&["termination_reason", "messages", "task_id"])
+            value.has(&["reward_info", "messages"])
+                || value.has(&["termination_reason", "messages", "task_id"])
+                || value.has(&["termination_reason", "ticks", "task_id"])
         };
         let first = probe.first()?;
         if let Some(simulations) = probe.document().and_then(|document| document.get("simulations")) {
@@ -139,6 +145,10 @@ impl Format for Tau2 {
         }
     }
 
+    fn prompted_by(&self) -> crate::transcript::PromptedBy {
+        crate::transcript::PromptedBy::SimulatedUser
+    }
+
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let simulation: Simulation<'_> = match record.parse() {
             Ok(simulation) => simulation,
@@ -148,13 +158,20 @@ impl Format for Tau2 {
         for raw in out.list(simulation.messages, "messages") {
             push_message(raw, out, &mut events);
         }
+        if simulation.messages.is_none() {
+            events = ticks::events(simulation.ticks, out);
+        }
         let task_id = out.word(simulation.task_id, "task_id");
         let trial = out.word(simulation.trial, "trial");
         let run_id = out.word(simulation.id, "id").unwrap_or_else(|| {
             let key = task_id.clone().zip(trial.clone()).map(|(task, trial)| format!("{task}-{trial}"));
             format!("{}/{}", record.file.stem, key.unwrap_or_else(|| record.key.to_owned()))
         });
-        let mut header = about(record.envelope);
+        // A simulation by itself has what is common to all in the document above its folder.
+        let above = (record.envelope.is_empty() && record.file.folder_name == "simulations")
+            .then(|| super::beside(record, "../results.json"))
+            .flatten();
+        let mut header = about(above.as_deref().unwrap_or(record.envelope));
         header.run_id = run_id;
         header.task_id = task_id;
         header.trial = trial;

@@ -13,8 +13,8 @@ use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::{labels, openai};
 use crate::transcript::{
-    Checkpoint, Draft, EndCause, Event, Grade, Header, Json, JudgeReply, Lane, Message, Metrics, Note, Outcome,
-    OutcomeSource, Usage,
+    Checkpoint, Draft, EndCause, Event, Grade, Header, Json, JudgeReply, Lane, Message, Metrics, Note, Origin, Outcome,
+    OutcomeSource, Totals, Usage,
 };
 
 pub use write::write;
@@ -43,6 +43,7 @@ fields! {
         ts = "ts",
         model = "model",
         lane = "lane",
+        origin = "origin",
         reasoning = "reasoning",
         finish_reason = "finish_reason",
         invalid_call = "invalid_call",
@@ -51,6 +52,7 @@ fields! {
         plan_update = "plan_update",
         target = "target",
         run_id = "run_id",
+        parent = "parent",
         task_id = "task_id",
         trial = "trial",
         suite = "suite",
@@ -182,6 +184,7 @@ fn begin(line: &Line<'_>, text: &str, record: &Record<'_>, out: &mut Reading<'_>
     });
     let header = Header {
         run_id,
+        parent: out.word(line.parent, "parent"),
         task_id: out.word(line.task_id, "task_id"),
         trial: out.word(line.trial, "trial"),
         suite: out.word(line.suite, "suite"),
@@ -189,10 +192,19 @@ fn begin(line: &Line<'_>, text: &str, record: &Record<'_>, out: &mut Reading<'_>
         agent: out.word(line.agent, "agent"),
         started_at: out.instant(line.started_at, "started_at"),
         ended_at: out.instant(line.ended_at, "ended_at"),
+        totals: totals(line, out),
         meta: line.meta.and_then(json::kept),
         redacted: out.flag(line.redacted, "redacted").unwrap_or(false),
+        ..Header::default()
     };
     Draft { header, ..Draft::default() }
+}
+
+/// What the run spent as a whole, where its calls do not tell it.
+fn totals(line: &Line<'_>, out: &mut Reading<'_>) -> Option<Totals> {
+    let usage = usage(line.usage.as_ref(), out).unwrap_or_default();
+    let cost = out.dollars(line.cost_usd, "cost_usd");
+    (!usage.is_empty() || cost.is_some()).then_some(Totals { usage, cost })
 }
 
 /// Adds what a line says to its run.
@@ -244,6 +256,7 @@ fn message(line: &Line<'_>, text: &str, out: &mut Reading<'_>) -> Option<Message
     };
     let mut message = Message::new(role);
     message.lane = lane(line.lane, out);
+    message.origin = out.string(line.origin, "origin").and_then(|name| Origin::named(&name)).unwrap_or_default();
     message.content = out.content(line.content, "content");
     message.reasoning = out.content(line.reasoning, "reasoning");
     message.tool_calls = openai::tool_calls(line.tool_calls.as_ref(), out);

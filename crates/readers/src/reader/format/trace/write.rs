@@ -63,6 +63,8 @@ struct RunLine<'a> {
     line_type: &'a str,
     run_id: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
+    parent: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     task_id: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     trial: Option<&'a str>,
@@ -77,6 +79,10 @@ struct RunLine<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     ended_at: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    usage: Option<UsageLine>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost_usd: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     meta: Option<Json>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     redacted: bool,
@@ -89,6 +95,8 @@ struct MessageLine<'a> {
     role: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     lane: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    origin: Option<&'static str>,
     content: Option<std::borrow::Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reasoning: Option<std::borrow::Cow<'a, str>>,
@@ -228,6 +236,7 @@ fn run_line(run: &Run) -> RunLine<'_> {
     RunLine {
         line_type: "run",
         run_id: &header.run_id,
+        parent: header.parent.as_deref(),
         task_id: header.task_id.as_deref(),
         trial: header.trial.as_deref(),
         suite: header.suite.as_deref(),
@@ -235,6 +244,8 @@ fn run_line(run: &Run) -> RunLine<'_> {
         agent: header.agent.as_deref(),
         started_at: time(header.started_at),
         ended_at: time(run.ended_at),
+        usage: run.totals.filter(|totals| !totals.usage.is_empty()).map(|totals| usage(&totals.usage)),
+        cost_usd: run.totals.and_then(|totals| totals.cost).map(|cost| cost.0),
         meta: header.meta.as_deref().map(one_line),
         redacted: header.redacted,
     }
@@ -245,6 +256,7 @@ fn message_line(message: &Message) -> MessageLine<'_> {
         line_type: "message",
         role: message.role.name(),
         lane: lane(&message.lane),
+        origin: message.origin.name(),
         content: message.content.as_ref().map(Text::as_str),
         reasoning: message.reasoning.as_ref().map(Text::as_str),
         tool_calls: message.tool_calls.iter().map(call_line).collect(),

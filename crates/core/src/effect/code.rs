@@ -1,0 +1,130 @@
+//! Code given to an interpreter: does it write? Searched for calls that write or start programs; what it reads or prints
+//! is a check.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::Effect;
+use super::parts::Told;
+
+/// A language, as far as its ways to write differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Language {
+    Python,
+    JavaScript,
+    Ruby,
+    Perl,
+    Php,
+    Shell,
+    Other,
+}
+
+impl Language {
+    /// The language of a file by its ending.
+    pub(super) fn of_file(path: &str) -> Option<Self> {
+        let name = super::path::file_name(path);
+        let (_, ending) = name.rsplit_once('.')?;
+        Some(match ending.to_ascii_lowercase().as_str() {
+            "py" | "pyw" | "ipynb" => Self::Python,
+            "js" | "mjs" | "cjs" | "ts" | "tsx" | "mts" | "jsx" => Self::JavaScript,
+            "rb" => Self::Ruby,
+            "pl" | "pm" => Self::Perl,
+            "php" => Self::Php,
+            "sh" | "bash" | "zsh" => Self::Shell,
+            "ps1" | "r" | "jl" | "lua" | "bat" | "cmd" | "exs" | "groovy" | "tcl" | "awk" | "sed" => Self::Other,
+            _ => return None,
+        })
+    }
+}
+
+struct Signs {
+    writes: Regex,
+    starts: Regex,
+}
+
+fn signs(writes: &str, starts: &str) -> Signs {
+    let compile = |pattern: &str| Regex::new(pattern).expect("the patterns of this file are valid, tested below");
+    Signs { writes: compile(writes), starts: compile(starts) }
+}
+
+static PYTHON: LazyLock<Signs> = LazyLock::new(|| {
+    signs(
+        r#"(?x)
+        \bopen\s*\((?:[^()]|\([^()]*\))*?,\s*(?:mode\s*=\s*)?[rbuf]?['"][rbtU]*[wax+][rbtU+]*['"]
+        | \.open\(\s*(?:mode\s*=\s*)?['"][rbtU]*[wax+]
+        | \.(?:write_text|write_bytes|writelines|write|touch|unlink|rmdir|mkdir|makedirs|rename|symlink_to|hardlink_to|chmod)\s*\(
+        | \bos\.(?:remove|unlink|rename|renames|replace|rmdir|removedirs|makedirs|mkdir|truncate|symlink|link|chmod|chown|utime|kill)\b
+        | \bshutil\.(?:copy\w*|move|rmtree|make_archive|unpack_archive|chown)\b
+        | \b(?:json|pickle|yaml|toml|marshal|joblib|np|numpy|torch)\.(?:dump|safe_dump|dump_all|save\w*)\s*\(
+        | \.(?:to_csv|to_json|to_parquet|to_excel|to_pickle|to_sql|savefig|extractall|commit|bulk_create)\s*\(
+        | \bfileinput\.(?:input|FileInput)\([^)]*inplace
+        | \b(?:requests|httpx|session|client)\.(?:post|put|patch|delete)\s*\(
+        | \b(?:INSERT\s+INTO|UPDATE\s+\w+\s+SET|DELETE\s+FROM|DROP\s+TABLE|CREATE\s+TABLE|ALTER\s+TABLE)\b
+        "#,
+        r"\b(?:subprocess\.\w+|os\.(?:system|popen|exec\w*|spawn\w*)|Popen|check_call|check_output|exec|eval|runpy\.\w+|call_command)\s*\(",
+    )
+});
+
+static JAVASCRIPT: LazyLock<Signs> = LazyLock::new(|| {
+    signs(
+        r#"\b(?:writeFile|appendFile|unlink|rm|rmdir|mkdir|mkdtemp|rename|copyFile|cp|truncate|symlink|link|chmod|writeSync|createWriteStream|outputFile|outputJson|writeJson|writeTextFile|removeSync|emptyDir|ensureDir|ensureFile)(?:Sync)?\s*\(|\.write\s*\(\s*['"`]|\bBun\.write\b|method\s*:\s*['"](?:POST|PUT|PATCH|DELETE)"#,
+        r"\b(?:child_process|exec|execSync|spawn|spawnSync|execFile|execFileSync|eval|fork)\b",
+    )
+});
+
+static RUBY: LazyLock<Signs> = LazyLock::new(|| {
+    signs(
+        r#"\b(?:File|IO|Pathname)\.(?:write|binwrite|delete|unlink|rename|chmod|symlink|truncate)|\bFile\.(?:open|new)\([^)]*,\s*['"][rb]*[wa+]|\bFileUtils\.|\bDir\.(?:mkdir|rmdir|delete)|\.write\("#,
+        r"\b(?:system|exec|spawn|Open3)\b|`|%x",
+    )
+});
+
+static PERL: LazyLock<Signs> = LazyLock::new(|| {
+    signs(
+        r#"\bopen\b[^;]*['"]?\s*\+?>|\b(?:unlink|rename|rmdir|mkdir|truncate|chmod|symlink|link)\b|\bcopy\(|\bmove\(|\$\^I"#,
+        r"\b(?:system|exec|qx)\b|`",
+    )
+});
+
+static PHP: LazyLock<Signs> = LazyLock::new(|| {
+    signs(
+        r#"\b(?:file_put_contents|unlink|rename|mkdir|rmdir|copy|touch|fwrite|fputs|fputcsv|symlink|chmod)\s*\(|\bfopen\([^)]*,\s*['"][rb]*[waxc+]"#,
+        r"\b(?:system|exec|shell_exec|passthru|proc_open|eval)\s*\(",
+    )
+});
+
+static OTHER: LazyLock<Signs> = LazyLock::new(|| {
+    signs(
+        r#"(?i)\b(?:write\w*|save\w*|unlink|delete|remove|rename|mkdir|rm|touch|sink|file\.create|ggsave|pdf|png)\s*\(|\bopen\([^)]*,\s*['"][wa]|\b(?:Set|Add|Remove|New|Copy|Move|Rename|Clear)-[A-Z]"#,
+        r"(?i)\b(?:system|exec|run|popen|spawn|do shell script)\b",
+    )
+});
+
+/// What running `code` does. Shell code is not for this function.
+pub(super) fn effect(code: &str, language: Language) -> Told {
+    let signs = match language {
+        Language::Python => &*PYTHON,
+        Language::JavaScript => &*JAVASCRIPT,
+        Language::Ruby => &*RUBY,
+        Language::Perl => &*PERL,
+        Language::Php => &*PHP,
+        Language::Shell | Language::Other => &*OTHER,
+    };
+    if let Some(sign) = signs.writes.find(code) {
+        return Told::new(Effect::Edit, format!("code that writes: `{}`", shortened(sign.as_str())));
+    }
+    if let Some(sign) = signs.starts.find(code) {
+        return Told::new(Effect::Unknown, format!("code that starts a program: `{}`", shortened(sign.as_str())));
+    }
+    Told::new(Effect::Check, "code is run")
+}
+
+/// The first 40 characters.
+pub(super) fn shortened(text: &str) -> String {
+    let text = text.trim();
+    match text.char_indices().nth(40) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}

@@ -1,0 +1,241 @@
+//! `git`, and the command lines of the sites that host it.
+
+use super::Effect;
+use super::command::{has, operands, spelled};
+use super::parts::Told;
+use super::shell::Word;
+
+const READ: &str = "status log diff show blame annotate ls-files ls-tree ls-remote rev-parse rev-list cat-file grep \
+     describe shortlog name-rev merge-base for-each-ref show-ref show-branch diff-index diff-tree diff-files whatchanged \
+     count-objects verify-pack fsck help version var check-ignore check-attr check-ref-format cherry range-diff \
+     patch-id diagnose merge-tree rev-list column stripspace verify-commit verify-tag get-tar-commit-id archive";
+
+const EDIT: &str = "add mv rm restore checkout switch reset merge rebase cherry-pick revert pull clone init clean am apply \
+     gc prune repack update-index update-ref read-tree write-tree hash-object mktree filter-branch filter-repo replace \
+     format-patch fast-import mergetool difftool unpack-objects pack-refs checkout-index sparse-checkout rerere \
+     backfill mailinfo stage prune-packed annex flow absorb";
+
+const HANDOVER: &str = "commit push commit-tree send-email request-pull svn p4 sync-branch send-pack";
+
+/// What a `git` command does.
+pub(super) fn effect(words: &[Word]) -> Told {
+    let with_value = ["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"];
+    let rest = super::command::after_options(&words[1..], &with_value);
+    let Some(first) = rest.first() else { return Told::new(Effect::Read, "`git`") };
+    let arguments = &rest[1..];
+    let why = format!("`git {}`", spelled(rest, 2));
+    let says = |effect| Told::new(effect, why.clone());
+    let sub = operands(arguments).next().map(|word| word.text.as_str());
+    let list = |text: &str, name: &str| text.split_ascii_whitespace().any(|word| word == name);
+    let effect = match first.text.as_str() {
+        "commit" | "push" if has(arguments, &["--dry-run"]) || (first.text == "push" && has(arguments, &["-n"])) => {
+            Effect::Check
+        }
+        "diff" if has(arguments, &["--check"]) => Effect::Check,
+        "diff" | "log" | "show" | "archive" | "format-patch" if has(arguments, &["--output", "-o"]) => Effect::Edit,
+        "format-patch" if has(arguments, &["--stdout"]) => Effect::Read,
+        "add" | "clean" | "rm" if has(arguments, &["-n", "--dry-run"]) => Effect::Read,
+        "apply" if has(arguments, &["--check", "--stat", "--numstat", "--summary"]) => Effect::Check,
+        "hash-object" if !has(arguments, &["-w"]) => Effect::Read,
+        "merge" | "rebase" | "cherry-pick" | "am" if has(arguments, &["--show-current-patch"]) => Effect::Read,
+        // What others did is fetched; nothing of one's own changes but what git remembers of it.
+        "fetch" | "remote-update" => Effect::Unknown,
+        "branch" => {
+            let changes = [
+                "-d",
+                "-D",
+                "-m",
+                "-M",
+                "-c",
+                "-C",
+                "-f",
+                "-u",
+                "--delete",
+                "--move",
+                "--copy",
+                "--force",
+                "--set-upstream-to",
+                "--unset-upstream",
+                "--edit-description",
+            ];
+            let lists = [
+                "-l",
+                "--list",
+                "--contains",
+                "--no-contains",
+                "--merged",
+                "--no-merged",
+                "--points-at",
+                "-a",
+                "-r",
+                "--all",
+                "--remotes",
+                "--show-current",
+                "--format",
+                "--sort",
+                "-v",
+            ];
+            if has(arguments, &changes) || (sub.is_some() && !has(arguments, &lists)) {
+                Effect::Edit
+            } else {
+                Effect::Read
+            }
+        }
+        "tag" => {
+            let lists = ["-l", "--list", "--contains", "--merged", "--points-at", "-n", "--sort", "-v", "--verify"];
+            if has(arguments, &["-d", "--delete", "-a", "-f"]) || (sub.is_some() && !has(arguments, &lists)) {
+                Effect::Edit
+            } else {
+                Effect::Read
+            }
+        }
+        "stash" => {
+            if matches!(sub, Some("list" | "show")) {
+                Effect::Read
+            } else {
+                Effect::Edit
+            }
+        }
+        "remote" => match sub {
+            None | Some("show" | "get-url") => Effect::Read,
+            Some("update") => Effect::Unknown,
+            _ => Effect::Edit,
+        },
+        "config" => {
+            let asks = [
+                "--get",
+                "--get-all",
+                "--get-regexp",
+                "--list",
+                "-l",
+                "--get-urlmatch",
+                "--show-origin",
+                "--get-color",
+            ];
+            let changes = [
+                "--unset",
+                "--unset-all",
+                "--add",
+                "--replace-all",
+                "--rename-section",
+                "--remove-section",
+                "-e",
+                "--edit",
+            ];
+            if has(arguments, &changes)
+                || matches!(sub, Some("set" | "unset" | "edit" | "rename-section" | "remove-section"))
+            {
+                Effect::Edit
+            } else if has(arguments, &asks) || matches!(sub, Some("list" | "get")) {
+                Effect::Read
+            } else if operands(arguments).count() > 1 {
+                Effect::Edit
+            } else {
+                Effect::Read
+            }
+        }
+        "worktree" | "lfs" | "notes" | "bisect" | "submodule" | "reflog" | "bundle" | "maintenance" | "subtree"
+        | "multi-pack-index" | "commit-graph" | "credential" | "bugreport" | "symbolic-ref" | "rerere"
+        | "sparse-checkout" => {
+            let second = sub.unwrap_or_default();
+            let looks = list(
+                "list show log view visualize status summary ls-files env version exists verify list-heads locks \
+                 verify-pack diff get-merge-ref",
+                second,
+            );
+            let bare = second.is_empty()
+                && matches!(first.text.as_str(), "submodule" | "reflog" | "lfs" | "notes" | "credential");
+            match first.text.as_str() {
+                "symbolic-ref" => {
+                    if operands(arguments).count() > 1 || has(arguments, &["-d"]) {
+                        Effect::Edit
+                    } else {
+                        Effect::Read
+                    }
+                }
+                "submodule" if second == "foreach" => Effect::Unknown,
+                "reflog" if !matches!(second, "expire" | "delete" | "drop" | "write") => Effect::Read,
+                _ if looks || bare => Effect::Read,
+                _ => Effect::Edit,
+            }
+        }
+        name if list(READ, name) => Effect::Read,
+        name if list(HANDOVER, name) => Effect::Handover,
+        name if list(EDIT, name) => {
+            let files: Vec<String> = match arguments.iter().position(|word| word.text == "--") {
+                Some(at) => arguments[at + 1..].iter().map(|word| word.text.clone()).collect(),
+                None if matches!(name, "rm" | "mv" | "restore") => {
+                    operands(arguments).map(|word| word.text.clone()).collect()
+                }
+                None => Vec::new(),
+            };
+            // `git add` changes what will be committed, no file.
+            let told = says(Effect::Edit).touching(files);
+            return if matches!(name, "add" | "stage" | "init" | "gc" | "prune" | "repack" | "pack-refs") {
+                Told { blind: false, ..told }
+            } else {
+                told
+            };
+        }
+        // An alias, or an extension.
+        _ => Effect::Unknown,
+    };
+    says(effect)
+}
+
+/// What `gh` and its like do: what is sent to the site hands the work over.
+pub(super) fn hosting(words: &[Word]) -> Told {
+    let rest = super::command::after_options(&words[1..], &["-R", "--repo", "--hostname"]);
+    let names: Vec<&str> = operands(rest).map(|word| word.text.as_str()).take(2).collect();
+    let why = format!("`{}`", spelled(words, 3));
+    let effect = match (names.first().copied().unwrap_or_default(), names.get(1).copied().unwrap_or_default()) {
+        ("api", _) => return Told::new(of_api(rest), why),
+        ("search" | "status" | "browse" | "help" | "version" | "completion" | "", _) => Effect::Read,
+        (
+            _,
+            "view" | "list" | "ls" | "status" | "diff" | "checks" | "show" | "watch" | "token" | "logs" | "trace"
+            | "get" | "verify" | "ports" | "search" | "",
+        ) => Effect::Read,
+        ("pr" | "mr", "checkout")
+        | ("repo", "clone")
+        | ("run" | "release" | "ci", "download")
+        | (
+            "auth" | "config" | "alias" | "extension" | "ssh-key" | "gpg-key" | "codespace" | "secret" | "variable"
+            | "cache" | "attestation",
+            _,
+        )
+        | ("gist", "clone")
+        | ("repo", "sync" | "set-default") => Effect::Edit,
+        ("pr" | "mr", "test") => Effect::Check,
+        _ => Effect::Handover,
+    };
+    Told::new(effect, why)
+}
+
+fn of_api(rest: &[Word]) -> Effect {
+    let method = rest
+        .windows(2)
+        .find(|pair| matches!(pair[0].text.as_str(), "-X" | "--method"))
+        .map(|pair| pair[1].text.to_ascii_uppercase())
+        .or_else(|| rest.iter().find_map(|w| w.text.strip_prefix("--method=").map(str::to_ascii_uppercase)));
+    let graphql = rest.iter().any(|word| word.text == "graphql");
+    if graphql {
+        let mutates =
+            rest.iter().any(|word| word.text.trim_start_matches("query=").trim_start().starts_with("mutation"));
+        let shown = rest.iter().any(|word| word.text.starts_with("query=") && !word.varies);
+        return if mutates {
+            Effect::Handover
+        } else if shown {
+            Effect::Read
+        } else {
+            Effect::Unknown
+        };
+    }
+    let sends = has(rest, &["-f", "-F", "--field", "--raw-field", "--input"]);
+    match method.as_deref() {
+        Some("GET" | "HEAD") => Effect::Read,
+        Some(_) => Effect::Handover,
+        None if sends => Effect::Handover,
+        None => Effect::Read,
+    }
+}

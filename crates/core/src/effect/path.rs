@@ -1,0 +1,26 @@
+//! Paths as commands write them.
+
+/// The last part of a path with either kind of slash, without `.exe` and its like.
+pub(super) fn program(path: &str) -> String {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path).to_ascii_lowercase();
+    for ending in [".exe", ".cmd", ".bat"] {
+        if let Some(stem) = name.strip_suffix(ending)
+            && !stem.is_empty()
+        {
+            return stem.to_owned();
+        }
+    }
+    name
+}
+
+/// The file name of a path.
+pub(super) fn file_name(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
+}
+
+/// True for what swallows or shows what is written to it.
+pub(super) fn is_sink(path: &str) -> bool {
+    let lower = path.to_ascii_lowercase();
+    matches!(lower.as_str(), "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/tty" | "nul" | "$null" | "con" | "-")
+        || lower.starts_with("/dev/fd/")
+}

@@ -1,0 +1,368 @@
+//! Kilo Code: the doom-loop question, the agent's steps, malformed calls, compactions, and the cost alert.
+
+use std::collections::VecDeque;
+
+use serde_json::{Map, Value};
+
+use super::Preset;
+use super::frame::identity::{Keys, arguments, js_text};
+use super::frame::{Action, Acts, Machine, Parameter, Recipe, Settings, SettingsError, native, starts_run, wrong_kind};
+use crate::decision::Need;
+use crate::transcript::{Event, Message, Moment, Name, PointView, ToolCall};
+
+const DOOM_LOOP: &str = "doom_loop";
+const STEPS: &str = "agent_steps";
+const MALFORMED: &str = "malformed_tool_calls";
+const COMPACTIONS: &str = "compaction_exhausted";
+const COST: &str = "cost_alert";
+/// Identical calls at the end of one message that raise the question; malformed calls in a row that end the run;
+/// compactions of one prompt. All constants.
+const IDENTICAL: usize = 3;
+const IN_A_ROW: usize = 3;
+const COMPACTED: u32 = 3;
+/// The most that is kept free for a reply.
+const RESERVE: u64 = 20_000;
+
+const MANUAL: &str = "\
+- **doom_loop** (at each call): the last 3 parts of the present **message** are calls of one tool with the same \
+`JSON.stringify` of the input (key order matters). Asked at every such call: 5 equal parallel calls ask three times. One call \
+per message never fires, errors play no part. `permission.doom_loop`: ask (default), allow (off), deny; `*` counts too, and the \
+later key wins. A rejected or denied call ends the run, also with `experimental.continue_loop_on_deny`.
+- **agent_steps**: from request number `steps` since the user's message on (`>=`), a reminder is added to every request. \
+**Nothing enforces it**: tools stay and run. A compaction is a step. Absent: no limit.
+- Trap: `steps` of 0, a negative or a fraction makes the **whole configuration file** invalid: it is skipped with a line in the \
+log, and its permissions are gone too.
+- **malformed_tool_calls** (constant 3): calls in a row whose arguments fail the tool's own check, of any tools and messages of \
+one prompt, end the run. A success or any other failure starts anew; unknown tools are other failures.
+- **compaction_exhausted** (constant 3): a reply whose tokens reach the usable context (`limit.context` less what is kept for the \
+reply) asks for a compaction; the 4th of one prompt ends the run. Needs `limit.context` of the model.
+- **cost_alert**: typed in the terminal, not in a file; rounded **up** to whole dollars. Session cost `>=` limit after a step that \
+is paid: a question. Dismissed: asked again at the next prompt; continue: silent for this limit; stop ends the run.
+- Trap: no setting stops a run at an amount of money; without a person at the terminal nothing acts on cost.";
+
+const PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "permission",
+        default: "{}",
+        off: "{ doom_loop = \"allow\" }",
+        doc: "what a doom loop does: doom_loop (or *) = ask, allow or deny",
+    },
+    Parameter { name: "steps", default: "null", off: "null", doc: "requests for one user message" },
+    Parameter { name: "maxSteps", default: "null", off: "null", doc: "the old name of steps" },
+    Parameter {
+        name: "experimental",
+        default: "{}",
+        off: "",
+        doc: "continue_loop_on_deny: does not help, the question is raised outside the tool",
+    },
+    Parameter { name: "limit.context", default: "null", off: "null", doc: "tokens of the model's context" },
+    Parameter { name: "limit.output", default: "8000", off: "", doc: "tokens of the model's reply" },
+    Parameter { name: COST, default: "null", off: "0", doc: "dollars, rounded up, at which a person is asked" },
+];
+
+pub(super) fn preset() -> Preset {
+    Preset {
+        id: "kilo-code",
+        version: "@kilocode/cli 7.7.9",
+        source: "packages/opencode/src/session/processor.ts, session/prompt.ts; the terminal's cost alert",
+        summary: "asks at 3 identical calls of one message; ends at 3 malformed calls in a row; steps and cost only speak",
+        manual: MANUAL,
+        parameters: PARAMETERS,
+        variants: &[],
+        tables: &[DOOM_LOOP, STEPS, MALFORMED, COMPACTIONS, COST],
+        build,
+        case,
+    }
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
+    let settings = Settings::of_case(rule, input).devices(&["reply", "replies", "steps_key"]);
+    Ok(Settings { only: None, ..settings.renamed("context_limit", "limit.context") })
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Permission {
+    Ask,
+    Allow,
+    Deny,
+}
+
+/// What the person answers; `once` where nobody scripted an answer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Answer {
+    Once,
+    Always,
+    Reject,
+}
+
+#[derive(Clone, Debug)]
+struct Kilo {
+    permission: Permission,
+    answer: Answer,
+    max_steps: Option<f64>,
+    /// Tokens of a reply that ask for a compaction.
+    usable: Option<u64>,
+    silenced: Vec<Name>,
+    requests: u32,
+    malformed: usize,
+    compactions: u32,
+    /// Calls of the present reply: id, and whether its arguments fail the tool's check.
+    calls: Vec<(Option<Name>, Name, bool)>,
+    reply_at: Option<usize>,
+    cost: CostAlert,
+}
+
+fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+    let given = settings.get("steps").or_else(|| settings.get("maxSteps")).filter(|steps| !steps.is_null());
+    let steps = match given {
+        Some(value) => Some(value.as_f64().ok_or_else(|| wrong_kind("steps", "a whole number above 0", value))?),
+        None => None,
+    };
+    // An invalid number takes the whole file with it.
+    let file_counts = steps.is_none_or(|steps| steps > 0.0 && steps.fract() == 0.0);
+    let permission = settings.get("permission").filter(|_| file_counts);
+    let answer = match settings.device("reply").and_then(Value::as_str) {
+        Some("always") => Answer::Always,
+        Some("reject") => Answer::Reject,
+        _ => Answer::Once,
+    };
+    let context = settings.opt_int("limit.context", None)?.and_then(|context| u64::try_from(context).ok());
+    let output = u64::try_from(settings.int("limit.output", 8_000)?).unwrap_or(0);
+    let alert = settings.opt_number(COST, None)?;
+    let replies = settings.device("replies").and_then(Value::as_array).cloned().unwrap_or_default();
+    let mut cost = CostAlert { replies: replies.into(), armed: true, ..CostAlert::default() };
+    cost.set(alert);
+    let machine = Kilo {
+        permission: permission.map_or(Ok(Permission::Ask), permission_of)?,
+        answer,
+        max_steps: steps.filter(|_| file_counts),
+        usable: context.map(|context| context.saturating_sub(output.min(RESERVE))),
+        silenced: Vec::new(),
+        requests: 0,
+        malformed: 0,
+        compactions: 0,
+        calls: Vec::new(),
+        reply_at: None,
+        cost,
+    };
+    let mut rules = vec![DOOM_LOOP, MALFORMED];
+    if machine.max_steps.is_some() {
+        rules.push(STEPS);
+    }
+    if context.is_some() {
+        rules.push(COMPACTIONS);
+    }
+    let drives_cost = settings.device("drive").is_some_and(|drive| drive == "tui_class");
+    if alert.is_some() || drives_cost {
+        rules.push(COST);
+    }
+    let recipe = Recipe::new(machine, &rules)
+        .blind(&[STEPS, COMPACTIONS, COST])
+        .needs(MALFORMED, Need::ErrorFlags)
+        .needs(COMPACTIONS, Need::Usage)
+        .needs(COST, Need::Cost);
+    Ok(if settings.device("drive").is_some() { recipe } else { recipe.resumes_at_user() })
+}
+
+/// The last key that speaks of doom loops.
+fn permission_of(value: &Value) -> Result<Permission, SettingsError> {
+    let wrong = |value: &Value| wrong_kind("permission.doom_loop", "ask, allow or deny", value);
+    let word = |value: &Value| match value.as_str() {
+        Some("ask") => Ok(Permission::Ask),
+        Some("allow") => Ok(Permission::Allow),
+        Some("deny") => Ok(Permission::Deny),
+        _ => Err(wrong(value)),
+    };
+    match value {
+        Value::Object(map) => {
+            let told = map.iter().filter(|(key, _)| matches!(key.as_str(), "*" | "doom_loop")).map(|(_, value)| value);
+            told.last().map_or(Ok(Permission::Ask), word)
+        }
+        Value::Null => Ok(Permission::Ask),
+        plain => word(plain),
+    }
+}
+
+/// The question about money: one limit, one session.
+#[derive(Clone, Debug, Default)]
+struct CostAlert {
+    limit: Option<f64>,
+    spent: f64,
+    armed: bool,
+    /// Limits that a person wants to hear no more of.
+    silent: Vec<f64>,
+    replies: VecDeque<Value>,
+    /// The session was idle: the last event is a reply without tools behind it.
+    is_idle: bool,
+    has_begun: bool,
+}
+
+impl CostAlert {
+    fn set(&mut self, limit: Option<f64>) {
+        let limit = limit.filter(|limit| *limit > 0.0).map(f64::ceil);
+        self.armed |= limit != self.limit;
+        self.limit = limit;
+    }
+
+    fn spoken_to(&mut self) {
+        self.armed |= self.is_idle || !self.has_begun;
+        self.has_begun = true;
+    }
+
+    fn check(&mut self, acts: &mut Acts<'_, '_>) {
+        let Some(limit) = self.limit.filter(|limit| self.armed && self.spent >= *limit && !self.silent.contains(limit))
+        else {
+            return;
+        };
+        self.armed = false;
+        let act = acts.act(Action::Ask, COST).code(COST).detail(format!("${} ${}", cents(limit), cents(self.spent)));
+        act.evidence(self.spent, limit);
+        match self.replies.pop_front().as_ref().and_then(Value::as_str) {
+            Some("continue") => self.silent.push(limit),
+            Some("stop") => {
+                self.silent.push(limit);
+                acts.act(Action::Stop, COST).code("cost_alert stop").evidence(self.spent, limit);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Two decimals as JavaScript rounds them: a tie goes up.
+fn cents(dollars: f64) -> String {
+    let hundredfold = dollars * 100.0;
+    let is_tie = hundredfold.fract() == 0.5 && hundredfold / 100.0 == dollars;
+    format!("{:.2}", if is_tie { (hundredfold + 0.5) / 100.0 } else { dollars })
+}
+
+/// Kilo's tools and the texts their arguments must have.
+const TOOLS: &[(&str, &[&str])] = &[
+    ("bash", &["command", "description"]),
+    ("codesearch", &["query"]),
+    ("edit", &["filePath", "oldString", "newString"]),
+    ("glob", &["pattern"]),
+    ("grep", &["pattern"]),
+    ("read", &["filePath"]),
+    ("skill", &["name"]),
+    ("task", &["description", "prompt", "subagent_type"]),
+    ("webfetch", &["url"]),
+    ("websearch", &["query"]),
+    ("write", &["content", "filePath"]),
+];
+
+/// Do the arguments fail the tool's own check, as far as the recording tells?
+fn is_malformed(call: &ToolCall) -> bool {
+    let Some((_, required)) = TOOLS.iter().find(|(tool, _)| *tool == &*call.name) else { return false };
+    let given = arguments(call);
+    required.iter().any(|name| !given[*name].is_string())
+}
+
+impl Kilo {
+    fn new_prompt(&mut self) {
+        self.requests = 0;
+        self.malformed = 0;
+        self.compactions = 0;
+        self.calls.clear();
+        self.cost.spoken_to();
+    }
+
+    fn reply(&mut self, reply: &Message, acts: &mut Acts<'_, '_>) {
+        self.calls =
+            reply.tool_calls.iter().map(|call| (call.id.clone(), call.name.clone(), is_malformed(call))).collect();
+        self.reply_at = acts.event();
+        if self.doom_loop(reply, acts) {
+            return;
+        }
+        let tokens = reply.usage.and_then(|usage| usage.total()).map(|tokens| tokens.0);
+        if let Some((tokens, usable)) = tokens.zip(self.usable).filter(|(tokens, usable)| tokens >= usable) {
+            if self.compactions >= COMPACTED {
+                acts.act(Action::Stop, COMPACTIONS).code(COMPACTIONS).evidence(tokens as f64, usable as f64);
+                return;
+            }
+            self.compactions += 1;
+            self.requests += 1;
+        }
+        if let Some(limit) = native::field(reply, "native").and_then(|native| native.get(COST).cloned()) {
+            self.cost.set(limit.as_f64());
+        }
+        self.cost.check(acts);
+        self.cost.spent += reply.cost.map_or(0.0, |cost| cost.0);
+        self.cost.check(acts);
+    }
+
+    /// True when the run is over.
+    fn doom_loop(&mut self, reply: &Message, acts: &mut Acts<'_, '_>) -> bool {
+        if self.permission == Permission::Allow || reply.tool_calls.len() < IDENTICAL {
+            return false;
+        }
+        let inputs: Vec<(&Name, String)> =
+            reply.tool_calls.iter().map(|call| (&call.name, js_text(&arguments(call), Keys::Given))).collect();
+        for (last, window) in reply.tool_calls[IDENTICAL - 1..].iter().zip(inputs.windows(IDENTICAL)) {
+            if window.iter().any(|input| *input != window[0]) || self.silenced.contains(&last.name) {
+                continue;
+            }
+            if self.permission == Permission::Deny {
+                acts.act(Action::Stop, DOOM_LOOP)
+                    .code("permission denied")
+                    .evidence(IDENTICAL as f64, IDENTICAL as f64);
+                return true;
+            }
+            let act = acts.act(Action::Ask, DOOM_LOOP).code(DOOM_LOOP).call(last.id.as_deref());
+            act.evidence(IDENTICAL as f64, IDENTICAL as f64);
+            match self.answer {
+                Answer::Once => {}
+                Answer::Always => self.silenced.push(last.name.clone()),
+                Answer::Reject => {
+                    acts.act(Action::Stop, DOOM_LOOP).code("permission rejected");
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    fn result(&mut self, result: &Message, acts: &mut Acts<'_, '_>) {
+        let is_it = |(id, name, _): &(Option<Name>, Name, bool)| match (id, &result.tool_call_id) {
+            (Some(call), Some(result)) => call == result,
+            _ => result.name.as_ref().is_none_or(|result| result == name),
+        };
+        let Some(nth) = self.calls.iter().position(is_it) else { return };
+        let (_, _, fails_check) = self.calls.remove(nth);
+        let says_so = || result.text().contains("called with invalid arguments");
+        let is_malformed = result.is_error == Some(true) && (fails_check || says_so());
+        self.malformed = if is_malformed { self.malformed + 1 } else { 0 };
+        if self.malformed >= IN_A_ROW {
+            let act =
+                acts.act(Action::Stop, MALFORMED).code(MALFORMED).evidence(self.malformed as f64, IN_A_ROW as f64);
+            if let Some(reply) = self.reply_at {
+                act.about_event(reply);
+            }
+        }
+    }
+}
+
+impl Machine for Kilo {
+    fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
+        let Some(message) = event.message() else { return };
+        if starts_run(message) {
+            self.new_prompt();
+        } else if message.is_step() {
+            self.reply(message, acts);
+        } else if message.is_result() {
+            self.result(message, acts);
+        }
+        self.cost.is_idle = message.is_step();
+    }
+
+    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+        if view.moment() != Moment::BeforeRequest {
+            return;
+        }
+        self.requests += 1;
+        let requests = f64::from(self.requests);
+        if let Some(max) = self.max_steps.filter(|max| requests >= *max) {
+            acts.act(Action::Inject, STEPS).code("max_steps_prompt").evidence(requests, max);
+        }
+    }
+}

@@ -1,0 +1,422 @@
+//! LiteLLM: iterations and money by session, by key and for the whole proxy; rounds of code execution.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value, json};
+
+use super::Preset;
+use super::frame::{Act, Action, Acts, Machine, Parameter, Recipe, Settings, SettingsError, native, starts_run};
+use crate::decision::Need;
+use crate::python;
+use crate::transcript::{Event, Message, Moment, Point, PointView};
+
+const ITERATIONS: &str = "max_iterations";
+const SESSION: &str = "max_budget_per_session";
+const KEY: &str = "key_budget";
+const PROXY: &str = "global_budget";
+const SDK: &str = "sdk_max_budget";
+const CODE: &str = "code_execution";
+/// Keys that the proxy's memory holds, of all hooks together.
+const MEMORY: usize = 200;
+/// Seconds a session's counters live.
+const HOUR: i64 = 3600;
+
+const MANUAL: &str = "\
+Every reply is one request through the proxy. A refused request is an error (429) to the client; the proxy goes on, no run of \
+its own ends. Nothing is on by default.
+- **max_iterations** (the agent's `litellm_params`, else the key's metadata; the agent's wins even when larger): requests of the \
+session + 1 `>` limit. Refused and failed requests count. 0 and negatives refuse the first; `int()` of the value, a text that is \
+no number fails every request. Off: absent.
+- **max_budget_per_session** (only the agent's `litellm_params`): spent `>=` limit before a request; 0 and negatives refuse the \
+first. Spent: costs of successful calls. The last call may overshoot without bound.
+- Both count by session id (`metadata`, else `litellm_metadata`) and for an hour from the session's first request; a request \
+without an id is not counted. A recording is taken for one session named by its run; `native.session_id`, `agent` and `where` of a \
+reply say otherwise. A request by an agent without the limit is not counted.
+- Traps: with own fields in `metadata` and the id in `litellm_metadata` the money rule **never books**, so it never acts. Memory \
+holds 200 keys; the one that expires first is thrown out, and its session starts afresh.
+- **key_budget** (`max_budget` of the key): `spend >=` limit, 0 and negatives refuse everything. **global_budget** \
+(`litellm.max_budget` of the proxy): `spend >` limit, 0 and negatives off, asked first.
+- **sdk_max_budget** (`litellm.max_budget` of the SDK): documented to raise; the check (`>`, 0 off) is there, but **the running \
+cost never grows**: it never acts, unless a cost is set beforehand.
+- **code_execution** `max_iterations` (10; 0 means 10; negatives: no model call): after that many replies with calls, tools of the \
+last one run, the reply is returned. Another finish reason than `tool_calls` ends it before. On here only when it is set.";
+
+const PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "litellm_params.max_iterations",
+        default: "null",
+        off: "null",
+        doc: "requests of a session, of the agent",
+    },
+    Parameter {
+        name: "litellm_params.max_budget_per_session",
+        default: "null",
+        off: "null",
+        doc: "dollars of a session, of the agent",
+    },
+    Parameter {
+        name: "key_metadata.max_iterations",
+        default: "null",
+        off: "null",
+        doc: "requests of a session, where the agent has no limit",
+    },
+    Parameter { name: "key.max_budget", default: "null", off: "null", doc: "dollars of a key" },
+    Parameter { name: "litellm_settings.max_budget", default: "0", off: "0", doc: "dollars of the whole proxy" },
+    Parameter { name: "litellm.max_budget", default: "0", off: "0", doc: "dollars of the SDK: never acts" },
+    Parameter {
+        name: "LITELLM_MAX_ITERATIONS_TTL",
+        default: "3600",
+        off: "",
+        doc: "seconds that requests are counted",
+    },
+    Parameter {
+        name: "LITELLM_MAX_BUDGET_PER_SESSION_TTL",
+        default: "3600",
+        off: "",
+        doc: "seconds that dollars are counted",
+    },
+    Parameter {
+        name: "code_execution.max_iterations",
+        default: "null",
+        off: "null",
+        doc: "rounds of code execution; 10 as shipped",
+    },
+];
+
+pub(super) fn preset() -> Preset {
+    Preset {
+        id: "litellm",
+        version: "litellm 1.109.1",
+        source: "litellm/proxy/hooks/max_iterations_limiter.py, max_budget_per_session_limiter.py, proxy/auth/auth_checks.py",
+        summary: "optional requests and dollars by session, dollars by key and proxy; all off by default",
+        manual: MANUAL,
+        parameters: PARAMETERS,
+        variants: &[],
+        tables: &[ITERATIONS, SESSION, KEY, PROXY, SDK, CODE],
+        build,
+        case,
+    }
+}
+
+/// A case is a configuration of the proxy with its agents and its key.
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
+    let mut settings = Settings { only: None, ..Settings::of_case(rule, input) };
+    let config = std::mem::take(&mut settings.set);
+    settings.driver.insert("config".to_owned(), Value::Object(config));
+    Ok(settings)
+}
+
+/// What a case drives.
+fn is_driven(settings: &Settings, drive: &str) -> bool {
+    settings.device("drive").is_some_and(|driven| driven == drive)
+}
+
+/// The configuration that the settings of a stack file spell, as a case writes it.
+fn assembled(settings: &Settings) -> Value {
+    let get = |name: &str| settings.get(name).cloned().unwrap_or_default();
+    let agent = json!({
+        ITERATIONS: get("litellm_params.max_iterations"),
+        SESSION: get("litellm_params.max_budget_per_session"),
+    });
+    let mut config = json!({
+        "agent": "agent",
+        "agents": { "agent": agent },
+        "key_metadata": { ITERATIONS: get("key_metadata.max_iterations") },
+        "max_budget": get("key.max_budget"),
+        "global_max_budget": get("litellm_settings.max_budget"),
+    });
+    for (from, to) in
+        [("LITELLM_MAX_ITERATIONS_TTL", "iterations_ttl"), ("LITELLM_MAX_BUDGET_PER_SESSION_TTL", "budget_ttl")]
+    {
+        if let Some(seconds) = settings.get(from) {
+            config[to] = seconds.clone();
+        }
+    }
+    config
+}
+
+fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+    let is_case = settings.device("drive").is_some();
+    for name in ["key.max_budget", "litellm_settings.max_budget", "litellm.max_budget"] {
+        settings.opt_number(name, None)?;
+    }
+    let rounds = settings.opt_int("code_execution.max_iterations", None)?;
+    if is_driven(settings, "code") || rounds.is_some() {
+        let config = settings.device("config").and_then(|config| config.get(ITERATIONS));
+        let limit = config.and_then(Value::as_i64).or(rounds).filter(|limit| *limit != 0).unwrap_or(10);
+        return Ok(Recipe::new(CodeExecution { limit, rounds: 0, over: false }, &[CODE]).blind(&[CODE]));
+    }
+    let config = settings.device("config").cloned().unwrap_or_else(|| assembled(settings));
+    let has = |agents: &str, rule: &str| match &config[agents] {
+        Value::Object(agents) => agents.values().any(|agent| !agent[rule].is_null()),
+        _ => false,
+    };
+    let is_sdk = is_driven(settings, "sdk");
+    let mut rules = Vec::new();
+    for (rule, is_on) in [
+        (ITERATIONS, has("agents", ITERATIONS) || !config["key_metadata"][ITERATIONS].is_null()),
+        (SESSION, has("agents", SESSION)),
+        (PROXY, config["global_max_budget"].as_f64().is_some_and(|dollars| dollars > 0.0)),
+        (KEY, !is_sdk && !config["max_budget"].is_null()),
+        (SDK, is_sdk || settings.get("litellm.max_budget").is_some()),
+    ] {
+        rules.extend(is_on.then_some(rule));
+    }
+    let goes_on = settings.device("continue_after_halt") == Some(&Value::Bool(true));
+    let seconds = |name: &str| config[name].as_i64().unwrap_or(HOUR).saturating_mul(1000);
+    let machine = Proxy {
+        ttl: [seconds("iterations_ttl"), seconds("budget_ttl")],
+        key_spend: config["spend"].as_f64().unwrap_or(0.0),
+        sdk: if is_driven(settings, "sdk") { config.clone() } else { Value::Null },
+        config,
+        memory: Memory::default(),
+        is_case,
+        session: String::new(),
+    };
+    let recipe = Recipe::new(machine, &rules)
+        .blind(&rules)
+        .needs(ITERATIONS, Need::Times)
+        .needs(SESSION, Need::Times)
+        .needs(SESSION, Need::Cost)
+        .needs(KEY, Need::Cost)
+        .needs(PROXY, Need::Cost)
+        .recorded_requests_only(is_case);
+    Ok(if goes_on { recipe.keeps_own_state() } else { recipe })
+}
+
+/// What the proxy remembers: numbers by key, each for a time.
+#[derive(Clone, Debug, Default)]
+struct Memory {
+    values: BTreeMap<String, (f64, i64)>,
+    /// The same keys by when they expire.
+    expiring: BTreeSet<(i64, String)>,
+}
+
+impl Memory {
+    fn get(&mut self, key: &str, now: i64) -> Option<f64> {
+        let (value, expires) = *self.values.get(key)?;
+        if now > expires {
+            self.forget(key);
+            return None;
+        }
+        Some(value)
+    }
+
+    fn forget(&mut self, key: &str) {
+        if let Some((_, expires)) = self.values.remove(key) {
+            self.expiring.remove(&(expires, key.to_owned()));
+        }
+    }
+
+    /// A later value does not prolong the time.
+    fn set(&mut self, key: &str, value: f64, now: i64, ttl: i64) {
+        while let Some((expires, first)) = self.expiring.first().cloned() {
+            if expires > now && self.values.len() < MEMORY {
+                break;
+            }
+            self.forget(&first);
+        }
+        let expires = self.values.get(key).map_or(now.saturating_add(ttl), |(_, expires)| *expires);
+        self.values.insert(key.to_owned(), (value, expires));
+        self.expiring.insert((expires, key.to_owned()));
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Proxy {
+    config: Value,
+    /// The SDK's own limit; null where the proxy is driven.
+    sdk: Value,
+    ttl: [i64; 2],
+    key_spend: f64,
+    memory: Memory,
+    is_case: bool,
+    /// The recording, as a session.
+    session: String,
+}
+
+/// A request, as the reply tells of it.
+struct Request {
+    session: Option<String>,
+    agent: Option<String>,
+    /// The session is booked: its id stands where the success is logged.
+    is_booked: bool,
+    failed: bool,
+}
+
+/// A refusal: rule, code, words, reading and limit.
+type Refusal = (&'static str, String, String, f64, f64);
+
+impl Proxy {
+    fn request(&self, reply: &Message) -> Request {
+        let native = native::field(reply, "native").unwrap_or_default();
+        let field = |name: &str| native.get(name).or_else(|| self.config.get(name)).cloned();
+        let default = if self.is_case { Value::from("s1") } else { Value::from(self.session.as_str()) };
+        let session = field("session_id").unwrap_or(default);
+        let agent = field("agent").filter(|agent| !agent.is_null());
+        Request {
+            session: (!session.is_null()).then(|| python::text(&session)),
+            agent: agent.map(|agent| python::text(&agent)),
+            is_booked: field("where").is_none_or(|place| place != "both"),
+            failed: native["failed"] == true,
+        }
+    }
+
+    fn of_agent(&self, request: &Request, rule: &str) -> Option<&Value> {
+        let agent = self.config["agents"].get(request.agent.as_deref()?)?;
+        agent.get(rule).filter(|value| !value.is_null())
+    }
+
+    fn refusal(&mut self, request: &Request, now: i64) -> Option<Refusal> {
+        if !self.sdk.is_null() {
+            return self.of_sdk();
+        }
+        self.of_money().or_else(|| self.of_iterations(request, now)).or_else(|| self.of_session(request, now))
+    }
+
+    /// A hook that a case does not drive is not there.
+    fn is_hooked(&self, rule: &str) -> bool {
+        self.config["hooks"].as_array().is_none_or(|hooks| hooks.iter().any(|hook| hook == rule))
+    }
+
+    fn of_iterations(&mut self, request: &Request, now: i64) -> Option<Refusal> {
+        let session = request.session.as_deref().filter(|_| self.is_hooked(ITERATIONS))?;
+        let key = &self.config["key_metadata"][ITERATIONS];
+        let limit = self.of_agent(request, ITERATIONS).or(Some(key).filter(|limit| !limit.is_null()))?.clone();
+        let Some(limit) = python::small_int(&limit) else {
+            let words = format!("invalid literal for int() with base 10: {}", python::repr(&limit));
+            return Some((ITERATIONS, "ValueError".to_owned(), words, f64::NAN, f64::NAN));
+        };
+        let key = format!("{{session_iterations:{session}}}:count");
+        let count = self.memory.get(&key, now).unwrap_or(0.0) + 1.0;
+        self.memory.set(&key, count, now, self.ttl[0]);
+        (count > limit as f64).then(|| {
+            let words = format!(
+                "Max iterations exceeded for session {session}. Current count: {count:.0}, max_iterations: {limit}."
+            );
+            (ITERATIONS, "ProxyRateLimitError:max_iterations".to_owned(), words, count, limit as f64)
+        })
+    }
+
+    fn of_session(&mut self, request: &Request, now: i64) -> Option<Refusal> {
+        let limit = self.of_agent(request, SESSION).filter(|_| self.is_hooked(SESSION))?.clone();
+        let Ok(Some(limit)) = python::float(&limit) else {
+            let words = format!("could not convert string to float: {}", python::repr(&limit));
+            return Some((SESSION, "ValueError".to_owned(), words, f64::NAN, f64::NAN));
+        };
+        let session = request.session.as_deref()?;
+        let spent = self.memory.get(&format!("{{session_budget:{session}}}:spend"), now).unwrap_or(0.0);
+        (spent >= limit).then(|| {
+            let words = format!(
+                "Session budget exceeded for session {session}. Current spend: ${spent:.4}, max_budget_per_session: \
+                 ${limit:.2}."
+            );
+            (SESSION, "ProxyRateLimitError:budget".to_owned(), words, spent, limit)
+        })
+    }
+
+    fn of_money(&self) -> Option<Refusal> {
+        let exceeded = |rule, key: &str, limit: f64| {
+            let [spend, most] = [self.key_spend, limit].map(python::repr_float);
+            let words = format!("Budget has been exceeded! {key}Current cost: {spend}, Max budget: {most}");
+            Some((rule, "BudgetExceededError".to_owned(), words, self.key_spend, limit))
+        };
+        let number = |name: &str| python::float(&self.config[name]).ok().flatten();
+        // Only requests to a model are counted, not the list of models or the health of the proxy.
+        let to_a_model = self.config["route"].as_str().is_none_or(|route| !matches!(route, "/models" | "/health"));
+        if let Some(limit) = number("global_max_budget").filter(|limit| *limit > 0.0 && to_a_model)
+            && self.key_spend > limit
+        {
+            return exceeded(PROXY, "", limit);
+        }
+        let limit = number("max_budget").filter(|limit| limit.is_finite() && self.key_spend >= *limit)?;
+        exceeded(KEY, "Key=k ", limit)
+    }
+
+    /// The SDK's check: the cost is what was set beforehand.
+    fn of_sdk(&self) -> Option<Refusal> {
+        let cost = self.sdk["current_cost"].as_f64().unwrap_or(0.0);
+        let limit = self.sdk["max_budget"].as_f64().filter(|limit| *limit != 0.0 && cost > *limit)?;
+        let most = python::repr(&self.sdk["max_budget"]);
+        let words = format!("Budget has been exceeded! Current cost: {}, Max budget: {most}", python::repr_float(cost));
+        Some((SDK, "BudgetExceededError".to_owned(), words, cost, limit))
+    }
+
+    /// A call that succeeded is booked.
+    fn book(&mut self, request: &Request, reply: &Message, now: i64) {
+        let cost = reply.cost.map_or(0.0, |cost| cost.0);
+        self.key_spend += cost;
+        let is_limited = self.of_agent(request, SESSION).is_some() && self.is_hooked(SESSION);
+        let Some(session) = request.session.as_deref().filter(|_| is_limited && request.is_booked && cost > 0.0) else {
+            return;
+        };
+        let key = format!("{{session_budget:{session}}}:spend");
+        let spent = self.memory.get(&key, now).unwrap_or(0.0) + cost;
+        self.memory.set(&key, spent, now, self.ttl[1]);
+    }
+}
+
+impl Machine for Proxy {
+    /// Which session a request belongs to is recorded with its reply; the decision lies before the request.
+    fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
+        let Some(reply) = event.message().filter(|message| message.is_step()) else { return };
+        if self.session.is_empty() {
+            self.session.clone_from(&acts.view().header().run_id);
+        }
+        let request = self.request(reply);
+        let now = reply.ts.or_else(|| acts.view().now()).map_or(0, |now| now.0);
+        let Some((rule, code, words, seen, limit)) = self.refusal(&request, now) else {
+            if !request.failed {
+                self.book(&request, reply, now);
+            }
+            return;
+        };
+        let before = acts.event().and_then(|reply| reply.checked_sub(1));
+        let point = Point { moment: Moment::BeforeRequest, ..acts.view().point() };
+        let act: &mut Act = acts.act(Action::Fail, rule).code(code).detail(words).evidence(seen, limit);
+        act.decision.event = before;
+        act.decision.point = point;
+    }
+}
+
+/// The loop that runs code for the model.
+#[derive(Clone, Debug)]
+struct CodeExecution {
+    limit: i64,
+    rounds: i64,
+    over: bool,
+}
+
+impl Machine for CodeExecution {
+    fn event(&mut self, event: &Event, _: &mut Acts<'_, '_>) {
+        if event.message().is_some_and(starts_run) {
+            self.rounds = 0;
+            self.over = false;
+        }
+    }
+
+    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+        if self.over {
+            return;
+        }
+        let reached = match (view.moment(), view.reply()) {
+            (Moment::BeforeRequest, _) => self.limit < 0,
+            (Moment::AfterTools, Some(reply)) => {
+                let ended = reply.finish_reason.as_deref().is_some_and(|reason| reason != "tool_calls");
+                if reply.tool_calls.is_empty() || ended {
+                    self.over = true;
+                    return;
+                }
+                self.rounds += 1;
+                self.rounds >= self.limit
+            }
+            _ => false,
+        };
+        if reached {
+            self.over = true;
+            let act = acts.act(Action::Stop, CODE).code("max_iterations_reached");
+            act.evidence(self.rounds as f64, self.limit as f64);
+        }
+    }
+}

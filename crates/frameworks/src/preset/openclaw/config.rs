@@ -1,0 +1,238 @@
+//! OpenClaw's settings: what its check of the configuration lets through, and what they come to.
+
+use serde_json::{Map, Value};
+
+use super::PARAMETERS;
+use crate::preset::frame::{Settings, SettingsError};
+
+/// Which numbers are constants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Release {
+    /// 2026.8 and later: all of them.
+    Constants,
+    /// Up to 2026.7: none.
+    Numbers,
+}
+
+/// Releases up to 2026.7 know these whole numbers, all above 0.
+const NUMBERS: [&str; 5] =
+    ["historySize", "warningThreshold", "criticalThreshold", "unknownToolThreshold", "globalCircuitBreakerThreshold"];
+const DETECTORS: [&str; 3] = ["genericRepeat", "knownPollNoProgress", "pingPong"];
+
+/// `tools.loopDetection`, in force.
+#[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "five switches of the framework")]
+pub(super) struct LoopDetection {
+    pub(super) release: Release,
+    pub(super) enabled: bool,
+    pub(super) history: usize,
+    pub(super) warning: usize,
+    pub(super) critical: usize,
+    pub(super) breaker: usize,
+    pub(super) unknown: usize,
+    pub(super) generic: bool,
+    pub(super) polls: bool,
+    pub(super) ping_pong: bool,
+    /// Watched after a compaction: on unless `enabled` is false.
+    pub(super) guarded: bool,
+    pub(super) window: usize,
+}
+
+impl LoopDetection {
+    pub(super) fn of(settings: &Settings, release: Release) -> Result<Self, SettingsError> {
+        let config = settings.device("config").cloned().unwrap_or_else(|| assembled(settings));
+        let mut issues = Vec::new();
+        check(&config, release, &mut issues);
+        if !issues.is_empty() {
+            issues.sort();
+            return Err(SettingsError::refused("invalid_config", issues.join("; ")));
+        }
+        let everywhere = config.pointer("/tools/loopDetection").and_then(Value::as_object);
+        let own = own_block(&config, release).and_then(Value::as_object);
+        let block = match (everywhere, own) {
+            (Some(all), Some(own)) => overlaid(all, own),
+            (one, other) => one.or(other).cloned().unwrap_or_default(),
+        };
+        Ok(Self::in_force(&block, release))
+    }
+
+    fn in_force(block: &Map<String, Value>, release: Release) -> Self {
+        let number = |name: &str, default: usize| {
+            block.get(name).and_then(Value::as_f64).map_or(default, |number| {
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "whole and above 0: checked"
+                )]
+                let number = number as usize;
+                number
+            })
+        };
+        let inner = |group: &str, name: &str| block.get(group).and_then(|group| group.get(name));
+        let detector = |name: &str| inner("detectors", name).and_then(Value::as_bool).unwrap_or(true);
+        let enabled = block.get("enabled").and_then(Value::as_bool);
+        let warning = number("warningThreshold", 10);
+        let critical = number("criticalThreshold", 20).max(warning.saturating_add(1));
+        Self {
+            release,
+            enabled: enabled == Some(true),
+            history: number("historySize", 30),
+            warning,
+            critical,
+            breaker: number("globalCircuitBreakerThreshold", 30).max(critical.saturating_add(1)),
+            unknown: number("unknownToolThreshold", 10),
+            generic: detector("genericRepeat"),
+            polls: detector("knownPollNoProgress"),
+            ping_pong: detector("pingPong"),
+            guarded: enabled != Some(false),
+            window: inner("postCompactionGuard", "windowSize")
+                .and_then(Value::as_u64)
+                .and_then(|window| usize::try_from(window).ok())
+                .unwrap_or(3),
+        }
+    }
+}
+
+/// The configuration that the settings of a stack file spell.
+fn assembled(settings: &Settings) -> Value {
+    let mut config = Value::Object(Map::new());
+    for parameter in PARAMETERS.iter().filter(|parameter| parameter.name != super::DETAILS) {
+        let Some(value) = settings.get(parameter.name) else { continue };
+        let mut place = &mut config;
+        for key in parameter.name.split('.') {
+            if !place.is_object() {
+                *place = Value::Object(Map::new());
+            }
+            place = &mut place[key];
+        }
+        *place = value.clone();
+    }
+    config
+}
+
+/// The block of the agent `main`.
+fn own_block(config: &Value, release: Release) -> Option<&Value> {
+    match release {
+        Release::Constants => config.pointer("/agents/entries/main/tools/loopDetection"),
+        Release::Numbers => {
+            let agents = config.pointer("/agents/list")?.as_array()?;
+            agents.iter().find(|agent| agent["id"] == "main")?.pointer("/tools/loopDetection")
+        }
+    }
+}
+
+/// The agent's fields over everybody's, group by group.
+fn overlaid(all: &Map<String, Value>, own: &Map<String, Value>) -> Map<String, Value> {
+    let mut block = all.clone();
+    for (name, value) in own {
+        match (block.get_mut(name), value) {
+            (Some(Value::Object(group)), Value::Object(fields)) => group.extend(fields.clone()),
+            _ => {
+                block.insert(name.clone(), value.clone());
+            }
+        }
+    }
+    block
+}
+
+/// What the framework's check says of every loop-detection block.
+fn check(config: &Value, release: Release, issues: &mut Vec<String>) {
+    let mut look = |block: Option<&Value>, path: String| {
+        if let Some(block) = block {
+            check_block(block, &path, release, issues);
+        }
+    };
+    look(config.pointer("/tools/loopDetection"), "tools.loopDetection".to_owned());
+    let agents = config.get("agents");
+    if let Some(entries) = agents.and_then(|agents| agents.get("entries")).and_then(Value::as_object) {
+        for (id, agent) in entries {
+            look(agent.pointer("/tools/loopDetection"), format!("agents.entries.{id}.tools.loopDetection"));
+        }
+    }
+    if let Some(list) = agents.and_then(|agents| agents.get("list")).and_then(Value::as_array) {
+        for (nth, agent) in list.iter().enumerate() {
+            look(agent.pointer("/tools/loopDetection"), format!("agents.list.{nth}.tools.loopDetection"));
+        }
+    }
+}
+
+fn check_block(block: &Value, path: &str, release: Release, issues: &mut Vec<String>) {
+    let Some(fields) = object(block, path, issues) else { return };
+    let before = issues.len();
+    switch(fields, "enabled", path, issues);
+    let mut known = vec!["enabled"];
+    if release == Release::Numbers {
+        known.extend(NUMBERS);
+        known.extend(["detectors", "postCompactionGuard"]);
+        NUMBERS.iter().for_each(|name| whole_above_0(fields, name, path, issues));
+        let group = |name: &str, issues: &mut Vec<String>, names: &[&str], numbers: bool| {
+            let path = format!("{path}.{name}");
+            let Some(inner) = fields.get(name).and_then(|inner| object(inner, &path, issues)) else { return };
+            for name in names {
+                if numbers { whole_above_0(inner, name, &path, issues) } else { switch(inner, name, &path, issues) }
+            }
+            unrecognised(inner, names, &path, issues);
+        };
+        group("detectors", issues, &DETECTORS, false);
+        group("postCompactionGuard", issues, &["windowSize"], true);
+    }
+    unrecognised(fields, &known, path, issues);
+    if issues.len() == before && release == Release::Numbers {
+        let pairs = [("warningThreshold", "criticalThreshold"), ("criticalThreshold", "globalCircuitBreakerThreshold")];
+        for (lower, higher) in pairs {
+            let number = |name: &str| fields.get(name).and_then(Value::as_f64);
+            if number(lower).zip(number(higher)).is_some_and(|(lower, higher)| lower >= higher) {
+                issues.push(format!("{path}.{higher}: tools.loopDetection.{lower} must be lower than {higher}."));
+            }
+        }
+    }
+}
+
+fn object<'v>(value: &'v Value, path: &str, issues: &mut Vec<String>) -> Option<&'v Map<String, Value>> {
+    if !value.is_object() {
+        issues.push(format!("{path}: Invalid input: expected object, received {}", kind(value)));
+    }
+    value.as_object()
+}
+
+fn switch(fields: &Map<String, Value>, name: &str, path: &str, issues: &mut Vec<String>) {
+    if let Some(value) = fields.get(name).filter(|value| !value.is_boolean()) {
+        let received = kind(value);
+        issues.push(format!(
+            "{path}.{name}: Invalid input: expected boolean, received {received} (allowed: true, false)"
+        ));
+    }
+}
+
+fn whole_above_0(fields: &Map<String, Value>, name: &str, path: &str, issues: &mut Vec<String>) {
+    let Some(value) = fields.get(name) else { return };
+    let wrong = match value.as_f64() {
+        None => format!("Invalid input: expected number, received {}", kind(value)),
+        Some(number) if number.fract() != 0.0 => "Invalid input: expected int, received number".to_owned(),
+        Some(number) if number <= 0.0 => "Too small: expected number to be >0 (must be greater than 0)".to_owned(),
+        Some(_) => return,
+    };
+    issues.push(format!("{path}.{name}: {wrong}"));
+}
+
+fn unrecognised(fields: &Map<String, Value>, known: &[&str], path: &str, issues: &mut Vec<String>) {
+    let strange: Vec<String> =
+        fields.keys().filter(|key| !known.contains(&key.as_str())).map(|key| format!("\"{key}\"")).collect();
+    match strange.len() {
+        0 => {}
+        1 => issues.push(format!("{path}: Unrecognized key: {}", strange[0])),
+        _ => issues.push(format!("{path}: Unrecognized keys: {}", strange.join(", "))),
+    }
+}
+
+/// The word of the framework's check for a JSON type.
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}

@@ -1,0 +1,289 @@
+//! OpenClaw's history of calls, and what is counted in it.
+
+use super::config::{LoopDetection, Release};
+use super::outcome::Outcome;
+use crate::transcript::{Fingerprint, Name};
+
+/// A call of the history.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub(super) tool: Name,
+    /// Tool and arguments.
+    pub(super) call: Fingerprint,
+    pub(super) id: Option<Name>,
+    /// What it came to; without a print and not refused: not known yet.
+    pub(super) outcome: Outcome,
+}
+
+/// A call that is asked for.
+#[derive(Clone, Debug)]
+pub(super) struct Asked {
+    pub(super) tool: Name,
+    pub(super) call: Fingerprint,
+    pub(super) is_poll: bool,
+}
+
+/// What the detectors say of a call.
+#[derive(Clone, Debug)]
+pub(super) struct Verdict {
+    pub(super) critical: bool,
+    pub(super) detector: &'static str,
+    pub(super) count: usize,
+    pub(super) limit: usize,
+    pub(super) words: String,
+    /// A warning is said once per ten under this key.
+    pub(super) key: WarningKey,
+}
+
+/// What warnings are told apart by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum WarningKey {
+    Call(Fingerprint),
+    Poll(Fingerprint, Option<Fingerprint>),
+    Pair(Fingerprint, Fingerprint),
+    Tool(Name),
+}
+
+/// The last calls of a run, oldest first.
+#[derive(Clone, Debug, Default)]
+pub(super) struct History(Vec<Entry>);
+
+/// Each variant of a churn has this many calls at least.
+const OF_EACH_VARIANT: usize = 3;
+
+impl History {
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// Takes in a call without trimming: a reply's earlier calls while its later ones are judged.
+    pub(super) fn foresee(&mut self, entry: Entry) {
+        self.0.push(entry);
+    }
+
+    pub(super) fn push(&mut self, entry: Entry, size: usize) {
+        self.0.push(entry);
+        if self.0.len() > size {
+            self.0.drain(..self.0.len() - size);
+        }
+    }
+
+    /// Takes in what a call came to; one that has left the history comes back as a new entry.
+    pub(super) fn settle(&mut self, done: Entry, size: usize) {
+        if done.outcome.print.is_none() && !done.outcome.refused {
+            return;
+        }
+        let is_it = |entry: &&mut Entry| {
+            (done.id.is_none() || entry.id == done.id)
+                && entry.tool == done.tool
+                && entry.call == done.call
+                && entry.outcome.print.is_none()
+                && !entry.outcome.refused
+        };
+        match self.0.iter_mut().rev().find(is_it) {
+            Some(entry) => entry.outcome = done.outcome,
+            None => self.push(done, size),
+        }
+    }
+
+    /// The first detector that holds, of the call that is asked for.
+    pub(super) fn judge(&self, asked: &Asked, limits: &LoopDetection) -> Option<Verdict> {
+        let tool = &asked.tool;
+        let verdict = |critical, detector, count, limit, key, words: String| {
+            Some(Verdict { critical, detector, count, limit, words, key })
+        };
+        let constants = limits.release == Release::Constants;
+        let (unknown, missing) = self.unknown(tool);
+        if unknown >= limits.unknown {
+            let words = format!(
+                "CRITICAL: attempted unavailable tool {missing} {unknown} times. \
+                 Stop retrying that missing tool and answer without it."
+            );
+            return verdict(
+                true,
+                "unknown_tool_repeat",
+                unknown,
+                limits.unknown,
+                WarningKey::Tool(tool.clone()),
+                words,
+            );
+        }
+        let (streak, latest) = self.streak(asked, constants);
+        let poll = WarningKey::Poll(asked.call, latest);
+        if streak >= limits.breaker {
+            let has = if constants { "" } else { "has " };
+            let words = format!(
+                "CRITICAL: {tool} {has}repeated identical no-progress outcomes {streak} times. \
+                 Session execution blocked by global circuit breaker to prevent runaway loops."
+            );
+            return verdict(true, "global_circuit_breaker", streak, limits.breaker, poll, words);
+        }
+        if asked.is_poll && limits.polls && streak >= limits.critical {
+            let words = format!(
+                "CRITICAL: Called {tool} with identical arguments and no progress {streak} times. \
+                 This appears to be a stuck polling loop. Session execution blocked to prevent resource waste."
+            );
+            return verdict(true, "known_poll_no_progress", streak, limits.critical, poll, words);
+        }
+        if asked.is_poll && limits.polls && streak >= limits.warning {
+            let words = format!(
+                "WARNING: You have called {tool} {streak} times with identical arguments and no progress. \
+                 Stop polling and either (1) increase wait time between checks, or (2) report the task as failed if the \
+                 process is stuck."
+            );
+            return verdict(false, "known_poll_no_progress", streak, limits.warning, poll, words);
+        }
+        let ping_pong = self.ping_pong(asked.call).filter(|_| limits.ping_pong);
+        let (turns, other, stuck) = ping_pong.unwrap_or((0, asked.call, false));
+        let pair = WarningKey::Pair(asked.call.min(other), asked.call.max(other));
+        if turns >= limits.critical && stuck {
+            let words = format!(
+                "CRITICAL: You are alternating between repeated tool-call patterns ({turns} consecutive calls) with no \
+                 progress. This appears to be a stuck ping-pong loop. Session execution blocked to prevent resource waste."
+            );
+            return verdict(true, "ping_pong", turns, limits.critical, pair, words);
+        }
+        if turns >= limits.warning {
+            let words = format!(
+                "WARNING: You are alternating between repeated tool-call patterns ({turns} consecutive calls). \
+                 This looks like a ping-pong loop; stop retrying and report the task as failed."
+            );
+            return verdict(false, "ping_pong", turns, limits.warning, pair, words);
+        }
+        if !asked.is_poll && limits.generic && streak >= limits.critical {
+            let arguments = if constants { "" } else { "identical arguments and " };
+            let words = format!(
+                "CRITICAL: Called {tool} with {arguments}identical outcomes {streak} times. \
+                 Session execution blocked to prevent runaway loops."
+            );
+            return verdict(true, "generic_repeat", streak, limits.critical, poll, words);
+        }
+        let (churned, variants) = if constants { self.churn(asked) } else { (0, 0) };
+        if churned >= limits.warning {
+            let words = format!(
+                "WARNING: {tool} has cycled through {variants} repeated argument patterns with the same stable outcome \
+                 {churned} times. Continued churn is treated as stalled run activity, but this tool call remains allowed."
+            );
+            return verdict(false, "argument_churn", churned, limits.warning, WarningKey::Tool(tool.clone()), words);
+        }
+        let repeats = self.0.iter().filter(|entry| entry.call == asked.call).count();
+        if !asked.is_poll && limits.generic && repeats >= limits.warning {
+            let words = format!(
+                "WARNING: You have called {tool} {repeats} times with identical arguments. \
+                 If this is not making progress, stop retrying and report the task as failed."
+            );
+            return verdict(false, "generic_repeat", repeats, limits.warning, WarningKey::Call(asked.call), words);
+        }
+        None
+    }
+
+    /// The last entries in a row of this tool whose error named the same missing tool, and which.
+    fn unknown(&self, tool: &Name) -> (usize, &str) {
+        let of_tool = self.0.iter().rev().take_while(|entry| entry.tool == *tool);
+        let mut named = of_tool.map_while(|entry| entry.outcome.missing.as_deref()).peekable();
+        let Some(first) = named.peek().copied() else { return (0, "") };
+        (named.take_while(|name| *name == first).count(), first)
+    }
+
+    /// How many results in a row were the same, and the latest of them.
+    fn streak(&self, asked: &Asked, constants: bool) -> (usize, Option<Fingerprint>) {
+        let same_call = self.same_results(asked);
+        if !constants || &*asked.tool != "exec" {
+            return same_call;
+        }
+        let same_failure = self.same_failures(asked);
+        if same_failure.0 > same_call.0 { same_failure } else { same_call }
+    }
+
+    /// Of this call, others skipped: backwards while the result is the latest one. Refused calls count with the equal
+    /// result before them, or alone where no result stands.
+    fn same_results(&self, asked: &Asked) -> (usize, Option<Fingerprint>) {
+        let (mut streak, mut refused, mut latest) = (0, 0, None);
+        for entry in self.0.iter().rev().filter(|entry| entry.call == asked.call) {
+            if entry.outcome.refused {
+                refused += 1;
+                continue;
+            }
+            let Some(print) = entry.outcome.print else { continue };
+            if latest.is_some_and(|latest| latest != print) {
+                break;
+            }
+            latest = Some(print);
+            streak += std::mem::take(&mut refused) + 1;
+        }
+        (if latest.is_some() { streak } else { refused }, latest)
+    }
+
+    /// `exec`: consecutive failures of one result or shape, whatever the command. Once another command was passed, an
+    /// entry with the asked one ends it.
+    fn same_failures(&self, asked: &Asked) -> (usize, Option<Fingerprint>) {
+        let (mut streak, mut refused, mut passed_another) = (0, 0, false);
+        let mut latest: Option<(Fingerprint, Fingerprint)> = None;
+        for entry in self.0.iter().rev().take_while(|entry| entry.tool == asked.tool) {
+            if entry.outcome.refused {
+                refused += 1;
+                continue;
+            }
+            let Some(print) = entry.outcome.print else { continue };
+            let Some(shape) = entry.outcome.failure else { break };
+            let is_other = entry.call != asked.call;
+            if let Some((first_print, first_shape)) = latest {
+                if passed_another && !is_other {
+                    break;
+                }
+                passed_another |= is_other;
+                if print != first_print && shape != first_shape {
+                    break;
+                }
+            } else {
+                latest = Some((print, shape));
+                passed_another = is_other;
+            }
+            streak += std::mem::take(&mut refused) + 1;
+        }
+        (streak, latest.map(|(print, _)| print))
+    }
+
+    /// The tail that alternates between the last call and the latest other one, which is asked for again: its length
+    /// with the asked call, the last call, and whether each side always had one result.
+    fn ping_pong(&self, asked: Fingerprint) -> Option<(usize, Fingerprint, bool)> {
+        let last = self.0.last()?.call;
+        let other = self.0.iter().rev().find(|entry| entry.call != last)?.call;
+        let expected = [last, other];
+        let tail = self.0.iter().rev().enumerate().take_while(|(nth, entry)| entry.call == expected[nth % 2]).count();
+        if tail < 2 || asked != other {
+            return None;
+        }
+        let tail_entries = &self.0[self.0.len() - tail..];
+        let one_result = |call: Fingerprint| {
+            let mut prints = tail_entries.iter().filter(|entry| entry.call == call).map(|entry| entry.outcome.print);
+            let first = prints.next().flatten();
+            first.is_some() && prints.all(|print| print == first)
+        };
+        Some((tail + 1, last, one_result(last) && one_result(other)))
+    }
+
+    /// The last entries in a row of this tool that came to nothing with few arguments: how many, and of how many
+    /// variants; none unless each variant has enough of them, all one result, and the asked call is one.
+    fn churn(&self, asked: &Asked) -> (usize, usize) {
+        let mut variants: Vec<(Fingerprint, Fingerprint, usize)> = Vec::new();
+        for entry in self.0.iter().rev().take_while(|entry| entry.tool == asked.tool) {
+            let Some(print) = entry.outcome.print else { continue };
+            if !entry.outcome.no_progress {
+                break;
+            }
+            match variants.iter_mut().find(|(call, _, _)| *call == entry.call) {
+                Some((_, known, _)) if *known != print => break,
+                Some((_, _, count)) => *count += 1,
+                None => variants.push((entry.call, print, 1)),
+            }
+        }
+        let one_result = variants.iter().all(|(_, print, _)| *print == variants[0].1);
+        let often = variants.iter().all(|(_, _, count)| *count >= OF_EACH_VARIANT);
+        let is_one = variants.iter().any(|(call, _, _)| *call == asked.call);
+        if variants.len() < 2 || !one_result || !often || !is_one {
+            return (0, 0);
+        }
+        (variants.iter().map(|(_, _, count)| count).sum(), variants.len())
+    }
+}

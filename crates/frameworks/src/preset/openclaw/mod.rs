@@ -1,0 +1,539 @@
+//! OpenClaw: detection of tool loops, the guard after a compaction, and the guard against missing tools.
+
+mod config;
+mod history;
+mod outcome;
+
+use std::collections::VecDeque;
+
+use serde_json::{Map, Value, json};
+
+use self::config::{LoopDetection, Release};
+use self::history::{Asked, Entry, History, Verdict, WarningKey};
+use self::outcome::{Given, Outcome, is_poll, missing_tool, returned, thrown};
+use super::frame::identity::{Keys, arguments, js_text};
+use super::frame::{Action, Acts, Facts, Machine, Parameter, Recipe, Settings, SettingsError, native, starts_run};
+use super::{Preset, Variant};
+use crate::decision::Need;
+use crate::transcript::fingerprint::of_text;
+use crate::transcript::{Event, Fingerprint, Message, Name, Point, ToolCall};
+
+const GUARD: &str = "unknown_tool_guard";
+const COMPACTION: &str = "compaction_loop_persisted";
+/// What the results of a recording have beside their texts.
+const DETAILS: &str = "result_details";
+/// A warning is said once per so many.
+const PER_WARNING: usize = 10;
+
+const DETECTORS: [&str; 6] = [
+    "unknown_tool_repeat",
+    "global_circuit_breaker",
+    "known_poll_no_progress",
+    "ping_pong",
+    "generic_repeat",
+    "argument_churn",
+];
+
+const MANUAL: &str = "\
+`tools.loopDetection.enabled` (false) is all there is to set; an agent's own block wins, for the agent `main`. All counts are \
+of calls **before** the asked one, among the last 30 of this run: a first warning \"10\" comes with the 11th call.
+- Same call: tool (lower case; `bash` is `exec`, `apply-patch` `apply_patch`, `cron` `automations`) and arguments with sorted \
+keys. Same result: its **details** and trimmed text; for `exec` status, exit code and output; for polls status, output and \
+text; for sends the details without ids and times; writes that changed nothing are all equal; a thrown error is its message.
+- First that holds, `>=`: **unknown_tool_repeat** 10, **global_circuit_breaker** 30 (streak of equal results), \
+**known_poll_no_progress** 20 / warning 10 (`process` poll and log, `command_status`), **ping_pong** 20 with one result on \
+each side / warning 10, **generic_repeat** 20 equal results, **argument_churn** warning 10 (at least two variants, three \
+calls of each, one failure), **generic_repeat** warning at 10 repeats, whatever the results. `exec` also counts failures of \
+one shape over different commands.
+- A warning is appended to the call's result, once per ten and key. A critical refuses **every call of the reply**; the run \
+goes on. **Any other critical of the same run ends it.** A user message is a new run: empty history, new allowance.
+- **compaction_loop_persisted** (on unless `enabled` is false): after a compaction three outcomes are watched; three equal ones \
+abort the run. A compaction that the recording does not name is not seen.
+- **unknown_tool_guard** (always on): the 11th reply in a row that asks only for one missing tool becomes a text: the run ends.
+- Traps: a refused ping-pong has no result, so the pair is not stuck until it has left the window; a refused generic call \
+stays, and the next one ends the run; `exec` with new commands and one failure is refused at 20 without any warning; in the \
+agent loop the circuit breaker needs a reply of 30 equal calls.
+
+Variant `2026.7` (up to 2026.7.35): the numbers are settings; **warnings are only logged**; a critical refuses only its own \
+call and leaves no trace, so nothing ever ends the run (20, 20, 20 …); no churn, no shapes of failures. \
+critical is raised to warning + 1 and the breaker to critical + 1; with `warningThreshold` below 10 nothing is said before 10; \
+a `historySize` below a threshold puts it out of reach.
+
+A recording without details is not evaluable for the rules that compare results, unless `result_details` is `none`: then a \
+result is its text, as it is for tools that return nothing else.";
+
+const PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "tools.loopDetection.enabled",
+        default: "false",
+        off: "false",
+        doc: "switches the detection; false also the guard after a compaction",
+    },
+    Parameter {
+        name: "tools.loopDetection.historySize",
+        default: "30",
+        off: "",
+        doc: "variant 2026.7: calls that are remembered",
+    },
+    Parameter {
+        name: "tools.loopDetection.warningThreshold",
+        default: "10",
+        off: "",
+        doc: "variant 2026.7: repeats that are logged",
+    },
+    Parameter {
+        name: "tools.loopDetection.criticalThreshold",
+        default: "20",
+        off: "",
+        doc: "variant 2026.7: equal results that refuse the call",
+    },
+    Parameter {
+        name: "tools.loopDetection.unknownToolThreshold",
+        default: "10",
+        off: "",
+        doc: "variant 2026.7: errors, or replies, about one missing tool",
+    },
+    Parameter {
+        name: "tools.loopDetection.globalCircuitBreakerThreshold",
+        default: "30",
+        off: "",
+        doc: "variant 2026.7: equal results of any tool that refuse the call",
+    },
+    Parameter {
+        name: "tools.loopDetection.detectors.genericRepeat",
+        default: "true",
+        off: "false",
+        doc: "variant 2026.7: switches generic_repeat",
+    },
+    Parameter {
+        name: "tools.loopDetection.detectors.knownPollNoProgress",
+        default: "true",
+        off: "false",
+        doc: "variant 2026.7: switches known_poll_no_progress",
+    },
+    Parameter {
+        name: "tools.loopDetection.detectors.pingPong",
+        default: "true",
+        off: "false",
+        doc: "variant 2026.7: switches ping_pong",
+    },
+    Parameter {
+        name: "tools.loopDetection.postCompactionGuard.windowSize",
+        default: "3",
+        off: "",
+        doc: "variant 2026.7: equal outcomes after a compaction that abort the run",
+    },
+    Parameter {
+        name: "agents",
+        default: "{}",
+        off: "{}",
+        doc: "blocks of single agents, as in openclaw.json; that of `main` is laid over the others",
+    },
+    Parameter {
+        name: DETAILS,
+        default: "\"recorded\"",
+        off: "",
+        doc: "\"none\": the tools return texts only, so a recording without details lacks nothing",
+    },
+];
+
+pub(super) fn preset() -> Preset {
+    Preset {
+        id: "openclaw",
+        version: "openclaw 2026.9.6",
+        source: "src/agents/tool-loop-detection.ts, embedded-agent-runner/run/tool-loop-recovery.ts",
+        summary: "off by default: warns at the 10th repeat, refuses the reply at 20 equal results, then ends the run",
+        manual: MANUAL,
+        parameters: PARAMETERS,
+        variants: &[
+            Variant { name: "2026.9", doc: "2026.9.6: the numbers are constants, a second critical ends the run" },
+            Variant { name: "2026.7", doc: "2026.7.35: the numbers are settings, a refused call leaves no trace" },
+        ],
+        tables: &DETECTORS,
+        build,
+        case,
+    }
+}
+
+/// The tables drive all rules at once; the configuration is checked as the framework checks it.
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
+    let mut settings = Settings { only: None, ..Settings::of_case(rule, input) };
+    let config = std::mem::take(&mut settings.set);
+    settings.driver.insert("config".to_owned(), Value::Object(config));
+    Ok(settings)
+}
+
+fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+    let release = if settings.is_variant("2026.7") { Release::Numbers } else { Release::Constants };
+    let has_details = match settings.text(DETAILS)? {
+        None | Some("recorded") => true,
+        Some("none") => false,
+        Some(other) => return Err(super::frame::wrong_kind(DETAILS, "\"recorded\" or \"none\"", &Value::from(other))),
+    };
+    let limits = LoopDetection::of(settings, release)?;
+    let tools = |name: &str| {
+        let names = settings.device(name).and_then(Value::as_array);
+        names.map(|names| names.iter().filter_map(Value::as_str).map(str::to_owned).collect::<Vec<_>>())
+    };
+    let drive = settings.device("drive").and_then(Value::as_str);
+    let mut rules: Vec<&'static str> = vec![GUARD];
+    if limits.enabled {
+        rules.extend(DETECTORS);
+    }
+    if limits.guarded {
+        rules.push(COMPACTION);
+    }
+    let machine = OpenClaw {
+        is_scripted: drive.is_some(),
+        one_by_one: drive == Some("hook"),
+        missing_tools: tools("unknown_tools").unwrap_or_default(),
+        strict_tools: tools("strict_tools").unwrap_or_default(),
+        limits,
+        history: History::default(),
+        said: Vec::new(),
+        has_refused: false,
+        missing_in_a_row: (None, 0),
+        watched: None,
+        running: Vec::new(),
+        waiting: VecDeque::new(),
+        model_calls: 0,
+        tools_executed: 0,
+    };
+    let mut recipe = Recipe::new(machine, &rules);
+    for rule in rules.iter().filter(|rule| **rule != GUARD) {
+        recipe = recipe.needs(rule, Need::Results);
+        if has_details && *rule != "unknown_tool_repeat" {
+            recipe = recipe.needs(rule, Need::ResultDetails);
+        }
+    }
+    // A golden case ends at its first halt; in a session the next user message starts another run.
+    Ok(if drive.is_some() { recipe } else { recipe.resumes_at_user() })
+}
+
+/// A call of the present reply that runs.
+#[derive(Clone, Debug)]
+struct Running {
+    asked: Asked,
+    id: Option<Name>,
+    arguments: Value,
+}
+
+#[derive(Clone, Debug)]
+struct OpenClaw {
+    limits: LoopDetection,
+    /// A golden case: which tools are missing is known from its driver.
+    is_scripted: bool,
+    /// Callers without the batch check: one call at a time.
+    one_by_one: bool,
+    /// Tools that are known not to be there.
+    missing_tools: Vec<String>,
+    /// Tools whose schema wants a `path`.
+    strict_tools: Vec<String>,
+    history: History,
+    said: Vec<(WarningKey, usize)>,
+    /// A critical loop was refused in this run: the next one ends it.
+    has_refused: bool,
+    /// The missing tool of the last replies, and how many there were.
+    missing_in_a_row: (Option<String>, usize),
+    /// After a compaction: the outcomes seen, until the window is full.
+    watched: Option<Vec<(Name, Fingerprint, Option<Fingerprint>)>>,
+    running: Vec<Running>,
+    /// One by one: calls that are judged when the one before has run; with the reply's place.
+    waiting: VecDeque<(ToolCall, usize, Point)>,
+    model_calls: u64,
+    tools_executed: u64,
+}
+
+/// The name a tool goes by.
+fn tool_name(name: &str, release: Release) -> Name {
+    let name = name.trim().to_lowercase();
+    match name.as_str() {
+        "" => "tool".into(),
+        "bash" => "exec".into(),
+        "apply-patch" => "apply_patch".into(),
+        "cron" if release == Release::Constants => "automations".into(),
+        _ => name.into(),
+    }
+}
+
+impl OpenClaw {
+    fn new_run(&mut self) {
+        self.history.clear();
+        self.said.clear();
+        self.has_refused = false;
+        self.missing_in_a_row = (None, 0);
+        self.watched = None;
+        self.running.clear();
+    }
+
+    fn asked(&self, call: &ToolCall) -> Running {
+        let tool = tool_name(&call.name, self.limits.release);
+        let arguments = arguments(call);
+        let print = of_text(&format!("{tool}:{}", js_text(&arguments, Keys::Sorted)));
+        let asked = Asked { is_poll: is_poll(&tool, &arguments), tool, call: print };
+        Running { asked, id: call.id.clone(), arguments }
+    }
+
+    fn is_missing(&self, name: &str) -> bool {
+        self.missing_tools.iter().any(|missing| missing == name)
+    }
+
+    /// Can the call run at all? Others are neither judged nor counted.
+    fn can_run(&self, call: &ToolCall) -> bool {
+        let lacks_path = || !arguments(call)["path"].is_string();
+        !self.is_missing(&call.name) && !(self.strict_tools.iter().any(|tool| *tool == *call.name) && lacks_path())
+    }
+
+    fn reply(&mut self, reply: &Message, acts: &mut Acts<'_, '_>) {
+        self.model_calls += 1;
+        self.running.clear();
+        self.waiting.clear();
+        if self.is_rewritten(reply, acts) || reply.tool_calls.is_empty() {
+            return;
+        }
+        if self.one_by_one {
+            let place = (acts.event().unwrap_or(0), acts.view().point());
+            self.waiting = reply.tool_calls.iter().map(|call| (call.clone(), place.0, place.1)).collect();
+            self.next_waiting(acts);
+        } else if self.limits.enabled && self.limits.release == Release::Constants {
+            self.batch(reply, acts);
+        } else {
+            for call in reply.tool_calls.iter().filter(|call| self.can_run(call)).cloned().collect::<Vec<_>>() {
+                self.single(&call, None, acts);
+            }
+        }
+    }
+
+    /// The guard against missing tools: is this the reply that becomes a text?
+    fn is_rewritten(&mut self, reply: &Message, acts: &mut Acts<'_, '_>) -> bool {
+        let mut names = reply.tool_calls.iter().map(|call| tool_name(&call.name, self.limits.release));
+        let only_missing = reply.tool_calls.iter().all(|call| self.is_missing(&call.name));
+        let one = names.next().filter(|first| only_missing && names.all(|name| name == *first));
+        let Some(name) = one else {
+            self.missing_in_a_row = (None, 0);
+            return false;
+        };
+        let same = self.missing_in_a_row.0.as_deref() == Some(name.as_str());
+        let count = if same { self.missing_in_a_row.1 + 1 } else { 1 };
+        self.missing_in_a_row = (Some(name.to_string()), count);
+        if count <= self.limits.unknown {
+            return false;
+        }
+        let words = format!(
+            "I can't use the tool \"{name}\" here because it isn't available. \
+             I need to stop retrying it and answer without that tool."
+        );
+        let act = acts.act(Action::Stop, GUARD).code("unknown_tool_rewrite").detail(words);
+        act.evidence(count as f64, self.limits.unknown as f64);
+        true
+    }
+
+    /// All calls of a reply, judged together: one critical loop refuses them all.
+    fn batch(&mut self, reply: &Message, acts: &mut Acts<'_, '_>) {
+        let calls: Vec<Running> =
+            reply.tool_calls.iter().filter(|call| self.can_run(call)).map(|call| self.asked(call)).collect();
+        let mut foreseen = self.history.clone();
+        let mut warnings = Vec::new();
+        let mut critical = None;
+        for call in &calls {
+            match foreseen.judge(&call.asked, &self.limits) {
+                Some(verdict) if verdict.critical => {
+                    critical = Some((call, verdict));
+                    break;
+                }
+                Some(verdict) if self.is_news(&verdict) => warnings.push((call.id.clone(), verdict)),
+                _ => {}
+            }
+            foreseen.foresee(entry(call, Outcome { refused: true, ..Outcome::default() }));
+        }
+        for (id, verdict) in warnings {
+            let act = report(Action::Warn, &verdict, id.as_deref(), acts);
+            if critical.is_some() {
+                act.undelivered().field("delivered", false);
+            }
+        }
+        let Some((trigger, verdict)) = critical else {
+            for call in &calls {
+                self.history.push(entry(call, Outcome::default()), self.limits.history);
+            }
+            self.tools_executed += calls.len() as u64;
+            self.running = calls;
+            return;
+        };
+        for call in calls.iter().filter(|call| call.asked.call == trigger.asked.call) {
+            self.history.push(entry(call, Outcome { refused: true, ..Outcome::default() }), self.limits.history);
+        }
+        if std::mem::replace(&mut self.has_refused, true) {
+            report(Action::Stop, &verdict, trigger.id.as_deref(), acts);
+            return;
+        }
+        let mut found = false;
+        for call in &reply.tool_calls {
+            let is_trigger = !found && call.id == trigger.id;
+            found |= is_trigger;
+            if is_trigger {
+                report(Action::Deny, &verdict, call.id.as_deref(), acts);
+            } else {
+                let words = "This tool was not executed because another call in the batch triggered critical tool-loop \
+                             recovery. Reassess the task before choosing the next action.";
+                acts.act(Action::Deny, verdict.detector).code("batch").call(call.id.as_deref()).detail(words);
+            }
+        }
+    }
+
+    /// One call, judged alone. It runs unless it is refused.
+    fn single(&mut self, call: &ToolCall, place: Option<(usize, Point)>, acts: &mut Acts<'_, '_>) {
+        // Outcomes are only looked at by the detectors, and by the guard after a compaction.
+        if !self.limits.enabled && self.watched.is_none() {
+            self.tools_executed += 1;
+            return;
+        }
+        let call = self.asked(call);
+        let verdict = self.history.judge(&call.asked, &self.limits).filter(|_| self.limits.enabled);
+        if let Some(verdict) = verdict.filter(|verdict| verdict.critical || self.is_news(verdict)) {
+            let action = if verdict.critical { Action::Deny } else { Action::Warn };
+            let act = report(action, &verdict, call.id.as_deref(), acts);
+            if let Some((event, point)) = place {
+                act.about_event(event).decision.point = point;
+            }
+            if !verdict.critical && self.limits.release == Release::Numbers {
+                act.undelivered();
+            }
+            if verdict.critical {
+                if self.limits.release == Release::Constants {
+                    let refused = Outcome { refused: true, ..Outcome::default() };
+                    self.history.push(entry(&call, refused), self.limits.history);
+                }
+                return;
+            }
+        }
+        self.history.push(entry(&call, Outcome::default()), self.limits.history);
+        self.tools_executed += 1;
+        self.running.push(call);
+    }
+
+    /// One by one: the next call that can run, and those after it as long as they are refused.
+    fn next_waiting(&mut self, acts: &mut Acts<'_, '_>) {
+        while let Some((call, event, point)) = self.waiting.pop_front() {
+            self.single(&call, Some((event, point)), acts);
+            if !self.running.is_empty() {
+                return;
+            }
+        }
+    }
+
+    /// Is a warning said, or was it said for this ten?
+    fn is_news(&mut self, verdict: &Verdict) -> bool {
+        let ten = verdict.count / PER_WARNING;
+        match self.said.iter_mut().find(|(key, _)| *key == verdict.key) {
+            Some((_, said)) if ten <= *said => false,
+            Some((_, said)) => {
+                *said = ten;
+                true
+            }
+            None if ten == 0 => false,
+            None => {
+                self.said.push((verdict.key.clone(), ten));
+                true
+            }
+        }
+    }
+
+    fn result(&mut self, result: &Message, acts: &mut Acts<'_, '_>) {
+        let details = native::field(result, "native").and_then(|native| native.get("details").cloned());
+        self.learn_missing(result);
+        let is_it = |call: &Running| match (&call.id, &result.tool_call_id) {
+            (Some(call), Some(result)) => call == result,
+            _ => true,
+        };
+        let Some(nth) = self.running.iter().position(is_it) else { return };
+        let call = self.running.remove(nth);
+        let text = result.text();
+        let has_status = details.as_ref().is_some_and(|details| details["status"] != "error");
+        let outcome = if result.is_error == Some(true) && (self.is_scripted || !has_status) {
+            let recorded = details.as_ref().and_then(|details| details["error"].as_str());
+            thrown(recorded.filter(|_| !self.is_scripted).unwrap_or(&text), self.limits.release)
+        } else {
+            let details = details.filter(Value::is_object).unwrap_or_else(|| json!({}));
+            let tool = &call.asked.tool;
+            returned(&Given { tool, arguments: &call.arguments, details: &details, text: &text }, self.limits.release)
+        };
+        let print = outcome.print;
+        self.history.settle(entry(&call, outcome), self.limits.history);
+        self.watch_outcome(&call, print, acts);
+        if self.one_by_one {
+            self.next_waiting(acts);
+        }
+    }
+
+    /// A recording tells of a missing tool by its result.
+    fn learn_missing(&mut self, result: &Message) {
+        let Some(name) = result.name.as_deref().filter(|_| !self.is_scripted) else { return };
+        let says_so = result.is_error == Some(true)
+            && missing_tool(&result.text()).as_deref() == Some(&*tool_name(name, self.limits.release));
+        if (says_so || native::flag(result, "invalid_call")) && !self.is_missing(name) {
+            // The first of a row: its reply asked for a tool that was not known to be missing.
+            self.missing_in_a_row = (Some(tool_name(name, self.limits.release).to_string()), 1);
+            self.missing_tools.push(name.to_owned());
+        }
+    }
+
+    /// After a compaction: are all outcomes of the window the same?
+    fn watch_outcome(&mut self, call: &Running, print: Option<Fingerprint>, acts: &mut Acts<'_, '_>) {
+        let Some(seen) = &mut self.watched else { return };
+        let outcome = (call.asked.tool.clone(), call.asked.call, print);
+        seen.push(outcome.clone());
+        let (window, count) = (self.limits.window, seen.iter().filter(|other| **other == outcome).count());
+        if count >= window {
+            let tool = &call.asked.tool;
+            let words = format!(
+                "CRITICAL: tool {tool} repeated {count} times with identical arguments and identical results within \
+                 {window} attempts after auto-compaction. The compaction did not break the loop. Aborting to prevent runaway \
+                 resource use."
+            );
+            let act = acts.act(Action::Stop, COMPACTION).code(COMPACTION).detail(words).call(call.id.as_deref());
+            act.evidence(count as f64, window as f64).field("count", count);
+        }
+        if seen.len() >= window {
+            self.watched = None;
+        }
+    }
+}
+
+fn entry(call: &Running, outcome: Outcome) -> Entry {
+    Entry { tool: call.asked.tool.clone(), call: call.asked.call, id: call.id.clone(), outcome }
+}
+
+fn report<'a>(
+    action: Action,
+    verdict: &Verdict,
+    id: Option<&str>,
+    acts: &'a mut Acts<'_, '_>,
+) -> &'a mut super::frame::Act {
+    let act = acts.act(action, verdict.detector).code(verdict.detector).detail(verdict.words.as_str()).call(id);
+    act.evidence(verdict.count as f64, verdict.limit as f64).field("count", verdict.count)
+}
+
+impl Machine for OpenClaw {
+    fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
+        match event {
+            Event::Note(note) if note.kind.ends_with(".compaction") && self.limits.guarded => {
+                self.watched = Some(Vec::new());
+            }
+            Event::Message(message) if message.is_step() => self.reply(message, acts),
+            Event::Message(message) if message.is_result() => self.result(message, acts),
+            // A message taken into the running run resets nothing.
+            Event::Message(message)
+                if starts_run(message) && native::word(message, "native").as_deref() != Some("steer") =>
+            {
+                self.new_run();
+            }
+            _ => {}
+        }
+    }
+
+    fn facts(&self) -> Facts {
+        vec![("model_calls", self.model_calls.into()), ("tools_executed", self.tools_executed.into())]
+    }
+}

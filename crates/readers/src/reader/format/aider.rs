@@ -1,0 +1,251 @@
+//! aider's chat history, a Markdown file: `####` is the user, `>` the tool, everything else the model.
+//!
+//! Each session (`# aider chat started at`) is a run, unless the file is an attempt at a graded task: then the sessions are
+//! its tries. A step is a line of token counts; in older versions it stands before the reply, in newer ones behind it.
+
+use super::{Format, Layout};
+use crate::reader::probe::Probe;
+use crate::reader::reading::{Reading, Record, plausible};
+use crate::reader::time;
+use crate::reader::turns::Turns;
+use crate::transcript::{EndCause, Grade, Header, Instant, Message, Role, Text, Usage, Usd};
+
+/// aider's chat history.
+pub(super) struct Aider;
+
+/// What a session begins with.
+const BEGINS: &str = "# aider chat started at ";
+
+impl Format for Aider {
+    fn id(&self) -> &'static str {
+        "aider"
+    }
+
+    fn summary(&self) -> &'static str {
+        "aider's chat history: .aider.chat.history.md"
+    }
+
+    fn recognise(&self, probe: &Probe) -> Option<String> {
+        // What a reply quotes may look like lines of JSON, so the shape says nothing.
+        probe.head.trim_start().starts_with(BEGINS.trim_end()).then(|| format!("begins with `{}`", BEGINS.trim_end()))
+    }
+
+    fn layout(&self, _probe: &Probe) -> Layout {
+        Layout::Whole
+    }
+
+    fn joins_reports(&self) -> bool {
+        true
+    }
+
+    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
+        let stem = &record.file.stem;
+        let graded = record.grades.of(stem);
+        if let Some(graded) = graded {
+            let mut session = Session::default();
+            record.text.lines().for_each(|line| session.line(line));
+            let model = graded.model.clone();
+            let (header, grade) = (Header { run_id: stem.clone(), ..Header::default() }, graded.grade());
+            let header = Header { task_id: Some(stem.clone()), suite: Some("swe-bench".to_owned()), model, ..header };
+            return session.hand_over(header, grade, out);
+        }
+        let mut sessions: Vec<Session> = Vec::new();
+        for line in record.text.lines() {
+            if line.starts_with(BEGINS) || sessions.is_empty() {
+                sessions.push(Session::default());
+            }
+            if let Some(session) = sessions.last_mut() {
+                session.line(line);
+            }
+        }
+        let several = sessions.len() > 1;
+        for (index, session) in sessions.into_iter().enumerate() {
+            let run_id = if several { format!("{stem}/{}", index + 1) } else { stem.clone() };
+            session.hand_over(Header { run_id, ..Header::default() }, Grade::default(), out);
+        }
+    }
+}
+
+/// What a line of the history is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Speaker {
+    User,
+    Tool,
+    Model,
+}
+
+/// A session in the making.
+#[derive(Default)]
+struct Session {
+    turns: Turns,
+    version: Option<String>,
+    model: Option<String>,
+    started_at: Option<Instant>,
+    /// The lines of whoever speaks now.
+    block: Vec<String>,
+    speaker: Option<Speaker>,
+    /// Counts that were said before the reply they are of.
+    ahead: Option<(Usage, Option<Usd>)>,
+    interrupted: bool,
+}
+
+impl Session {
+    fn line(&mut self, line: &str) {
+        if let Some(time) = line.strip_prefix(BEGINS) {
+            self.close_block();
+            self.reply_without_words();
+            let time = format!("\"{}\"", time.trim().replace(' ', "T"));
+            self.started_at = self.started_at.or_else(|| time::instant(time.as_str()));
+            return;
+        }
+        let (speaker, said) = match line {
+            // Lines of the user and of the tool end with a line break of Markdown; headings and quotations in a reply do not.
+            _ if line.starts_with("#### ") && line.ends_with("  ") => (Speaker::User, line[5..].trim_start()),
+            _ if line.starts_with("> ") && line.ends_with("  ") => (Speaker::Tool, &line[2..]),
+            _ => (Speaker::Model, line),
+        };
+        if self.speaker != Some(speaker) && (speaker != Speaker::Model || !line.trim().is_empty()) {
+            self.close_block();
+            self.speaker = Some(speaker);
+        }
+        match speaker {
+            Speaker::Tool => self.tool_line(said.trim_end()),
+            Speaker::User => self.block.push(said.trim_end().to_owned()),
+            Speaker::Model if self.speaker == Some(Speaker::Model) => self.block.push(line.to_owned()),
+            Speaker::Model => {}
+        }
+    }
+
+    /// Ends what was being said.
+    fn close_block(&mut self) {
+        let block = std::mem::take(&mut self.block);
+        let text = block.join("\n").trim().to_owned();
+        match self.speaker.take() {
+            Some(Speaker::User) => {
+                self.reply_without_words();
+                // A command of the program's own is no word to the model.
+                if !text.starts_with('/') || text.starts_with("/ask") || text.starts_with("/architect") {
+                    self.turns.say(Role::User, Text::plain(text), None);
+                }
+            }
+            Some(Speaker::Model) if !text.is_empty() => {
+                let mut reply = Message::saying(Role::Assistant, Text::plain(text));
+                if let Some((usage, cost)) = self.ahead.take() {
+                    (reply.usage, reply.cost) = (Some(usage), cost);
+                }
+                self.turns.push(reply);
+            }
+            _ => {}
+        }
+    }
+
+    /// A call was counted, and no words of it were recorded.
+    fn reply_without_words(&mut self) {
+        if let Some((usage, cost)) = self.ahead.take() {
+            let mut reply = Message::new(Role::Assistant);
+            (reply.usage, reply.cost) = (Some(usage), cost);
+            self.turns.push(reply);
+        }
+    }
+
+    fn tool_line(&mut self, line: &str) {
+        if let Some(version) = line.strip_prefix("Aider v") {
+            self.version.get_or_insert_with(|| version.trim().to_owned());
+        } else if let Some(rest) =
+            ["Model: ", "Models: ", "Main model: "].iter().find_map(|before| line.strip_prefix(before))
+        {
+            let name = rest.split(" with ").next().unwrap_or(rest).split(',').next().unwrap_or(rest).trim();
+            self.model.get_or_insert_with(|| name.to_owned());
+        } else if line.starts_with("^C") || line.contains("KeyboardInterrupt") {
+            self.interrupted = true;
+        } else if let Some(counted) = counted_before(line) {
+            self.reply_without_words();
+            self.ahead = Some(counted);
+        } else if let Some(counted) = counted_behind(line) {
+            let (usage, cost) = counted;
+            match self.turns.current().filter(|reply| reply.usage.is_none()) {
+                Some(reply) => (reply.usage, reply.cost) = (Some(usage), cost),
+                None => {
+                    self.ahead = Some((usage, cost));
+                    self.reply_without_words();
+                }
+            }
+        }
+    }
+
+    fn hand_over(mut self, header: Header, grade: Grade, out: &mut Reading<'_>) {
+        self.close_block();
+        self.reply_without_words();
+        // The program was started and left again.
+        if self.turns.len() == 0 {
+            return;
+        }
+        let agent = self.version.map_or_else(|| "aider".to_owned(), |version| format!("aider {version}"));
+        let header =
+            Header { agent: Some(agent), model: header.model.or(self.model), started_at: self.started_at, ..header };
+        let end = if self.interrupted { EndCause::Killed } else { grade.end };
+        out.run(self.turns.into_draft(header, Grade { end, ..grade }));
+    }
+}
+
+/// `33732 prompt tokens, 69 completion tokens, $0.169695 cost`: of the reply that follows.
+fn counted_before(line: &str) -> Option<(Usage, Option<Usd>)> {
+    let mut parts = line.split(", ");
+    let input = tokens(parts.next()?.strip_suffix(" prompt tokens")?)?;
+    let output = tokens(parts.next()?.strip_suffix(" completion tokens")?)?;
+    let cost = parts.next().and_then(|part| dollars(part.strip_suffix(" cost")?));
+    Some((Usage::new(input, output), cost))
+}
+
+/// `Tokens: 2.4k sent, 1.1k cache hit, 104 received. Cost: $0.0042 message, $0.01 session.`: of the reply before.
+fn counted_behind(line: &str) -> Option<(Usage, Option<Usd>)> {
+    let rest = line.strip_prefix("Tokens: ")?;
+    let (counts, cost) = rest.split_once(" Cost: ").unwrap_or((rest, ""));
+    let mut usage = Usage::default();
+    for part in counts.trim_end_matches('.').split(", ") {
+        let (number, what) = part.split_once(' ')?;
+        let number = Some(tokens(number)?);
+        match what {
+            "sent" => usage.input = number,
+            "received" => usage.output = number,
+            "cache write" => usage.cache_write = number,
+            "cache hit" => usage.cache_read = number,
+            _ => {}
+        }
+    }
+    let cost = cost.split(", ").find_map(|part| dollars(part.strip_suffix(" message")?));
+    (!usage.is_empty()).then_some((usage, cost))
+}
+
+/// `1,234`, `2.4k` or `1.2M`: rounded counts are taken as they are.
+fn tokens(text: &str) -> Option<u64> {
+    let text = text.trim().replace(',', "");
+    let (digits, times) = match text.strip_suffix(['k', 'K']) {
+        Some(digits) => (digits, 1e3),
+        None => text.strip_suffix('M').map_or((text.as_str(), 1.0), |digits| (digits, 1e6)),
+    };
+    let number = digits.parse::<f64>().ok().filter(|number| (0.0..1e9).contains(number))?;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 or more, and below 1e15")]
+    Some((number * times).round() as u64)
+}
+
+fn dollars(text: &str) -> Option<Usd> {
+    text.trim().strip_prefix('$')?.parse::<f64>().ok().and_then(plausible).map(Usd)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_of_both_ages_are_read() {
+        let (usage, cost) = counted_before("33732 prompt tokens, 69 completion tokens, $0.169695 cost").unwrap();
+        assert_eq!((usage, cost), (Usage::new(33_732, 69), Some(Usd(0.169_695))));
+        let line = "Tokens: 2.4k sent, 1.1k cache hit, 104 received. Cost: $0.00042 message, $0.01 session.";
+        let (usage, cost) = counted_behind(line).unwrap();
+        assert_eq!((usage.input, usage.cache_read, usage.output), (Some(2400), Some(1100), Some(104)));
+        assert_eq!(cost, Some(Usd(0.000_42)));
+        assert_eq!(counted_behind("Tokens: none"), None);
+        assert_eq!(counted_before("Repo-map: using 2048 tokens"), None);
+    }
+}

@@ -1,0 +1,86 @@
+//! bashkit evaluations: a file a model and date, a run a task, messages in Anthropic's blocks. Tokens are known for the
+//! whole run.
+
+use super::{Format, Layout};
+use crate::reader::node::Node;
+use crate::reader::probe::{Probe, Sketch};
+use crate::reader::reading::{Reading, Record};
+use crate::reader::turns::Turns;
+use crate::reader::{dialect, json};
+use crate::transcript::{EndCause, Grade, Header, Outcome, OutcomeSource, Role, Totals, Usage};
+
+/// bashkit evaluations.
+pub(super) struct Bashkit;
+
+impl Format for Bashkit {
+    fn id(&self) -> &'static str {
+        "bashkit"
+    }
+
+    fn summary(&self) -> &'static str {
+        "bashkit evaluations: `results` of `task`, `trace` and `score`"
+    }
+
+    fn recognise(&self, probe: &Probe) -> Option<String> {
+        let is_result = |value: &Sketch| {
+            value.has(&["task", "trace", "score"]) && value.get("trace").is_some_and(|trace| trace.has(&["messages"]))
+        };
+        let results = probe.document()?.get("results")?.elements();
+        results.first().is_some_and(is_result).then(|| "`results` of `task`, `trace` and `score`".to_owned())
+    }
+
+    fn layout(&self, _probe: &Probe) -> Layout {
+        Layout::Elements { at: Some("results"), envelope: &["provider", "model", "timestamp", "max_turns"] }
+    }
+
+    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
+        let run = match Node::whole(record) {
+            Ok(run) => run,
+            Err(diagnostic) => return out.error(diagnostic),
+        };
+        let around = Node::of(record.envelope);
+        let task = run.object("task", out).unwrap_or_else(|| Node::of("{}"));
+        let trace = run.object("trace", out).unwrap_or_else(|| Node::of("{}"));
+        let mut turns = Turns::default();
+        for message in trace.list("messages", out) {
+            match json::value(message.written()) {
+                Ok(value) => dialect::messages(&value, Role::User).into_iter().for_each(|message| {
+                    turns.push(message);
+                }),
+                Err(_) => out.error_at(message.place(), "a message that cannot be read", "it is left out"),
+            }
+        }
+        let task_id = task.word("id", out);
+        let score = run.at(&["score"]).and_then(|score| score.number("score", out));
+        let full = run.at(&["score"]).and_then(|score| score.number("max_score", out));
+        let success = score.zip(full).map(|(score, full)| score >= full);
+        let usage = Usage {
+            input: trace.count("total_input_tokens", out),
+            output: trace.count("total_output_tokens", out),
+            ..Usage::default()
+        };
+        let header = Header {
+            run_id: format!("{}/{}", record.file.stem, task_id.as_deref().unwrap_or(record.key)),
+            task_id,
+            suite: task.word("category", out),
+            model: around.some_word("model"),
+            agent: Some("bashkit".to_owned()),
+            started_at: None,
+            totals: (!usage.is_empty()).then_some(Totals { usage, cost: None }),
+            ..Header::default()
+        };
+        let grade = Grade {
+            outcome: Outcome::from_grade(success),
+            // As a share of what could be had, so that 1 means the same in every task.
+            score: score.zip(full).filter(|(_, full)| *full > 0.0).map(|(score, full)| score / full),
+            source: success.map_or(OutcomeSource::None, |_| OutcomeSource::Native("score")),
+            end: match trace.flag("natural_stop", out) {
+                Some(true) => EndCause::SelfFinish,
+                Some(false) => EndCause::Cap,
+                None => EndCause::Unknown,
+            },
+            ..Grade::default()
+        };
+        out.run(turns.into_draft(header, grade));
+    }
+}

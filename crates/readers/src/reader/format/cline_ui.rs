@@ -1,0 +1,162 @@
+//! `ui_messages.json`: what the editor showed of a task. A request to the model is a step; it holds the tokens, and the
+//! results of the calls before it.
+
+use super::cline::{NAME, answer, header, result_in};
+use super::{Format, Layout};
+use crate::reader::json;
+use crate::reader::node::Node;
+use crate::reader::probe::{Probe, Sketch};
+use crate::reader::reading::{Reading, Record};
+use crate::reader::turns::Turns;
+use crate::transcript::{EndCause, Grade, Instant, Message, Role, Text, ToolCall, Usage};
+
+/// What the editor showed.
+pub(super) struct ClineUi;
+
+impl Format for ClineUi {
+    fn id(&self) -> &'static str {
+        "cline-ui"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Cline and Roo Code tasks as shown: ui_messages.json"
+    }
+
+    fn recognise(&self, probe: &Probe) -> Option<String> {
+        let is_shown = |value: &Sketch| {
+            let kind = value.text_of("type");
+            value.has(&["ts"])
+                && matches!(kind.as_deref(), Some("say" | "ask"))
+                && (value.has(&["say"]) || value.has(&["ask"]))
+        };
+        let messages = probe.document()?.elements();
+        messages.first().is_some_and(is_shown).then(|| "messages with `ts`, and `say` or `ask`".to_owned())
+    }
+
+    fn layout(&self, _probe: &Probe) -> Layout {
+        Layout::Whole
+    }
+
+    /// The messages of the API say more of the same task, if they lie beside it.
+    fn superseded_by(&self) -> Option<&'static str> {
+        Some(NAME)
+    }
+
+    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
+        let messages = match Node::whole(record) {
+            Ok(whole) => whole.elements().unwrap_or_default(),
+            Err(diagnostic) => return out.error(diagnostic),
+        };
+        let mut shown = Shown::default();
+        for message in messages {
+            shown.message(&message, out);
+        }
+        out.run(shown.turns.into_draft(header(record), Grade { end: shown.end, ..Grade::default() }));
+    }
+}
+
+#[derive(Default)]
+struct Shown {
+    turns: Turns,
+    /// A request was sent and nothing of its reply was shown yet.
+    asked: bool,
+    end: EndCause,
+}
+
+impl Shown {
+    fn message(&mut self, message: &Node<'_>, out: &mut Reading<'_>) {
+        let ts = message.instant("ts", out);
+        let kind = message.string(["say", "ask"], out).unwrap_or_default();
+        let text = message.text("text", out);
+        let said = text.as_ref().map(|text| text.as_str().into_owned()).unwrap_or_default();
+        if self.asked && kind != "api_req_started" {
+            self.end = EndCause::Unknown;
+        }
+        match &*kind {
+            "api_req_started" => self.request(message, ts, out),
+            "task" | "user_feedback" => {
+                self.turns.say(Role::User, Text::plain(said), ts);
+            }
+            "text" => self.reply(ts, |reply| reply.content = joined(reply.content.take(), &said)),
+            "reasoning" => self.reply(ts, |reply| reply.reasoning = joined(reply.reasoning.take(), &said)),
+            "tool" => {
+                let value = json::value(&said).unwrap_or_default();
+                let name = value.get("tool").and_then(serde_json::Value::as_str).unwrap_or("tool").to_owned();
+                self.turns.call(ToolCall::new(None, &name, Text::plain(said)), ts);
+            }
+            "command" | "use_mcp_server" | "browser_action" | "browser_action_launch" => {
+                let arguments = serde_json::json!({ "command": said }).to_string();
+                self.turns.call(
+                    ToolCall::new(None, if kind == "command" { "execute_command" } else { &kind }, arguments),
+                    ts,
+                );
+            }
+            "completion_result" if !said.is_empty() => {
+                let arguments = serde_json::json!({ "result": said }).to_string();
+                self.turns.call(ToolCall::new(None, "attempt_completion", arguments), ts);
+                self.end = EndCause::SelfFinish;
+            }
+            "api_req_failed" | "mistake_limit_reached" => self.end = EndCause::Error,
+            // Shown, and no part of the conversation; the output of a command comes again with the next request.
+            _ => {}
+        }
+    }
+
+    /// A request: the results it carries, then a reply with its tokens, of which more is shown later.
+    fn request(&mut self, message: &Node<'_>, ts: Option<Instant>, out: &mut Reading<'_>) {
+        let Some(inner) = message.get("text").and_then(|text| Some((text.as_string()?.into_owned(), text.place())))
+        else {
+            return;
+        };
+        let Some(request) = Node::inside(&inner.0, inner.1) else {
+            return out.error_at(inner.1, "a request that is no JSON", "its tokens and results are left out");
+        };
+        if let Some(sent) = request.get("request").and_then(|sent| Some(sent.as_string()?.into_owned())) {
+            for part in sent
+                .split("\n\n[")
+                .enumerate()
+                .map(|(n, part)| if n == 0 { part.to_owned() } else { format!("[{part}") })
+            {
+                if let Some((tool, result)) = result_in(&part).filter(|_| self.turns.awaits()) {
+                    self.turns.push(answer(tool, result, ts));
+                }
+            }
+        }
+        let mut reply = Message::new(Role::Assistant);
+        reply.ts = ts;
+        let beside = [request.count("cacheReads", out), request.count("cacheWrites", out)];
+        let usage = Usage {
+            input: request
+                .count("tokensIn", out)
+                .map(|input| beside.iter().flatten().fold(input, |sum, more| sum.saturating_add(*more))),
+            output: request.count("tokensOut", out),
+            cache_read: beside[0],
+            cache_write: beside[1],
+            ..Usage::default()
+        };
+        reply.usage = (!usage.is_empty()).then_some(usage);
+        reply.cost = request.dollars("cost", out);
+        reply.model = message.at(&["modelInfo"]).and_then(|info| info.word("modelId", out)).map(Into::into);
+        self.turns.push(reply);
+        self.asked = true;
+    }
+
+    fn reply(&mut self, ts: Option<Instant>, change: impl FnOnce(&mut Message)) {
+        match self.turns.current() {
+            Some(reply) => change(reply),
+            None => {
+                let mut reply = Message::new(Role::Assistant);
+                reply.ts = ts;
+                change(&mut reply);
+                self.turns.push(reply);
+            }
+        }
+    }
+}
+
+fn joined(before: Option<Text>, more: &str) -> Option<Text> {
+    Some(Text::plain(match before {
+        Some(before) if !before.is_empty() => format!("{}\n{more}", before.as_str()),
+        _ => more.to_owned(),
+    }))
+}

@@ -1,0 +1,94 @@
+//! Ko-AgentBench logs: a file a model and level, a run a task. Whether the task is done is what the benchmark's runner says.
+
+use super::{Format, Layout};
+use crate::reader::json;
+use crate::reader::node::Node;
+use crate::reader::openai;
+use crate::reader::probe::{Probe, Sketch};
+use crate::reader::reading::{Reading, Record};
+use crate::reader::turns::Turns;
+use crate::transcript::{Grade, Header, Message, Outcome, OutcomeSource, Role, Text, ToolCall, Totals};
+
+/// Ko-AgentBench logs.
+pub(super) struct KoAgentBench;
+
+impl Format for KoAgentBench {
+    fn id(&self) -> &'static str {
+        "ko-agentbench"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Ko-AgentBench logs: `results` of tasks with a `conversation_log`"
+    }
+
+    fn recognise(&self, probe: &Probe) -> Option<String> {
+        let is_task = |value: &Sketch| value.has(&["task_id", "conversation_log"]);
+        let results = probe.document()?.get("results")?.elements();
+        results.first().is_some_and(is_task).then(|| "`results` with a `conversation_log`".to_owned())
+    }
+
+    fn layout(&self, _probe: &Probe) -> Layout {
+        Layout::Elements { at: Some("results"), envelope: &["metadata"] }
+    }
+
+    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
+        let task = match Node::whole(record) {
+            Ok(task) => task,
+            Err(diagnostic) => return out.error(diagnostic),
+        };
+        let metadata = Node::of(record.envelope).get("metadata");
+        let mut calls = task.list("tool_calls", out).into_iter().peekable();
+        let mut turns = Turns::default();
+        let log = task.object("conversation_log", out).unwrap_or_else(|| Node::of("{}"));
+        let messages = log.list("messages", out);
+        for (n, message) in messages.iter().enumerate() {
+            // Calls stand apart, in the order of the results that follow the reply which asked for them.
+            let n_results = messages[n + 1..].iter().take_while(|next| next.is("role", "tool")).count();
+            push(message, n_results, &mut calls, &mut turns, out);
+        }
+        let success = task.flag("success", out);
+        let id = task.word("task_id", out);
+        let header = Header {
+            run_id: format!("{}/{}", record.file.stem, id.as_deref().unwrap_or(record.key)),
+            task_id: id,
+            suite: task.some_word("category"),
+            model: metadata.as_ref().and_then(|metadata| metadata.some_word("model")),
+            agent: Some("ko-agentbench".to_owned()),
+            totals: task.usage("token_usage", out).map(|usage| Totals { usage, cost: None }),
+            ..Header::default()
+        };
+        let grade = Grade {
+            outcome: Outcome::from_grade(success),
+            source: success.map_or(OutcomeSource::None, |_| OutcomeSource::Native("success")),
+            ..Grade::default()
+        };
+        out.run(turns.into_draft(header, grade));
+    }
+}
+
+fn push<'a>(
+    node: &Node<'a>,
+    n_results: usize,
+    calls: &mut impl Iterator<Item = Node<'a>>,
+    turns: &mut Turns,
+    out: &mut Reading<'_>,
+) {
+    let Some(role) = node.string("role", out).as_deref().and_then(openai::role) else {
+        return out.error_at(node.place(), "a message without a known `role`", "the message is left out");
+    };
+    if role == Role::Tool {
+        let mut result = Message::new(Role::Tool);
+        result.content =
+            node.get("content").map(|said| json::text(&said).unwrap_or_else(|| Text::plain(said.written())));
+        turns.push(result);
+        return;
+    }
+    let Some(mut message) = openai::message(node, out) else { return };
+    if role == Role::Assistant && message.tool_calls.is_empty() {
+        for call in calls.by_ref().take(n_results) {
+            let name = call.word("tool_name", out).unwrap_or_else(|| "tool".to_owned());
+            message.tool_calls.push(ToolCall::new(None, &name, call.arguments("arguments")));
+        }
+    }
+    turns.push(message);
+}

@@ -1,0 +1,87 @@
+//! Letta agent files (`.af`): the agents of a file with their messages; each conversation is a run.
+
+use super::{Format, Layout};
+use crate::reader::node::Node;
+use crate::reader::openai;
+use crate::reader::probe::{Probe, Sketch};
+use crate::reader::reading::{Reading, Record};
+use crate::reader::turns::Turns;
+use crate::transcript::{Grade, Header, Role};
+
+/// Letta agent files.
+pub(super) struct Letta;
+
+impl Format for Letta {
+    fn id(&self) -> &'static str {
+        "letta"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Letta agent files: .af"
+    }
+
+    fn recognise(&self, probe: &Probe) -> Option<String> {
+        let is_agent = |value: &Sketch| value.has(&["agent_type", "llm_config", "messages"]);
+        let document = probe.document()?;
+        if is_agent(document) {
+            return Some("an agent with `agent_type`, `llm_config` and `messages`".to_owned());
+        }
+        // Agents have more fields than a sketch keeps.
+        let agents = document.get("agents")?.elements();
+        let is_agent = |value: &Sketch| value.has(&["agent_type", "llm_config"]);
+        agents.iter().any(is_agent).then(|| "`agents` with `agent_type` and `llm_config`".to_owned())
+    }
+
+    fn layout(&self, _probe: &Probe) -> Layout {
+        Layout::Whole
+    }
+
+    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
+        let whole = match Node::whole(record) {
+            Ok(whole) => whole,
+            Err(diagnostic) => return out.error(diagnostic),
+        };
+        let agents = if whole.has("agents") { whole.list("agents", out) } else { vec![whole] };
+        let alone = agents.len() == 1;
+        for (n, agent) in agents.iter().enumerate() {
+            let mut turns = Turns::default();
+            for message in agent.list("messages", out) {
+                push(&message, &mut turns, out);
+            }
+            let stem = &record.file.stem;
+            let id = agent.some_word(["id", "name"]).unwrap_or_else(|| n.to_string());
+            let header = Header {
+                run_id: if alone { stem.clone() } else { format!("{stem}/{id}") },
+                model: agent.at(&["llm_config"]).and_then(|config| config.some_word("model")),
+                agent: Some("letta".to_owned()),
+                ..Header::default()
+            };
+            out.run(turns.into_draft(header, Grade::default()));
+        }
+    }
+}
+
+fn push(node: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
+    // A request for approval is a reply whose call waits for a person.
+    let is_approval = node.is("role", "approval");
+    if is_approval && !node.has("tool_calls") {
+        return;
+    }
+    let role = node.string("role", out);
+    if role.as_deref().and_then(openai::role).is_none() && !is_approval {
+        // Summaries and events of the host are no words of anybody.
+        return out.unknown(role.as_deref().unwrap_or("message without a role"));
+    }
+    let written = if is_approval { node.written().replacen("\"approval\"", "\"assistant\"", 1) } else { String::new() };
+    let raw = if is_approval { written.as_str() } else { node.written() };
+    let Some(mut message) = openai::message(raw, out) else { return };
+    if message.role == Role::Tool {
+        let returned = node.get("tool_returns").and_then(|list| list.elements()?.into_iter().next());
+        message.is_error = match returned.and_then(|one| one.some_word("status")).as_deref() {
+            Some("success") => Some(false),
+            Some("error") => Some(true),
+            _ => message.is_error,
+        };
+    }
+    turns.push(message);
+}

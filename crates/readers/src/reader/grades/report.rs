@@ -1,0 +1,173 @@
+//! One report of outcomes, in any of its known shapes.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde_json::Value;
+
+/// What a report grades.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Report {
+    /// Instances and whether they are resolved, each once: what a report grades both ways, it does not grade.
+    pub(super) instances: Vec<(String, bool)>,
+    /// The verdict on the one run of its folder.
+    pub(super) only: Option<bool>,
+    /// A submission: what is not resolved failed.
+    pub(super) rest_failed: bool,
+}
+
+/// True for the names outcome reports go by.
+pub(in crate::reader) fn is_report(name: &str) -> bool {
+    matches!(
+        name,
+        "results_summary.json"
+            | "results.json"
+            | "result.json"
+            | "report.json"
+            | "eval_results.json"
+            | "final_report.json"
+            | "meta.json"
+    ) || name.ends_with(".report.json")
+        || name.ends_with(".swebench_eval.jsonl")
+}
+
+/// Reads a report.
+pub(super) fn read(path: &Path, text: &str) -> Report {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let own = name.strip_suffix(".report.json").map(str::to_owned).or_else(|| {
+        (name == "report.json").then(|| path.parent()?.file_name()).flatten().map(|n| n.to_string_lossy().into_owned())
+    });
+    let mut grades = Vec::new();
+    let mut report = Report::default();
+    match serde_json::from_str(text) {
+        Ok(value) => {
+            collect(&value, own.as_deref(), &mut grades);
+            report.only = only(&value);
+            let lists = |name: &str| value.get(name).is_some_and(Value::is_array);
+            report.rest_failed = lists("resolved") && (lists("no_generation") || lists("no_logs"));
+        }
+        Err(_) => {
+            for value in text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
+                collect(&value, None, &mut grades);
+            }
+        }
+    }
+    let mut by_id: BTreeMap<&str, (usize, Option<bool>)> = BTreeMap::new();
+    for (at, (id, resolved)) in grades.iter().enumerate() {
+        let (_, kept) = by_id.entry(id).or_insert((at, Some(*resolved)));
+        *kept = kept.filter(|kept| kept == resolved);
+    }
+    let mut kept: Vec<(usize, &str, bool)> =
+        by_id.into_iter().filter_map(|(id, (at, resolved))| Some((at, id, resolved?))).collect();
+    kept.sort_unstable();
+    report.instances = kept.into_iter().map(|(_, id, resolved)| (id.to_owned(), resolved)).collect();
+    report
+}
+
+/// `meta.json` and its like: the verdict on the run it lies beside.
+fn only(value: &Value) -> Option<bool> {
+    let verdict = value.pointer("/execution_result/success").or_else(|| value.get("is_resolved"));
+    verdict.and_then(Value::as_bool)
+}
+
+/// Does an entry of a list grade its instance, and how?
+fn verdict(entry: &Value) -> Option<bool> {
+    ["resolved", "is_resolved", "db_match", "success", "passed"]
+        .iter()
+        .find_map(|name| entry.get(*name).and_then(Value::as_bool))
+}
+
+/// The names an instance goes by: its id, `task_3` for a number, `org__repo-3` for `org/repo:pr-3`, and its trial's name.
+fn names(entry: &Value) -> Vec<String> {
+    let id = entry.get("instance_id").or_else(|| entry.get("task_id"));
+    let mut names: Vec<String> = match id {
+        Some(Value::String(id)) => spellings(id),
+        Some(Value::Number(number)) => vec![format!("task_{number}")],
+        _ => Vec::new(),
+    };
+    names.extend(entry.get("trial_name").and_then(Value::as_str).map(str::to_owned));
+    names
+}
+
+fn spellings(id: &str) -> Vec<String> {
+    let other = id.split_once(":pr-").map(|(repository, number)| format!("{}-{number}", repository.replace('/', "__")));
+    std::iter::once(id.to_owned()).chain(other).collect()
+}
+
+/// Finds the instances in one value: a summary's list, lists of resolved ids, a report by itself, or
+/// reports under their ids.
+fn collect(value: &Value, own: Option<&str>, out: &mut Vec<(String, bool)>) {
+    let mut entries = |list: &Value| {
+        for entry in list.as_array().into_iter().flatten() {
+            if let Some(resolved) = verdict(entry) {
+                out.extend(names(entry).into_iter().map(|name| (name, resolved)));
+            }
+        }
+    };
+    entries(value);
+    let Some(object) = value.as_object() else { return };
+    for list in ["instances", "results"] {
+        object.get(list).map(&mut entries);
+    }
+    for (list, resolved) in [
+        ("resolved_ids", true),
+        ("resolved", true),
+        ("unresolved_ids", false),
+        ("unresolved", false),
+        ("error_ids", false),
+        ("empty_patch_ids", false),
+        ("no_generation", false),
+    ] {
+        let ids = object.get(list).and_then(Value::as_array).into_iter().flatten();
+        let ids = ids.filter_map(Value::as_str).flat_map(spellings);
+        out.extend(ids.map(|id| (id, resolved)));
+    }
+    let id = object.get("instance_id").and_then(Value::as_str).or(own);
+    let report = object.get("test_result").and_then(|test| test.get("report")).unwrap_or(value);
+    if let Some((id, resolved)) = id.zip(report.get("resolved").and_then(Value::as_bool)) {
+        out.push((id.to_owned(), resolved));
+    }
+    if let Some((trial, resolved)) =
+        object.get("trial_name").and_then(Value::as_str).zip(object.get("is_resolved").and_then(Value::as_bool))
+    {
+        out.push((trial.to_owned(), resolved));
+    }
+    for (id, report) in object {
+        let is_report = report.get("tests_status").is_some() || report.get("patch_exists").is_some();
+        let resolved = report.get("resolved").and_then(Value::as_bool).filter(|_| is_report);
+        out.extend(resolved.map(|resolved| (id.clone(), resolved)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_shape_of_report_is_read() {
+        for (text, file, expected) in [
+            (r#"{"instances":[{"instance_id":"a","resolved":true}]}"#, "results.json", vec![("a", true)]),
+            (r#"{"resolved_ids":["a"],"unresolved_ids":["b"]}"#, "x.json", vec![("a", true), ("b", false)]),
+            (r#"{"resolved":false,"tests_status":{}}"#, "c.report.json", vec![("c", false)]),
+            (r#"{"d":{"resolved":true,"tests_status":{}}}"#, "report.json", vec![("d", true)]),
+            (r#"{"results":[{"task_id":"e","is_resolved":false}]}"#, "results.json", vec![("e", false)]),
+            (r#"{"instance_id":"f","test_result":{"report":{"resolved":true}}}"#, "x.json", vec![("f", true)]),
+            (r#"[{"task_id":7,"db_match":true}]"#, "eval_results.json", vec![("task_7", true)]),
+            (r#"{"resolved_ids":["o/r:pr-3"]}"#, "final_report.json", vec![("o/r:pr-3", true), ("o__r-3", true)]),
+            // One report, two trials of a task: the trials are graded, the task is not.
+            (
+                r#"{"results":[{"task_id":"t","trial_name":"t.1","is_resolved":true},
+                               {"task_id":"t","trial_name":"t.2","is_resolved":false}]}"#,
+                "results.json",
+                vec![("t.1", true), ("t.2", false)],
+            ),
+            ("[1]", "x.json", vec![]),
+        ] {
+            let expected: Vec<_> = expected.into_iter().map(|(id, resolved)| (id.to_owned(), resolved)).collect();
+            assert_eq!(read(Path::new(file), text).instances, expected, "{text}");
+        }
+        assert!(read(Path::new("results.json"), r#"{"resolved":[],"no_generation":[]}"#).rest_failed);
+        let meta = r#"{"execution_result":{"success":true}}"#;
+        assert_eq!(read(Path::new("meta.json"), meta).only, Some(true));
+    }
+}

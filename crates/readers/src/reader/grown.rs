@@ -1,0 +1,101 @@
+//! Recordings of which a later file holds all there is: states of one conversation, checkpoints of one session, and two
+//! files about one task. They count once, by the file that says most.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::source::Source;
+use super::time;
+use crate::transcript::Instant;
+
+/// Bytes of a file that are looked at for when it begins, and of its metadata.
+const HEAD: u64 = 1 << 20;
+/// How far the first times of two files about one task may lie apart, in milliseconds.
+const APART: i64 = 60_000;
+
+/// Do both files begin at the same time?
+pub(super) fn is_same_task(one: &Path, other: &Path) -> bool {
+    let times = first_time(one).zip(first_time(other));
+    times.is_some_and(|(one, other)| one.since(other).0.abs() <= APART)
+}
+
+/// The first `ts` of a file, in milliseconds. It may stand behind its message, so every one in the head is looked at.
+fn first_time(path: &Path) -> Option<Instant> {
+    let mut head = Vec::new();
+    File::open(path).ok()?.take(HEAD).read_to_end(&mut head).ok()?;
+    let head = String::from_utf8_lossy(&head);
+    let (_, rest) = head.split_once("\"ts\"")?;
+    let number = rest.trim_start_matches([':', ' ']);
+    let end = number.find(|c: char| !c.is_ascii_digit())?;
+    time::instant(&number[..end])
+}
+
+/// The latest file of each conversation and of each session.
+#[derive(Debug)]
+pub(super) struct Grown<'s> {
+    conversations: BTreeMap<(PathBuf, &'s str), (f64, &'s Source)>,
+    sessions: BTreeMap<String, (Instant, &'s Source)>,
+}
+
+impl<'s> Grown<'s> {
+    /// Looks through all files of a corpus.
+    pub(super) fn of(files: &'s [Source]) -> Self {
+        let mut grown = Self { conversations: BTreeMap::new(), sessions: BTreeMap::new() };
+        for file in files {
+            if let Some((name, time)) = timed(&file.name.stem) {
+                let latest = grown.conversations.entry((file.name.folder.clone(), name)).or_insert((time, file));
+                if time > latest.0 {
+                    *latest = (time, file);
+                }
+            }
+            if let Some((session, time)) = checkpoint(file) {
+                let latest = grown.sessions.entry(session).or_insert((time, file));
+                if (time, &file.name.path) > (latest.0, &latest.1.name.path) {
+                    *latest = (time, file);
+                }
+            }
+        }
+        grown
+    }
+
+    /// The file of the same folder that holds the same conversation for longer: the name is the same up to the time it
+    /// ends with.
+    pub(super) fn later_conversation(&self, source: &Source) -> Option<&'s Source> {
+        let (name, _) = timed(&source.name.stem)?;
+        let (_, latest) = self.conversations.get(&(source.name.folder.clone(), name))?;
+        (latest.path() != source.path()).then_some(*latest)
+    }
+
+    /// The latest checkpoint of the same session, if this is an earlier one: `full.jsonl` beside a `metadata.json` that
+    /// names the session.
+    pub(super) fn later_checkpoint(&self, source: &Source) -> Option<&'s Source> {
+        let (session, _) = checkpoint(source)?;
+        let (_, latest) = self.sessions.get(&session)?;
+        (latest.path() != source.path()).then_some(*latest)
+    }
+}
+
+/// `openai__gpt-4o-1751651776.58` as the name and the time.
+fn timed(stem: &str) -> Option<(&str, f64)> {
+    let (name, time) = stem.rsplit_once('-')?;
+    let time: f64 = time.parse().ok()?;
+    (time > 1e9).then_some((name, time))
+}
+
+/// The session of a checkpoint and when it was taken.
+fn checkpoint(source: &Source) -> Option<(String, Instant)> {
+    if source.file_name() != "full.jsonl" {
+        return None;
+    }
+    let mut text = String::new();
+    let beside = source.path().parent()?.join("metadata.json");
+    File::open(beside).ok()?.take(HEAD).read_to_string(&mut text).ok()?;
+    let metadata: Value = serde_json::from_str(&text).ok()?;
+    metadata.get("checkpoint_id")?;
+    let time = serde_json::to_string(metadata.get("created_at")?).ok()?;
+    Some((metadata.get("session_id")?.as_str()?.to_owned(), time::instant(time.as_str())?))
+}

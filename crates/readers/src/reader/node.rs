@@ -1,0 +1,257 @@
+//! A JSON value of a record: its text, its members on demand, and its place. How readers take JSON apart.
+//!
+//! A `Node` never fails by itself: a member that is absent or null is `None`; one of the wrong type is `None` too, and is
+//! reported with its place by the methods that take the [`Reading`].
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+
+use super::json::{self, Written};
+use super::reading::{Reading, Record, plausible};
+use super::{openai, time};
+use crate::diagnostic::Diagnostic;
+use crate::json_text;
+use crate::transcript::{Instant, Json, Text, Usage, Usd};
+
+/// A value as it is written in a record.
+#[derive(Clone, Debug)]
+pub(super) struct Node<'a> {
+    written: &'a str,
+    /// The piece of the record it stands in: itself, unless it was decoded from a string.
+    place: &'a str,
+    members: OnceCell<Vec<(Cow<'a, str>, &'a str)>>,
+}
+
+impl<'a> Written<'a> for &Node<'a> {
+    fn written(self) -> &'a str {
+        self.written
+    }
+}
+
+/// One name of a member, or several that it goes by, of which the first that is there counts.
+pub(super) trait Names {
+    /// The names.
+    fn names(&self) -> &[&str];
+}
+
+impl Names for &str {
+    fn names(&self) -> &[&str] {
+        std::slice::from_ref(self)
+    }
+}
+
+impl<const N: usize> Names for [&str; N] {
+    fn names(&self) -> &[&str] {
+        self
+    }
+}
+
+impl<'a> Node<'a> {
+    /// The value that was found to be written so.
+    pub(super) fn of(written: impl Written<'a>) -> Self {
+        let written = written.written();
+        Self { written, place: written, members: OnceCell::new() }
+    }
+
+    /// The whole record, or where and why it is no JSON.
+    pub(super) fn whole(record: &Record<'a>) -> Result<Self, Diagnostic> {
+        Self::parsed(record.text, record)
+    }
+
+    /// One line or another part of the record, or where and why it is no JSON.
+    pub(super) fn parsed(part: &'a str, record: &Record<'_>) -> Result<Self, Diagnostic> {
+        match serde_json::from_str::<&serde_json::value::RawValue>(part) {
+            Ok(raw) => Ok(Self::of(raw)),
+            Err(error) => Err(record.broken(part, &error)),
+        }
+    }
+
+    /// The value that `decoded` is, a text that stands encoded at `place` of the record.
+    pub(super) fn inside(decoded: &'a str, place: &'a str) -> Option<Self> {
+        let raw: &serde_json::value::RawValue = serde_json::from_str(decoded).ok()?;
+        Some(Self { written: raw.get(), place, members: OnceCell::new() })
+    }
+
+    /// As it is written.
+    pub(super) fn written(&self) -> &'a str {
+        self.written
+    }
+
+    /// The piece of the record it stands in, for findings.
+    pub(super) fn place(&self) -> &'a str {
+        self.place
+    }
+
+    fn part(&self, written: &'a str) -> Self {
+        let is_decoded = self.place.as_ptr() != self.written.as_ptr();
+        Self { written, place: if is_decoded { self.place } else { written }, members: OnceCell::new() }
+    }
+
+    /// The members in file order; none when it is no object.
+    pub(super) fn members(&self) -> &[(Cow<'a, str>, &'a str)] {
+        self.members.get_or_init(|| {
+            let mut members = Vec::new();
+            if json_text::members(self.written, |key, value| members.push((Cow::Borrowed(key), value))) {
+                return members;
+            }
+            json::fields_of(self.written)
+                .map(|fields| fields.into_iter().map(|(key, value)| (Cow::Owned(key), value.get())).collect())
+                .unwrap_or_default()
+        })
+    }
+
+    /// The member of that name that is not null; of members that are given twice the last.
+    pub(super) fn get(&self, names: impl Names) -> Option<Self> {
+        self.named(&names).map(|(_, value)| self.part(value))
+    }
+
+    /// Has it such a member that is not null?
+    pub(super) fn has(&self, names: impl Names) -> bool {
+        self.named(&names).is_some()
+    }
+
+    fn named<'n>(&self, names: &'n impl Names) -> Option<(&'n str, &'a str)> {
+        names.names().iter().find_map(|name| {
+            let found = self.members().iter().rev().find(|(key, value)| key == name && *value != "null");
+            found.map(|(_, value)| (*name, *value))
+        })
+    }
+
+    /// What stands under `first`, and under `second` there, and so on.
+    pub(super) fn at(&self, path: &[&str]) -> Option<Self> {
+        path.iter().try_fold(self.clone(), |node, name| node.get(*name))
+    }
+
+    /// The object of that name; reported when it is something else.
+    pub(super) fn object(&self, names: impl Names, out: &mut Reading<'_>) -> Option<Self> {
+        self.read(&names, out, "an object", |raw| raw.starts_with('{').then_some(raw)).map(|raw| self.part(raw))
+    }
+
+    /// The elements of the array of that name; reported when it is something else, none when it is absent.
+    pub(super) fn list(&self, names: impl Names, out: &mut Reading<'_>) -> Vec<Self> {
+        let elements = self.read(&names, out, "an array", |raw| json::elements(raw)).unwrap_or_default();
+        elements.into_iter().map(|element| self.part(element)).collect()
+    }
+
+    /// The elements, when it is an array.
+    pub(super) fn elements(&self) -> Option<Vec<Self>> {
+        let elements = self.written.starts_with('[').then(|| json::elements(self.written)).flatten()?;
+        Some(elements.into_iter().map(|element| self.part(element)).collect())
+    }
+
+    fn read<T>(
+        &self,
+        names: &impl Names,
+        out: &mut Reading<'_>,
+        wanted: &str,
+        read: impl Fn(&'a str) -> Option<T>,
+    ) -> Option<T> {
+        let (name, raw) = self.named(names)?;
+        let value = read(raw);
+        if value.is_none() {
+            out.wrong_at(self.part(raw).place, raw, name, wanted);
+        }
+        value
+    }
+
+    /// A short string, decoded.
+    pub(super) fn string(&self, names: impl Names, out: &mut Reading<'_>) -> Option<Cow<'a, str>> {
+        self.read(&names, out, "a string", |raw| json::string(raw))
+    }
+
+    /// A name that may be written as a string or as a number.
+    pub(super) fn word(&self, names: impl Names, out: &mut Reading<'_>) -> Option<String> {
+        self.read(&names, out, "a string or a number", |raw| json::word(raw))
+    }
+
+    /// The name under the first of `names` that has one; whatever else is there is passed over.
+    pub(super) fn some_word(&self, names: impl Names) -> Option<String> {
+        self.named(&names).and_then(|(_, raw)| json::word(raw))
+    }
+
+    /// The string it is, decoded.
+    pub(super) fn as_string(&self) -> Option<Cow<'a, str>> {
+        json::string(self.written)
+    }
+
+    /// True when the member of that name is the string `wanted`.
+    pub(super) fn is(&self, name: &str, wanted: &str) -> bool {
+        self.named(&name).and_then(|(_, raw)| json::string(raw)).is_some_and(|word| word == wanted)
+    }
+
+    /// A long string, kept as it stands.
+    pub(super) fn text(&self, names: impl Names, out: &mut Reading<'_>) -> Option<Text> {
+        self.read(&names, out, "a string", |raw| json::text(raw))
+    }
+
+    /// What a message says: a string, or parts of which the texts are joined by line feeds.
+    pub(super) fn content(&self, names: impl Names, out: &mut Reading<'_>) -> Option<Text> {
+        let (name, raw) = self.named(&names)?;
+        out.content(Some(raw), name)
+    }
+
+    /// The arguments of a call: JSON, or a string that holds JSON; empty when they are absent.
+    pub(super) fn arguments(&self, names: impl Names) -> Text {
+        openai::arguments(self.named(&names).map(|(_, raw)| raw))
+    }
+
+    /// A count, 0 or more.
+    pub(super) fn count(&self, names: impl Names, out: &mut Reading<'_>) -> Option<u64> {
+        self.read(&names, out, "a whole number, 0 or more", |raw| json::count(raw))
+    }
+
+    /// A number.
+    pub(super) fn number(&self, names: impl Names, out: &mut Reading<'_>) -> Option<f64> {
+        self.read(&names, out, "a number", |raw| json::number(raw))
+    }
+
+    /// Dollars that a model call cost.
+    pub(super) fn dollars(&self, names: impl Names, out: &mut Reading<'_>) -> Option<Usd> {
+        let dollars = |raw| json::number(raw).and_then(plausible).map(Usd);
+        self.read(&names, out, "dollars, from 0 to a billion", dollars)
+    }
+
+    /// True or false.
+    pub(super) fn flag(&self, names: impl Names, out: &mut Reading<'_>) -> Option<bool> {
+        self.read(&names, out, "true or false", |raw| json::flag(raw))
+    }
+
+    /// A time: ISO 8601, or seconds, milliseconds … since 1970.
+    pub(super) fn instant(&self, names: impl Names, out: &mut Reading<'_>) -> Option<Instant> {
+        self.read(&names, out, "a time, as in `2026-01-05T10:00:00Z`", |raw| time::instant(raw))
+    }
+
+    /// Tokens of one call in any spelling; see [`openai::usage`].
+    pub(super) fn usage(&self, names: impl Names, out: &mut Reading<'_>) -> Option<Usage> {
+        openai::usage(self.named(&names).map(|(_, raw)| raw), out)
+    }
+
+    /// A copy to keep.
+    pub(super) fn kept(&self) -> Option<Json> {
+        json::kept(self.written)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_are_found_by_any_of_their_names_and_null_is_none() {
+        let node = Node::of(r#"{"a":null,"b":1,"b":2,"c":{"d":["x"]},"\u0065":3}"#);
+        assert_eq!(node.get("a").map(|node| node.written().to_owned()), None);
+        assert_eq!(node.get(["a", "b"]).unwrap().written(), "2");
+        assert_eq!(node.get("e").unwrap().written(), "3");
+        assert_eq!(node.at(&["c", "d"]).unwrap().elements().unwrap()[0].as_string().unwrap(), "x");
+        assert!(Node::of("[1]").members().is_empty());
+    }
+
+    #[test]
+    fn what_is_decoded_keeps_the_place_of_its_string() {
+        let place = r#""{\"a\":{\"b\":1}}""#;
+        let decoded = json::string(place).unwrap();
+        let node = Node::inside(&decoded, place).unwrap();
+        assert_eq!(node.at(&["a", "b"]).unwrap().place(), place);
+        assert!(Node::inside("{", place).is_none());
+    }
+}

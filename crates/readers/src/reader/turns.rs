@@ -1,0 +1,248 @@
+//! A conversation in the making: replies put together piece by piece, results joined to their calls.
+//!
+//! Calls and results are joined by id where a recorder gave ids, and by order where it gave none, empty ones, or the same
+//! one twice: whoever reads the run afterwards can join by id alone.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::dialect;
+use crate::transcript::{Draft, Event, Grade, Header, Instant, Json, Lane, Message, Name, Note, Role, Text, ToolCall};
+
+/// A call that has no result yet.
+#[derive(Debug)]
+struct Open {
+    /// The id as it was recorded.
+    recorded: Option<Name>,
+    /// The id it has in the run.
+    id: Name,
+    name: Name,
+    lane: Lane,
+    /// The reply that asked for it.
+    reply: usize,
+}
+
+/// The events of a run so far.
+#[derive(Debug, Default)]
+pub(super) struct Turns {
+    events: Vec<Event>,
+    open: Vec<Open>,
+    given: BTreeSet<Name>,
+    n_calls: usize,
+    /// Replies by the key their pieces share.
+    replies: BTreeMap<String, usize>,
+    /// The model of the first reply that names one.
+    model: Option<Name>,
+}
+
+impl Turns {
+    /// Adds a message. Calls get an id where they have none of their own; a result gets the id of the call it answers.
+    pub(super) fn push(&mut self, message: Message) -> usize {
+        let mut message = message;
+        let at = self.events.len();
+        match message.role {
+            Role::Assistant => {
+                for call in &mut message.tool_calls {
+                    self.open(call, &message.lane, at);
+                }
+                if message.lane == Lane::Main {
+                    self.model = self.model.take().or_else(|| message.model.clone());
+                }
+            }
+            Role::Tool => self.join(&mut message),
+            Role::User | Role::System => {}
+        }
+        self.events.push(Event::Message(message));
+        at
+    }
+
+    /// Adds words.
+    pub(super) fn say(&mut self, role: Role, text: impl Into<Text>, ts: Option<Instant>) -> usize {
+        let mut message = Message::saying(role, text);
+        message.ts = ts;
+        self.push(message)
+    }
+
+    /// Adds a piece of the reply that goes by `key`: the first begins it, the others are joined to it.
+    pub(super) fn piece(&mut self, key: &str, piece: Message) {
+        let Some(at) = self.replies.get(key).copied() else {
+            let at = self.push(piece);
+            self.replies.insert(key.to_owned(), at);
+            return;
+        };
+        let mut piece = piece;
+        let lane = piece.lane.clone();
+        for call in &mut piece.tool_calls {
+            self.open(call, &lane, at);
+        }
+        if let Some(Event::Message(whole)) = self.events.get_mut(at) {
+            dialect::join(whole, piece);
+        }
+    }
+
+    /// The message at that place of the events.
+    pub(super) fn message_at(&mut self, at: usize) -> Option<&mut Message> {
+        self.events.get_mut(at).and_then(|event| if let Event::Message(message) = event { Some(message) } else { None })
+    }
+
+    /// The last reply of the agent, unless something was said since that is no result.
+    pub(super) fn current(&mut self) -> Option<&mut Message> {
+        let at = self.events.iter().rposition(|event| {
+            event.message().is_some_and(|message| message.role != Role::Tool && message.lane == Lane::Main)
+        })?;
+        self.message_at(at).filter(|message| message.role == Role::Assistant)
+    }
+
+    /// The last reply of the agent, whatever came after it.
+    pub(super) fn last_reply(&mut self) -> Option<&mut Message> {
+        let at = self.events.iter().rposition(|event| event.message().is_some_and(Message::is_step))?;
+        self.message_at(at)
+    }
+
+    /// Adds a call to the current reply; begins one where there is none.
+    pub(super) fn call(&mut self, call: ToolCall, ts: Option<Instant>) {
+        let at = self.events.iter().rposition(|event| event.message().is_some_and(Message::is_step));
+        let is_current = self.current().is_some();
+        let at = at.filter(|_| is_current).unwrap_or_else(|| {
+            let mut reply = Message::new(Role::Assistant);
+            reply.ts = ts;
+            self.push(reply)
+        });
+        let mut call = call;
+        self.open(&mut call, &Lane::Main, at);
+        if let Some(reply) = self.message_at(at) {
+            reply.tool_calls.push(call);
+        }
+    }
+
+    /// Has the agent a call that was not answered?
+    pub(super) fn awaits(&self) -> bool {
+        self.open.iter().any(|open| open.lane == Lane::Main)
+    }
+
+    /// Adds a record that only some framework's rules read.
+    pub(super) fn note(&mut self, kind: impl Into<Name>, body: Option<Json>) {
+        if let Some(body) = body {
+            self.events.push(Event::Note(Note { kind: kind.into(), body }));
+        }
+    }
+
+    /// How many events there are.
+    pub(super) fn len(&self) -> usize {
+        self.events.len()
+    }
+
+    /// The events so far.
+    pub(super) fn events(&self) -> &[Event] {
+        &self.events
+    }
+
+    /// The run. Its model is that of the first reply, unless the header knows better.
+    pub(super) fn into_draft(self, header: Header, grade: Grade) -> Draft {
+        let model = header.model.or_else(|| self.model.map(String::from));
+        Draft { header: Header { model, ..header }, events: self.events, grade, warnings: Vec::new() }
+    }
+
+    fn open(&mut self, call: &mut ToolCall, lane: &Lane, reply: usize) {
+        let recorded = call.id.take().filter(|id| !id.is_empty());
+        let own = recorded.clone().filter(|id| !self.given.contains(id));
+        let id = own.unwrap_or_else(|| {
+            loop {
+                self.n_calls += 1;
+                let id = Name::from(format!("call-{}", self.n_calls));
+                if !self.given.contains(&id) {
+                    break id;
+                }
+            }
+        });
+        self.given.insert(id.clone());
+        call.id = Some(id.clone());
+        self.open.push(Open { recorded, id, name: call.name.clone(), lane: lane.clone(), reply });
+    }
+
+    /// Gives a result the id of the call it answers.
+    fn join(&mut self, result: &mut Message) {
+        let recorded = result.tool_call_id.take().filter(|id| !id.is_empty());
+        let same_lane = |open: &Open| open.lane == result.lane;
+        let found = match &recorded {
+            Some(recorded) => {
+                // The same id may have been given twice, and the first call never answered.
+                let matches = |open: &Open| open.recorded.as_ref() == Some(recorded) && same_lane(open);
+                let latest = self.open.iter().filter(|open| matches(open)).map(|open| open.reply).max();
+                self.open.iter().position(|open| matches(open) && Some(open.reply) == latest)
+            }
+            None => {
+                let latest = self.open.iter().filter(|open| same_lane(open)).map(|open| open.reply).max();
+                let of_reply = |open: &Open| same_lane(open) && Some(open.reply) == latest;
+                let named = |open: &Open| result.name.as_ref().is_none_or(|name| *name == open.name);
+                let by_name = self.open.iter().position(|open| of_reply(open) && named(open));
+                by_name.or_else(|| self.open.iter().position(of_reply))
+            }
+        };
+        let Some(found) = found else {
+            result.tool_call_id = recorded;
+            return;
+        };
+        let open = self.open.remove(found);
+        result.tool_call_id = Some(open.id);
+        result.name = result.name.take().or(Some(open.name));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reply(calls: &[Option<&str>]) -> Message {
+        let mut reply = Message::new(Role::Assistant);
+        reply.tool_calls = calls.iter().map(|id| ToolCall::new(*id, "ls", "{}")).collect();
+        reply
+    }
+
+    fn result(id: Option<&str>) -> Message {
+        let mut result = Message::saying(Role::Tool, "ok");
+        result.tool_call_id = id.map(Into::into);
+        result
+    }
+
+    fn ids(turns: Turns) -> Vec<String> {
+        let draft = turns.into_draft(Header::default(), Grade::default());
+        let of = |message: &Message| match message.role {
+            Role::Tool => vec![format!("<{}", message.tool_call_id.as_deref().unwrap_or("-"))],
+            _ => message.tool_calls.iter().map(|call| call.id.as_deref().unwrap_or("-").to_owned()).collect(),
+        };
+        draft.events.iter().filter_map(Event::message).flat_map(of).collect()
+    }
+
+    #[test]
+    fn calls_without_ids_are_answered_in_order() {
+        let mut turns = Turns::default();
+        turns.push(reply(&[None, Some("")]));
+        turns.push(result(None));
+        turns.push(result(Some("")));
+        turns.push(reply(&[Some("")]));
+        turns.push(result(Some("")));
+        assert_eq!(ids(turns), ["call-1", "call-2", "<call-1", "<call-2", "call-3", "<call-3"]);
+    }
+
+    #[test]
+    fn an_id_given_twice_answers_the_later_call() {
+        let mut turns = Turns::default();
+        turns.push(reply(&[Some("a")]));
+        turns.push(reply(&[Some("a"), Some("b")]));
+        turns.push(result(Some("b")));
+        turns.push(result(Some("a")));
+        turns.push(result(Some("z")));
+        assert_eq!(ids(turns), ["a", "call-1", "b", "<b", "<call-1", "<z"]);
+    }
+
+    #[test]
+    fn pieces_of_one_reply_become_one_reply() {
+        let mut turns = Turns::default();
+        turns.piece("m", Message::saying(Role::Assistant, "one"));
+        turns.piece("m", reply(&[None]));
+        turns.call(ToolCall::new(None, "cat", "{}"), None);
+        turns.push(result(None));
+        assert_eq!(turns.len(), 2);
+        assert_eq!(turns.last_reply().unwrap().tool_calls.len(), 2);
+    }
+}

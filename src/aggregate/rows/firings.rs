@@ -1,0 +1,154 @@
+//! Firings as columns.
+
+use polars::prelude::{DataFrame, DataFrameJoinOps, IntoColumn, NamedFrom, PolarsResult, Series, UniqueKeepStrategy};
+
+use super::RowView;
+use super::column::{Cell, Column, ColumnBuilder, frame};
+use super::names::{Name, Names};
+use crate::aggregate::{Firing, Group, Label};
+use crate::transcript::Point;
+use crate::verdict::Verdict;
+
+frame! {
+    /// One firing.
+    Line, Lines, LinesBuilder {
+        run_id: Name,
+        stack: Name,
+        rule: Name,
+        point: Point,
+        observed: Option<f64>,
+        first: bool,
+        verdict_alone: Verdict,
+        verdict_without: Verdict,
+        steps_without: u64,
+    }
+}
+
+/// Firings in the order given, as columns.
+#[derive(Clone, Debug)]
+pub struct Firings {
+    names: Names,
+    lines: Lines,
+}
+
+impl Firings {
+    /// How many firings there are.
+    pub fn len(&self) -> usize {
+        self.lines.stack.len()
+    }
+
+    /// True without firings.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// All firings.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Firing> {
+        (0..self.len()).map(|at| self.get(at))
+    }
+
+    /// The firings for which `keep` is true, in their order.
+    #[must_use]
+    pub fn filtered(&self, keep: impl Fn(&Firing) -> bool) -> Self {
+        self.iter().filter(keep).collect()
+    }
+
+    fn get(&self, at: usize) -> Firing {
+        let label = |name| self.names.label(name).clone();
+        let lines = &self.lines;
+        Firing {
+            run_id: label(lines.run_id.get(at)),
+            stack: label(lines.stack.get(at)),
+            rule: label(lines.rule.get(at)),
+            point: lines.point.get(at),
+            observed: lines.observed.get(at),
+            first: lines.first.get(at),
+            verdict_alone: lines.verdict_alone.get(at),
+            verdict_without: lines.verdict_without.get(at),
+            steps_without: lines.steps_without.get(at),
+        }
+    }
+
+    /// The firings of `stack`, each with the row of its run among those of `group`; of several rows of a run the last.
+    /// `None` where there is no firing of the stack, as where its rules are entangled.
+    pub(in crate::aggregate) fn joined<'r>(
+        &self,
+        group: &Group<'r>,
+        stack: &Label,
+    ) -> Option<Vec<(Firing, RowView<'r>)>> {
+        let stack = self.names.find(stack)?;
+        let of_stack: Vec<usize> = (0..self.len()).filter(|at| self.lines.stack.get(*at) == stack).collect();
+        let run_of = |row: RowView<'_>| self.names.find(row.run_id()).map(|name| name.0);
+        let (runs, rows): (Vec<Option<u32>>, Vec<RowView<'r>>) = group.rows().map(|row| (run_of(row), row)).unzip();
+        let fired = of_stack.iter().map(|at| Some(self.lines.run_id.get(*at).0)).collect();
+        let pairs = join(fired, runs).expect("both frames have their columns, and each has one length");
+        let pair =
+            |(firing, row): (u32, u32)| Some((self.get(*of_stack.get(firing as usize)?), *rows.get(row as usize)?));
+        (!of_stack.is_empty()).then(|| pairs.into_iter().filter_map(pair).collect())
+    }
+}
+
+impl Default for Firings {
+    fn default() -> Self {
+        FiringsBuilder::default().finish()
+    }
+}
+
+impl FromIterator<Firing> for Firings {
+    fn from_iter<I: IntoIterator<Item = Firing>>(firings: I) -> Self {
+        let mut builder = FiringsBuilder::default();
+        builder.extend(firings);
+        builder.finish()
+    }
+}
+
+/// Positions that have the same number on both sides; of several on the right the last.
+fn join(left: Vec<Option<u32>>, right: Vec<Option<u32>>) -> PolarsResult<Vec<(u32, u32)>> {
+    let frame = |numbers: Vec<Option<u32>>, name: &str| {
+        let places: Vec<u32> = (0..).take(numbers.len()).collect();
+        let places = Series::new(name.into(), places).into_column();
+        DataFrame::new_infer_height(vec![Series::new("run".into(), numbers).into_column(), places])
+    };
+    let key = ["run".to_owned()];
+    let right = frame(right, "right")?.unique_stable(Some(&key), UniqueKeepStrategy::Last, None)?;
+    let joined = frame(left, "left")?.inner_join(&right, ["run"], ["run"])?;
+    let (left, right) = (joined.column("left")?.u32()?, joined.column("right")?.u32()?);
+    Ok(left.iter().zip(right.iter()).filter_map(|(left, right)| left.zip(right)).collect())
+}
+
+/// Firings in the making.
+#[derive(Default)]
+pub struct FiringsBuilder {
+    names: Names,
+    lines: LinesBuilder,
+}
+
+impl Extend<Firing> for FiringsBuilder {
+    fn extend<I: IntoIterator<Item = Firing>>(&mut self, firings: I) {
+        for firing in firings {
+            self.push(&firing);
+        }
+    }
+}
+
+impl FiringsBuilder {
+    /// Adds a firing.
+    pub fn push(&mut self, firing: &Firing) {
+        self.lines.push(Line {
+            run_id: self.names.number(&firing.run_id),
+            stack: self.names.number(&firing.stack),
+            rule: self.names.number(&firing.rule),
+            point: firing.point,
+            observed: firing.observed,
+            first: firing.first,
+            verdict_alone: firing.verdict_alone,
+            verdict_without: firing.verdict_without,
+            steps_without: firing.steps_without,
+        });
+    }
+
+    /// The firings so far.
+    pub fn finish(self) -> Firings {
+        Firings { names: self.names, lines: self.lines.finish() }
+    }
+}

@@ -1,0 +1,287 @@
+//! Rows as columns: what [`Row`] says in half a kilobyte is kept in some 40 bytes a row.
+//!
+//! Three frames, joined by position. A run's facts are kept once for all stacks. So is each of its *endings*, what the run
+//! comes to under a stack: most stacks let most runs be, and those that stop one often do so at the same point. What is left
+//! of a row is which stack, which ending, and which rule read what. Names are kept in a dictionary.
+
+mod column;
+mod firings;
+mod marks;
+mod names;
+mod view;
+
+use self::column::{Cell, Column, ColumnBuilder, frame};
+use self::marks::Marks;
+use self::names::{Name, Names};
+use super::{Label, Row};
+use crate::transcript::{EndCause, Point};
+
+pub use self::firings::{Firings, FiringsBuilder};
+pub use self::view::RowView;
+
+frame! {
+    /// What all rows of a run share.
+    RunFacts, Runs, RunsBuilder {
+        run_id: Name,
+        task_id: Option<Name>,
+        suite: Option<Name>,
+        model: Option<Name>,
+        end: EndCause,
+        secured_step: Option<u32>,
+        steps_recorded: u64,
+        tokens_recorded: Option<u64>,
+        cost_usd_recorded: Option<f64>,
+        ms_recorded: Option<i64>,
+        tokens_in_part: u8,
+    }
+}
+
+frame! {
+    /// What a run comes to under a stack, whichever stack it is.
+    Ending, Endings, EndingsBuilder {
+        run: u32,
+        marks: Marks,
+        steps_at_stop: u64,
+        stop_point: Option<Point>,
+        tokens_at_stop: Option<u64>,
+        cost_usd_at_stop: Option<f64>,
+        ms_at_stop: Option<i64>,
+        steps_low: u64,
+        steps_high: Option<u64>,
+        tokens_low: Option<u64>,
+        tokens_high: Option<u64>,
+        cost_usd_low: Option<f64>,
+        cost_usd_high: Option<f64>,
+        action: Option<Name>,
+        diverged_at: Option<Point>,
+        interventions: u64,
+        steps_after_secured: Option<u64>,
+        tokens_after_secured: Option<u64>,
+    }
+}
+
+frame! {
+    /// One row: which stack ended which run in which way, and why.
+    Line, Lines, LinesBuilder {
+        ending: u32,
+        stack: Name,
+        profile: Name,
+        rule: Option<Name>,
+        observed: Option<f64>,
+        limit: Option<f64>,
+        not_evaluable: Name,
+    }
+}
+
+/// Rows in the order given, as columns.
+#[derive(Clone, Debug)]
+pub struct Rows {
+    names: Names,
+    runs: Runs,
+    endings: Endings,
+    lines: Lines,
+    /// For each run the place of its task among `tasks`.
+    task_of: Vec<u32>,
+    /// Suite and task of each task, in name order; see [`Row::cluster`].
+    tasks: Vec<(Label, Label)>,
+}
+
+impl Rows {
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.lines.stack.len()
+    }
+
+    /// True without rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The row at `at`, if there is one.
+    pub fn get(&self, at: usize) -> Option<RowView<'_>> {
+        (at < self.len()).then(|| RowView::new(self, at))
+    }
+
+    /// All rows.
+    pub fn iter(&self) -> AllRows<'_> {
+        self.into_iter()
+    }
+
+    /// A row of each ending, for what depends on nothing else. Their stacks and rules are not to be asked for.
+    pub(super) fn endings(&self) -> impl ExactSizeIterator<Item = RowView<'_>> {
+        (0..self.endings.run.len()).map(|ending| RowView::with_ending(self, usize::MAX, ending))
+    }
+
+    /// The rows for which `keep` is true, in their order.
+    #[must_use]
+    pub fn filtered(&self, keep: impl Fn(RowView<'_>) -> bool) -> Self {
+        self.iter().filter(|row| keep(*row)).map(RowView::to_row).collect()
+    }
+
+    /// Suite and task of every task, in name order: [`RowView::task`] is a position in it.
+    pub fn tasks(&self) -> impl ExactSizeIterator<Item = (&str, &str)> {
+        self.tasks.iter().map(|(suite, task)| (&**suite, &**task))
+    }
+}
+
+impl<'r> IntoIterator for &'r Rows {
+    type Item = RowView<'r>;
+    type IntoIter = AllRows<'r>;
+    fn into_iter(self) -> AllRows<'r> {
+        AllRows { rows: self, next: 0 }
+    }
+}
+
+/// All rows, one after the other.
+#[derive(Clone, Debug)]
+pub struct AllRows<'r> {
+    rows: &'r Rows,
+    next: usize,
+}
+
+impl<'r> Iterator for AllRows<'r> {
+    type Item = RowView<'r>;
+
+    fn next(&mut self) -> Option<RowView<'r>> {
+        let row = self.rows.get(self.next)?;
+        self.next += 1;
+        Some(row)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = self.rows.len() - self.next;
+        (left, Some(left))
+    }
+}
+
+impl ExactSizeIterator for AllRows<'_> {}
+
+impl Default for Rows {
+    fn default() -> Self {
+        RowsBuilder::default().finish()
+    }
+}
+
+impl FromIterator<Row> for Rows {
+    fn from_iter<I: IntoIterator<Item = Row>>(rows: I) -> Self {
+        let mut builder = RowsBuilder::default();
+        builder.extend(rows);
+        builder.finish()
+    }
+}
+
+/// Rows in the making. Rows of one run that are given one after the other share what they have in common.
+#[derive(Default)]
+pub struct RowsBuilder {
+    names: Names,
+    runs: RunsBuilder,
+    endings: EndingsBuilder,
+    lines: LinesBuilder,
+    /// Suite and task of each run.
+    clusters: Vec<(Label, Label)>,
+    /// The run the last row was of.
+    run: Option<RunFacts>,
+    /// Its endings so far; the last one is number `n_endings - 1`.
+    own: Vec<Ending>,
+    n_endings: u32,
+    /// Shared by all runs without a suite.
+    no_suite: Option<Label>,
+}
+
+impl Extend<Row> for RowsBuilder {
+    fn extend<I: IntoIterator<Item = Row>>(&mut self, rows: I) {
+        for row in rows {
+            self.push(&row);
+        }
+    }
+}
+
+impl RowsBuilder {
+    /// Adds a row.
+    pub fn push(&mut self, row: &Row) {
+        let facts = self.facts(row);
+        if !self.run.is_some_and(|run| run.is_same(&facts)) {
+            self.runs.push(facts);
+            self.run = Some(facts);
+            self.own.clear();
+            let suite = row.suite.clone().unwrap_or_else(|| self.no_suite.get_or_insert_with(|| "".into()).clone());
+            self.clusters.push((suite, row.task_id.clone().unwrap_or_else(|| row.run_id.clone())));
+        }
+        let ending = self.ending(row);
+        let known = self.own.iter().rposition(|own| own.is_same(&ending));
+        let place = known.unwrap_or_else(|| {
+            self.endings.push(ending);
+            self.own.push(ending);
+            self.n_endings = self.n_endings.checked_add(1).expect("fewer than 2^32 endings fit into memory");
+            self.own.len() - 1
+        });
+        let after = u32::try_from(self.own.len() - place).expect("no more endings than rows");
+        self.lines.push(Line {
+            ending: self.n_endings - after,
+            stack: self.names.number(&row.stack),
+            profile: self.names.number(&row.profile),
+            rule: row.rule.as_ref().map(|rule| self.names.number(rule)),
+            observed: row.observed,
+            limit: row.limit,
+            not_evaluable: self.names.number(&row.not_evaluable),
+        });
+    }
+
+    fn facts(&mut self, row: &Row) -> RunFacts {
+        let names = &mut self.names;
+        RunFacts {
+            run_id: names.number(&row.run_id),
+            task_id: row.task_id.as_ref().map(|task| names.number(task)),
+            suite: row.suite.as_ref().map(|suite| names.number(suite)),
+            model: row.model.as_ref().map(|model| names.number(model)),
+            end: row.end,
+            secured_step: row.secured_step,
+            steps_recorded: row.steps_recorded,
+            tokens_recorded: row.tokens_recorded,
+            cost_usd_recorded: row.cost_usd_recorded,
+            ms_recorded: row.ms_recorded,
+            tokens_in_part: row.tokens_in_part,
+        }
+    }
+
+    fn ending(&mut self, row: &Row) -> Ending {
+        Ending {
+            run: u32::try_from(self.clusters.len() - 1).expect("fewer than 2^32 runs fit into memory"),
+            marks: Marks::of(row),
+            steps_at_stop: row.steps_at_stop,
+            stop_point: row.stop_point,
+            tokens_at_stop: row.tokens_at_stop,
+            cost_usd_at_stop: row.cost_usd_at_stop,
+            ms_at_stop: row.ms_at_stop,
+            steps_low: row.steps_low,
+            steps_high: row.steps_high,
+            tokens_low: row.tokens_low,
+            tokens_high: row.tokens_high,
+            cost_usd_low: row.cost_usd_low,
+            cost_usd_high: row.cost_usd_high,
+            action: row.action.as_ref().map(|action| self.names.number(action)),
+            diverged_at: row.diverged_at,
+            interventions: row.interventions,
+            steps_after_secured: row.steps_after_secured,
+            tokens_after_secured: row.tokens_after_secured,
+        }
+    }
+
+    /// The rows so far.
+    pub fn finish(self) -> Rows {
+        let mut tasks = self.clusters.clone();
+        tasks.sort_unstable();
+        tasks.dedup();
+        let place =
+            |cluster: &(Label, Label)| tasks.binary_search(cluster).expect("every run's task is among the tasks");
+        let task_of = self.clusters.iter().map(|cluster| u32::try_from(place(cluster)).unwrap_or(u32::MAX)).collect();
+        Rows {
+            names: self.names,
+            runs: self.runs.finish(),
+            endings: self.endings.finish(),
+            lines: self.lines.finish(),
+            task_of,
+            tasks,
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Amounts that few tasks carry: what is saved seldom, and then much.
+//!
+//! A t interval reads the spread from the tasks that were seen. Where a strategy acts in few of them, the next one it acts in may hold as much
+//! as several of those seen, and a sample in which it happened to act in fewer than usual shows a small sum with a small spread: of
+//! stacks that save alike, those that save seldom are called worse in one sample of three (`reports/`, validity). Here the tasks
+//! that carry an amount are counted as events: the amount is a weighted sum of Poisson counts, whose upper end allows for one
+//! event more than was seen.
+//!
+//! Fay & Feuer (1997), Confidence intervals for directly standardized rates: a method based on the gamma distribution,
+//! Statistics in Medicine 16, with half the weight of the further event as in Fay & Kim (2017), Biometrical Journal 59 (mid-p);
+//! the difference of two such sums after Zou & Donner (2008), Construction of confidence limits about effect measures,
+//! Statistics in Medicine 27. Gamma quantiles by Wilson & Hilferty (1931), PNAS 17.
+
+use super::distribution::normal_two_sided;
+
+/// An amount is carried by few tasks if fewer than this, and fewer than half of all, would carry it in equal parts.
+const FEW: f64 = 25.0;
+/// Standard normal quantiles beyond this one are not told apart (p = 1e-15).
+const FARTHEST: f64 = 8.0;
+
+/// How much of the further event an interval allows for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Allowance {
+    /// Half of it: a single interval then covers about as often as its level says.
+    Half,
+    /// All of it: where a family of tests reads p-values far out, the tails must hold too.
+    Full,
+}
+
+/// A sum of non-negative amounts, one a task.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Carried {
+    sum: f64,
+    squares: f64,
+    /// What one task more may carry.
+    further: f64,
+}
+
+impl Carried {
+    /// The sum of the positive `amounts`; the others carry nothing. One task more may carry as much as the largest, or
+    /// `typical`, all that an average task holds.
+    fn of(amounts: impl Iterator<Item = f64>, typical: f64) -> Self {
+        let empty = Self { further: typical, ..Self::default() };
+        amounts.filter(|amount| *amount > 0.0).fold(empty, |carried, amount| Self {
+            sum: carried.sum + amount,
+            squares: carried.squares + amount * amount,
+            further: carried.further.max(amount),
+        })
+    }
+
+    /// The same of parts of a whole of 1 that `clusters` tasks hold; `None` unless few of them carry it.
+    pub(super) fn by_few(parts: impl Iterator<Item = f64>, clusters: u64) -> Option<Self> {
+        let few = FEW.min(0.5 * clusters as f64);
+        Some(Self::of(parts, 1.0 / clusters as f64)).filter(|carried| carried.tasks() < few)
+    }
+
+    /// As many tasks with equal amounts would carry it; 0 if none does.
+    fn tasks(&self) -> f64 {
+        if self.squares > 0.0 { self.sum * self.sum / self.squares } else { 0.0 }
+    }
+
+    /// How far above the sum its upper end lies at the standard normal quantile `z`.
+    pub(super) fn above(&self, z: f64, allowance: Allowance) -> f64 {
+        let further = match allowance {
+            Allowance::Half => 0.5 * self.further,
+            Allowance::Full => self.further,
+        };
+        let with = Self { sum: self.sum + further, squares: self.squares + further * further, further };
+        (with.quantile(z) - self.sum).max(0.0)
+    }
+
+    /// How far below the sum its lower end lies at the standard normal quantile `z`.
+    pub(super) fn below(&self, z: f64) -> f64 {
+        (self.sum - self.quantile(-z)).max(0.0)
+    }
+
+    /// The quantile of the gamma distribution that has the sum as its mean and the squares as its variance.
+    fn quantile(&self, z: f64) -> f64 {
+        if self.squares <= 0.0 {
+            return self.sum;
+        }
+        let shape = self.tasks();
+        self.sum * (1.0 - 1.0 / (9.0 * shape) + z / (3.0 * shape.sqrt())).max(0.0).powi(3)
+    }
+}
+
+/// The difference of two amounts of which one at least is carried by few tasks: what tasks add to it, and what they take away.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct CarriedDifference {
+    more: Carried,
+    less: Carried,
+}
+
+impl CarriedDifference {
+    /// From each task's parts in either amount; `None` unless few of the `clusters` tasks carry one of the amounts.
+    pub(super) fn by_few(parts: &[(f64, f64)], clusters: u64) -> Option<Self> {
+        let few = |of: fn(&(f64, f64)) -> f64| Carried::by_few(parts.iter().map(of), clusters).is_some();
+        if !(few(|part| part.0.abs()) || few(|part| part.1.abs())) {
+            return None;
+        }
+        let largest = parts.iter().map(|(a, b)| (a - b).abs()).fold(1.0 / clusters as f64, f64::max);
+        let more = Carried::of(parts.iter().map(|(a, b)| a - b), largest);
+        let less = Carried::of(parts.iter().map(|(a, b)| b - a), largest);
+        Some(Self { more, less })
+    }
+
+    /// How far below and above the difference its interval reaches at the standard normal quantile `z`.
+    pub(super) fn reach(&self, z: f64, allowance: Allowance) -> (f64, f64) {
+        let low = self.more.below(z).hypot(self.less.above(z, allowance));
+        let high = self.more.above(z, allowance).hypot(self.less.below(z));
+        (low, high)
+    }
+
+    /// Two-sided p-value of "the amounts are equal": the smallest level at which the interval does not hold 0.
+    pub(super) fn p_value(&self, allowance: Allowance) -> f64 {
+        let value = self.more.sum - self.less.sum;
+        let excludes_zero = |z: f64| {
+            let (low, high) = self.reach(z, allowance);
+            if value > 0.0 { low < value } else { high < -value }
+        };
+        let (mut least, mut most) = (0.0, FARTHEST);
+        for _ in 0..50 {
+            let middle = 0.5 * (least + most);
+            if excludes_zero(middle) {
+                least = middle;
+            } else {
+                most = middle;
+            }
+        }
+        normal_two_sided(least)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::distribution::normal_quantile;
+
+    #[test]
+    fn a_count_has_the_exact_poisson_interval() {
+        // Garwood's (1936) limits of a Poisson mean: chi-squared quantiles over two.
+        let z = normal_quantile(0.975);
+        for (count, low, high) in [(1, 0.0253, 5.572), (5, 1.623, 11.668), (10, 4.795, 18.390), (20, 12.217, 30.888)] {
+            let carried = Carried::of((0..count).map(|_| 1.0), 1.0);
+            assert!((f64::from(count) - carried.below(z) - low).abs() < 0.03, "{count} {}", carried.below(z));
+            assert!((f64::from(count) + carried.above(z, Allowance::Full) - high).abs() < 0.03, "{count}");
+        }
+        let none = Carried::of(std::iter::empty(), 1.0);
+        assert!((none.above(z, Allowance::Full) - 3.689).abs() < 0.1, "{}", none.above(z, Allowance::Full));
+        assert!(none.below(z).abs() < 1e-12);
+    }
+
+    #[test]
+    fn many_tasks_carry_it_alone() {
+        assert!(Carried::by_few((0..25).map(|_| 0.01), 100).is_none());
+        assert!(Carried::by_few((0..24).map(|_| 0.01), 100).is_some());
+        assert!(Carried::by_few((0..24).map(|_| 0.01), 40).is_none(), "most tasks do");
+        // A giant beside many small ones.
+        assert!(Carried::by_few(std::iter::once(0.5).chain((0..200).map(|_| 0.001)), 201).is_some());
+    }
+
+    #[test]
+    fn an_interval_and_its_p_value_agree_about_0() {
+        for often in [0.001, 0.003, 0.01, 0.02] {
+            let parts: Vec<(f64, f64)> = (0..60).map(|at| (if at % 12 == 0 { 0.1 } else { 0.0 }, often)).collect();
+            let difference = CarriedDifference::by_few(&parts, 60).unwrap();
+            for allowance in [Allowance::Half, Allowance::Full] {
+                let p = difference.p_value(allowance);
+                let value = 0.5 - 60.0 * often;
+                let (low, high) = difference.reach(normal_quantile(1.0 - 0.5 * p), allowance);
+                let reach = if value > 0.0 { low } else { high };
+                assert!((reach - value.abs()).abs() < 1e-6 || p > 0.999, "{often} {p} {reach}");
+            }
+            assert!(difference.p_value(Allowance::Full) >= difference.p_value(Allowance::Half));
+        }
+    }
+}
