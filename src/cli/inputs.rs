@@ -370,10 +370,10 @@ pub(super) fn read_text(path: &Path, help: &str) -> Result<String, Diagnostic> {
 #[expect(clippy::struct_field_names, reason = "the arguments are named so")]
 pub(super) struct LabelErrorArgs {
     /// Chance that a true success is labelled a success, when labels err.
-    #[arg(long, value_name = "CHANCE", value_parser = super::sweep::share)]
+    #[arg(long, value_name = "CHANCE", value_parser = super::values::share)]
     label_sensitivity: Option<f64>,
     /// Chance that a true failure is labelled a failure, when labels err.
-    #[arg(long, value_name = "CHANCE", value_parser = super::sweep::share)]
+    #[arg(long, value_name = "CHANCE", value_parser = super::values::share)]
     label_specificity: Option<f64>,
     /// Labels checked by hand: true successes, how many of them are labelled so, true failures, how many of them are
     /// labelled so. The doubt of so many checks is carried into every interval and certificate.

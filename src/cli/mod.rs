@@ -28,6 +28,7 @@ mod schema;
 mod sweep;
 mod synth;
 mod texts;
+mod values;
 
 use std::ffi::OsString;
 

@@ -98,7 +98,7 @@ fn outline(runs: &[Run], report: &CorpusReport, folder: &Path) -> String {
         for (name, word) in words.iter().filter_map(|(name, word)| Some((name, word.as_ref()?))) {
             write!(out, " {name}={word}").unwrap();
         }
-        for (name, time) in [("from", header.started_at), ("to", header.ended_at)] {
+        for (name, time) in [("from", header.started_at), ("to", run.ended_at)] {
             if let Some(time) = time {
                 write!(out, " {name}={}", time.0).unwrap();
             }

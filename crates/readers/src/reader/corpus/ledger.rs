@@ -14,7 +14,7 @@ use crate::reader::labels::{self, Labels};
 use crate::reader::parquet::Tables;
 use crate::reader::reading::{FileName, Of, Untaken};
 use crate::reader::{CorpusReport, Detail, Finding, Pricing, PricingReport, ReadError, ReadOptions, ZeroCosts};
-use crate::transcript::{Draft, Event, Lane, Outcome, OutcomeSource, Run, Spend};
+use crate::transcript::{Event, Lane, Outcome, OutcomeSource, Run, Spend};
 
 /// The report in the making, the ids given away, and the labels.
 pub(super) struct Ledger<'c> {
@@ -135,13 +135,7 @@ impl<'c> Ledger<'c> {
         if events.is_empty() {
             return;
         }
-        let run = &found.run;
-        let mut draft = Draft {
-            header: run.header.clone(),
-            events: run.events().to_vec(),
-            grade: run.grade.clone(),
-            warnings: run.warnings.clone(),
-        };
+        let mut draft = found.run.to_draft();
         for copy in &events {
             if let Some(Event::Message(reply)) = draft.events.get_mut(*copy) {
                 reply.lane = Lane::Canned;
