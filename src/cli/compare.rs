@@ -7,13 +7,16 @@ use clap::Args as ClapArgs;
 
 use super::Exit;
 use super::failure::Failure;
-use super::inputs::{AssumptionArgs, CorpusArgs, LabelErrorArgs, ReadingArgs, StackArgs};
+use super::inputs::{AssumptionArgs, CorpusArgs, LabelErrorArgs, ReadingArgs, StackArgs, UnitOfRun};
 use super::output::{Format, Output};
 use super::sweep::{SplitArgs, SplitPart, parts, share};
-use crate::aggregate::{Firings, FiringsBuilder, Label, RowView, Rows, RowsBuilder};
+use crate::aggregate::{Firing, Firings, FiringsBuilder, Label, Row, RowView, Rows, RowsBuilder};
 use crate::compare::{Comparison, StackInfo};
 use crate::diagnostic::{Diagnostic, Location, nearest};
-use crate::report::{Appetite, Publication, Saved, read_saved, table};
+use crate::effect::EffectTable;
+use crate::report::{Appetite, FollowedReport, Publication, Saved, read_saved, table};
+use crate::transcript::{Outcome, Run, Secured};
+use crate::verdict::{Ledger, Work};
 
 /// Arguments of `compare`.
 #[derive(Debug, ClapArgs)]
@@ -36,6 +39,10 @@ pub(super) struct Args {
     /// The stack the others are compared with; by default the first.
     #[arg(long, value_name = "STACK")]
     baseline: Option<String>,
+    /// What the host keeps of a run that it stops, in graded runs: nothing; the work, where a success counts as kept from
+    /// its last edit on (graded by state: patches, databases); or unknown, where both are the ends of a range.
+    #[arg(long, value_enum, default_value_t)]
+    keeps: Keeps,
     /// Folder for rows, tables and figures; without it only the table is printed.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -100,6 +107,41 @@ pub(super) struct ReportArgs {
     format: Format,
 }
 
+/// What the host keeps of a run that it stops.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Keeps {
+    /// A success that is stopped early is lost.
+    #[default]
+    Nothing,
+    /// A success is kept from its last edit on.
+    Work,
+    /// Either: the ends of a range.
+    Unknown,
+}
+
+impl Keeps {
+    /// The rows and firings of a run, judged so.
+    pub(super) fn rows_of(self, comparison: &Comparison<'_>, run: &Run, effects: &EffectTable) -> (Vec<Row>, Vec<Firing>) {
+        let is_open = run.grade.outcome == Outcome::Success && run.secured() == Secured::Unverified;
+        if self == Self::Nothing || !is_open {
+            return comparison.rows_of(run);
+        }
+        let (_, standing) = Work::of(run, effects, &Ledger::of(run)).standing();
+        let mut kept = run.clone();
+        kept.grade.secured_step = Some(standing.unwrap_or(0));
+        let (kept, firings) = comparison.rows_of(&kept);
+        if self == Self::Work {
+            return (kept, firings);
+        }
+        let (mut rows, firings) = comparison.rows_of(run);
+        for (row, kept) in rows.iter_mut().zip(kept) {
+            row.killed_low = row.killed_low.min(kept.killed_low);
+            row.outcome_high = row.outcome_high.max(kept.outcome_high);
+        }
+        (rows, firings)
+    }
+}
+
 /// Rows and firings of a corpus under the strategies asked for.
 pub(super) struct Compared {
     pub(super) rows: Rows,
@@ -107,6 +149,8 @@ pub(super) struct Compared {
     pub(super) stacks: Vec<StackInfo>,
     /// Files, folders, archives and members that could not be read, or not to their end.
     pub(super) unreadable: u64,
+    /// What followed the stops.
+    pub(super) followed: FollowedReport,
 }
 
 /// Replays the corpus under the stacks.
@@ -114,6 +158,7 @@ pub(super) fn compare(
     corpus: &CorpusArgs,
     stacks: &StackArgs,
     assumptions: &AssumptionArgs,
+    keeps: Keeps,
     output: &Output,
 ) -> Result<Compared, Failure> {
     let strategies = stacks.load()?;
@@ -122,21 +167,29 @@ pub(super) fn compare(
     }
     let comparison = Comparison::new(&strategies, assumptions.assumptions());
     let (mut rows, mut firings) = (RowsBuilder::default(), FiringsBuilder::default());
+    let effects = stacks.effects()?;
+    let mut followed = Vec::new();
     let report = corpus.process(
         output,
-        |run| comparison.rows_of(&run),
-        |(more_rows, more_firings)| {
+        |run| {
+            let (rows, firings) = keeps.rows_of(&comparison, &run, &effects);
+            let followed = Comparison::followed(&run, &rows, &effects);
+            (rows, firings, followed)
+        },
+        |(more_rows, more_firings, more_followed)| {
+            followed.extend(more_followed);
             rows.extend(more_rows);
             firings.extend(more_firings);
         },
     )?;
     let (rows, firings) = (rows.finish(), firings.finish());
-    Ok(Compared { rows, firings, stacks: comparison.infos().to_vec(), unreadable: report.unreadable })
+    let followed = FollowedReport::new(followed, corpus.unit.noun());
+    Ok(Compared { rows, firings, stacks: comparison.infos().to_vec(), unreadable: report.unreadable, followed })
 }
 
 /// `whenstop compare`.
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
-    let compared = compare(&args.corpus, &args.stacks, &args.assumptions, output)?;
+    let compared = compare(&args.corpus, &args.stacks, &args.assumptions, args.keeps, output)?;
     if let Some(name) = args.baseline.as_deref().filter(|name| !compared.stacks.iter().any(|s| &*s.name == *name)) {
         let help = match nearest(name, compared.stacks.iter().map(|stack| &*stack.name)) {
             Some(near) => format!("did you mean `{near}`?"),
@@ -145,7 +198,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         return Err(Failure::usage(Diagnostic::new(Location::default(), format!("no stack `{name}`"), help)));
     }
     let assumptions = args.assumptions.assumptions().names();
-    let Compared { rows, mut firings, stacks, .. } = compared;
+    let Compared { rows, mut firings, stacks, followed, .. } = compared;
     let parts = parts(rows, &args.split)?;
     if args.split.split != SplitPart::None {
         let reported: BTreeSet<&Label> = parts.reported.iter().map(RowView::run_id).collect();
@@ -155,6 +208,9 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         .with_label_errors(args.errors.rates())
         .with_failure_rate(args.failure_rate)
         .with_appetite(args.appetite.appetite());
+    if args.split.split == SplitPart::None {
+        publication = publication.with_followed(followed);
+    }
     if args.split.split != SplitPart::None {
         let choice = args.split.choice(args.appetite.max_fes);
         publication = publication.with_choice(choice, parts.other.as_ref());
@@ -181,12 +237,17 @@ pub(super) fn run_report(args: &ReportArgs, output: &Output) -> Result<Exit, Fai
 /// Without a command: the bundled stacks on the bundled recordings.
 pub(super) fn run_example(args: &ExampleArgs, output: &Output) -> Result<Exit, Failure> {
     let (traces, stacks) = (bundled("traces")?, bundled("fixtures/stacks/example.toml")?);
-    let corpus = CorpusArgs { paths: vec![traces.clone()], reading: ReadingArgs::default() };
+    let corpus = CorpusArgs { paths: vec![traces.clone()], reading: ReadingArgs::default(), unit: UnitOfRun::Run };
     let stacks = StackArgs { stacks: vec![stacks.display().to_string()] };
     output.note(&format!("comparing {} on {}", stacks.stacks[0], traces.display()));
-    let compared = compare(&corpus, &stacks, &AssumptionArgs::default(), output)?;
+    let compared = compare(&corpus, &stacks, &AssumptionArgs::default(), Keeps::Nothing, output)?;
     let publication = Publication::new(compared.rows, compared.firings, compared.stacks, None, &[]);
-    show(&publication, Format::Table, Some(&args.out), output)
+    let exit = show(&publication, Format::Table, Some(&args.out), output)?;
+    let agents = super::local::agents_here();
+    if !agents.is_empty() {
+        output.note(&format!("sessions of {} are on this machine: `whenstop local` looks at them", agents.join(", ")));
+    }
+    Ok(exit)
 }
 
 /// A bundled path: in the current folder, else where this program was built.
@@ -206,6 +267,10 @@ fn show(publication: &Publication, format: Format, out: Option<&Path>, output: &
     match format {
         Format::Table => {
             let first = publication.first(&summaries);
+            if let (true, Some(followed)) = (first.is_ungraded(), publication.followed()) {
+                show_followed(publication, followed, output)?;
+                return written(out, output);
+            }
             output.paragraph(&first.verdict());
             output.data("\n");
             output.paragraph(&publication.headline());
@@ -213,7 +278,8 @@ fn show(publication: &Publication, format: Format, out: Option<&Path>, output: &
                 output.table(&publication.overview(&summaries), format)?;
             }
             let below = first.below();
-            let notes: Vec<String> = below.into_iter().chain(publication.notes(&summaries)).collect();
+            let standing = publication.followed().and_then(FollowedReport::standing);
+            let notes: Vec<String> = below.into_iter().chain(publication.notes(&summaries)).chain(standing).collect();
             if !notes.is_empty() {
                 output.data("\n");
             }
@@ -232,6 +298,31 @@ fn show(publication: &Publication, format: Format, out: Option<&Path>, output: &
         }
         Format::Csv | Format::Md => output.table(&table::summary(&summaries), format)?,
     }
+    written(out, output)
+}
+
+/// The first table where nobody graded the runs.
+pub(super) fn show_followed(
+    publication: &Publication,
+    followed: &FollowedReport,
+    output: &Output,
+) -> Result<(), Failure> {
+    output.paragraph(&followed.verdict());
+    output.data("\n");
+    output.paragraph(&publication.headline());
+    output.table(&followed.table(), Format::Table)?;
+    output.data("\n");
+    followed.notes().iter().for_each(|note| output.paragraph(note));
+    if let Some(agreement) = followed.agreement() {
+        output.data("\n");
+        output.paragraph(&followed.agreement_words());
+        output.table(&agreement, Format::Table)?;
+    }
+    Ok(())
+}
+
+/// Says where the files are.
+fn written(out: Option<&Path>, output: &Output) -> Result<Exit, Failure> {
     if let Some(out) = out {
         output.note(&format!("written to {}; start with {}", out.display(), out.join("summary.md").display()));
     }

@@ -15,6 +15,7 @@ mod failure;
 mod inputs;
 mod labels;
 mod lint;
+mod local;
 mod output;
 mod rounds;
 mod rules;
@@ -81,6 +82,9 @@ enum Command {
     Rules(rules::Args),
     /// Write a file of labels to fill in: the runs without an outcome, those that decide most first.
     Labels(labels::Args),
+    /// The sessions that agents keep on this machine, by round: what they cost, and what the starter stacks would have
+    /// stopped. Nothing leaves the machine, and no other file is opened.
+    Local(local::Args),
     /// Find dead and unreachable rules and unit traps in a stack file.
     Lint(lint::Args),
     /// Write the stop points of a comparison as a snapshot to be reviewed and committed.
@@ -161,6 +165,7 @@ pub fn run(cli: Cli) -> Exit {
         Some(Command::Explain(args)) => explain::run(&args, &output),
         Some(Command::Rules(args)) => rules::run(&args, &output),
         Some(Command::Labels(args)) => labels::run(&args, &output),
+        Some(Command::Local(args)) => local::run(&args, &output),
         Some(Command::Lint(args)) => lint::run(&args, &output),
         Some(Command::Accept(args)) => snapshot::accept(&args, &output),
         Some(Command::Check(args)) => snapshot::check(&args, &output),

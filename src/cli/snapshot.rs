@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::Exit;
-use super::compare::compare;
+use super::compare::{Keeps, compare};
 use super::failure::Failure;
 use super::inputs::{AssumptionArgs, CorpusArgs, StackArgs, read_text, unreadable};
 use super::output::Output;
@@ -61,7 +61,7 @@ pub(super) struct DiffArgs {
 }
 
 fn rows_of(corpus: &CorpusArgs, stacks: &StackArgs, output: &Output) -> Result<Rows, Failure> {
-    Ok(compare(corpus, stacks, &AssumptionArgs::default(), output)?.rows)
+    Ok(compare(corpus, stacks, &AssumptionArgs::default(), Keeps::Nothing, output)?.rows)
 }
 
 /// `whenstop accept`.
@@ -84,7 +84,7 @@ pub(super) fn check(args: &CheckArgs, output: &Output) -> Result<Exit, Failure> 
     let gates: Result<Vec<Gate>, Diagnostic> =
         args.fail_on.iter().map(|text| Gate::parse(text, &columns, &stacks)).collect();
     let gates = gates.map_err(Failure::usage)?;
-    let compared = compare(&args.corpus, &args.stacks, &AssumptionArgs::default(), output)?;
+    let compared = compare(&args.corpus, &args.stacks, &AssumptionArgs::default(), Keeps::Nothing, output)?;
     if compared.unreadable > 0 && !args.allow_unreadable {
         return Err(Failure::input(Diagnostic::new(
             Location::default(),

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::choice::Choice;
 use super::figure::{BoundsFigure, BudgetFigure, FrontierFigure, SpendingFigure, StopsFigure, save};
 use super::first::{Appetite, FirstTable};
+use super::followed::FollowedReport;
 use super::further;
 use super::table::{self, Table};
 use super::{CsvStyle, Lock, markdown, read_rows, write_atomically, write_folder, write_rows};
@@ -97,9 +98,21 @@ pub struct Publication {
     manifest: Manifest,
     unit: Unit,
     all: bool,
+    followed: Option<FollowedReport>,
 }
 
 impl Publication {
+    /// With what followed the stops: written beside the rows, and the first table where nobody graded the runs.
+    #[must_use]
+    pub fn with_followed(self, followed: FollowedReport) -> Self {
+        Self { followed: Some(followed), ..self }
+    }
+
+    /// What followed the stops.
+    pub fn followed(&self) -> Option<&FollowedReport> {
+        self.followed.as_ref()
+    }
+
     /// From a comparison just made.
     /// `baseline` is the stack the others are compared with; by default the first.
     pub fn new(
@@ -133,7 +146,7 @@ impl Publication {
 
     /// From saved rows.
     pub fn from_rows(rows: Rows, firings: Firings, manifest: Manifest) -> Self {
-        Self { unit: unit_of(&rows), rows, firings, manifest, all: false }
+        Self { unit: unit_of(&rows), rows, firings, manifest, all: false, followed: None }
     }
 
     /// The same for a reader who tolerates so many killed successes, with every stack in the table or not.
@@ -307,6 +320,9 @@ impl Publication {
         let tables = self.tables(summaries);
         write_rows(&out.join("rows.csv"), &self.rows)?;
         write_rows(&out.join("firings.csv"), self.firings.iter())?;
+        if let Some(followed) = &self.followed {
+            write_rows(&out.join("followed.csv"), followed.rows().iter())?;
+        }
         let named = [
             ("summary", &table::summary(summaries)),
             ("pairs", &tables.pairs),
