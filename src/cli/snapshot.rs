@@ -11,7 +11,7 @@ use super::sweep::share;
 use crate::aggregate::Rows;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::report::{table, write_atomically};
-use crate::snapshot::{Change, Gate, MIN_KNOWN, Snapshot};
+use crate::snapshot::{Change, CutShortGate, Gate, MIN_KNOWN, Snapshot};
 
 /// Arguments of `accept`.
 #[derive(Debug, clap::Args)]
@@ -37,7 +37,8 @@ pub(super) struct CheckArgs {
     snapshot: Option<PathBuf>,
     /// Fail when a number of the summary passes a limit. `fes_rate_high>0.05` passes only what is shown safe,
     /// `fes_rate_low>0.02` fails only what is shown unsafe, `fes_rate>0.02` looks at the point; `ours:fes_rate_high>0.05`
-    /// at one stack. What is not known fails. Repeatable.
+    /// at one stack; `cut_short_high>0.05` at what followed the stops, which needs no outcomes. What is not known
+    /// fails. Repeatable.
     #[arg(long, value_name = "GATE")]
     fail_on: Vec<String>,
     /// Judge by what could be read, also where files, folders or archives could not.
@@ -81,8 +82,11 @@ pub(super) fn accept(args: &AcceptArgs, output: &Output) -> Result<Exit, Failure
 pub(super) fn check(args: &CheckArgs, output: &Output) -> Result<Exit, Failure> {
     let stacks: Vec<String> = args.stacks.load()?.iter().map(|stack| stack.name().to_owned()).collect();
     let columns = table::summary_columns();
+    let (cut_short, others): (Vec<_>, Vec<_>) = args.fail_on.iter().map(|text| (text, CutShortGate::parse(text))).partition(|(_, gate)| gate.is_some());
+    let cut_short: Result<Vec<CutShortGate>, Diagnostic> = cut_short.into_iter().filter_map(|(_, gate)| gate).collect();
+    let cut_short = cut_short.map_err(Failure::usage)?;
     let gates: Result<Vec<Gate>, Diagnostic> =
-        args.fail_on.iter().map(|text| Gate::parse(text, &columns, &stacks)).collect();
+        others.iter().map(|(text, _)| Gate::parse(text, &columns, &stacks)).collect();
     let gates = gates.map_err(Failure::usage)?;
     let compared = compare(&args.corpus, &args.stacks, &AssumptionArgs::default(), Keeps::Nothing, output)?;
     if compared.unreadable > 0 && !args.allow_unreadable {
@@ -101,6 +105,14 @@ pub(super) fn check(args: &CheckArgs, output: &Output) -> Result<Exit, Failure> 
     }
     for gate in &gates {
         for result in gate.hold(&rows, args.min_known) {
+            let word = if result.failed { "FAILED" } else { "held" };
+            let of = if gate.names_stack() { String::new() } else { format!("{}: ", result.stack) };
+            output.paragraph(&format!("gate {}: {word}: {of}{}", result.gate, result.why));
+            failed |= result.failed;
+        }
+    }
+    for gate in &cut_short {
+        for result in gate.hold(compared.followed.summaries()) {
             let word = if result.failed { "FAILED" } else { "held" };
             let of = if gate.names_stack() { String::new() } else { format!("{}: ", result.stack) };
             output.paragraph(&format!("gate {}: {word}: {of}{}", result.gate, result.why));

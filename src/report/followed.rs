@@ -47,12 +47,16 @@ impl FollowedReport {
             || "what it saves is not known: no tokens are recorded".to_owned(),
             |share| format!("saves {} % of the tokens where nothing followed", digits(share)),
         );
+        let go_on = if self.noun == "rounds" {
+            format!(" (you would have said \"go on\" {cut} times)")
+        } else {
+            String::new()
+        };
         let mut text = format!(
-            "On {} {} nobody graded, `{}` would have cut {cut} of {stops} stops short{}, and {saved}.",
+            "On {} {} nobody graded, `{}` would have cut {cut} of its {stops} stops short{go_on}, and {saved}.",
             grouped(runs),
             self.noun,
             best.stack,
-            if self.noun == "rounds" { format!(": you would have said *go on* {cut} times") } else { String::new() },
         );
         if self.summaries.len() > 1 && share(best) > 0.5 {
             text += " No stack of these saves more for free, and most of its stops cut work short: on this work none of \

@@ -4,6 +4,7 @@
 //! it was and no two may share a line: a field that would not is written as a JSON string, in quotes. Ordinary ids are
 //! written as they are.
 
+mod cut_short;
 mod gate;
 
 use std::borrow::Cow;
@@ -13,6 +14,7 @@ use std::fmt::Write as _;
 use crate::aggregate::{RowView, Rows};
 use crate::diagnostic::{self, Diagnostic, Location, is_hostile, one_line};
 
+pub use cut_short::CutShortGate;
 pub use gate::{Gate, GateResult, MIN_KNOWN};
 
 /// What stands in the first line; the number is the version of the format.

@@ -8,11 +8,11 @@ use super::Interval;
 pub struct ShareDifference {
     /// The first share minus the second.
     pub value: f64,
-    /// Its interval; `None` below 8 clusters.
+    /// Its interval; `None` where fewer than 8 clusters hold runs of either kind.
     pub interval: Option<Interval>,
 }
 
-/// Fewer clusters than this give no interval.
+/// Fewer clusters than this, on either side, give no interval.
 const MIN_CLUSTERS: usize = 8;
 
 /// The difference of two shares, `[hits, runs, hits of the others, runs of the others]` a cluster.
@@ -30,7 +30,8 @@ pub fn difference_of_shares(clusters: &[[f64; 4]], level: f64) -> Option<ShareDi
     let (share, other) = (total(0) / runs, total(2) / others);
     let value = share - other;
     let n = clusters.len();
-    if n < MIN_CLUSTERS {
+    let with = |at: usize| clusters.iter().filter(|sums| sums[at] > 0.0).count();
+    if with(1).min(with(3)) < MIN_CLUSTERS {
         return Some(ShareDifference { value, interval: None });
     }
     let residual = |sums: &[f64; 4]| (sums[0] - share * sums[1]) / runs - (sums[2] - other * sums[3]) / others;
