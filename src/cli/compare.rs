@@ -13,15 +13,18 @@ use super::inputs::{AssumptionArgs, CorpusArgs, LabelErrorArgs, StackArgs, unrea
 use super::output::{Format, Output};
 use super::sweep::{SplitArgs, SplitPart, parts};
 use super::values::share;
-use crate::aggregate::{Firings, FiringsBuilder, Label, RowView, Rows, RowsBuilder};
+use crate::aggregate::{Firing, Firings, FiringsBuilder, Label, Row, RowView, Rows, RowsBuilder};
 use crate::compare::{Comparison, Shelf, StackInfo};
 use crate::diagnostic::{Diagnostic, Location, nearest};
+use crate::effect::EffectTable;
 use crate::explain::{Story, Texts};
 use crate::reader::CorpusReport;
 use crate::report::{
-    About, Appetite, Division, Input, Publication, RowFormat, Saved, Shard, read_saved, table, write_part,
+    About, Appetite, Division, FollowedReport, Input, Publication, RowFormat, Saved, Shard, read_saved, table,
+    write_part,
 };
-use crate::transcript::Run;
+use crate::transcript::{Outcome, Run, Secured};
+use crate::verdict::{Ledger, Work};
 
 /// Arguments of `compare`.
 #[derive(Debug, ClapArgs)]
@@ -44,6 +47,10 @@ pub(super) struct Args {
     /// The stack the others are compared with; by default the first.
     #[arg(long, value_name = "STACK")]
     baseline: Option<String>,
+    /// What the host keeps of a run that it stops, in graded runs: nothing; the work, where a success counts as kept from
+    /// its last edit on (graded by state: patches, databases); or unknown, where both are the ends of a range.
+    #[arg(long, value_enum, default_value_t)]
+    keeps: Keeps,
     /// Folder for rows, tables and figures; without it only the table is printed.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -191,6 +198,46 @@ enum ReportShown {
     Pr,
 }
 
+/// What the host keeps of a run that it stops.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Keeps {
+    /// A success that is stopped early is lost.
+    #[default]
+    Nothing,
+    /// A success is kept from its last edit on.
+    Work,
+    /// Either: the ends of a range.
+    Unknown,
+}
+
+impl Keeps {
+    /// The rows and firings of a run, judged so.
+    pub(super) fn rows_of(
+        self,
+        comparison: &Comparison<'_>,
+        run: &Run,
+        effects: &EffectTable,
+    ) -> (Vec<Row>, Vec<Firing>) {
+        let is_open = run.grade.outcome == Outcome::Success && run.secured() == Secured::Unverified;
+        if self == Self::Nothing || !is_open {
+            return comparison.rows_of(run);
+        }
+        let (_, standing) = Work::of(run, effects, &Ledger::of(run)).standing();
+        let mut kept = run.clone();
+        kept.grade.secured_step = Some(standing.unwrap_or(0));
+        let (kept, firings) = comparison.rows_of(&kept);
+        if self == Self::Work {
+            return (kept, firings);
+        }
+        let (mut rows, firings) = comparison.rows_of(run);
+        for (row, kept) in rows.iter_mut().zip(kept) {
+            row.killed_low = row.killed_low.min(kept.killed_low);
+            row.outcome_high = row.outcome_high.max(kept.outcome_high);
+        }
+        (rows, firings)
+    }
+}
+
 /// Rows and firings of a corpus under the strategies asked for.
 pub(super) struct Compared {
     pub(super) rows: Rows,
@@ -200,6 +247,8 @@ pub(super) struct Compared {
     pub(super) stories: Vec<Story>,
     /// What was found while the recordings were read, a line each.
     pub(super) quality: Vec<String>,
+    /// What followed the stops.
+    pub(super) followed: FollowedReport,
 }
 
 /// Replays the corpus under the stacks; with `texts` runs are told for a page.
@@ -208,6 +257,7 @@ pub(super) fn compare(
     stacks: &StackArgs,
     assumptions: &AssumptionArgs,
     texts: Option<Texts>,
+    keeps: Keeps,
     output: &Output,
 ) -> Result<Compared, Failure> {
     let strategies = stacks.load()?;
@@ -217,18 +267,22 @@ pub(super) fn compare(
     let comparison = Comparison::new(&strategies, assumptions.assumptions());
     let (mut rows, mut firings) = (RowsBuilder::default(), FiringsBuilder::default());
     let shelf = RwLock::new(Shelf::new(texts.unwrap_or_default()));
+    let effects = stacks.effects()?;
+    let mut followed = Vec::new();
     let report = corpus.process(
         output,
         |run| {
-            let (rows, firings) = comparison.rows_of(&run);
+            let (rows, firings) = keeps.rows_of(&comparison, &run, &effects);
+            let followed = Comparison::followed(&run, &rows, &effects);
             let wanted = texts.filter(|_| shelf.read().is_ok_and(|shelf| shelf.wants(&rows)));
             let story = wanted.map(|texts| comparison.story_of(&run, &rows, texts));
-            (rows, firings, story)
+            (rows, firings, followed, story)
         },
-        |(more_rows, more_firings, story)| {
+        |(more_rows, more_firings, more_followed, story)| {
             if let Some((story, mut shelf)) = story.zip(shelf.write().ok()) {
                 shelf.put(&more_rows, story);
             }
+            followed.extend(more_followed);
             rows.extend(more_rows);
             firings.extend(more_firings);
         },
@@ -236,7 +290,8 @@ pub(super) fn compare(
     let (rows, firings) = (rows.finish(), firings.finish());
     let stories = shelf.into_inner().map(Shelf::into_stories).unwrap_or_default();
     let stacks = comparison.infos().to_vec();
-    Ok(Compared { rows, firings, stacks, stories, quality: quality(&report) })
+    let followed = FollowedReport::new(followed, corpus.unit.noun());
+    Ok(Compared { rows, firings, stacks, stories, quality: quality(&report), followed })
 }
 
 /// Findings of the corpus in lines, as many as a person reads.
@@ -262,10 +317,10 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         return run_shard(args, shard, out, output);
     }
     let texts = args.out.as_ref().map(|_| args.embed_text.texts());
-    let compared = compare(&args.corpus, &args.stacks, &args.assumptions, texts, output)?;
+    let compared = compare(&args.corpus, &args.stacks, &args.assumptions, texts, args.keeps, output)?;
     refuse_unknown_baseline(args, &compared.stacks)?;
     let assumptions = args.assumptions.assumptions().names();
-    let Compared { rows, mut firings, stacks, stories, quality } = compared;
+    let Compared { rows, mut firings, stacks, stories, quality, followed } = compared;
     let parts = parts(rows, &args.split)?;
     if args.split.split != SplitPart::None {
         let reported: BTreeSet<&Label> = parts.reported.iter().map(RowView::run_id).collect();
@@ -273,6 +328,9 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     }
     let mut publication =
         args.publication(parts.reported, firings, stacks, &assumptions).with_stories(stories, quality);
+    if args.split.split == SplitPart::None {
+        publication = publication.with_followed(followed);
+    }
     if args.split.split != SplitPart::None {
         let choice = args.split.choice(args.appetite.max_fes);
         publication = publication.with_choice(choice, parts.other.as_ref());
@@ -393,7 +451,7 @@ pub(super) fn run_report(args: &ReportArgs, output: &Output) -> Result<Exit, Fai
 /// What was compared by default, published in `out` and shown, with the evidence of its runs.
 pub(super) fn publish(corpus: &CorpusArgs, stacks: &StackArgs, out: &Path, output: &Output) -> Result<Exit, Failure> {
     let texts = Some(Texts::Evidence);
-    let compared = compare(corpus, stacks, &AssumptionArgs::default(), texts, output)?;
+    let compared = compare(corpus, stacks, &AssumptionArgs::default(), texts, Keeps::Nothing, output)?;
     let publication = Publication::new(compared.rows, compared.firings, compared.stacks, None, &[])
         .with_stories(compared.stories, compared.quality);
     show(&publication, Format::Table, Some(out), output)
@@ -412,6 +470,10 @@ pub(super) fn show(
     match format {
         Format::Table => {
             let first = publication.first(&summaries);
+            if let (true, Some(followed)) = (first.is_ungraded(), publication.followed()) {
+                show_followed(publication, followed, output)?;
+                return written(out, output);
+            }
             output.paragraph(&first.verdict());
             output.data("\n");
             output.paragraph(&publication.headline());
@@ -419,7 +481,8 @@ pub(super) fn show(
                 output.table(&publication.overview(&summaries), format)?;
             }
             let below = first.below();
-            let notes: Vec<String> = below.into_iter().chain(publication.notes(&summaries)).collect();
+            let standing = publication.followed().and_then(FollowedReport::standing);
+            let notes: Vec<String> = below.into_iter().chain(publication.notes(&summaries)).chain(standing).collect();
             if !notes.is_empty() {
                 output.data("\n");
             }
@@ -438,6 +501,31 @@ pub(super) fn show(
         }
         Format::Csv | Format::Md => output.table(&table::summary(&summaries), format)?,
     }
+    written(out, output)
+}
+
+/// The first table where nobody graded the runs.
+pub(super) fn show_followed(
+    publication: &Publication,
+    followed: &FollowedReport,
+    output: &Output,
+) -> Result<(), Failure> {
+    output.paragraph(&followed.verdict());
+    output.data("\n");
+    output.paragraph(&publication.headline());
+    output.table(&followed.table(), Format::Table)?;
+    output.data("\n");
+    followed.notes().iter().for_each(|note| output.paragraph(note));
+    if let Some(agreement) = followed.agreement() {
+        output.data("\n");
+        output.paragraph(&followed.agreement_words());
+        output.table(&agreement, Format::Table)?;
+    }
+    Ok(())
+}
+
+/// Says where the files are.
+fn written(out: Option<&Path>, output: &Output) -> Result<Exit, Failure> {
     if let Some(out) = out {
         output.note(&format!("written to {}; start with {}", out.display(), out.join("summary.md").display()));
     }

@@ -8,7 +8,7 @@ use clap::Args as ClapArgs;
 use super::Exit;
 use super::compare::publish;
 use super::failure::Failure;
-use super::inputs::{CorpusArgs, ReadingArgs, StackArgs};
+use super::inputs::{CorpusArgs, ReadingArgs, StackArgs, UnitOfRun};
 use super::output::Output;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::reader::Held;
@@ -53,9 +53,14 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     })?;
     let path = |name: &str| folder.path().join(name);
     output.note("comparing the bundled example stacks on the bundled recordings");
-    let corpus = CorpusArgs { paths: vec![path(TRACES)], reading: ReadingArgs::default() };
+    let corpus = CorpusArgs { paths: vec![path(TRACES)], reading: ReadingArgs::default(), unit: UnitOfRun::Run };
     let stacks = StackArgs { stacks: vec![path(STACK_FILE).display().to_string()] };
-    publish(&corpus, &stacks, &args.out, output)
+    let exit = publish(&corpus, &stacks, &args.out, output)?;
+    let agents = super::local::agents_here();
+    if !agents.is_empty() {
+        output.note(&format!("sessions of {} are on this machine: `whenstop local` looks at them", agents.join(", ")));
+    }
+    Ok(exit)
 }
 
 const TRACES: &str = "traces";

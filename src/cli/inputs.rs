@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::Args;
 
@@ -20,7 +21,7 @@ use crate::stats::cluster_key;
 use crate::stats::label_certificate::ErrorRates;
 use crate::stats::labels::{CheckedLabels, LabelErrors};
 use crate::system::ConfigText;
-use crate::transcript::{Event, Role, Run};
+use crate::transcript::{Event, PromptedBy, Role, Run};
 use crate::verdict::Assumptions;
 
 /// Which recordings.
@@ -31,6 +32,31 @@ pub(super) struct CorpusArgs {
     pub(super) paths: Vec<PathBuf>,
     #[command(flatten)]
     pub(super) reading: ReadingArgs,
+    /// What counts as a run: the whole recording, or each round of it, from a prompt to the next. A round is a run of its
+    /// own, called `RUN#1` and so on; it is taken as recorded even if a stop in an earlier one would have changed what
+    /// was asked next. Rounds of a session are one cluster.
+    #[arg(long, value_enum, default_value_t)]
+    pub(super) unit: UnitOfRun,
+}
+
+/// What is replayed as one run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum UnitOfRun {
+    /// The recording.
+    #[default]
+    Run,
+    /// A prompt and all it led to.
+    Round,
+}
+
+impl UnitOfRun {
+    /// How several are called.
+    pub(super) fn noun(self) -> &'static str {
+        match self {
+            Self::Run => "runs",
+            Self::Round => "rounds",
+        }
+    }
 }
 
 /// How to read them.
@@ -155,10 +181,34 @@ impl CorpusArgs {
         corpus: &Corpus,
         output: &Output,
         work: impl Fn(Run) -> T + Sync,
-        sink: impl FnMut(T),
+        mut sink: impl FnMut(T),
     ) -> Result<CorpusReport, Failure> {
         let task = self.reading.task.as_deref();
-        process(corpus, output, |run| work(with_task(run, task)), sink)
+        if self.unit == UnitOfRun::Round {
+            let rounds = |run: Run| with_task(run, task).into_rounds().into_iter().map(&work).collect::<Vec<T>>();
+            return process(corpus, output, rounds, |results| results.into_iter().for_each(&mut sink));
+        }
+        // Limits that people set count by prompt, so sessions of several are pointed out.
+        let (sessions, rounds) = (AtomicU64::new(0), AtomicU64::new(0));
+        let counted = |run: Run| {
+            if run.header.prompted_by == PromptedBy::Person {
+                let n = run.rounds().len() as u64;
+                if n > 1 {
+                    sessions.fetch_add(1, Ordering::Relaxed);
+                    rounds.fetch_add(n, Ordering::Relaxed);
+                }
+            }
+            work(with_task(run, task))
+        };
+        let report = process(corpus, output, counted, sink)?;
+        let (sessions, rounds) = (sessions.into_inner(), rounds.into_inner());
+        if sessions > 0 {
+            output.note(&format!(
+                "{sessions} {} hold {rounds} rounds; limits count over whole sessions: `--unit round` counts as most hosts do",
+                if sessions == 1 { "session" } else { "sessions" },
+            ));
+        }
+        Ok(report)
     }
 }
 

@@ -19,6 +19,7 @@ mod init;
 mod inputs;
 mod labels;
 mod lint;
+mod local;
 mod man;
 mod merge;
 mod output;
@@ -97,6 +98,9 @@ enum Command {
     /// Write a file of labels to fill in: the runs without an outcome, those that decide most first.
     #[command(after_help = examples::LABELS)]
     Labels(labels::Args),
+    /// The sessions that agents keep on this machine, by round: what they cost, and what the starter stacks would have
+    /// stopped. Nothing leaves the machine, and no other file is opened.
+    Local(local::Args),
     /// Find dead and unreachable rules and unit traps in a stack file.
     #[command(after_help = examples::LINT)]
     Lint(lint::Args),
@@ -188,6 +192,7 @@ pub fn run(cli: Cli) -> Exit {
         Some(Command::Explain(args)) => explain::run(&args, &output),
         Some(Command::Rules(args)) => rules::run(&args, &output),
         Some(Command::Labels(args)) => labels::run(&args, &output),
+        Some(Command::Local(args)) => local::run(&args, &output),
         Some(Command::Lint(args)) => lint::run(&args, &output),
         Some(Command::Init(args)) => init::run(&args, &output),
         Some(Command::Accept(args)) => gate::accept(&args, &output),

@@ -10,6 +10,7 @@ use super::choice::Choice;
 use super::evidence::evidence;
 use super::figure::{BoundsFigure, BudgetFigure, FigureError, FrontierFigure, SpendingFigure, StopsFigure, save, svg};
 use super::first::{Appetite, FirstTable};
+use super::followed::FollowedReport;
 use super::further;
 use super::page::Page;
 use super::row_file::{RowFormat, SavedRows, write_parquet};
@@ -105,9 +106,21 @@ pub struct Publication {
     quality: Vec<String>,
     row_format: RowFormat,
     whole_budget: bool,
+    followed: Option<FollowedReport>,
 }
 
 impl Publication {
+    /// With what followed the stops: written beside the rows, and the first table where nobody graded the runs.
+    #[must_use]
+    pub fn with_followed(self, followed: FollowedReport) -> Self {
+        Self { followed: Some(followed), ..self }
+    }
+
+    /// What followed the stops.
+    pub fn followed(&self) -> Option<&FollowedReport> {
+        self.followed.as_ref()
+    }
+
     /// From a comparison just made.
     /// `baseline` is the stack the others are compared with; by default the first.
     pub fn new(
@@ -151,6 +164,7 @@ impl Publication {
             quality: Vec::new(),
             row_format: RowFormat::default(),
             whole_budget: false,
+            followed: None,
         }
     }
 
@@ -373,6 +387,9 @@ impl Publication {
     fn write_files(&self, summaries: &[Summary], out: &Path) -> Result<(), Diagnostic> {
         let tables = self.tables(summaries);
         self.write_rows(out)?;
+        if let Some(followed) = &self.followed {
+            write_rows(&out.join("followed.csv"), followed.rows().iter())?;
+        }
         let named = [
             ("summary", &table::summary(summaries)),
             ("pairs", &tables.pairs),

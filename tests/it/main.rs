@@ -29,6 +29,7 @@ mod prices;
 mod python;
 mod readers;
 mod redact;
+mod sessions;
 mod shared;
 mod signals;
 mod stats;

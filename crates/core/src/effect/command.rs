@@ -241,7 +241,11 @@ fn other(shell: &mut Shell<'_>, program: &str, words: &[Word], given: Given<'_>)
         );
         let files = operands(rest).map(|word| word.text.clone()).collect();
         let varies = rest.iter().any(|word| word.varies || word.text.contains(['*', '?', '{']));
-        shell.parts.add(if names_files && !varies { told.touching(files) } else { told });
+        let mut told = if names_files && !varies { told.touching(files) } else { told };
+        if matches!(program, "rm" | "unlink" | "rmdir") {
+            told.removed.clone_from(&told.touched);
+        }
+        shell.parts.add(told);
         return;
     }
     if let Some(told) = packages::effect(program, words).or_else(|| cloud::effect(program, words)) {

@@ -1,11 +1,14 @@
 //! Tools by name: those of the agents whose recordings are read, and what the names of others say.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use super::arguments::{Arguments, Command};
 use super::code::{self, Language};
 use super::parts::{Parts, Told};
 use super::reader::Scripts;
 use super::table::EffectTable;
-use super::{Effect, command, path, shell, sql, verbs};
+use super::{Effect, command, path, shell, sql, verbs, words};
 
 /// Tools that run a shell command.
 pub(super) const SHELLS: &str = "bash shell sh zsh run execute_command run_shell_command exec_command execute_bash terminal \
@@ -97,6 +100,8 @@ fn holds(list: &str, name: &str) -> bool {
     list.split_ascii_whitespace().any(|word| word == name)
 }
 
+static BY_NAME: LazyLock<HashMap<&str, Effect>> = LazyLock::new(|| words::by_name(TOOLS));
+
 /// What a call does.
 pub(super) fn tell(name: &str, arguments: &Arguments<'_>, table: &EffectTable, scripts: &mut Scripts) -> Told {
     let lower = name.to_ascii_lowercase();
@@ -118,13 +123,13 @@ pub(super) fn tell(name: &str, arguments: &Arguments<'_>, table: &EffectTable, s
     if let Some(told) = by_arguments(&lower, &shown, arguments, table, scripts) {
         return told;
     }
-    if let Some((effect, _)) = TOOLS.iter().find(|(_, names)| holds(names, &lower)) {
+    if let Some(effect) = BY_NAME.get(lower.as_str()) {
         return on_a_file(by_name(*effect), arguments, table, scripts);
     }
     // What a server or a framework calls its tools: the last part of the name says what it does.
     let own = name.rsplit("__").next().unwrap_or(name);
     if own != name
-        && let Some((effect, _)) = TOOLS.iter().find(|(_, names)| holds(names, &own.to_ascii_lowercase()))
+        && let Some(effect) = BY_NAME.get(own.to_ascii_lowercase().as_str())
         && *effect != Effect::Plan
     {
         return by_name(*effect);

@@ -164,6 +164,7 @@ macro_rules! signals {
 signals! {
     steps::Steps,
     rounds::Rounds,
+    active::Active,
     messages::Messages,
     tool_calls::ToolCalls,
     tokens_total::TotalTokens,

@@ -14,6 +14,8 @@ pub struct Cap {
     pub steps: u32,
     /// Who is asked.
     pub on_hit: OnHit,
+    /// With what the steps are counted from.
+    pub scope: super::Scope,
 }
 
 /// Who is asked when the cap is hit.

@@ -58,6 +58,12 @@ impl Recorder {
         self.layout.views(&self.header, &self.events, from)
     }
 
+    /// The latest of the points so far; `None` before the first. With `before`, the one that many points earlier.
+    pub fn latest(&self, before: usize) -> Option<PointView<'_>> {
+        let from = self.layout.n_points().checked_sub(before + 1)?;
+        self.layout.views(&self.header, &self.events, from).next()
+    }
+
     /// Who and what.
     pub fn header(&self) -> &Header {
         &self.header

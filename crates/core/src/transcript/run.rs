@@ -130,6 +130,40 @@ impl Run {
         super::Round::all(self)
     }
 
+    /// Each round as a run of its own, named `RUN#1` and so on: what a file would hold in which that round stands alone. The
+    /// task is the run's, or the run itself, so that rounds of a session are never taken for independent. Only the round
+    /// of a run with a single one has its grade.
+    pub fn into_rounds(self) -> Vec<Self> {
+        let rounds = self.rounds();
+        let single = rounds.len() == 1;
+        let session = self.header.run_id.clone();
+        let task_id = self.header.task_id.clone().or_else(|| Some(session.clone()));
+        let last = rounds.len();
+        let cut = |(nth, round): (usize, &super::Round)| {
+            let end = match round.end {
+                super::RoundEnd::Interrupted => EndCause::Killed,
+                super::RoundEnd::Reply => EndCause::SelfFinish,
+                super::RoundEnd::Cut if nth + 1 == last => self.grade.end,
+                super::RoundEnd::Cut => EndCause::Unknown,
+            };
+            let grade = if single { self.grade.clone() } else { Grade { end, ..Grade::default() } };
+            Self::new(Draft {
+                header: Header {
+                    run_id: format!("{session}#{}", nth + 1),
+                    task_id: task_id.clone(),
+                    started_at: None,
+                    ended_at: None,
+                    totals: if single { self.header.totals } else { None },
+                    ..self.header.clone()
+                },
+                events: self.events[round.begins..round.ends].to_vec(),
+                grade,
+                warnings: Vec::new(),
+            })
+        };
+        rounds.iter().enumerate().map(cut).collect()
+    }
+
     /// The points, in order. A recording that ends with something to answer (tool results, a user's
     /// words) has one last `before_request`: the call that was about to be made.
     pub fn points(&self) -> impl ExactSizeIterator<Item = Point> + '_ {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::super::Clause;
+use super::super::{Clause, Scope};
 use super::fields::{Fields, Placed, Read, Reported};
 use super::hints::{self, Level};
 use super::limit;
@@ -18,19 +18,22 @@ const THEN: [Action; 6] = [Action::Stop, Action::Warn, Action::Inject, Action::D
 pub(super) const EXAMPLE: &str = "{ signal = \"steps\", at_least = 50 }";
 
 /// Reads one clause.
-pub(super) fn read(fields: &Fields<'_>) -> Read<Clause> {
+pub(super) fn read(fields: &Fields<'_>, scope: Scope) -> Read<Clause> {
     let name = fields.string("name");
     let at = choice(fields, "at", &Moment::ALL.map(|moment| (moment.name(), moment)));
     let then = choice(fields, "then", &THEN.map(|action| (action.name(), action)));
+    let own_scope = self::scope(fields);
     let strikes = fields.count("strikes");
     let cooldown = fields.count("cooldown");
     let condition = condition(fields);
     let finished = fields.finish(Level::Clause(signal_named(fields)));
     let (name, condition, strikes) = (name?, condition?, strikes?.unwrap_or(1));
     finished?;
+    let scope = own_scope?.unwrap_or(scope);
+    let by_round = if scope == Scope::Round { " by round" } else { "" };
     let name = name.unwrap_or_else(|| match strikes {
-        1 => condition.to_string(),
-        n => format!("{condition} ({n} strikes)"),
+        1 => format!("{condition}{by_round}"),
+        n => format!("{condition}{by_round} ({n} strikes)"),
     });
     Ok(Clause {
         name: RuleName::new(name),
@@ -39,7 +42,13 @@ pub(super) fn read(fields: &Fields<'_>) -> Read<Clause> {
         strikes,
         cooldown: cooldown?.unwrap_or(0),
         then: then?.unwrap_or(Action::Stop),
+        scope,
     })
+}
+
+/// With what the counts of a clause, a stack or all stacks of the file begin.
+pub(super) fn scope(fields: &Fields<'_>) -> Read<Option<Scope>> {
+    choice(fields, "scope", &Scope::NAMED)
 }
 
 /// The signal a table names, known or not.

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::{Clause, Stack};
+use super::{Clause, Scope, Stack};
 use crate::diagnostic::{Diagnostic, Diagnostics, Location};
 use crate::effect::{Effect, EffectTable};
 use crate::rule::{Comparator, Rule};
@@ -165,6 +165,7 @@ fn read(source: Source<'_>, file: &mut StackFile) -> Read<()> {
     let text = Arc::new(SourceText { path: source.path.to_owned(), text: source.text.to_owned() });
     let fields = Fields::new(source, document.get_ref(), 0..0);
     let effects = read_effects(&fields);
+    let scope = clause::scope(&fields);
     let tables = tables(&fields);
     let finished = fields.finish(Level::File);
     for fields in tables? {
@@ -172,7 +173,8 @@ fn read(source: Source<'_>, file: &mut StackFile) -> Read<()> {
         places.put("", Some(fields.span()), None);
         places.put("use", fields.key_span("use"), None);
         places.put("cap", fields.key_span("cap"), None);
-        let Ok(mut entry) = read_entry(&fields, &mut places) else { continue };
+        let scope = scope.as_ref().ok().copied().flatten().unwrap_or_default();
+        let Ok(mut entry) = read_entry(&fields, scope, &mut places) else { continue };
         if file.entries.iter().any(|other| other.name() == entry.name()) {
             let what = format!("two stacks are named `{}`", entry.name());
             let at = if fields.has("name") { "name" } else { "use" };
@@ -184,6 +186,7 @@ fn read(source: Source<'_>, file: &mut StackFile) -> Read<()> {
         file.entries.push(entry);
         file.places.push(places);
     }
+    scope?;
     file.effects = effects?;
     finished
 }
@@ -236,20 +239,22 @@ fn tables<'t>(file: &Fields<'t>) -> Read<Vec<Fields<'t>>> {
     }
 }
 
-fn read_entry(fields: &Fields<'_>, places: &mut Places) -> Read<Entry> {
+fn read_entry(fields: &Fields<'_>, scope: Scope, places: &mut Places) -> Read<Entry> {
     let name = fields.string("name");
     if fields.has("use") {
         return read_use(fields, name, places);
     }
+    let own_scope = clause::scope(fields);
+    let scope = own_scope.as_ref().ok().copied().flatten().unwrap_or(scope);
     let clauses = match (fields.has("any"), fields.has("all")) {
         (true, true) => {
             let help = "put the `all` inside: `any = [{ all = […] }, …]`";
             Err(fields.error_at_key("all", "a stack with both `any` and `all`", help))
         }
-        (_, false) => read_any(fields, places),
-        (false, true) => read_whole(fields, places),
+        (_, false) => read_any(fields, scope, places),
+        (false, true) => read_whole(fields, scope, places),
     };
-    let cap = cap::read(fields);
+    let cap = cap::read(fields, scope);
     let nothing_unknown = fields.unknown().is_empty();
     let finished = fields.finish(Level::Stack);
     let name = match name {
@@ -272,17 +277,18 @@ fn read_entry(fields: &Fields<'_>, places: &mut Places) -> Read<Entry> {
     }
     let name = name?;
     finished?;
+    own_scope?;
     Ok(Entry::Own(Arc::new(Stack { name, clauses, cap })))
 }
 
 /// `any = […]`: a list of clauses, any of which acts.
-fn read_any(fields: &Fields<'_>, places: &mut Places) -> Read<Vec<Clause>> {
+fn read_any(fields: &Fields<'_>, scope: Scope, places: &mut Places) -> Read<Vec<Clause>> {
     let list = fields.list("any")?.unwrap_or_default();
     let mut clauses = Vec::new();
     for (index, placed) in list.into_iter().enumerate() {
         let clause = fields.nested(placed, "a clause", clause::EXAMPLE);
         clauses.push(clause.and_then(|fields| {
-            let clause = clause::read(&fields)?;
+            let clause = clause::read(&fields, scope)?;
             put_clause(&fields, index, places);
             Ok(clause)
         }));
@@ -291,8 +297,8 @@ fn read_any(fields: &Fields<'_>, places: &mut Places) -> Read<Vec<Clause>> {
 }
 
 /// `all = […]` by itself: one clause that stops when all of it holds.
-fn read_whole(fields: &Fields<'_>, places: &mut Places) -> Read<Vec<Clause>> {
-    let clause = Clause::stop_on(clause::read_all(fields)?);
+fn read_whole(fields: &Fields<'_>, scope: Scope, places: &mut Places) -> Read<Vec<Clause>> {
+    let clause = Clause { scope, ..Clause::stop_on(clause::read_all(fields)?) };
     put_clause(fields, 0, places);
     places.put("any.0", fields.key_span("all"), None);
     Ok(vec![clause])
