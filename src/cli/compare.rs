@@ -118,7 +118,29 @@ pub(super) struct ReportArgs {
     all: bool,
     /// How the table is printed.
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: ReportShown,
+    /// With `--format pr`: the stack that is shipped; by default the one the others were compared with.
+    #[arg(long, value_name = "STACK")]
+    default: Option<String>,
+    /// With `--format pr`: the stack that is proposed instead; by default the only other one.
+    #[arg(long, value_name = "STACK")]
+    proposed: Option<String>,
+}
+
+/// How saved results are printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum ReportShown {
+    /// Columns for a terminal.
+    #[default]
+    Table,
+    /// One JSON document.
+    Json,
+    /// CSV with a header line.
+    Csv,
+    /// A Markdown table.
+    Md,
+    /// Evidence for a pull request elsewhere: default against proposed, in Markdown, with bounds.
+    Pr,
 }
 
 /// Rows and firings of a corpus under the strategies asked for.
@@ -130,8 +152,6 @@ pub(super) struct Compared {
     pub(super) stories: Vec<Story>,
     /// What was found while the recordings were read, a line each.
     pub(super) quality: Vec<String>,
-    /// Files, folders, archives and members that could not be read, or not to their end.
-    pub(super) unreadable: u64,
 }
 
 /// Replays the corpus under the stacks; with `texts` runs are told for a page.
@@ -168,7 +188,7 @@ pub(super) fn compare(
     let (rows, firings) = (rows.finish(), firings.finish());
     let stories = shelf.into_inner().map(Shelf::into_stories).unwrap_or_default();
     let stacks = comparison.infos().to_vec();
-    Ok(Compared { rows, firings, stacks, stories, quality: quality(&report), unreadable: report.unreadable })
+    Ok(Compared { rows, firings, stacks, stories, quality: quality(&report) })
 }
 
 /// Findings of the corpus in lines, as many as a person reads.
@@ -200,7 +220,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         return Err(Failure::usage(Diagnostic::new(Location::default(), format!("no stack `{name}`"), help)));
     }
     let assumptions = args.assumptions.assumptions().names();
-    let Compared { rows, mut firings, stacks, stories, quality, .. } = compared;
+    let Compared { rows, mut firings, stacks, stories, quality } = compared;
     let parts = parts(rows, &args.split)?;
     if args.split.split != SplitPart::None {
         let reported: BTreeSet<&Label> = parts.reported.iter().map(RowView::run_id).collect();
@@ -230,8 +250,21 @@ pub(super) fn run_report(args: &ReportArgs, output: &Output) -> Result<Exit, Fai
         all: args.all,
     };
     let publication = Publication::from_rows(rows, firings, manifest).with_appetite(appetite);
+    let format = match args.format {
+        ReportShown::Table => Format::Table,
+        ReportShown::Json => Format::Json,
+        ReportShown::Csv => Format::Csv,
+        ReportShown::Md => Format::Md,
+        ReportShown::Pr => {
+            let summaries = publication.summaries();
+            let (default, proposed) = (args.default.as_deref(), args.proposed.as_deref());
+            let text = publication.evidence(&summaries, default, proposed).map_err(Failure::usage)?;
+            output.bytes(text.as_bytes());
+            return Ok(Exit::Done);
+        }
+    };
     let out = args.out.as_deref().unwrap_or(&args.rows);
-    show(&publication, args.format, Some(out), output)
+    show(&publication, format, Some(out), output)
 }
 
 /// What was compared by default, published in `out` and shown, with the evidence of its runs.

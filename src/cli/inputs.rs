@@ -11,7 +11,7 @@ use crate::catalog::{self, Strategies};
 use crate::diagnostic::{Diagnostic, Diagnostics, Location, Severity, nearest};
 use crate::effect::EffectTable;
 use crate::preset;
-use crate::reader::{Corpus, CorpusReport, Detail, PriceTable, ReadOptions, RecordedCosts};
+use crate::reader::{Corpus, CorpusReport, Detail, NamedBy, PriceTable, ReadOptions, RecordedCosts, SubAgents};
 use crate::report::refuse_half_written;
 use crate::stack::{StackFile, Use};
 use crate::stats::cluster_key;
@@ -46,8 +46,9 @@ pub(super) struct ReadingArgs {
     /// Count a graded run as a success from this score on.
     #[arg(long, value_name = "SCORE")]
     pub(super) success_at: Option<f64>,
-    /// Where a format has no fixed place for the outcome: the field that holds it.
-    #[arg(long, value_name = "FIELD")]
+    /// Where the outcome stands: a field (`info.passed`), a part of the path from its end (`path:1` is the folder), or a
+    /// pattern (`runs/{}/*`, `{}` for what is looked for).
+    #[arg(long, value_name = "FIELD|path:N|PATTERN")]
     pub(super) outcome: Option<String>,
     /// Prices (TOML or JSON: for each model `input`, `cached`, `cache_write`, `output`, in dollars for a million
     /// tokens), to compute the cost of runs that record tokens and no cost.
@@ -60,10 +61,19 @@ pub(super) struct ReadingArgs {
     /// Repeatable.
     #[arg(long, value_name = "NAME")]
     pub(super) free_model: Vec<String>,
-    /// Where a recording names no task: `first-message` takes runs with the same first user message for trials of one task,
-    /// any other word is the field of the recording's configuration that names it.
-    #[arg(long, value_name = "FIELD")]
+    /// Where the task stands, as for `--outcome`; `first-message` takes runs with the same first user message for trials of
+    /// one task.
+    #[arg(long, value_name = "FIELD|path:N|PATTERN")]
     pub(super) task: Option<String>,
+    /// Where the model stands, as for `--outcome`.
+    #[arg(long, value_name = "FIELD|path:N|PATTERN", value_parser = named_by)]
+    pub(super) model: Option<NamedBy>,
+    /// Where the run's id stands, as for `--outcome`.
+    #[arg(long = "run", value_name = "FIELD|path:N|PATTERN", value_parser = named_by)]
+    pub(super) run_id: Option<NamedBy>,
+    /// Sub-agents are part of their parent's run (`parent`), runs of their own (`own`), or left out (`drop`).
+    #[arg(long, value_name = "own|parent|drop", default_value = "parent")]
+    pub(super) subagents: SubAgents,
     /// End at the first line, run or file that cannot be read.
     #[arg(long)]
     pub(super) strict: bool,
@@ -78,7 +88,11 @@ impl ReadingArgs {
             labels: self.labels.clone(),
             allow_unmatched_labels: self.allow_unmatched_labels,
             success_at: self.success_at,
-            outcome_key: self.outcome.clone(),
+            outcome_key: place(self.outcome.as_deref(), "--outcome")?.map(|_| self.outcome.clone()).unwrap_or_default(),
+            task: place(self.task.as_deref().filter(|task| *task != "first-message"), "--task")?,
+            model: self.model.clone(),
+            run: self.run_id.clone(),
+            sub_agents: self.subagents,
             prices: self.prices()?.map(Arc::new),
             recorded_costs: if self.override_costs { RecordedCosts::Overridden } else { RecordedCosts::Trusted },
             free_models: self.free_model.clone(),
@@ -91,6 +105,19 @@ impl ReadingArgs {
         let text = read_text(path, "give a file of prices, TOML or JSON").map_err(Failure::usage)?;
         PriceTable::parse(&path.display().to_string(), &text).map(Some).map_err(Failure::usage)
     }
+}
+
+fn named_by(text: &str) -> Result<NamedBy, String> {
+    NamedBy::parse(text)
+}
+
+/// Where something stands, or what is wrong with how that is said.
+fn place(text: Option<&str>, argument: &str) -> Result<Option<NamedBy>, Failure> {
+    let parsed = text.map(NamedBy::parse).transpose();
+    parsed.map_err(|what| {
+        let help = format!("for example `{argument} info.name`, `{argument} path:1`, `{argument} 'runs/{{}}/*'`");
+        Failure::usage(Diagnostic::new(Location::default(), format!("{argument}: {what}"), help))
+    })
 }
 
 impl CorpusArgs {

@@ -2,6 +2,7 @@
 
 mod choice;
 mod csv_style;
+mod evidence;
 pub mod figure;
 mod files;
 mod first;
@@ -17,5 +18,5 @@ pub use csv_style::CsvStyle;
 pub use files::{read_rows, write_atomically, write_rows};
 pub use first::{Appetite, FirstTable};
 pub use folder::{INCOMPLETE, Lock, refuse_half_written, write_folder};
-pub use markdown::page;
+pub use markdown::{code, page};
 pub use publication::{Manifest, ManifestStack, Publication, Saved, read_saved};

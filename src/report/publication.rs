@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::choice::Choice;
+use super::evidence::evidence;
 use super::figure::{BoundsFigure, BudgetFigure, FigureError, FrontierFigure, SpendingFigure, StopsFigure, save, svg};
 use super::first::{Appetite, FirstTable};
 use super::further;
@@ -19,7 +20,7 @@ use crate::aggregate::{
     rule_shares, summarise, unit_of,
 };
 use crate::compare::StackInfo;
-use crate::diagnostic::{Diagnostic, Location};
+use crate::diagnostic::{Diagnostic, Location, nearest};
 use crate::explain::Story;
 use crate::stats::label_certificate::ErrorRates;
 use crate::stats::labels::{CheckedLabels, LabelErrors};
@@ -287,6 +288,47 @@ impl Publication {
         } else {
             table::overview(first.shown, self.unit)
         }
+    }
+
+    /// One stack against another as a block for a pull request ([`evidence`]): the baseline and the only other one, unless
+    /// they are named.
+    pub fn evidence(
+        &self,
+        summaries: &[Summary],
+        default: Option<&str>,
+        proposed: Option<&str>,
+    ) -> Result<String, Diagnostic> {
+        let names: Vec<&str> = summaries.iter().map(|summary| &*summary.stack).collect();
+        let wrong = |what: String, help: String| Diagnostic::new(Location::default(), what, help);
+        let named = |name: &str| {
+            summaries.iter().find(|summary| *summary.stack == *name).ok_or_else(|| {
+                let near = nearest(name, names.iter().copied());
+                let help = near.map_or_else(
+                    || format!("the stacks are {}", names.join(", ")),
+                    |near| format!("did you mean `{near}`?"),
+                );
+                wrong(format!("no stack `{name}` in these results"), help)
+            })
+        };
+        let default = named(default.unwrap_or(&self.manifest.baseline))?;
+        let proposed = match proposed {
+            Some(name) => named(name)?,
+            None => {
+                let mut others = summaries.iter().filter(|summary| summary.stack != default.stack);
+                match (others.next(), others.next()) {
+                    (Some(one), None) => one,
+                    _ => {
+                        let help = format!("name it with `--proposed STACK`: {}", names.join(", "));
+                        return Err(wrong("which stack is proposed?".to_owned(), help));
+                    }
+                }
+            }
+        };
+        if default.stack == proposed.stack {
+            let help = "name another with `--default STACK` or `--proposed STACK`".to_owned();
+            return Err(wrong(format!("`{}` is held against itself", default.stack), help));
+        }
+        Ok(evidence(&self.rows, &self.manifest, (default, proposed), self.unit, &self.headline()))
     }
 
     /// What only a folder holds: pairs, strata, budget curves …

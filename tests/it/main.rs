@@ -15,6 +15,7 @@ mod convert;
 mod corpora;
 mod desk;
 mod faults;
+mod gate;
 mod golden;
 mod hostile;
 mod live;

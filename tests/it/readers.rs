@@ -21,13 +21,20 @@ fn fixtures() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("fixtures/readers")
 }
 
-/// Files of a fixture folder that are inputs, in order; `reports/` and labels belong to them.
+/// Does the file belong to a recording rather than being one? Labels, metadata, and the grade of the same name.
+fn is_beside(path: &Path) -> bool {
+    let graded = path.extension().is_some_and(|ending| ending == "json") && path.with_extension("md").is_file();
+    path.file_name().is_some_and(|name| name == "metadata.json") || graded
+}
+
+/// Files of a fixture folder that are inputs, in order; `reports/`, `results/` and what lies beside belong to them.
 fn inputs(folder: &Path) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .filter(|path| {
             path.is_file()
+                && !is_beside(path)
                 && path.extension().is_none_or(|ending| ending != "snap" && ending != "new" && ending != "csv")
         })
         .collect();

@@ -11,6 +11,8 @@ use super::{
 pub struct Header {
     /// The run's name, unique within a corpus.
     pub run_id: String,
+    /// The run that started this one, where it is a sub-agent's.
+    pub parent: Option<String>,
     /// The task it attempted; runs of one task are trials and are clustered together.
     pub task_id: Option<String>,
     /// Which trial of the task this is, as recorded.

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::dialect;
 use crate::transcript::{
-    Draft, Event, Grade, Header, Instant, Json, Lane, Message, Name, Note, Role, Text, ToolCall, Usage,
+    Draft, Event, Grade, Header, Instant, Json, Lane, Message, Name, Note, Role, Text, ToolCall,
 };
 
 /// A call that has no result yet.
@@ -46,7 +46,7 @@ impl Turns {
                 for call in &mut message.tool_calls {
                     self.open(call, &message.lane, at);
                 }
-                if message.lane != Lane::Canned {
+                if message.lane == Lane::Main {
                     self.model = self.model.take().or_else(|| message.model.clone());
                 }
             }
@@ -79,12 +79,6 @@ impl Turns {
         if let Some(Event::Message(whole)) = self.events.get_mut(at) {
             dialect::join(whole, piece);
         }
-    }
-
-    /// The reply that goes by `key`.
-    pub(super) fn reply(&mut self, key: &str) -> Option<&mut Message> {
-        let at = *self.replies.get(key)?;
-        self.message_at(at)
     }
 
     /// The message at that place of the events.
@@ -131,13 +125,6 @@ impl Turns {
     pub(super) fn note(&mut self, kind: impl Into<Name>, body: Option<Json>) {
         if let Some(body) = body {
             self.events.push(Event::Note(Note { kind: kind.into(), body }));
-        }
-    }
-
-    /// Adds tokens to the last reply, where it has none.
-    pub(super) fn used(&mut self, usage: Option<Usage>) {
-        if let Some(reply) = self.last_reply() {
-            reply.usage = reply.usage.or(usage);
         }
     }
 
@@ -256,6 +243,6 @@ mod tests {
         turns.call(ToolCall::new(None, "cat", "{}"), None);
         turns.push(result(None));
         assert_eq!(turns.len(), 2);
-        assert_eq!(turns.reply("m").unwrap().tool_calls.len(), 2);
+        assert_eq!(turns.last_reply().unwrap().tool_calls.len(), 2);
     }
 }

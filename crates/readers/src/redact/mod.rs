@@ -38,6 +38,7 @@ fn header(header: &Header, salt: &str) -> Header {
     let is_number = |trial: &str| trial.len() < 5 && trial.bytes().all(|byte| byte.is_ascii_digit());
     Header {
         run_id: hashed("run", &header.run_id),
+        parent: header.parent.as_deref().map(|id| hashed("run", id)),
         task_id: header.task_id.as_deref().map(|id| hashed("task", id)),
         trial: header.trial.as_deref().map(|id| if is_number(id) { id.to_owned() } else { hashed("trial", id) }),
         suite: public("suite", &header.suite),

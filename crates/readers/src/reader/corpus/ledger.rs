@@ -80,9 +80,10 @@ impl<'c> Ledger<'c> {
                 }
                 for mut found in found {
                     self.take_copies_out(&mut found, &file);
-                    let Found { mut run, spend, checked, pricing, unknown_zero, .. } = found;
+                    let Found { mut run, spend, checked, pricing, unknown_zero, named_outcome, .. } = found;
                     let is_graded = matches!(run.grade.source, OutcomeSource::Native(_));
-                    self.graded_by_key += u64::from(is_graded && OUTCOME_KEYED.contains(&file.format.id()));
+                    let by_key = is_graded && OUTCOME_KEYED.contains(&file.format.id());
+                    self.graded_by_key += u64::from(by_key || named_outcome);
                     let native = self.name(&mut run, &file.name);
                     if unknown_zero {
                         self.report.zero_costs.get_or_insert_default().enter(&run, &spend);
@@ -245,7 +246,7 @@ impl<'c> Ledger<'c> {
 
     /// The field that should hold the outcome, where no run has it or no format looks for it.
     fn outcome_notice(&self) -> Option<Diagnostic> {
-        let key = self.options.outcome_key.as_deref()?;
+        let key = self.options.outcome_key.as_deref().filter(|_| self.graded_by_key == 0)?;
         let formats = &self.report.formats;
         let keyed: Vec<_> = formats.iter().filter(|counts| OUTCOME_KEYED.contains(&counts.format.as_str())).collect();
         let runs: u64 = keyed.iter().map(|counts| counts.runs).sum();
@@ -255,11 +256,9 @@ impl<'c> Ledger<'c> {
             let help = "their outcome has a fixed place; for another one use `--labels`";
             return (!names.is_empty()).then(|| Diagnostic::new(Location::default(), what, help));
         }
-        (self.graded_by_key == 0).then(|| {
-            let what = format!("no run has a field `{key}` that grades it (`--outcome {key}`)");
-            let help = "their outcomes are unknown: correct the name, or use `--labels`";
-            Diagnostic::new(Location::default(), what, help)
-        })
+        let what = format!("no run has a field `{key}` that grades it (`--outcome {key}`)");
+        let help = "their outcomes are unknown: correct the name, or use `--labels`";
+        Some(Diagnostic::new(Location::default(), what, help))
     }
 }
 

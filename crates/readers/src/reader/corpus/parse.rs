@@ -10,9 +10,11 @@ use crate::reader::copies::ReplyId;
 use crate::reader::format::Layout;
 use crate::reader::forms::{self, Reshape};
 use crate::reader::hygiene::Checked;
+use crate::reader::naming;
 use crate::reader::price::{self, Settled};
 use crate::reader::reading::{FileName, Findings, Of, Places, Reading, Record, Untaken};
 use crate::reader::records::Cut;
+use crate::reader::subagents;
 use crate::reader::{Detail, Finding, Pricing, ReadOptions, Skipped, json};
 use crate::transcript::{Draft, Grade, Outcome, OutcomeSource, Run, Spend};
 
@@ -40,6 +42,8 @@ pub(super) struct Found {
     pub(super) pricing: Option<Pricing>,
     /// The recording states a cost of 0 for calls with tokens, which is taken as unknown.
     pub(super) unknown_zero: bool,
+    /// Its outcome stands where the user said.
+    pub(super) named_outcome: bool,
     pub(super) replies: Vec<ReplyId>,
 }
 
@@ -149,15 +153,20 @@ impl Gathered {
         for (kind, n) in unknown {
             *self.unknown.entry(kind).or_default() += n;
         }
-        self.runs.extend(drafts.into_iter().enumerate().map(|(n, mut draft)| {
+        for (n, mut draft) in drafts.into_iter().enumerate() {
             draft.header.prompted_by = draft.header.prompted_by.max(file.format.prompted_by());
+            let named_outcome = naming::apply(&mut draft, &record, options);
             join_report(&mut draft, record);
             let Settled { pricing, unknown_zero } = price::settle(&mut draft, options, file.format.counts_by_turn());
-            let run = Run::new(draft);
-            let checked = (options.detail != Detail::Counts).then(|| Checked::of(&run));
-            let spend = Spend::of_run(&run);
-            Found { run, spend, checked, pricing, unknown_zero, replies: replies.remove(&n).unwrap_or_default() }
-        }));
+            let replies = replies.remove(&n).unwrap_or_default();
+            for (draft, replies) in subagents::apart(draft, replies, options.sub_agents) {
+                let run = Run::new(draft);
+                let checked = (options.detail != Detail::Counts).then(|| Checked::of(&run));
+                let spend = Spend::of_run(&run);
+                let pricing = pricing.clone();
+                self.runs.push(Found { run, spend, checked, pricing, unknown_zero, named_outcome, replies });
+            }
+        }
     }
 }
 

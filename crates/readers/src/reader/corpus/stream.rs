@@ -13,6 +13,7 @@ use crate::reader::grown::{self, Grown};
 use crate::reader::grades::{self, FolderGrades, Joined, Reports};
 use crate::reader::labels;
 use crate::reader::probe::{Probe, Shape};
+use crate::reader::producers;
 use crate::reader::reading::FileName;
 use crate::reader::records::{self, Cut, Item, Records};
 use crate::reader::source::Source;
@@ -252,7 +253,11 @@ const LOG_HEADER: &[&str] = &["eval", "status"];
 /// Why nobody recognises a file.
 fn why_not(probe: &Probe, name: &str) -> String {
     if grades::is_report(name) {
-        return "an outcome report that grades no run read here".to_owned();
+        let named = producers::known(probe);
+        return named.unwrap_or("no recording, and no report of outcomes for any run read here").to_owned();
+    }
+    if let Some(named) = producers::known(probe) {
+        return named.to_owned();
     }
     let head: String = probe.head.chars().take(40).collect::<String>().escape_debug().to_string();
     match probe.shape {

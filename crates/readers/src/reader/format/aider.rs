@@ -176,6 +176,10 @@ impl Session {
     fn hand_over(mut self, header: Header, grade: Grade, out: &mut Reading<'_>) {
         self.close_block();
         self.reply_without_words();
+        // The program was started and left again.
+        if self.turns.len() == 0 {
+            return;
+        }
         let agent = self.version.map_or_else(|| "aider".to_owned(), |version| format!("aider {version}"));
         let header =
             Header { agent: Some(agent), model: header.model.or(self.model), started_at: self.started_at, ..header };

@@ -26,8 +26,10 @@ impl Format for Letta {
         if is_agent(document) {
             return Some("an agent with `agent_type`, `llm_config` and `messages`".to_owned());
         }
+        // Agents have more fields than a sketch keeps.
         let agents = document.get("agents")?.elements();
-        agents.iter().any(is_agent).then(|| "`agents` with `llm_config` and `messages`".to_owned())
+        let is_agent = |value: &Sketch| value.has(&["agent_type", "llm_config"]);
+        agents.iter().any(is_agent).then(|| "`agents` with `agent_type` and `llm_config`".to_owned())
     }
 
     fn layout(&self, _probe: &Probe) -> Layout {

@@ -125,6 +125,7 @@ formats! {
     webvoyager::WebVoyager,
     ko_agentbench::KoAgentBench,
     openhands_completions::OpenHandsCompletions,
+    openclaw::OpenClaw,
     agentica::Agentica,
     agentao::Agentao,
     awaken::Awaken,
@@ -156,7 +157,8 @@ const LARGEST_BESIDE: u64 = 16 << 20;
 
 /// The text of a file beside a recording, such as its metadata.
 fn beside(record: &Record<'_>, name: &str) -> Option<String> {
-    let path = record.file.folder.join(name);
+    // A text that is in no file has nothing beside it.
+    let path = Some(record.file.folder.join(name)).filter(|_| !record.file.folder_name.is_empty())?;
     let size = std::fs::metadata(&path).ok().filter(std::fs::Metadata::is_file)?.len();
     (size <= LARGEST_BESIDE).then(|| std::fs::read_to_string(path).ok()).flatten()
 }

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::value::RawValue;
 
 use super::{Format, Layout};
+use crate::reader::node::Node;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::rows::{self, Object};
@@ -150,6 +151,12 @@ fn push_entry(entry: &Object<'_>, raw: &RawValue, on_path: bool, draft: &mut Dra
         None => out.error_at(raw.get(), "an entry without a `type`", "the entry is left out"),
     }
     false
+}
+
+/// A message in this agent's spelling, as other recorders copy it.
+pub(super) fn message_of(node: &Node<'_>, out: &mut Reading<'_>) -> Option<Message> {
+    let raw: &RawValue = serde_json::from_str(node.written()).ok()?;
+    message(&Object::of(raw)?, raw, out)
 }
 
 fn message(fields: &Object<'_>, raw: &RawValue, out: &mut Reading<'_>) -> Option<Message> {

@@ -52,6 +52,7 @@ fields! {
         plan_update = "plan_update",
         target = "target",
         run_id = "run_id",
+        parent = "parent",
         task_id = "task_id",
         trial = "trial",
         suite = "suite",
@@ -183,6 +184,7 @@ fn begin(line: &Line<'_>, text: &str, record: &Record<'_>, out: &mut Reading<'_>
     });
     let header = Header {
         run_id,
+        parent: out.word(line.parent, "parent"),
         task_id: out.word(line.task_id, "task_id"),
         trial: out.word(line.trial, "trial"),
         suite: out.word(line.suite, "suite"),

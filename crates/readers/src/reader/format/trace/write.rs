@@ -63,6 +63,8 @@ struct RunLine<'a> {
     line_type: &'a str,
     run_id: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
+    parent: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     task_id: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     trial: Option<&'a str>,
@@ -233,6 +235,7 @@ fn run_line(header: &Header) -> RunLine<'_> {
     RunLine {
         line_type: "run",
         run_id: &header.run_id,
+        parent: header.parent.as_deref(),
         task_id: header.task_id.as_deref(),
         trial: header.trial.as_deref(),
         suite: header.suite.as_deref(),
