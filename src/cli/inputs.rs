@@ -11,7 +11,9 @@ use crate::catalog::{self, Strategies};
 use crate::diagnostic::{Diagnostic, Diagnostics, Location, Severity, nearest};
 use crate::effect::EffectTable;
 use crate::preset;
-use crate::reader::{Corpus, CorpusReport, Detail, NamedBy, PriceTable, ReadOptions, RecordedCosts, SubAgents};
+use crate::reader::{
+    ColumnMap, Corpus, CorpusReport, Detail, NamedBy, PriceTable, ReadOptions, RecordedCosts, SubAgents,
+};
 use crate::report::refuse_half_written;
 use crate::stack::{StackFile, Use};
 use crate::stats::cluster_key;
@@ -74,6 +76,10 @@ pub(super) struct ReadingArgs {
     /// Sub-agents are part of their parent's run (`parent`), runs of their own (`own`), or left out (`drop`).
     #[arg(long, value_name = "own|parent|drop", default_value = "parent")]
     pub(super) subagents: SubAgents,
+    /// Which column of a Parquet file is what, where its layout is not a known one:
+    /// `id=…,task=…,outcome=…,messages=…,cost=…,model=…`, of which only `messages` is needed.
+    #[arg(long, value_name = "COLUMNS", value_parser = ColumnMap::parse)]
+    pub(super) map: Option<ColumnMap>,
     /// End at the first line, run or file that cannot be read.
     #[arg(long)]
     pub(super) strict: bool,
@@ -96,6 +102,7 @@ impl ReadingArgs {
             prices: self.prices()?.map(Arc::new),
             recorded_costs: if self.override_costs { RecordedCosts::Overridden } else { RecordedCosts::Trusted },
             free_models: self.free_model.clone(),
+            columns: self.map.clone(),
             ..ReadOptions::default()
         })
     }
@@ -139,8 +146,19 @@ impl CorpusArgs {
         work: impl Fn(Run) -> T + Sync,
         sink: impl FnMut(T),
     ) -> Result<CorpusReport, Failure> {
+        self.process_open(&self.open()?, output, work, sink)
+    }
+
+    /// The same of a corpus that is listed already.
+    pub(super) fn process_open<T: Send>(
+        &self,
+        corpus: &Corpus,
+        output: &Output,
+        work: impl Fn(Run) -> T + Sync,
+        sink: impl FnMut(T),
+    ) -> Result<CorpusReport, Failure> {
         let task = self.reading.task.as_deref();
-        process(&self.open()?, output, |run| work(with_task(run, task)), sink)
+        process(corpus, output, |run| work(with_task(run, task)), sink)
     }
 }
 

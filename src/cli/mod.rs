@@ -20,6 +20,7 @@ mod inputs;
 mod labels;
 mod lint;
 mod man;
+mod merge;
 mod output;
 mod rounds;
 mod rules;
@@ -74,6 +75,8 @@ enum Command {
     /// Certify the most aggressive setting whose false-early-stop rate is at most alpha; exits 100 when none can be.
     #[command(after_help = examples::CERTIFY)]
     Certify(certify::Args),
+    /// Put the parts of a comparison together that `compare --shard` made.
+    Merge(merge::Args),
     /// Redraw tables and figures from the rows of a comparison.
     #[command(after_help = examples::REPORT)]
     Report(compare::ReportArgs),
@@ -176,6 +179,7 @@ pub fn run(cli: Cli) -> Exit {
         Some(Command::Compare(args)) => compare::run(&args, &output),
         Some(Command::Sweep(args)) => sweep::run(&args, &output),
         Some(Command::Certify(args)) => certify::run(&args, &output),
+        Some(Command::Merge(args)) => merge::run(&args, &output),
         Some(Command::Report(args)) => compare::run_report(&args, &output),
         Some(Command::Corpus(args)) => corpus::run(&args, &output),
         Some(Command::Convert(args)) => convert::run(&args, &output),

@@ -23,6 +23,7 @@ mod json;
 mod labels;
 mod naming;
 mod node;
+mod parquet;
 mod openai;
 mod price;
 mod probe;
@@ -52,6 +53,7 @@ pub use hygiene::{Check, Oddity};
 pub use in_memory::{ReadText, read_text};
 pub use json::Written;
 pub use naming::NamedBy;
+pub use parquet::{ColumnMap, ParquetCell, ParquetKind, ParquetRows, ParquetWriter};
 pub use price::{NotPriced, Price, PriceTable, PricedModel, Pricing, PricingReport, Unpriced, ZeroCosts};
 pub use probe::{Probe, Shape, Sketch};
 pub use reading::{FileName, Places, Reading, Record};
@@ -125,6 +127,8 @@ pub struct ReadOptions {
     pub recorded_costs: RecordedCosts,
     /// Models whose recorded cost of 0 is true. Of others, a cost of 0 for a run with tokens is unknown.
     pub free_models: Vec<String>,
+    /// Which column of a table is what, where its layout is not a known one.
+    pub columns: Option<ColumnMap>,
     /// How closely the runs are looked at for the report.
     pub detail: Detail,
 }
@@ -146,6 +150,7 @@ impl Default for ReadOptions {
             prices: None,
             recorded_costs: RecordedCosts::default(),
             free_models: Vec::new(),
+            columns: None,
             detail: Detail::Hygiene,
         }
     }

@@ -329,6 +329,14 @@ impl<'r> Reading<'r> {
         }
     }
 
+    /// A line that does not parse is left out.
+    pub(super) fn broken_line(&mut self, line: &str, error: &serde_json::Error) {
+        if !self.findings.only_counted(Severity::Error) {
+            let broken = self.record.broken(line, error);
+            self.error(Diagnostic { what: format!("this line is left out: {}", broken.what), ..broken });
+        }
+    }
+
     /// Something looks wrong at `part` of the record.
     pub fn warn_at(&mut self, part: &str, what: impl Into<String>, help: impl Into<String>) {
         if !self.findings.only_counted(Severity::Warning) {

@@ -1,6 +1,7 @@
 //! The files of a corpus, recognised and cut into records, batch by batch.
 
 use std::io::Read;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -12,6 +13,7 @@ use crate::reader::forms::{self, Form, Reshape};
 use crate::reader::grown::{self, Grown};
 use crate::reader::grades::{self, FolderGrades, Joined, Reports};
 use crate::reader::labels;
+use crate::reader::parquet::{self, Dialect, Export, Plan, Table, TableRecords};
 use crate::reader::probe::{Probe, Shape};
 use crate::reader::producers;
 use crate::reader::reading::FileName;
@@ -31,6 +33,8 @@ const MOST_RECORDS: usize = 256;
 enum Cuts {
     Stream(Box<Records<Box<dyn Read + Send>>>),
     Log(Box<EvalLog>),
+    Table(Box<TableRecords>),
+    Export(Box<Export>),
 }
 
 impl Cuts {
@@ -38,6 +42,8 @@ impl Cuts {
         match self {
             Self::Stream(records) => records.next(),
             Self::Log(log) => log.next(),
+            Self::Table(rows) => rows.next(),
+            Self::Export(export) => export.next(),
         }
     }
 }
@@ -158,6 +164,9 @@ impl<'c> Stream<'c> {
         }
         let unreadable =
             |error: std::io::Error| NotRead { reason: format!("cannot be read: {error}"), unreadable: true };
+        if parquet::is_parquet(source.path()).map_err(unreadable)? {
+            return self.recognise_table(source);
+        }
         if source.is_zip().map_err(unreadable)? {
             return self.recognise_log(source);
         }
@@ -191,6 +200,55 @@ impl<'c> Stream<'c> {
         let records = Cuts::Stream(Box::new(Records::new(input, layout, &source.name.path, options.limit)));
         let name = source.name.clone();
         Ok((OpenFile { name, format, reshape, as_files, within, envelope, grades }, why, records))
+    }
+
+    /// A table of runs, told by its columns.
+    fn recognise_table(&self, source: &Source) -> Result<(OpenFile, String, Cuts), NotRead> {
+        let options = &self.corpus.options;
+        let unreadable = |reason: String| NotRead { reason: format!("cannot be read: {reason}"), unreadable: true };
+        let table = Table::open(source.path(), &source.name.path).map_err(unreadable)?;
+        let plan = Plan::of(&table.columns(), options.columns.as_ref())?;
+        let (why, dialect) = (plan.why(), plan.layout.dialect);
+        let (format, envelope, cuts) = match dialect {
+            Dialect::Scores => return Err("scores: joined to the observations beside them".to_owned().into()),
+            Dialect::Observations => {
+                let files = self.beside(source);
+                if let Some((_, first)) = files.first().filter(|(_, first)| *first != source.name.path) {
+                    return Err(format!("observations: read together with `{first}`").into());
+                }
+                let export = Export::open(files, options.limit).map_err(unreadable)?;
+                ("langfuse", "success", Cuts::Export(Box::new(export)))
+            }
+            _ => {
+                let format = if dialect == Dialect::Trace { "trace" } else { "parquet" };
+                let name = plan.layout.name;
+                (format, name, Cuts::Table(Box::new(TableRecords::new(table, plan, options.limit))))
+            }
+        };
+        let format = format::by_id(format).ok_or_else(|| "no reader for it".to_owned())?;
+        let file = OpenFile {
+            name: source.name.clone(),
+            format,
+            reshape: Reshape::None,
+            as_files: false,
+            within: None,
+            envelope: envelope.to_owned(),
+            grades: FolderGrades::default(),
+        };
+        Ok((file, why, cuts))
+    }
+
+    /// The observations that make one export with those of `source`: the files of its folder that are in this corpus.
+    fn beside(&self, source: &Source) -> Vec<(PathBuf, String)> {
+        let is_beside = |other: &&Source| {
+            other.name.folder == source.name.folder && parquet::is_parquet(other.path()).unwrap_or(false)
+        };
+        let observes = |other: &&Source| {
+            let columns = Table::open(other.path(), &other.name.path).map(|table| table.columns());
+            columns.and_then(|columns| Plan::of(&columns, None)).is_ok_and(|plan| plan.layout.dialect == Dialect::Observations)
+        };
+        let files = self.corpus.sources.files.iter().filter(is_beside).filter(observes);
+        files.map(|other| (other.path().to_path_buf(), other.name.path.clone())).collect()
     }
 
     /// Why a recording is left out for another file that says more of the same run; `None` when there is none.

@@ -148,6 +148,7 @@ formats! {
     who_and_when::WhoAndWhen,
     api_log::ApiLog,
     chat::Chat,
+    parquet::Parquet,
 }
 
 pub use trace::{read_text as read_trace_text, write as write_trace};

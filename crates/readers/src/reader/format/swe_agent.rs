@@ -102,7 +102,7 @@ fn totals(stats: &Object<'_>, out: &mut Reading<'_>) -> Option<Totals> {
 }
 
 /// `submitted (exit_cost)` ended at its limit: what was there was then handed in.
-fn end_cause(status: &str) -> EndCause {
+pub(super) fn end_cause(status: &str) -> EndCause {
     if status.contains("timeout") {
         return EndCause::Timeout;
     }
