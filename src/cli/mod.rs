@@ -2,6 +2,7 @@
 //!
 //! stdout is data, stderr is progress and messages.
 
+mod bundled;
 mod certify;
 mod compare;
 mod completions;
@@ -9,7 +10,6 @@ mod conformance;
 mod convert;
 mod corpus;
 mod effects;
-mod example;
 mod examples;
 mod exit;
 mod explain;
@@ -63,7 +63,7 @@ pub struct Cli {
     #[arg(long, global = true)]
     spreadsheet: bool,
     #[command(flatten)]
-    example: example::Args,
+    example: bundled::Args,
 }
 
 #[derive(Debug, Subcommand)]
@@ -180,7 +180,7 @@ pub fn run(cli: Cli) -> Exit {
         }
     }
     let result = match cli.command {
-        None => example::run(&cli.example, &output),
+        None => bundled::run(&cli.example, &output),
         Some(Command::Compare(args)) => compare::run(&args, &output),
         Some(Command::Sweep(args)) => sweep::run(&args, &output),
         Some(Command::Certify(args)) => certify::run(&args, &output),
