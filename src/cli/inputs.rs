@@ -8,10 +8,12 @@ use clap::Args;
 use super::failure::Failure;
 use super::output::Output;
 use crate::catalog::{self, Strategies};
-use crate::effect::EffectTable;
 use crate::diagnostic::{Diagnostic, Diagnostics, Location, Severity, nearest};
+use crate::effect::EffectTable;
 use crate::preset;
-use crate::reader::{Corpus, CorpusReport, Detail, NamedBy, PriceTable, ReadOptions, RecordedCosts, SubAgents};
+use crate::reader::{
+    ColumnMap, Corpus, CorpusReport, Detail, NamedBy, PriceTable, ReadOptions, RecordedCosts, SubAgents,
+};
 use crate::report::refuse_half_written;
 use crate::stack::{StackFile, Use};
 use crate::stats::cluster_key;
@@ -74,6 +76,10 @@ pub(super) struct ReadingArgs {
     /// Sub-agents are part of their parent's run (`parent`), runs of their own (`own`), or left out (`drop`).
     #[arg(long, value_name = "own|parent|drop", default_value = "parent")]
     pub(super) subagents: SubAgents,
+    /// Which column of a Parquet file is what, where its layout is not a known one:
+    /// `id=…,task=…,outcome=…,messages=…,cost=…,model=…`, of which only `messages` is needed.
+    #[arg(long, value_name = "COLUMNS", value_parser = ColumnMap::parse)]
+    pub(super) map: Option<ColumnMap>,
     /// End at the first line, run or file that cannot be read.
     #[arg(long)]
     pub(super) strict: bool,
@@ -96,6 +102,7 @@ impl ReadingArgs {
             prices: self.prices()?.map(Arc::new),
             recorded_costs: if self.override_costs { RecordedCosts::Overridden } else { RecordedCosts::Trusted },
             free_models: self.free_model.clone(),
+            columns: self.map.clone(),
             ..ReadOptions::default()
         })
     }
@@ -139,8 +146,19 @@ impl CorpusArgs {
         work: impl Fn(Run) -> T + Sync,
         sink: impl FnMut(T),
     ) -> Result<CorpusReport, Failure> {
+        self.process_open(&self.open()?, output, work, sink)
+    }
+
+    /// The same of a corpus that is listed already.
+    pub(super) fn process_open<T: Send>(
+        &self,
+        corpus: &Corpus,
+        output: &Output,
+        work: impl Fn(Run) -> T + Sync,
+        sink: impl FnMut(T),
+    ) -> Result<CorpusReport, Failure> {
         let task = self.reading.task.as_deref();
-        process(&self.open()?, output, |run| work(with_task(run, task)), sink)
+        process(corpus, output, |run| work(with_task(run, task)), sink)
     }
 }
 
@@ -352,10 +370,10 @@ pub(super) fn read_text(path: &Path, help: &str) -> Result<String, Diagnostic> {
 #[expect(clippy::struct_field_names, reason = "the arguments are named so")]
 pub(super) struct LabelErrorArgs {
     /// Chance that a true success is labelled a success, when labels err.
-    #[arg(long, value_name = "CHANCE", value_parser = super::sweep::share)]
+    #[arg(long, value_name = "CHANCE", value_parser = super::values::share)]
     label_sensitivity: Option<f64>,
     /// Chance that a true failure is labelled a failure, when labels err.
-    #[arg(long, value_name = "CHANCE", value_parser = super::sweep::share)]
+    #[arg(long, value_name = "CHANCE", value_parser = super::values::share)]
     label_specificity: Option<f64>,
     /// Labels checked by hand: true successes, how many of them are labelled so, true failures, how many of them are
     /// labelled so. The doubt of so many checks is carried into every interval and certificate.

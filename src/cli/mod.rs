@@ -9,6 +9,7 @@ mod conformance;
 mod convert;
 mod corpus;
 mod effects;
+mod example;
 mod examples;
 mod exit;
 mod explain;
@@ -19,6 +20,7 @@ mod inputs;
 mod labels;
 mod lint;
 mod man;
+mod merge;
 mod output;
 mod rounds;
 mod rules;
@@ -26,6 +28,7 @@ mod schema;
 mod sweep;
 mod synth;
 mod texts;
+mod values;
 
 use std::ffi::OsString;
 
@@ -59,7 +62,7 @@ pub struct Cli {
     #[arg(long, global = true)]
     spreadsheet: bool,
     #[command(flatten)]
-    example: compare::ExampleArgs,
+    example: example::Args,
 }
 
 #[derive(Debug, Subcommand)]
@@ -73,6 +76,8 @@ enum Command {
     /// Certify the most aggressive setting whose false-early-stop rate is at most alpha; exits 100 when none can be.
     #[command(after_help = examples::CERTIFY)]
     Certify(certify::Args),
+    /// Put the parts of a comparison together that `compare --shard` made.
+    Merge(merge::Args),
     /// Redraw tables and figures from the rows of a comparison.
     #[command(after_help = examples::REPORT)]
     Report(compare::ReportArgs),
@@ -171,10 +176,11 @@ pub fn run(cli: Cli) -> Exit {
         }
     }
     let result = match cli.command {
-        None => compare::run_example(&cli.example, &output),
+        None => example::run(&cli.example, &output),
         Some(Command::Compare(args)) => compare::run(&args, &output),
         Some(Command::Sweep(args)) => sweep::run(&args, &output),
         Some(Command::Certify(args)) => certify::run(&args, &output),
+        Some(Command::Merge(args)) => merge::run(&args, &output),
         Some(Command::Report(args)) => compare::run_report(&args, &output),
         Some(Command::Corpus(args)) => corpus::run(&args, &output),
         Some(Command::Convert(args)) => convert::run(&args, &output),

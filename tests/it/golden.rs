@@ -74,6 +74,7 @@ fn mira_agrees_with_the_released_wheels() {
 fn the_presets_agree_with_the_frameworks() {
     check("presets", 1771, 0);
     check("presets-2", 449, 0);
+    check("presets-3", 2279, 0);
 }
 
 /// A table given as text, under a name of its own.

@@ -23,6 +23,7 @@ mod messages;
 mod mutated;
 mod numbers;
 mod page;
+mod parts;
 mod presets;
 mod prices;
 mod python;

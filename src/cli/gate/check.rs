@@ -11,7 +11,7 @@ use crate::cli::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::inputs::unreadable;
 use crate::cli::output::Output;
-use crate::cli::sweep::share;
+use crate::cli::values::share;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::report::{Appetite, Publication, table};
 use crate::review::{Checked, Held, Review};

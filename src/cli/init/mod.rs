@@ -12,7 +12,7 @@ use super::failure::Failure;
 use super::gate::replayed;
 use super::inputs::{CorpusArgs, ReadingArgs, StackArgs};
 use super::output::Output;
-use super::sweep::share;
+use super::values::share;
 use crate::aggregate::Summary;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::project;

@@ -62,7 +62,10 @@ pub(super) const COMMANDS: &[(Effect, &str)] = &[
          http-server serve live-server nodemon pm2 godot unity arduino-cli platformio esptool java \
          sbcl clisp guile racket erl iex octave matlab gnuplot stata julia ",
     ),
-    (Effect::Handover, "submit exit_forfeit twine surge shipit semantic-release release-it gh-pages goreleaser mail sendmail mutt"),
+    (
+        Effect::Handover,
+        "submit exit_forfeit twine surge shipit semantic-release release-it gh-pages goreleaser mail sendmail mutt",
+    ),
     (Effect::Plan, "think"),
 ];
 

@@ -17,7 +17,7 @@ use crate::transcript::{Header, Moment};
 pub use cap::{Cap, CapRow, OnHit};
 pub use lint::lint;
 
-pub use file::{Entry, Places, StackFile, Use};
+pub use file::{Entry, Places, StackFile, Use, parse_rule};
 
 /// One clause: a condition, when it is consulted, and what it does.
 #[derive(Clone, Debug)]

@@ -25,9 +25,11 @@ pub struct Header {
     pub agent: Option<String>,
     /// When the run began.
     pub started_at: Option<Instant>,
-    /// When it ended, if the recording says so apart from its messages.
+    /// When it ended, if the recording says so apart from its messages. A reader's to fill in: [`Run::new`] takes it to
+    /// [`Run::ended_at`], so that no rule sees it.
     pub ended_at: Option<Instant>,
-    /// What the recording says the whole run spent, where its calls do not tell it.
+    /// What the recording says the whole run spent, where its calls do not tell it. A reader's to fill in: [`Run::new`]
+    /// takes it to [`Run::totals`], so that no rule sees it.
     pub totals: Option<Totals>,
     /// Native configuration worth keeping (limits, seeds), as a JSON object.
     pub meta: Option<super::Json>,
@@ -37,6 +39,13 @@ pub struct Header {
     pub file: Option<String>,
     /// Its texts are taken out: placeholders tell which are equal and how long they were, and no more.
     pub redacted: bool,
+}
+
+impl Header {
+    /// The header of a run of which only the name is known.
+    pub fn named(run_id: impl Into<String>) -> Self {
+        Self { run_id: run_id.into(), ..Self::default() }
+    }
 }
 
 /// The grade of a run and where it came from.
@@ -75,6 +84,10 @@ pub struct Draft {
 pub struct Run {
     /// Who and what.
     pub header: Header,
+    /// When it ended, if the recording says so apart from its messages.
+    pub ended_at: Option<Instant>,
+    /// What the recording says the whole run spent, where its calls do not tell it.
+    pub totals: Option<Totals>,
     /// The run's grade.
     pub grade: Grade,
     /// What the reader had to repair.
@@ -86,9 +99,20 @@ pub struct Run {
 impl Run {
     /// Builds the run: finds the steps and lays out the points, as a [`Recorder`](super::Recorder) does event by event.
     pub fn new(draft: Draft) -> Self {
-        let Draft { header, events, grade, warnings } = draft;
+        let Draft { mut header, events, grade, warnings } = draft;
+        let (ended_at, totals) = (header.ended_at.take(), header.totals.take());
         let layout = Layout::of(&events);
-        Self { header, grade, warnings, events, layout }
+        Self { header, ended_at, totals, grade, warnings, events, layout }
+    }
+
+    /// What it was made from, to be changed and made again.
+    pub fn to_draft(&self) -> Draft {
+        Draft {
+            header: Header { ended_at: self.ended_at, totals: self.totals, ..self.header.clone() },
+            events: self.events.clone(),
+            grade: self.grade.clone(),
+            warnings: self.warnings.clone(),
+        }
     }
 
     /// Everything recorded, in file order.

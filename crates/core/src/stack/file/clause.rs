@@ -130,13 +130,9 @@ pub(super) fn limit_places(fields: &Fields<'_>, places: &mut Vec<Range<usize>>) 
 
 fn read_rule(fields: &Fields<'_>) -> Read<Rule> {
     let id = fields.string("signal")?.unwrap_or_default();
-    let Some(info) = signal::find(&id) else {
-        let known = signal::REGISTRY.iter().map(|signal| signal.id);
-        let help = match hints::signal(&id).or_else(|| nearest(&id, known)) {
-            Some(meant) => format!("did you mean `{meant}`?"),
-            None => "`whenstop rules` lists the signals".to_owned(),
-        };
-        let told = fields.error_at_value("signal", format!("unknown signal `{id}`"), help);
+    let Some(info) = fields.signal(&id) else {
+        let (what, help) = unknown_signal(&id);
+        let told = fields.error_at_value("signal", what, help);
         // Its limit and options may be right: which ones it takes is not known.
         for comparator in Comparator::ALL {
             let _ = limit::read(fields, comparator, None);
@@ -172,6 +168,28 @@ fn read_rule(fields: &Fields<'_>) -> Read<Rule> {
             Err(fields.error_at_key(second.key(), format!("`{id}` with two limits"), help))
         }
     }
+}
+
+/// What to say of a signal that does not exist, and what was probably meant.
+fn unknown_signal(id: &str) -> (String, String) {
+    let known = signal::REGISTRY.iter().map(|signal| signal.id);
+    let help = match hints::signal(id).or_else(|| nearest(id, known)) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => "`whenstop rules` lists the signals".to_owned(),
+    };
+    (format!("unknown signal `{id}`"), help)
+}
+
+/// A rule from its parts: see [`parse_rule`](super::parse_rule). `options` holds the signal's options and nothing else.
+pub(super) fn rule_of(id: &str, comparator: Comparator, limit: f64, options: &Fields<'_>) -> Read<Rule> {
+    let Some(info) = options.signal(id) else {
+        let (what, help) = unknown_signal(id);
+        return Err(options.error_here(what, help));
+    };
+    let read = read_options(options, info);
+    options.finish(Level::Options(id))?;
+    let (options, options_label) = read?;
+    Ok(Rule { signal: info, options, comparator, limit, options_label })
 }
 
 /// Is the unknown key a limit under another name? Then the rule does not lack one.

@@ -11,7 +11,7 @@ use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::rows::{self, Object};
 use crate::reader::{json, openai};
-use crate::transcript::{Draft, EndCause, Event, Lane, Message, Note, Role, Text, ToolCall, Usage};
+use crate::transcript::{Draft, EndCause, Event, Json, Lane, Message, Note, Role, Text, ToolCall, Usage};
 
 /// Pi coding agent sessions.
 pub(super) struct Pi;
@@ -183,6 +183,7 @@ fn message(fields: &Object<'_>, raw: &RawValue, out: &mut Reading<'_>) -> Option
             message.tool_call_id = fields.word(&["toolCallId"]).map(Into::into);
             message.name = fields.word(&["toolName"]).map(Into::into);
             message.is_error = out.flag(fields.get(&["isError"]), "isError");
+            message.extra = fields.get(&["details"]).and_then(details);
         }
         Role::Assistant => {
             message.model = fields.word(&["model"]).map(Into::into);
@@ -194,6 +195,12 @@ fn message(fields: &Object<'_>, raw: &RawValue, out: &mut Reading<'_>) -> Option
         Role::User | Role::System => {}
     }
     Some(message)
+}
+
+/// What a tool returned beside its text, as the own format keeps it: some rules compare it.
+fn details(raw: &RawValue) -> Option<Json> {
+    let told = raw.get().trim_start().starts_with('{');
+    told.then(|| RawValue::from_string(format!("{{\"native\":{{\"details\":{}}}}}", raw.get())).ok())?
 }
 
 fn push_blocks(blocks: &[&RawValue], message: &mut Message, out: &mut Reading<'_>) {
