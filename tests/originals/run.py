@@ -7,7 +7,7 @@
     python3 tests/originals/run.py --list            # what has a driver, and what stands as of its version only
 
 Each release is installed into an environment of its own under --cache (default: ~/.cache/whenstop-originals). A driver
-(`frameworks/<name>.py` or `.mjs`) reads cases, one JSON object a line, and prints `{"id": …, "expected": …}` for each.
+(`frameworks/drive-<name>.py` or `.mjs`) reads cases, one JSON object a line, and prints `{"id": …, "expected": …}` for each.
 Needs Python 3.11, and Node 22 for drivers in JavaScript. No network is used but for the installation.
 
 Exit code: 0 all answers came out again, 1 some did not, 2 something could not be installed or run.
@@ -70,8 +70,8 @@ def node_of(entry, latest, cache):
         marker.write_text(wanted)
     manifest = json.loads((home / "node_modules" / entry["package"] / "package.json").read_text())
     # Packages are looked up from the driver's place.
-    driver = home / f"{entry['name']}.mjs"
-    driver.write_text((HERE / "frameworks" / f"{entry['name']}.mjs").read_text())
+    driver = home / f"drive-{entry['name']}.mjs"
+    driver.write_text((HERE / "frameworks" / driver.name).read_text())
     return ["node", str(driver)], manifest["version"]
 
 
@@ -99,7 +99,7 @@ def ask(entry, latest, cache):
     install = node_of if entry["language"] == "node" else python_of
     command, version = install(entry, latest, cache)
     if entry["language"] != "node":
-        command.append(str(HERE / "frameworks" / f"{entry['name'].replace('-', '_')}.py"))
+        command.append(str(HERE / "frameworks" / f"drive-{entry['name']}.py"))
     cases = list(cases_of(entry["tables"]))
     lines = "".join(json.dumps({"id": case["id"], "input": case["input"]}) + "\n" for case in cases)
     done = run(command, input=lines, env={**os.environ, **entry.get("environment", {})}, timeout=1800)

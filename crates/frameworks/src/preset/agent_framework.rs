@@ -151,8 +151,9 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     rules.extend(agent.calls.map(|_| CALLS));
     rules.push(ITERATIONS);
     rules.extend(agent.raises_unknown.then_some(UNKNOWN));
-    let has_caller = !agent.runs_tools
-        || !(agent.approval_tools.is_empty() && agent.declared_tools.is_empty() && agent.terminate_after.is_empty());
+    let keeps_all =
+        agent.approval_tools.is_empty() && agent.declared_tools.is_empty() && agent.terminate_after.is_empty();
+    let has_caller = !(agent.runs_tools && keeps_all);
     rules.extend(has_caller.then_some(CALLER));
     rules.extend(agent.agent_loop.as_ref().map(|_| LOOP));
     Ok(Recipe::new(Rounds::new(agent), &rules)

@@ -193,7 +193,7 @@ const TRAPS: &[Trap] = &[
     Trap {
         preset: "llama-index",
         parameter: "max_iterations",
-        holds: |s| set(s, "max_iterations").is_some_and(|max| max == 1.0),
+        holds: |s| set(s, "max_iterations").is_some_and(|max| (1.0..=1.0).contains(&max)),
         words: "`max_iterations` of 1 never returns an answer: the last reply is always lost",
     },
     Trap {

@@ -201,7 +201,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         solver,
         late_refusal: late_refusal(settings)?,
         message,
-        sample_message: of_sample.filter(|_| of_agent),
+        outer_message: of_sample.filter(|_| of_agent),
         tokens: tokens.into_iter().flatten().collect(),
         costs: costs.into_iter().flatten().collect(),
         prices: settings.get("model_cost").cloned(),
@@ -236,7 +236,7 @@ fn seconds_of(settings: &Settings, time: f64) -> String {
 fn recipe(sample: Sample) -> Recipe {
     let mut rules = Vec::new();
     for (rule, is_on) in [
-        (MESSAGE, sample.message.is_some() || sample.sample_message.is_some()),
+        (MESSAGE, sample.message.is_some() || sample.outer_message.is_some()),
         (TOKEN, !sample.tokens.is_empty()),
         (COST, !sample.costs.is_empty()),
         (TURN, !sample.turns.is_empty()),
@@ -269,7 +269,7 @@ struct Sample {
     /// The innermost limit on messages.
     message: Option<f64>,
     /// The sample's, where the agent's hides it.
-    sample_message: Option<f64>,
+    outer_message: Option<f64>,
     /// Outermost first, as the next two.
     tokens: Vec<TokenLimit>,
     costs: Vec<f64>,
@@ -312,7 +312,7 @@ impl Sample {
 
     /// `count` messages, when the limit is reached or exceeded.
     fn messages<'a>(&mut self, count: u64, limit: f64, acts: &'a mut Acts<'_, '_>) -> &'a mut Act {
-        let status = if count as f64 == limit { "reached" } else { "exceeded" };
+        let status = if count as f64 <= limit { "reached" } else { "exceeded" };
         let [seen, most] = [count as f64, limit].map(whole);
         let words = format!("Message limit {status}. count: {seen}; limit: {most}");
         self.stop(MESSAGE, "message", Some(words), acts).evidence(count as f64, limit)
@@ -334,10 +334,10 @@ impl Sample {
             return;
         }
         let cost = self.cost;
-        let over = self.costs.iter().copied().find(|limit| cost > *limit || (equal && cost == *limit));
+        let over = self.costs.iter().copied().find(|limit| if equal { cost >= *limit } else { cost > *limit });
         if let Some(limit) = over {
             let [value, most] = [cost, limit].map(dollars);
-            let words = format!("Cost limit {}. value: ${value}; limit: ${most}", status(cost == limit));
+            let words = format!("Cost limit {}. value: ${value}; limit: ${most}", status(cost <= limit));
             self.stop(COST, "cost", Some(words), acts).evidence(self.cost, limit);
         }
     }
@@ -482,7 +482,7 @@ impl Sample {
     fn done(&mut self, dropped: u64, end: Option<(&'static str, &'static str)>, acts: &mut Acts<'_, '_>) {
         self.over = true;
         let count = self.n_messages.saturating_sub(dropped);
-        if let Some(limit) = self.sample_message.filter(|limit| count as f64 > *limit) {
+        if let Some(limit) = self.outer_message.filter(|limit| count as f64 > *limit) {
             self.messages(count, limit, acts);
         } else if let Some((rule, code)) = end {
             self.stop(rule, code, None, acts);

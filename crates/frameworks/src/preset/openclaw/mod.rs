@@ -282,7 +282,8 @@ impl OpenClaw {
     /// Can the call run at all? Others are neither judged nor counted.
     fn can_run(&self, call: &ToolCall) -> bool {
         let lacks_path = || !arguments(call)["path"].is_string();
-        !self.is_missing(&call.name) && !(self.strict_tools.iter().any(|tool| *tool == *call.name) && lacks_path())
+        let is_refused = self.strict_tools.iter().any(|tool| *tool == *call.name) && lacks_path();
+        !(is_refused || self.is_missing(&call.name))
     }
 
     fn reply(&mut self, reply: &Message, acts: &mut Acts<'_, '_>) {

@@ -255,6 +255,7 @@ impl Calls {
         self.overviews = 0;
         self.by_key.clear();
         self.most = 0;
+        #[expect(clippy::iter_over_hash_type, reason = "each is reset by itself")]
         for results in self.results.values_mut() {
             (results.observed, results.unchanged, results.in_a_row) = (0, 0, 0);
         }

@@ -154,7 +154,9 @@ impl Goal {
 
     /// The first budget that is spent, and the framework's words.
     fn spent(&self) -> Option<(&'static str, String)> {
-        let count = |number: f64, word: &str| format!("{number} {word}{}", if number == 1.0 { "" } else { "s" });
+        let count = |number: f64, word: &str| {
+            format!("{number} {word}{}", if (1.0..=1.0).contains(&number) { "" } else { "s" })
+        };
         if self.tokens.is_spent() {
             let tokens = grouped(self.tokens.until);
             let words = format!(

@@ -174,14 +174,12 @@ fn cap(settings: &Settings) -> Result<Cap, SettingsError> {
     if given.is_null() {
         return Ok(Cap { calls: 100.0, is_set: true });
     }
-    match given.as_f64().filter(|calls| calls.fract() == 0.0) {
-        Some(calls) => Ok(Cap { calls: if calls <= 0.0 { f64::INFINITY } else { calls }, is_set: true }),
-        None => {
-            let got = given.as_str().map_or_else(|| given.to_string(), str::to_owned);
-            let words = format!("Invalid maxToolCallsPerTurn: must be an integer, got {got}");
-            Err(SettingsError::refused("FatalConfigError", words))
-        }
-    }
+    let Some(calls) = given.as_f64().filter(|calls| calls.fract() == 0.0) else {
+        let got = given.as_str().map_or_else(|| given.to_string(), str::to_owned);
+        let words = format!("Invalid maxToolCallsPerTurn: must be an integer, got {got}");
+        return Err(SettingsError::refused("FatalConfigError", words));
+    };
+    Ok(Cap { calls: if calls <= 0.0 { f64::INFINITY } else { calls }, is_set: true })
 }
 
 /// A whole number of a headless option, which may be written as a text.

@@ -109,7 +109,9 @@ impl Texts {
         self.next = self.next.saturating_sub(gone);
         self.places.retain(|_, places| {
             places.retain(|place| *place >= gone);
-            places.iter_mut().for_each(|place| *place -= gone);
+            for place in places.iter_mut() {
+                *place -= gone;
+            }
             !places.is_empty()
         });
     }
@@ -222,9 +224,9 @@ mod tests {
         let sentence = "I will look at the parser again because it fails. ";
         check(sentence.repeat(11), true);
         check(sentence.repeat(9), false);
-        let long: String = (0..40).map(|word| format!("word{word} ")).collect();
+        let long = (0..40).map(|word| format!("word{word} ")).collect::<Vec<_>>().concat();
         check(long.repeat(8), true);
-        check((0..8).map(|nth| format!("{long}{nth}{nth}{nth}")).collect(), false);
+        check((0..8).map(|nth| format!("{long}{nth}{nth}{nth}")).collect::<Vec<_>>().concat(), false);
     }
 
     #[test]

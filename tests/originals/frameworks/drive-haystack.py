@@ -1,16 +1,12 @@
 """Haystack's Agent with a scripted chat generator."""
 
-import sys
-
-# The package has this file's name; its folder must not come first.
-sys.path.append(sys.path.pop(0))
-
-from haystack import component  # noqa: E402
-from haystack.components.agents import Agent  # noqa: E402
-from haystack.dataclasses import ChatMessage, ToolCall  # noqa: E402
-from haystack.hooks import hook  # noqa: E402
-from haystack.tools import Tool  # noqa: E402
-from scripted import Script, TapeEnd, serve  # noqa: E402
+from haystack import component
+from haystack.components.agents import Agent
+from haystack.components.agents.state import State
+from haystack.dataclasses import ChatMessage, ToolCall
+from haystack.hooks import hook
+from haystack.tools import Tool
+from scripted import Script, TapeEnd, serve
 
 PARAMETERS = {"type": "object", "properties": {"x": {}, "answer": {}}}
 
@@ -33,14 +29,14 @@ def drive(given):
     gone_on = steps = 0
 
     @hook
-    def on_exit(state) -> None:
+    def on_exit(state: State) -> None:
         nonlocal gone_on
         if gone_on < config.get("on_exit_continue", 0):
             gone_on += 1
             state.set("continue_run", True)
 
     @hook
-    def before_llm(state) -> None:
+    def before_llm(state: State) -> None:
         nonlocal steps
         if steps >= config["stop_run_after_steps"]:
             state.set("stop_run", "hook")

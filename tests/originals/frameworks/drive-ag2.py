@@ -1,13 +1,10 @@
 """AG2's two-agent chat and group chat: `assistant` with a scripted model, `proxy` runs the tools."""
 
 import json
-import sys
 
-sys.path.append(sys.path.pop(0))
-
-from autogen import ConversableAgent, GroupChat, GroupChatManager  # noqa: E402
-from autogen.io.base import IOStream  # noqa: E402
-from scripted import Script, TapeEnd, serve  # noqa: E402
+from autogen import ConversableAgent, GroupChat, GroupChatManager
+from autogen.io.base import IOStream
+from scripted import Script, TapeEnd, serve
 
 REASONS = {
     "Maximum turns": "max_turns",
@@ -41,15 +38,23 @@ class Stream:
         raise EOFError("the human is asked through get_human_input")
 
 
+class Reply:
+    model, cost, message_retrieval_function = "fake", 0, None
+
+    def __init__(self, event):
+        self.event = event
+
+
 def scripted_client(script):
     class Scripted:
         def __init__(self, config, **more):
             pass
 
         def create(self, params):
-            return script.reply()
+            return Reply(script.reply())
 
-        def message_retrieval(self, event):
+        def message_retrieval(self, reply):
+            event = reply.event
             if not event.get("tool_calls"):
                 return [event["content"]]
             calls = [
@@ -134,9 +139,10 @@ def drive(given):
         action = {"kind": "error", "code": type(error).__name__, "detail": str(error)}
     else:
         action = {"kind": "halt", "code": "no reason given"}
-        if stream.reason:
-            code = next((code for start, code in REASONS.items() if stream.reason.startswith(start)), "?")
-            action.update(code=code, detail=stream.reason)
+    # A chat that ended before its task was sent has nothing to summarise and fails after it said why it ended.
+    if stream.reason:
+        code = next((code for start, code in REASONS.items() if stream.reason.startswith(start)), "?")
+        action = {"kind": "halt", "code": code, "detail": stream.reason}
     action["at"] = last_event(chat())
     last = events[action["at"]]
     if last["role"] != "assistant":

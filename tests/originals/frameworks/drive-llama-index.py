@@ -2,17 +2,14 @@
 
 import asyncio
 import json
-import sys
 
-sys.path.append(sys.path.pop(0))
-
-from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent, ReActAgent  # noqa: E402
-from llama_index.core.base.llms.types import ChatMessage, ChatResponse, LLMMetadata  # noqa: E402
-from llama_index.core.llms.llm import ToolSelection  # noqa: E402
-from llama_index.core.llms.mock import MockFunctionCallingLLM  # noqa: E402
-from llama_index.core.tools import FunctionTool  # noqa: E402
-from llama_index.core.workflow import Context  # noqa: E402
-from scripted import Script, TapeEnd, serve  # noqa: E402
+from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent, ReActAgent
+from llama_index.core.base.llms.types import ChatMessage, ChatResponse, LLMMetadata
+from llama_index.core.llms.llm import ToolSelection
+from llama_index.core.llms.mock import MockFunctionCallingLLM
+from llama_index.core.tools import FunctionTool
+from llama_index.core.workflow import Context
+from scripted import Script, TapeEnd, serve
 
 
 class NoMore(Exception):
