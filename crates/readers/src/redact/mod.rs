@@ -48,6 +48,7 @@ fn header(header: &Header, salt: &str) -> Header {
         totals: header.totals,
         meta: None,
         prompted_by: header.prompted_by,
+        delivered: None,
         file: None,
         redacted: true,
     }

@@ -76,6 +76,7 @@ impl Format for SweAgent {
                 suite: Some("swe-bench".to_owned()),
                 agent: Some("swe-agent".to_owned()),
                 meta: meta.and_then(|meta| RawValue::from_string(meta).ok()),
+                delivered: info.word(&["submission"]).and_then(|patch| json::patched_files(&patch)),
                 ..Header::default()
             },
             events,
