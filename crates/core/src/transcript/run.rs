@@ -33,6 +33,8 @@ pub struct Header {
     pub totals: Option<Totals>,
     /// Native configuration worth keeping (limits, seeds), as a JSON object.
     pub meta: Option<super::Json>,
+    /// The files of the patch it submitted, where the recording holds that.
+    pub delivered: Option<Vec<String>>,
     /// Who prompts in it.
     pub prompted_by: super::PromptedBy,
     /// The file it was read from, as the user gave it.

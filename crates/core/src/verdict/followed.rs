@@ -84,7 +84,10 @@ impl Work {
             let mut work = StepWork::default();
             for (nth, told) in calls.iter().enumerate() {
                 match told.effect {
-                    Effect::Edit => work.edits.add(!scratch.holds(told, step), true),
+                    Effect::Edit => match delivered(run, told) {
+                        Some((certain, possible)) => work.edits.add(certain, possible),
+                        None => work.edits.add(!scratch.holds(told, step), true),
+                    },
                     Effect::Handover => work.handovers.add(true, true),
                     Effect::Check => {
                         let (certain, possible) = checks.take(flag(run, step, nth));
@@ -136,6 +139,18 @@ impl Work {
         let whole = self.whole?.0;
         Some((self.after(None).tokens_after_last_effect?, whole))
     }
+}
+
+/// Does an edit change a file of the patch that the run submitted: surely, and possibly? `None` where no patch is known.
+fn delivered(run: &Run, told: &Told) -> Option<(bool, bool)> {
+    let files = run.header.delivered.as_ref()?;
+    let is_one = |touched: &String| {
+        let touched = name(touched);
+        let within = |long: &str, short: &str| long.strip_suffix(short).is_some_and(|rest| rest.ends_with('/'));
+        files.iter().any(|file| *file == touched || within(&touched, file) || within(file, &touched))
+    };
+    let certain = told.touched.iter().any(is_one);
+    Some((certain, certain || told.blind || told.may_change))
 }
 
 /// The flag of the result of a call.

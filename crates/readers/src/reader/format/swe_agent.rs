@@ -81,6 +81,7 @@ impl Format for SweAgent {
                 agent: Some("swe-agent".to_owned()),
                 totals,
                 meta: meta.and_then(|meta| RawValue::from_string(meta).ok()),
+                delivered: info.word(&["submission"]).and_then(|patch| json::patched_files(&patch)),
                 ..Header::default()
             },
             events,
