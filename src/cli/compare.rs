@@ -1,23 +1,30 @@
-//! `whenstop compare`: the main job; `whenstop report`: the same from saved rows; and the example.
+//! `whenstop compare`: the main job; `whenstop report`: the same from saved rows.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::RwLock;
 
-use clap::Args as ClapArgs;
+use clap::{Args as ClapArgs, ValueEnum};
 
 use super::Exit;
 use super::corpus::oddities;
 use super::failure::Failure;
-use super::inputs::{AssumptionArgs, CorpusArgs, LabelErrorArgs, ReadingArgs, StackArgs, unreadable};
+use super::inputs::{AssumptionArgs, CorpusArgs, LabelErrorArgs, StackArgs, unreadable};
 use super::output::{Format, Output};
-use super::sweep::{SplitArgs, SplitPart, parts, share};
-use crate::aggregate::{Firings, FiringsBuilder, Label, RowView, Rows, RowsBuilder};
+use super::sweep::{SplitArgs, SplitPart, parts};
+use super::values::share;
+use crate::aggregate::{Firing, Firings, FiringsBuilder, Label, Row, RowView, Rows, RowsBuilder};
 use crate::compare::{Comparison, Shelf, StackInfo};
 use crate::diagnostic::{Diagnostic, Location, nearest};
+use crate::effect::EffectTable;
 use crate::explain::{Story, Texts};
 use crate::reader::CorpusReport;
-use crate::report::{Appetite, Publication, Saved, read_saved, table};
+use crate::report::{
+    About, Appetite, Division, FollowedReport, Input, Publication, RowFormat, Saved, Shard, read_saved, table,
+    write_part,
+};
+use crate::transcript::{Outcome, Run, Secured};
+use crate::verdict::{Ledger, Work};
 
 /// Arguments of `compare`.
 #[derive(Debug, ClapArgs)]
@@ -40,12 +47,22 @@ pub(super) struct Args {
     /// The stack the others are compared with; by default the first.
     #[arg(long, value_name = "STACK")]
     baseline: Option<String>,
+    /// What the host keeps of a run that it stops, in graded runs: nothing; the work, where a success counts as kept from
+    /// its last edit on (graded by state: patches, databases); or unknown, where both are the ends of a range.
+    #[arg(long, value_enum, default_value_t)]
+    keeps: Keeps,
     /// Folder for rows, tables and figures; without it only the table is printed.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// How much of the recordings' texts the page `report.html` holds.
     #[arg(long, value_enum, default_value_t, value_name = "HOW")]
     embed_text: EmbedText,
+    #[command(flatten)]
+    rows: RowArgs,
+    /// Compare one part of the tasks only, for example the second of seven: `--shard 2/7 --out parts/2`. The part is written
+    /// for `whenstop merge`, without tables and figures.
+    #[arg(long, value_name = "M/N", requires = "out", conflicts_with = "split")]
+    shard: Option<Shard>,
     /// How the table is printed.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -69,6 +86,42 @@ impl EmbedText {
             Self::None => Texts::None,
             Self::Evidence => Texts::Evidence,
             Self::All => Texts::All,
+        }
+    }
+}
+
+/// How rows and firings are written.
+#[derive(Clone, Copy, Debug, Default, ClapArgs)]
+pub(super) struct RowArgs {
+    /// With `--out`: rows and firings as `csv`, or as `parquet`, a tenth of the size.
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    rows: RowsAs,
+    #[command(flatten)]
+    pub(super) budget: BudgetArgs,
+}
+
+/// How much of the budget curves is written.
+#[derive(Clone, Copy, Debug, Default, ClapArgs)]
+pub(super) struct BudgetArgs {
+    /// With `--out`: every step of the curves in `budget.csv`, not only as many as can be drawn (1000 a curve).
+    #[arg(long)]
+    pub(super) whole_budget: bool,
+}
+
+/// The formats of rows.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum RowsAs {
+    #[default]
+    Csv,
+    Parquet,
+}
+
+impl RowArgs {
+    /// As the report takes it.
+    pub(super) fn format(self) -> RowFormat {
+        match self.rows {
+            RowsAs::Csv => RowFormat::Csv,
+            RowsAs::Parquet => RowFormat::Parquet,
         }
     }
 }
@@ -101,14 +154,6 @@ fn price(text: &str) -> Result<f64, String> {
     if price.is_finite() && price >= 0.0 { Ok(price) } else { Err("a price is at least 0".to_owned()) }
 }
 
-/// Arguments of the example that runs without a command.
-#[derive(Debug, ClapArgs)]
-pub(super) struct ExampleArgs {
-    /// Where the example writes its report.
-    #[arg(long, value_name = "DIR", default_value = "reports/example")]
-    out: PathBuf,
-}
-
 /// Arguments of `report`.
 #[derive(Debug, ClapArgs)]
 pub(super) struct ReportArgs {
@@ -124,6 +169,8 @@ pub(super) struct ReportArgs {
     /// Show every stack in the table, not only the best twelve.
     #[arg(long)]
     all: bool,
+    #[command(flatten)]
+    budget: BudgetArgs,
     /// How the table is printed.
     #[arg(long, value_enum, default_value_t)]
     format: ReportShown,
@@ -151,6 +198,46 @@ enum ReportShown {
     Pr,
 }
 
+/// What the host keeps of a run that it stops.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Keeps {
+    /// A success that is stopped early is lost.
+    #[default]
+    Nothing,
+    /// A success is kept from its last edit on.
+    Work,
+    /// Either: the ends of a range.
+    Unknown,
+}
+
+impl Keeps {
+    /// The rows and firings of a run, judged so.
+    pub(super) fn rows_of(
+        self,
+        comparison: &Comparison<'_>,
+        run: &Run,
+        effects: &EffectTable,
+    ) -> (Vec<Row>, Vec<Firing>) {
+        let is_open = run.grade.outcome == Outcome::Success && run.secured() == Secured::Unverified;
+        if self == Self::Nothing || !is_open {
+            return comparison.rows_of(run);
+        }
+        let (_, standing) = Work::of(run, effects, &Ledger::of(run)).standing();
+        let mut kept = run.clone();
+        kept.grade.secured_step = Some(standing.unwrap_or(0));
+        let (kept, firings) = comparison.rows_of(&kept);
+        if self == Self::Work {
+            return (kept, firings);
+        }
+        let (mut rows, firings) = comparison.rows_of(run);
+        for (row, kept) in rows.iter_mut().zip(kept) {
+            row.killed_low = row.killed_low.min(kept.killed_low);
+            row.outcome_high = row.outcome_high.max(kept.outcome_high);
+        }
+        (rows, firings)
+    }
+}
+
 /// Rows and firings of a corpus under the strategies asked for.
 pub(super) struct Compared {
     pub(super) rows: Rows,
@@ -160,6 +247,8 @@ pub(super) struct Compared {
     pub(super) stories: Vec<Story>,
     /// What was found while the recordings were read, a line each.
     pub(super) quality: Vec<String>,
+    /// What followed the stops.
+    pub(super) followed: FollowedReport,
 }
 
 /// Replays the corpus under the stacks; with `texts` runs are told for a page.
@@ -168,6 +257,7 @@ pub(super) fn compare(
     stacks: &StackArgs,
     assumptions: &AssumptionArgs,
     texts: Option<Texts>,
+    keeps: Keeps,
     output: &Output,
 ) -> Result<Compared, Failure> {
     let strategies = stacks.load()?;
@@ -177,18 +267,22 @@ pub(super) fn compare(
     let comparison = Comparison::new(&strategies, assumptions.assumptions());
     let (mut rows, mut firings) = (RowsBuilder::default(), FiringsBuilder::default());
     let shelf = RwLock::new(Shelf::new(texts.unwrap_or_default()));
+    let effects = stacks.effects()?;
+    let mut followed = Vec::new();
     let report = corpus.process(
         output,
         |run| {
-            let (rows, firings) = comparison.rows_of(&run);
+            let (rows, firings) = keeps.rows_of(&comparison, &run, &effects);
+            let followed = Comparison::followed(&run, &rows, &effects);
             let wanted = texts.filter(|_| shelf.read().is_ok_and(|shelf| shelf.wants(&rows)));
             let story = wanted.map(|texts| comparison.story_of(&run, &rows, texts));
-            (rows, firings, story)
+            (rows, firings, followed, story)
         },
-        |(more_rows, more_firings, story)| {
+        |(more_rows, more_firings, more_followed, story)| {
             if let Some((story, mut shelf)) = story.zip(shelf.write().ok()) {
                 shelf.put(&more_rows, story);
             }
+            followed.extend(more_followed);
             rows.extend(more_rows);
             firings.extend(more_firings);
         },
@@ -196,7 +290,8 @@ pub(super) fn compare(
     let (rows, firings) = (rows.finish(), firings.finish());
     let stories = shelf.into_inner().map(Shelf::into_stories).unwrap_or_default();
     let stacks = comparison.infos().to_vec();
-    Ok(Compared { rows, firings, stacks, stories, quality: quality(&report) })
+    let followed = FollowedReport::new(followed, corpus.unit.noun());
+    Ok(Compared { rows, firings, stacks, stories, quality: quality(&report), followed })
 }
 
 /// Findings of the corpus in lines, as many as a person reads.
@@ -218,27 +313,24 @@ fn quality(report: &CorpusReport) -> Vec<String> {
 
 /// `whenstop compare`.
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
-    let texts = args.out.as_ref().map(|_| args.embed_text.texts());
-    let compared = compare(&args.corpus, &args.stacks, &args.assumptions, texts, output)?;
-    if let Some(name) = args.baseline.as_deref().filter(|name| !compared.stacks.iter().any(|s| &*s.name == *name)) {
-        let help = match nearest(name, compared.stacks.iter().map(|stack| &*stack.name)) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => "name one of the stacks compared".to_owned(),
-        };
-        return Err(Failure::usage(Diagnostic::new(Location::default(), format!("no stack `{name}`"), help)));
+    if let (Some(shard), Some(out)) = (args.shard, &args.out) {
+        return run_shard(args, shard, out, output);
     }
+    let texts = args.out.as_ref().map(|_| args.embed_text.texts());
+    let compared = compare(&args.corpus, &args.stacks, &args.assumptions, texts, args.keeps, output)?;
+    refuse_unknown_baseline(args, &compared.stacks)?;
     let assumptions = args.assumptions.assumptions().names();
-    let Compared { rows, mut firings, stacks, stories, quality } = compared;
+    let Compared { rows, mut firings, stacks, stories, quality, followed } = compared;
     let parts = parts(rows, &args.split)?;
     if args.split.split != SplitPart::None {
         let reported: BTreeSet<&Label> = parts.reported.iter().map(RowView::run_id).collect();
         firings = firings.filtered(|firing| reported.contains(&firing.run_id));
     }
-    let mut publication = Publication::new(parts.reported, firings, stacks, args.baseline.as_deref(), &assumptions)
-        .with_label_errors(args.errors.rates())
-        .with_failure_rate(args.failure_rate)
-        .with_appetite(args.appetite.appetite())
-        .with_stories(stories, quality);
+    let mut publication =
+        args.publication(parts.reported, firings, stacks, &assumptions).with_stories(stories, quality);
+    if args.split.split == SplitPart::None {
+        publication = publication.with_followed(followed);
+    }
     if args.split.split != SplitPart::None {
         let choice = args.split.choice(args.appetite.max_fes);
         publication = publication.with_choice(choice, parts.other.as_ref());
@@ -246,18 +338,99 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     show(&publication, args.format, args.out.as_deref(), output)
 }
 
+impl Args {
+    /// What was compared, as the arguments say it is to be reported.
+    fn publication(&self, rows: Rows, firings: Firings, stacks: Vec<StackInfo>, assumptions: &[&str]) -> Publication {
+        Publication::new(rows, firings, stacks, self.baseline.as_deref(), assumptions)
+            .with_label_errors(self.errors.rates())
+            .with_failure_rate(self.failure_rate)
+            .with_appetite(self.appetite.appetite())
+            .with_row_format(self.rows.format())
+            .with_whole_budget(self.rows.budget.whole_budget)
+    }
+}
+
+/// One part of a comparison, written run after run.
+fn run_shard(args: &Args, shard: Shard, out: &Path, output: &Output) -> Result<Exit, Failure> {
+    let strategies = args.stacks.load()?;
+    if strategies.is_empty() {
+        return Err(Failure::nothing("no stack to compare", "name one with `--stacks`"));
+    }
+    let comparison = Comparison::new(&strategies, args.assumptions.assumptions());
+    refuse_unknown_baseline(args, comparison.infos())?;
+    let corpus = args.corpus.open()?;
+    let inputs = corpus.files().map(|(path, bytes)| Input { path: path.to_owned(), bytes }).collect();
+    let mut failure = None;
+    let mut runs = 0_u64;
+    let written = write_part(out, |part| {
+        let mut state = Ok(());
+        let work = |run: Run| {
+            let cluster = (
+                run.header.suite.as_deref().unwrap_or_default(),
+                run.header.task_id.as_deref().unwrap_or(&run.header.run_id),
+            );
+            shard.holds(cluster).then(|| comparison.rows_of(&run))
+        };
+        let report = args.corpus.process_open(&corpus, output, work, |rows| {
+            if state.is_ok() {
+                match rows {
+                    None => part.pass(),
+                    Some((rows, firings)) => {
+                        runs += 1;
+                        state = part.run(&rows, &firings);
+                    }
+                }
+            }
+        });
+        state?;
+        let report = report.map_err(|error| {
+            let first = error.diagnostics.first().clone();
+            failure = Some(error);
+            first
+        })?;
+        let stacks = comparison.infos().to_vec();
+        let publication =
+            args.publication(Rows::default(), Firings::default(), stacks, &args.assumptions.assumptions().names());
+        let comparison = publication.manifest().clone();
+        Ok(About { shard, division: Division::Tasks, inputs, unreadable: report.unreadable, comparison })
+    });
+    if let Some(failure) = failure {
+        return Err(failure);
+    }
+    written.map_err(Failure::input)?;
+    output.note(&format!(
+        "part {shard}: {runs} runs written to {}; put the parts together with `whenstop merge`",
+        out.display()
+    ));
+    Ok(Exit::Done)
+}
+
+fn refuse_unknown_baseline(args: &Args, stacks: &[StackInfo]) -> Result<(), Failure> {
+    if let Some(name) = args.baseline.as_deref().filter(|name| !stacks.iter().any(|s| &*s.name == *name)) {
+        let help = match nearest(name, stacks.iter().map(|stack| &*stack.name)) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "name one of the stacks compared".to_owned(),
+        };
+        return Err(Failure::usage(Diagnostic::new(Location::default(), format!("no stack `{name}`"), help)));
+    }
+    Ok(())
+}
+
 /// `whenstop report`.
 pub(super) fn run_report(args: &ReportArgs, output: &Output) -> Result<Exit, Failure> {
-    let Saved { rows, firings, manifest } = read_saved(&args.rows).map_err(Failure::input)?;
+    let Saved { rows, firings, manifest, row_format } = read_saved(&args.rows).map_err(Failure::input)?;
     if rows.is_empty() {
-        return Err(Failure::nothing("`rows.csv` has no row", "write it again with `compare --out`"));
+        return Err(Failure::nothing("the folder has no row", "write it again with `compare --out`"));
     }
     let appetite = Appetite {
         max_fes: args.max_fes.unwrap_or(manifest.max_fes),
         lost_success_costs: manifest.lost_success_costs,
         all: args.all,
     };
-    let publication = Publication::from_rows(rows, firings, manifest).with_appetite(appetite);
+    let publication = Publication::from_rows(rows, firings, manifest)
+        .with_appetite(appetite)
+        .with_row_format(row_format)
+        .with_whole_budget(args.budget.whole_budget);
     let format = match args.format {
         ReportShown::Table => Format::Table,
         ReportShown::Json => Format::Json,
@@ -275,29 +448,21 @@ pub(super) fn run_report(args: &ReportArgs, output: &Output) -> Result<Exit, Fai
     show(&publication, format, Some(out), output)
 }
 
-/// Without a command: the bundled stacks on the bundled recordings.
-pub(super) fn run_example(args: &ExampleArgs, output: &Output) -> Result<Exit, Failure> {
-    let (traces, stacks) = (bundled("traces")?, bundled("fixtures/stacks/example.toml")?);
-    let corpus = CorpusArgs { paths: vec![traces.clone()], reading: ReadingArgs::default() };
-    let stacks = StackArgs { stacks: vec![stacks.display().to_string()] };
-    output.note(&format!("comparing {} on {}", stacks.stacks[0], traces.display()));
+/// What was compared by default, published in `out` and shown, with the evidence of its runs.
+pub(super) fn publish(corpus: &CorpusArgs, stacks: &StackArgs, out: &Path, output: &Output) -> Result<Exit, Failure> {
     let texts = Some(Texts::Evidence);
-    let compared = compare(&corpus, &stacks, &AssumptionArgs::default(), texts, output)?;
+    let compared = compare(corpus, stacks, &AssumptionArgs::default(), texts, Keeps::Nothing, output)?;
     let publication = Publication::new(compared.rows, compared.firings, compared.stacks, None, &[])
         .with_stories(compared.stories, compared.quality);
-    show(&publication, Format::Table, Some(&args.out), output)
+    show(&publication, Format::Table, Some(out), output)
 }
 
-/// A bundled path: in the current folder, else where this program was built.
-fn bundled(name: &str) -> Result<PathBuf, Failure> {
-    let places = [PathBuf::from(name), Path::new(env!("CARGO_MANIFEST_DIR")).join(name)];
-    places.into_iter().find(|place| place.exists()).ok_or_else(|| {
-        let help = "run it in a checkout of whenstop, or compare your own: `whenstop compare PATH --stacks FILE`";
-        Failure::input(Diagnostic::new(Location::file(name), "the bundled example is not here", help))
-    })
-}
-
-fn show(publication: &Publication, format: Format, out: Option<&Path>, output: &Output) -> Result<Exit, Failure> {
+pub(super) fn show(
+    publication: &Publication,
+    format: Format,
+    out: Option<&Path>,
+    output: &Output,
+) -> Result<Exit, Failure> {
     let summaries = publication.summaries();
     if let Some(out) = out {
         publication.write(&summaries, out, output.csv_style()).map_err(Failure::input)?;
@@ -305,6 +470,10 @@ fn show(publication: &Publication, format: Format, out: Option<&Path>, output: &
     match format {
         Format::Table => {
             let first = publication.first(&summaries);
+            if let (true, Some(followed)) = (first.is_ungraded(), publication.followed()) {
+                show_followed(publication, followed, output)?;
+                return written(out, output);
+            }
             output.paragraph(&first.verdict());
             output.data("\n");
             output.paragraph(&publication.headline());
@@ -312,7 +481,8 @@ fn show(publication: &Publication, format: Format, out: Option<&Path>, output: &
                 output.table(&publication.overview(&summaries), format)?;
             }
             let below = first.below();
-            let notes: Vec<String> = below.into_iter().chain(publication.notes(&summaries)).collect();
+            let standing = publication.followed().and_then(FollowedReport::standing);
+            let notes: Vec<String> = below.into_iter().chain(publication.notes(&summaries)).chain(standing).collect();
             if !notes.is_empty() {
                 output.data("\n");
             }
@@ -331,6 +501,31 @@ fn show(publication: &Publication, format: Format, out: Option<&Path>, output: &
         }
         Format::Csv | Format::Md => output.table(&table::summary(&summaries), format)?,
     }
+    written(out, output)
+}
+
+/// The first table where nobody graded the runs.
+pub(super) fn show_followed(
+    publication: &Publication,
+    followed: &FollowedReport,
+    output: &Output,
+) -> Result<(), Failure> {
+    output.paragraph(&followed.verdict());
+    output.data("\n");
+    output.paragraph(&publication.headline());
+    output.table(&followed.table(), Format::Table)?;
+    output.data("\n");
+    followed.notes().iter().for_each(|note| output.paragraph(note));
+    if let Some(agreement) = followed.agreement() {
+        output.data("\n");
+        output.paragraph(&followed.agreement_words());
+        output.table(&agreement, Format::Table)?;
+    }
+    Ok(())
+}
+
+/// Says where the files are.
+fn written(out: Option<&Path>, output: &Output) -> Result<Exit, Failure> {
     if let Some(out) = out {
         output.note(&format!("written to {}; start with {}", out.display(), out.join("summary.md").display()));
     }

@@ -1,5 +1,7 @@
 //! `whenstop convert`: recordings of any format into the own one.
 
+mod shards;
+
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,6 +17,7 @@ use crate::reader::{Corpus, Detail, ReadOptions, RecordedCosts, trace};
 use crate::redact::redact;
 use crate::report::{CsvStyle, write_atomically, write_folder};
 use crate::transcript::Run;
+use shards::About;
 
 /// Arguments of `convert`.
 #[derive(Debug, clap::Args)]
@@ -28,6 +31,10 @@ pub(super) struct Args {
     /// run; by default stdout.
     #[arg(long, value_name = "FILE|DIR")]
     out: Option<PathBuf>,
+    /// Spread the runs over so many files of the folder given as `--out`; all runs of a task go to one file. A file is what an
+    /// engine gives to a worker.
+    #[arg(long, value_name = "N", requires = "out", value_parser = clap::value_parser!(u32).range(1..=MOST_SHARDS))]
+    shards: Option<u32>,
     /// Take the texts out: what is left tells which are equal and how long they were. Names of tools, arguments, models and
     /// suites stay where they look like names, as do tokens, costs, times and outcomes; ids become hashes. Whoever can guess
     /// an id can test the guess, unless there is a `--salt`.
@@ -45,17 +52,22 @@ enum Target {
     /// The own format, one line a message (`whenstop schema trace`).
     #[default]
     Trace,
+    /// The own format in Parquet: a run a row, its lines in the column `trace`, its ids, outcome and sums in others.
+    Parquet,
 }
+
+/// Most files that are written beside each other.
+const MOST_SHARDS: i64 = 1000;
 
 /// A run as it is written.
 struct Written {
     run_id: String,
     lines: Vec<u8>,
+    about: About,
 }
 
 /// `whenstop convert`.
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
-    let Target::Trace = args.to;
     // A copy keeps a recorded cost of 0: what to make of it is for whoever reads the copy.
     let copying = |options: ReadOptions| {
         let recorded_costs = match options.recorded_costs {
@@ -66,6 +78,14 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     };
     let corpus = args.corpus.open_with(copying)?;
     match &args.out {
+        None if args.to == Target::Parquet => {
+            let help = "give `--out FILE.parquet`, or `--out DIR --shards N`";
+            return Err(Failure::usage(Diagnostic::new(Location::default(), "Parquet needs a file to go to", help)));
+        }
+        Some(path) if args.shards.is_some() || args.to == Target::Parquet => {
+            let runs = shards::write(path, &corpus, args, output)?;
+            output.note(&format!("{runs} runs written to {}", path.display()));
+        }
         None => {
             convert(&corpus, args, output, |written| {
                 output.bytes(&written.lines);
@@ -111,7 +131,7 @@ fn convert(
 fn lines_of(run: &Run) -> Result<Written, Diagnostic> {
     let mut lines = Vec::new();
     match trace::write(run, &mut lines) {
-        Ok(()) => Ok(Written { run_id: run.header.run_id.clone(), lines }),
+        Ok(()) => Ok(Written { run_id: run.header.run_id.clone(), lines, about: About::of(run) }),
         Err(error) => Err(Diagnostic::new(
             Location::default(),
             format!("cannot write run `{}` as a trace: {error}", run.header.run_id),

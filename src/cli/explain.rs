@@ -11,7 +11,9 @@ use crate::explain::{Explanation, Extent, LineKind, TrailLine, first_actions, tr
 use crate::report::table::{Cell, Table};
 
 /// Arguments of `explain`.
+// `--run` is the run to explain here; where the run's id stands is said by another name.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("run_id", |arg| arg.long("run-id")))]
 pub(super) struct Args {
     #[command(flatten)]
     corpus: CorpusArgs,

@@ -2,23 +2,26 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::Args;
 
 use super::failure::Failure;
 use super::output::Output;
 use crate::catalog::{self, Strategies};
-use crate::effect::EffectTable;
 use crate::diagnostic::{Diagnostic, Diagnostics, Location, Severity, nearest};
+use crate::effect::EffectTable;
 use crate::preset;
-use crate::reader::{Corpus, CorpusReport, Detail, NamedBy, PriceTable, ReadOptions, RecordedCosts, SubAgents};
+use crate::reader::{
+    ColumnMap, Corpus, CorpusReport, Detail, NamedBy, PriceTable, ReadOptions, RecordedCosts, SubAgents,
+};
 use crate::report::refuse_half_written;
 use crate::stack::{StackFile, Use};
 use crate::stats::cluster_key;
 use crate::stats::label_certificate::ErrorRates;
 use crate::stats::labels::{CheckedLabels, LabelErrors};
 use crate::system::ConfigText;
-use crate::transcript::{Event, Role, Run};
+use crate::transcript::{Event, PromptedBy, Role, Run};
 use crate::verdict::Assumptions;
 
 /// Which recordings.
@@ -29,6 +32,31 @@ pub(super) struct CorpusArgs {
     pub(super) paths: Vec<PathBuf>,
     #[command(flatten)]
     pub(super) reading: ReadingArgs,
+    /// What counts as a run: the whole recording, or each round of it, from a prompt to the next. A round is a run of its
+    /// own, called `RUN#1` and so on; it is taken as recorded even if a stop in an earlier one would have changed what
+    /// was asked next. Rounds of a session are one cluster.
+    #[arg(long, value_enum, default_value_t)]
+    pub(super) unit: UnitOfRun,
+}
+
+/// What is replayed as one run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum UnitOfRun {
+    /// The recording.
+    #[default]
+    Run,
+    /// A prompt and all it led to.
+    Round,
+}
+
+impl UnitOfRun {
+    /// How several are called.
+    pub(super) fn noun(self) -> &'static str {
+        match self {
+            Self::Run => "runs",
+            Self::Round => "rounds",
+        }
+    }
 }
 
 /// How to read them.
@@ -74,6 +102,10 @@ pub(super) struct ReadingArgs {
     /// Sub-agents are part of their parent's run (`parent`), runs of their own (`own`), or left out (`drop`).
     #[arg(long, value_name = "own|parent|drop", default_value = "parent")]
     pub(super) subagents: SubAgents,
+    /// Which column of a Parquet file is what, where its layout is not a known one:
+    /// `id=…,task=…,outcome=…,messages=…,cost=…,model=…`, of which only `messages` is needed.
+    #[arg(long, value_name = "COLUMNS", value_parser = ColumnMap::parse)]
+    pub(super) map: Option<ColumnMap>,
     /// End at the first line, run or file that cannot be read.
     #[arg(long)]
     pub(super) strict: bool,
@@ -96,6 +128,7 @@ impl ReadingArgs {
             prices: self.prices()?.map(Arc::new),
             recorded_costs: if self.override_costs { RecordedCosts::Overridden } else { RecordedCosts::Trusted },
             free_models: self.free_model.clone(),
+            columns: self.map.clone(),
             ..ReadOptions::default()
         })
     }
@@ -139,8 +172,43 @@ impl CorpusArgs {
         work: impl Fn(Run) -> T + Sync,
         sink: impl FnMut(T),
     ) -> Result<CorpusReport, Failure> {
+        self.process_open(&self.open()?, output, work, sink)
+    }
+
+    /// The same of a corpus that is listed already.
+    pub(super) fn process_open<T: Send>(
+        &self,
+        corpus: &Corpus,
+        output: &Output,
+        work: impl Fn(Run) -> T + Sync,
+        mut sink: impl FnMut(T),
+    ) -> Result<CorpusReport, Failure> {
         let task = self.reading.task.as_deref();
-        process(&self.open()?, output, |run| work(with_task(run, task)), sink)
+        if self.unit == UnitOfRun::Round {
+            let rounds = |run: Run| with_task(run, task).into_rounds().into_iter().map(&work).collect::<Vec<T>>();
+            return process(corpus, output, rounds, |results| results.into_iter().for_each(&mut sink));
+        }
+        // Limits that people set count by prompt, so sessions of several are pointed out.
+        let (sessions, rounds) = (AtomicU64::new(0), AtomicU64::new(0));
+        let counted = |run: Run| {
+            if run.header.prompted_by == PromptedBy::Person {
+                let n = run.rounds().len() as u64;
+                if n > 1 {
+                    sessions.fetch_add(1, Ordering::Relaxed);
+                    rounds.fetch_add(n, Ordering::Relaxed);
+                }
+            }
+            work(with_task(run, task))
+        };
+        let report = process(corpus, output, counted, sink)?;
+        let (sessions, rounds) = (sessions.into_inner(), rounds.into_inner());
+        if sessions > 0 {
+            output.note(&format!(
+                "{sessions} {} hold {rounds} rounds; limits count over whole sessions: `--unit round` counts as most hosts do",
+                if sessions == 1 { "session" } else { "sessions" },
+            ));
+        }
+        Ok(report)
     }
 }
 
@@ -352,10 +420,10 @@ pub(super) fn read_text(path: &Path, help: &str) -> Result<String, Diagnostic> {
 #[expect(clippy::struct_field_names, reason = "the arguments are named so")]
 pub(super) struct LabelErrorArgs {
     /// Chance that a true success is labelled a success, when labels err.
-    #[arg(long, value_name = "CHANCE", value_parser = super::sweep::share)]
+    #[arg(long, value_name = "CHANCE", value_parser = super::values::share)]
     label_sensitivity: Option<f64>,
     /// Chance that a true failure is labelled a failure, when labels err.
-    #[arg(long, value_name = "CHANCE", value_parser = super::sweep::share)]
+    #[arg(long, value_name = "CHANCE", value_parser = super::values::share)]
     label_specificity: Option<f64>,
     /// Labels checked by hand: true successes, how many of them are labelled so, true failures, how many of them are
     /// labelled so. The doubt of so many checks is carried into every interval and certificate.

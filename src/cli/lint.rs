@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::Exit;
-use super::compare::{Compared, compare};
+use super::compare::{Compared, Keeps, compare};
 use super::failure::Failure;
 use super::gate::{ReportFormat, lint_report};
-use super::inputs::{AssumptionArgs, CorpusArgs, ReadingArgs, StackArgs, load_stack_file, read_config};
+use super::inputs::{AssumptionArgs, CorpusArgs, ReadingArgs, StackArgs, UnitOfRun, load_stack_file, read_config};
 use super::output::Output;
 use crate::aggregate::{Label, Rows, rule_shares};
 use crate::catalog;
@@ -40,9 +40,9 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let (file, _) = load_stack_file(&args.stacks).map_err(Failure::usage)?;
     let mut warnings = catalog::warnings(&file, &|config| read_config(&args.stacks, config));
     if !args.paths.is_empty() {
-        let corpus = CorpusArgs { paths: args.paths.clone(), reading: args.reading.clone() };
+        let corpus = CorpusArgs { paths: args.paths.clone(), reading: args.reading.clone(), unit: UnitOfRun::Run };
         let stacks = StackArgs { stacks: vec![args.stacks.display().to_string()] };
-        let compared = compare(&corpus, &stacks, &AssumptionArgs::default(), None, output)?;
+        let compared = compare(&corpus, &stacks, &AssumptionArgs::default(), None, Keeps::Nothing, output)?;
         warnings.extend(corpus_warnings(&compared, &file));
     }
     let findings: Vec<Finding> = warnings.iter().map(Finding::of_lint).collect();

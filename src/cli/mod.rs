@@ -2,6 +2,7 @@
 //!
 //! stdout is data, stderr is progress and messages.
 
+mod bundled;
 mod certify;
 mod compare;
 mod completions;
@@ -18,7 +19,9 @@ mod init;
 mod inputs;
 mod labels;
 mod lint;
+mod local;
 mod man;
+mod merge;
 mod output;
 mod rounds;
 mod rules;
@@ -26,6 +29,7 @@ mod schema;
 mod sweep;
 mod synth;
 mod texts;
+mod values;
 
 use std::ffi::OsString;
 
@@ -59,7 +63,7 @@ pub struct Cli {
     #[arg(long, global = true)]
     spreadsheet: bool,
     #[command(flatten)]
-    example: compare::ExampleArgs,
+    example: bundled::Args,
 }
 
 #[derive(Debug, Subcommand)]
@@ -73,6 +77,8 @@ enum Command {
     /// Certify the most aggressive setting whose false-early-stop rate is at most alpha; exits 100 when none can be.
     #[command(after_help = examples::CERTIFY)]
     Certify(certify::Args),
+    /// Put the parts of a comparison together that `compare --shard` made.
+    Merge(merge::Args),
     /// Redraw tables and figures from the rows of a comparison.
     #[command(after_help = examples::REPORT)]
     Report(compare::ReportArgs),
@@ -92,6 +98,9 @@ enum Command {
     /// Write a file of labels to fill in: the runs without an outcome, those that decide most first.
     #[command(after_help = examples::LABELS)]
     Labels(labels::Args),
+    /// The sessions that agents keep on this machine, by round: what they cost, and what the starter stacks would have
+    /// stopped. Nothing leaves the machine, and no other file is opened.
+    Local(local::Args),
     /// Find dead and unreachable rules and unit traps in a stack file.
     #[command(after_help = examples::LINT)]
     Lint(lint::Args),
@@ -171,10 +180,11 @@ pub fn run(cli: Cli) -> Exit {
         }
     }
     let result = match cli.command {
-        None => compare::run_example(&cli.example, &output),
+        None => bundled::run(&cli.example, &output),
         Some(Command::Compare(args)) => compare::run(&args, &output),
         Some(Command::Sweep(args)) => sweep::run(&args, &output),
         Some(Command::Certify(args)) => certify::run(&args, &output),
+        Some(Command::Merge(args)) => merge::run(&args, &output),
         Some(Command::Report(args)) => compare::run_report(&args, &output),
         Some(Command::Corpus(args)) => corpus::run(&args, &output),
         Some(Command::Convert(args)) => convert::run(&args, &output),
@@ -182,6 +192,7 @@ pub fn run(cli: Cli) -> Exit {
         Some(Command::Explain(args)) => explain::run(&args, &output),
         Some(Command::Rules(args)) => rules::run(&args, &output),
         Some(Command::Labels(args)) => labels::run(&args, &output),
+        Some(Command::Local(args)) => local::run(&args, &output),
         Some(Command::Lint(args)) => lint::run(&args, &output),
         Some(Command::Init(args)) => init::run(&args, &output),
         Some(Command::Accept(args)) => gate::accept(&args, &output),

@@ -9,6 +9,7 @@ use super::Exit;
 use super::failure::Failure;
 use super::inputs::{AssumptionArgs, CorpusArgs, LabelErrorArgs};
 use super::output::{Format, Output};
+use super::values::{percent, share};
 use crate::aggregate::{Rows, RowsBuilder, SEED};
 use crate::diagnostic::{Diagnostic, Location, nearest};
 use crate::report::figure::{SweepFigure, save};
@@ -17,7 +18,7 @@ use crate::stats::label_certificate::ErrorRates;
 use crate::stats::split::optimism;
 use crate::sweep::{Grid, ResultOptions, Results, Sweep};
 
-pub(super) use arguments::{GridArgs, Parts, SplitArgs, SplitPart, parts, share, share_inside};
+pub(super) use arguments::{GridArgs, Parts, SplitArgs, SplitPart, parts};
 use manifest::Manifest;
 
 /// Arguments of `sweep`.
@@ -216,7 +217,7 @@ fn notes(args: &Args, judged: &Judged) -> Vec<String> {
 }
 
 fn choice_note(max_fes: f64, judged: &Judged) -> String {
-    let limit = format!("{} %", arguments::percent(max_fes));
+    let limit = format!("{} %", percent(max_fes));
     let chosen = judged.chosen.and_then(|at| judged.reported.settings.get(at));
     let Some(setting) = chosen else {
         return format!("chosen: none; no setting's false-early-stop rate has an upper bound of at most {limit}");

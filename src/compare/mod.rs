@@ -4,12 +4,13 @@ mod shelf;
 
 use std::sync::Arc;
 
-use crate::aggregate::{Firing, Label, Row, RunRows, firings};
+use crate::aggregate::{Firing, FollowedRow, Label, Row, RunRows, firings};
 use crate::decision::Strategy;
+use crate::effect::EffectTable;
 use crate::explain::{Story, Texts};
 use crate::replay::replay;
 use crate::transcript::Run;
-use crate::verdict::Assumptions;
+use crate::verdict::{Assumptions, Ledger, Work};
 
 pub use shelf::Shelf;
 
@@ -52,6 +53,13 @@ impl<'s> Comparison<'s> {
     /// The strategies by name.
     pub fn infos(&self) -> &[StackInfo] {
         &self.infos
+    }
+
+    /// What followed the stops of `rows`, which are those of `run`.
+    pub fn followed(run: &Run, rows: &[Row], effects: &EffectTable) -> Vec<FollowedRow> {
+        let ledger = Ledger::of(run);
+        let work = Work::of(run, effects, &ledger);
+        rows.iter().map(|row| FollowedRow::of(row, &work, &ledger)).collect()
     }
 
     /// Replays one run under every strategy: rows and firings, in strategy order.

@@ -180,21 +180,31 @@ fn told_result(result: &Message, width: usize) -> String {
     format!("{flag}{}", one_line(&result.text(), width))
 }
 
-/// The replay, and for each step what the strategy's rules read after its tools, up to the stop: reading against limit.
-fn replay_with_readings(run: &Run, strategy: &Arc<dyn Strategy>) -> (Replay, Vec<Option<String>>) {
-    let mut told = vec![None; run.steps().len()];
+/// The replay, and for each step what the strategy's rules read at its last point, up to the stop: reading against
+/// limit, and the framework's own words at any of its points.
+fn replay_with_readings(run: &Run, strategy: &Arc<dyn Strategy>) -> (Replay, Vec<Vec<String>>) {
+    let (mut numbers, mut words) = (vec![None; run.steps().len()], vec![Vec::new(); run.steps().len()]);
+    let name = strategy.name();
     let replay = replay_seen(run, strategy, |view, watch| {
-        let Some(told) = told.get_mut(view.point().step as usize) else { return };
-        let readings = if view.moment() == Moment::AfterTools { watch.readings() } else { Vec::new() };
-        if !readings.is_empty() {
-            let readings: Vec<String> = readings.iter().map(told_reading).collect();
-            *told = Some(format!("   {}: {}", strategy.name(), readings.join("; ")));
+        let step = view.point().step as usize;
+        let (Some(numbers), Some(words)) = (numbers.get_mut(step), words.get_mut(step)) else { return };
+        let (said, read): (Vec<_>, Vec<_>) = watch.readings().into_iter().partition(|reading| reading.words.is_some());
+        words.extend(said.iter().map(|reading| format!("   {name}: {}", told_reading(reading))));
+        if view.moment() > Moment::BeforeRequest && !read.is_empty() {
+            let read: Vec<String> = read.iter().map(told_reading).collect();
+            *numbers = Some(format!("   {name}: {}", read.join("; ")));
         }
     });
-    (replay, told)
+    (
+        replay,
+        numbers.into_iter().zip(words).map(|(numbers, words)| numbers.into_iter().chain(words).collect()).collect(),
+    )
 }
 
 fn told_reading(reading: &RuleReading) -> String {
+    if let Some(words) = &reading.words {
+        return format!("{}: {}", reading.what, one_line(words, 100));
+    }
     let number = |number: f64| format!("{}", (number * 1000.0).round() / 1000.0);
     let observed = reading.observed.map_or_else(|| "-".to_owned(), number);
     let limit = reading.limit.map_or_else(String::new, |limit| format!("/{limit}"));

@@ -34,7 +34,6 @@ pub enum Texts {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Story {
     /// The run.
-    #[serde(skip)]
     pub run_id: String,
     /// Its steps.
     pub steps: Vec<StoryStep>,

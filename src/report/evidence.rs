@@ -120,12 +120,15 @@ fn sentence(rows: &Rows, default: &Summary, proposed: &Summary, unit: Unit) -> S
         Some(format!("{} points (95 %: {} to {})", points(value), points(interval.low), points(interval.high)))
     };
     let (here, there) = (pair.killed_here, pair.killed_there);
+    let successes = |n: u64| if n == 1 { "1 success".to_owned() } else { format!("{n} successes") };
     parts.push(match (here, there) {
         _ if proposed.counted("judged_successes") == 0 => "no success could be judged".to_owned(),
         (0, 0) => "both kill the same successes".to_owned(),
-        (here, 0) => format!("the proposal kills {here} more successes and no fewer"),
-        (0, there) => format!("the proposal kills {there} fewer successes and no others"),
-        (here, there) => format!("the proposal kills {here} other successes and spares {there}"),
+        (here, 0) => format!("the proposal kills {} more, and spares none", successes(here)),
+        (0, there) => format!("the proposal spares {} that the default kills, and kills no others", successes(there)),
+        (here, there) => {
+            format!("the proposal spares {} that the default kills, and kills {here} others", successes(there))
+        }
     });
     if let Some(told) = told(&pair.fes_rate).filter(|_| here + there > 0) {
         parts.push(format!("killed successes {told}"));

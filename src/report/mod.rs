@@ -1,5 +1,6 @@
 //! Tables and figures, each computed from rows alone.
 
+mod cells;
 mod choice;
 mod csv_style;
 mod evidence;
@@ -7,10 +8,13 @@ pub mod figure;
 mod files;
 mod first;
 mod folder;
+mod followed;
 mod further;
 mod markdown;
 mod page;
+mod part;
 mod publication;
+mod row_file;
 pub mod table;
 
 pub use choice::Choice;
@@ -18,5 +22,8 @@ pub use csv_style::CsvStyle;
 pub use files::{read_rows, write_atomically, write_rows};
 pub use first::{Appetite, FirstTable};
 pub use folder::{INCOMPLETE, Lock, refuse_half_written, write_folder};
+pub use followed::FollowedReport;
 pub use markdown::{code, page};
+pub use part::{About, Division, Input, Merge, PART, PartManifest, PartWriter, Shard, write_part};
 pub use publication::{Manifest, ManifestStack, Publication, Saved, read_saved};
+pub use row_file::{Columns, RowFormat, RowWriter, parquet_bytes};

@@ -10,14 +10,16 @@ use super::choice::Choice;
 use super::evidence::evidence;
 use super::figure::{BoundsFigure, BudgetFigure, FigureError, FrontierFigure, SpendingFigure, StopsFigure, save, svg};
 use super::first::{Appetite, FirstTable};
+use super::followed::FollowedReport;
 use super::further;
 use super::page::Page;
+use super::row_file::{RowFormat, SavedRows, write_parquet};
 use super::table::{self, Table};
 use super::{CsvStyle, Lock, markdown, read_rows, write_atomically, write_folder, write_rows};
 use crate::aggregate::{
-    BudgetCurve, Firing, Firings, FrontierPoint, Group, Label, LostSuccess, REFERENCE, Row, Rows, SEED, Summary, Unit,
-    budget_curves, by_stack, by_stratum, frontier, frontier_spread, frontier_volume, pairs, price_lost_successes,
-    rule_shares, summarise, unit_of,
+    BudgetCurve, Firing, Firings, FiringsBuilder, FrontierPoint, Group, Label, LostSuccess, REFERENCE, Row, Rows,
+    RowsBuilder, SEED, Summary, Unit, budget_curves, by_stack, by_stratum, frontier, frontier_spread, frontier_volume,
+    pairs, price_lost_successes, rule_shares, summarise, unit_of,
 };
 use crate::compare::StackInfo;
 use crate::diagnostic::{Diagnostic, Location, nearest};
@@ -102,9 +104,23 @@ pub struct Publication {
     all: bool,
     stories: Vec<Story>,
     quality: Vec<String>,
+    row_format: RowFormat,
+    whole_budget: bool,
+    followed: Option<FollowedReport>,
 }
 
 impl Publication {
+    /// With what followed the stops: written beside the rows, and the first table where nobody graded the runs.
+    #[must_use]
+    pub fn with_followed(self, followed: FollowedReport) -> Self {
+        Self { followed: Some(followed), ..self }
+    }
+
+    /// What followed the stops.
+    pub fn followed(&self) -> Option<&FollowedReport> {
+        self.followed.as_ref()
+    }
+
     /// From a comparison just made.
     /// `baseline` is the stack the others are compared with; by default the first.
     pub fn new(
@@ -138,7 +154,18 @@ impl Publication {
 
     /// From saved rows.
     pub fn from_rows(rows: Rows, firings: Firings, manifest: Manifest) -> Self {
-        Self { unit: unit_of(&rows), rows, firings, manifest, all: false, stories: Vec::new(), quality: Vec::new() }
+        Self {
+            unit: unit_of(&rows),
+            rows,
+            firings,
+            manifest,
+            all: false,
+            stories: Vec::new(),
+            quality: Vec::new(),
+            row_format: RowFormat::default(),
+            whole_budget: false,
+            followed: None,
+        }
     }
 
     /// The same for a reader who tolerates so many killed successes, with every stack in the table or not.
@@ -345,7 +372,7 @@ impl Publication {
             strata: table::strata(&summarise(&by_stratum(&self.rows), self.label_errors())),
             frontier: table::frontier(&points, &spread),
             pairs: table::pairs(&pairs(&groups, &self.manifest.baseline, self.unit)),
-            budget: table::budget(&curves),
+            budget: table::budget(&curves, self.whole_budget),
             volume: frontier_volume(&points).map(|volume| (volume, spread.volume)),
             curves,
             points,
@@ -359,8 +386,10 @@ impl Publication {
 
     fn write_files(&self, summaries: &[Summary], out: &Path) -> Result<(), Diagnostic> {
         let tables = self.tables(summaries);
-        write_rows(&out.join("rows.csv"), &self.rows)?;
-        write_rows(&out.join("firings.csv"), self.firings.iter())?;
+        self.write_rows(out)?;
+        if let Some(followed) = &self.followed {
+            write_rows(&out.join("followed.csv"), followed.rows().iter())?;
+        }
         let named = [
             ("summary", &table::summary(summaries)),
             ("pairs", &tables.pairs),
@@ -414,6 +443,42 @@ impl Publication {
             ("stop-steps", svg(&StopsFigure { groups: &groups, subtitle: subtitle.clone() })?),
             ("spending", svg(&SpendingFigure { groups: &groups, unit: self.unit, subtitle })?),
         ])
+    }
+
+    /// Rows and firings, in the format asked for.
+    fn write_rows(&self, out: &Path) -> Result<(), Diagnostic> {
+        match self.row_format {
+            RowFormat::Csv => {
+                write_rows(&out.join("rows.csv"), &self.rows)?;
+                if self.firings.is_empty() {
+                    return write_atomically(&out.join("firings.csv"), |file| writeln!(file, "{}", Firing::HEADER));
+                }
+                write_rows(&out.join("firings.csv"), self.firings.iter())
+            }
+            RowFormat::Parquet => {
+                write_parquet::<Row>(&out.join("rows.parquet"), &self.rows)?;
+                write_parquet::<Firing>(&out.join("firings.parquet"), self.firings.iter())
+            }
+        }
+    }
+
+    /// The same with rows in this format.
+    #[must_use]
+    pub fn with_row_format(mut self, format: RowFormat) -> Self {
+        self.row_format = format;
+        self
+    }
+
+    /// The same with every step of the budget curves in `budget.csv`, or as many as can be drawn.
+    #[must_use]
+    pub fn with_whole_budget(mut self, whole: bool) -> Self {
+        self.whole_budget = whole;
+        self
+    }
+
+    /// What the folder's `manifest.json` will say.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
     }
 
     fn write_figures(&self, tables: &Tables, summaries: &[Summary], out: &Path) -> Result<(), Diagnostic> {
@@ -488,15 +553,28 @@ pub struct Saved {
     pub firings: Firings,
     /// `manifest.json`.
     pub manifest: Manifest,
+    /// How rows and firings were written.
+    pub row_format: RowFormat,
 }
 
 /// Reads a folder `compare --out` wrote. One that is being written, or was left half written, is refused.
 pub fn read_saved(folder: &Path) -> Result<Saved, Diagnostic> {
     let _lock = Lock::to_read(folder)?;
+    let manifest = read_manifest(folder)?;
+    if !folder.join("rows.csv").exists() && folder.join("rows.parquet").exists() {
+        let (mut rows, mut firings) = (RowsBuilder::default(), FiringsBuilder::default());
+        let table = SavedRows::open(&folder.join("rows.parquet"))?;
+        table.each(|row: Row| rows.push(&row))?;
+        let table = SavedRows::open(&folder.join("firings.parquet"))?;
+        table.each(|firing: Firing| firings.push(&firing))?;
+        let (rows, firings) = (rows.finish(), firings.finish());
+        return Ok(Saved { rows, firings, manifest, row_format: RowFormat::Parquet });
+    }
     Ok(Saved {
         rows: read_rows::<Row, Rows>(&folder.join("rows.csv"))?,
         firings: read_rows::<Firing, Firings>(&folder.join("firings.csv"))?,
-        manifest: read_manifest(folder)?,
+        manifest,
+        row_format: RowFormat::Csv,
     })
 }
 

@@ -9,6 +9,9 @@ use crate::transcript::fingerprint;
 /// GitHub shows this many annotations of one level and step; the last one counts the rest.
 const SHOWN: usize = 10;
 
+/// The title of that one.
+const MORE: &str = "title=whenstop::";
+
 /// GitHub's workflow commands, a line each: `::error file=a.toml,line=3,title=T::message`.
 pub fn workflow_commands(findings: &[Finding]) -> String {
     let mut text = String::new();
@@ -31,7 +34,7 @@ pub fn workflow_commands(findings: &[Finding]) -> String {
         }
         if shown < of_level.len() {
             let more = of_level.len() - shown;
-            let _ = writeln!(text, "::{} title=whenstop::and {more} more, in the report and the log", name(level));
+            let _ = writeln!(text, "::{} {MORE}and {more} more, in the report and the log", name(level));
         }
     }
     text

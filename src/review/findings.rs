@@ -54,7 +54,11 @@ impl Finding {
 /// What a check has to say, the failures first.
 pub(super) fn of_check(checked: &Checked) -> Vec<Finding> {
     let nowhere = Location::default();
-    let place = |stack: &str| checked.places.get(stack).unwrap_or(&nowhere).clone();
+    let place = |stack: &str| checked.places.get(&(stack.to_owned(), None)).unwrap_or(&nowhere).clone();
+    let at_rule = |stack: &str, rule: &Option<String>| {
+        let rule = rule.as_ref().and_then(|_| checked.places.get(&(stack.to_owned(), rule.clone())));
+        rule.cloned().unwrap_or_else(|| place(stack))
+    };
     let mut found = Vec::new();
     for gate in checked.gates.iter().filter(|gate| gate.result.failed) {
         found.push(Finding {
@@ -102,11 +106,11 @@ pub(super) fn of_check(checked: &Checked) -> Vec<Finding> {
         rule: "stop-point",
         title: format!("{}: stop points changed", group.stack),
         message: group.sentence(),
-        at: place(&group.stack),
+        at: at_rule(&group.stack, &group.rule_now),
     }));
     found.sort_by_key(|finding| finding.level);
     found
 }
 
-/// Where each stack stands in its file.
-pub type Places = BTreeMap<String, Location>;
+/// Where each stack stands in its file, and each of its rules.
+pub type Places = BTreeMap<(String, Option<String>), Location>;

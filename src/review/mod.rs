@@ -208,7 +208,7 @@ impl Review {
 
 impl CorpusChange {
     fn sentence(&self) -> String {
-        let runs = |n: usize| if n == 1 { "1 run".to_owned() } else { format!("{n} runs") };
+        let runs = |n: usize| if n == 1 { "1 run is".to_owned() } else { format!("{n} runs are") };
         let total = |side: &Option<CorpusPrint>| side.as_ref().map(|print| print.runs);
         let total = match (total(&self.before), total(&self.now)) {
             (Some(before), Some(now)) if before != now => format!(", {before} before and {now} now"),

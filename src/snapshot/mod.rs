@@ -5,6 +5,7 @@
 //! stacks merge; two that changed the same stack both changed its head, and conflict.
 
 mod corpus;
+mod cut_short;
 mod gate;
 mod numbers;
 mod text;
@@ -19,6 +20,7 @@ use crate::transcript::Point;
 use crate::verdict::Verdict;
 
 pub use corpus::CorpusPrint;
+pub use cut_short::CutShortGate;
 pub use gate::{Gate, GateResult, MIN_KNOWN};
 pub use numbers::{Numbers, Span};
 

@@ -173,18 +173,18 @@ impl Numbers {
             failures: failures.parse().ok()?,
             unit: unit.to_owned(),
             saved: Span::read(saved)?,
-            cost_per_success: end(per_success.strip_prefix("cost per success ")?)?,
+            cost_per_success: end(per_success.strip_prefix("cost per success ")?)?.low,
             unknown: if unknown == "?" { None } else { Some(unknown.parse().ok()?) },
         })
     }
 }
 
-/// A number, or `?` where it is not known.
-fn end(text: &str) -> Option<Option<f64>> {
+/// A number, or `?` where it is not known; `None` where it is neither.
+fn end(text: &str) -> Option<Span> {
     if text == "?" {
-        return Some(None);
+        return Some(Span::default());
     }
-    text.parse().ok().filter(|value: &f64| value.is_finite()).map(Some)
+    text.parse().ok().filter(|value: &f64| value.is_finite()).map(Span::exactly)
 }
 
 impl Span {
@@ -196,7 +196,7 @@ impl Span {
 
     fn read(text: &str) -> Option<Self> {
         let (low, high) = text.split_once("..").unwrap_or((text, text));
-        Some(Self { low: end(low)?, high: end(high)? })
+        Some(Self { low: end(low)?.low, high: end(high)?.low })
     }
 }
 

@@ -4,7 +4,10 @@
 //! snapshot beside it.
 
 pub(crate) mod broken;
+mod collections;
 mod corpora;
+mod harness;
+mod table;
 mod wrappings;
 
 use std::fmt::Write as _;
@@ -95,7 +98,7 @@ fn outline(runs: &[Run], report: &CorpusReport, folder: &Path) -> String {
         for (name, word) in words.iter().filter_map(|(name, word)| Some((name, word.as_ref()?))) {
             write!(out, " {name}={word}").unwrap();
         }
-        for (name, time) in [("from", header.started_at), ("to", header.ended_at)] {
+        for (name, time) in [("from", header.started_at), ("to", run.ended_at)] {
             if let Some(time) = time {
                 write!(out, " {name}={}", time.0).unwrap();
             }

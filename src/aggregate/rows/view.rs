@@ -61,11 +61,6 @@ impl<'r> RowView<'r> {
         Self { rows, at, ending }
     }
 
-    /// Its position among all rows.
-    pub(in crate::aggregate) fn at(self) -> usize {
-        self.at
-    }
-
     /// The position of what the run comes to: rows that share it are alike in all that does not name a stack or a rule.
     pub(in crate::aggregate) fn ending(self) -> usize {
         self.ending
@@ -73,6 +68,10 @@ impl<'r> RowView<'r> {
 
     fn run(self) -> usize {
         self.rows.endings.run.get(self.ending) as usize
+    }
+
+    fn reason(self) -> usize {
+        self.rows.lines.reason.get(self.at) as usize
     }
 
     /// The position of its task in [`Rows::tasks`].
@@ -186,17 +185,17 @@ impl<'r> RowView<'r> {
 
     /// See [`Row::rule`].
     pub fn rule(self) -> Option<&'r Label> {
-        self.rows.lines.rule.get(self.at).map(|name| self.rows.names.label(name))
+        self.rows.reasons.rule.get(self.reason()).map(|name| self.rows.names.label(name))
     }
 
     /// See [`Row::observed`].
     pub fn observed(self) -> Option<f64> {
-        self.rows.lines.observed.get(self.at)
+        self.rows.reasons.observed.get(self.reason())
     }
 
     /// See [`Row::limit`].
     pub fn limit(self) -> Option<f64> {
-        self.rows.lines.limit.get(self.at)
+        self.rows.reasons.limit.get(self.reason())
     }
 
     /// See [`Row::not_evaluable`].

@@ -11,11 +11,11 @@ use crate::cli::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::inputs::unreadable;
 use crate::cli::output::Output;
-use crate::cli::sweep::share;
+use crate::cli::values::share;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::report::{Appetite, Publication, table};
 use crate::review::{Checked, Held, Review};
-use crate::snapshot::{Gate, MIN_KNOWN};
+use crate::snapshot::{CutShortGate, Gate, MIN_KNOWN};
 
 /// Arguments of `check`.
 #[derive(Debug, clap::Args)]
@@ -29,7 +29,8 @@ pub(in crate::cli) struct CheckArgs {
     inputs: GateInputs,
     /// Fail when a number of the summary passes a limit. `fes_rate_high>0.05` passes only what is shown safe,
     /// `fes_rate_low>0.02` fails only what is shown unsafe, `fes_rate>0.02` looks at the point; `ours:fes_rate_high>0.05`
-    /// at one stack. What is not known fails. Repeatable.
+    /// at one stack; `cut_short_high>0.05` at what followed the stops, which needs no outcomes. What is not known fails.
+    /// Repeatable.
     #[arg(long, value_name = "GATE")]
     fail_on: Vec<String>,
     /// Judge by what could be read, also where files, folders or archives could not.
@@ -77,7 +78,10 @@ pub(in crate::cli) fn check(args: &CheckArgs, output: &Output) -> Result<Exit, F
     let min_known = args.min_known.or(inputs.project.min_known).unwrap_or(MIN_KNOWN);
     let mut held = Vec::new();
     for (gate, at) in &gates {
-        let results = gate.hold(&replayed.rows, min_known);
+        let results = match gate {
+            AnyGate::Summary(gate) => gate.hold(&replayed.rows, min_known),
+            AnyGate::CutShort(gate) => gate.hold(replayed.followed.summaries()),
+        };
         held.extend(results.into_iter().map(|result| Held { result, at: at.clone() }));
     }
     let Replayed { rows, firings, stacks, snapshot, words, places, .. } = replayed;
@@ -108,8 +112,14 @@ pub(in crate::cli) fn check(args: &CheckArgs, output: &Output) -> Result<Exit, F
     Ok(if checked.failed() { Exit::GateFailed } else { Exit::Done })
 }
 
+/// A gate on a number of the summary, or on what followed the stops.
+enum AnyGate {
+    Summary(Gate),
+    CutShort(CutShortGate),
+}
+
 /// The gates given, else those of the project file, each with its place.
-fn gates(args: &CheckArgs, inputs: &Inputs) -> Result<Vec<(Gate, Location)>, Failure> {
+fn gates(args: &CheckArgs, inputs: &Inputs) -> Result<Vec<(AnyGate, Location)>, Failure> {
     let written: Vec<(String, Location)> = if args.fail_on.is_empty() {
         inputs.project.gates.clone()
     } else {
@@ -117,7 +127,11 @@ fn gates(args: &CheckArgs, inputs: &Inputs) -> Result<Vec<(Gate, Location)>, Fai
     };
     let stacks: Vec<String> = inputs.stacks.load()?.iter().map(|stack| stack.name().to_owned()).collect();
     let columns = table::summary_columns();
-    let parsed = written.into_iter().map(|(text, at)| match Gate::parse(&text, &columns, &stacks) {
+    let parse = |text: &str| match CutShortGate::parse(text) {
+        Some(gate) => gate.map(AnyGate::CutShort),
+        None => Gate::parse(text, &columns, &stacks).map(AnyGate::Summary),
+    };
+    let parsed = written.into_iter().map(|(text, at)| match parse(&text) {
         Ok(gate) => Ok((gate, at)),
         Err(error) if at.path.is_empty() => Err(Failure::usage(error)),
         Err(error) => Err(Failure::usage(Diagnostic { at, ..error })),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::cli::failure::Failure;
-use crate::cli::inputs::{CorpusArgs, ReadingArgs, StackArgs, read_text};
+use crate::cli::inputs::{CorpusArgs, ReadingArgs, StackArgs, UnitOfRun, read_text};
 use crate::cli::output::Output;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::project::{self, Project};
@@ -23,6 +23,9 @@ pub(super) struct GateInputs {
     /// The project file; by default `whenstop.toml`, where recordings or stacks are not given.
     #[arg(long, value_name = "FILE")]
     pub(super) project: Option<PathBuf>,
+    /// What counts as a run: the whole recording, or each round of it, from a prompt to the next.
+    #[arg(long, value_enum, default_value_t)]
+    pub(super) unit: UnitOfRun,
     #[command(flatten)]
     pub(super) reading: ReadingArgs,
 }
@@ -58,7 +61,7 @@ impl GateInputs {
             return Err(Failure::usage(Diagnostic::new(Location::file(from), what, help)));
         }
         Ok(Inputs {
-            corpus: CorpusArgs { paths, reading: self.reading_with(&project) },
+            corpus: CorpusArgs { paths, reading: self.reading_with(&project), unit: self.unit },
             stacks: StackArgs { stacks },
             snapshot: self.snapshot.clone().or_else(|| project.snapshot.clone()),
             project,

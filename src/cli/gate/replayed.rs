@@ -12,6 +12,7 @@ use crate::cli::inputs::{CorpusArgs, StackArgs};
 use crate::cli::output::Output;
 use crate::compare::{Comparison, StackInfo};
 use crate::reader::trace;
+use crate::report::FollowedReport;
 use crate::review::{Places, Words};
 use crate::snapshot::{CorpusPrint, Snapshot, StopLine};
 use crate::transcript::{Fingerprint, Run};
@@ -27,6 +28,8 @@ pub(in crate::cli) struct Replayed {
     pub(in crate::cli) words: BTreeMap<(String, String), Words>,
     /// Where each stack is written.
     pub(in crate::cli) places: Places,
+    /// What followed the stops.
+    pub(in crate::cli) followed: FollowedReport,
     /// Inputs that could not be read, or not to their end.
     pub(in crate::cli) unreadable: u64,
 }
@@ -54,6 +57,8 @@ pub(in crate::cli) fn replayed(
     };
     let (mut rows, mut firings) = (RowsBuilder::default(), FiringsBuilder::default());
     let (mut prints, mut words) = (Vec::new(), BTreeMap::new());
+    let effects = stacks.effects()?;
+    let mut followed = Vec::new();
     let report = corpus.process(
         output,
         |run| {
@@ -67,9 +72,11 @@ pub(in crate::cli) fn replayed(
                     Some(((row.stack.to_string(), row.run_id.to_string()), Words::around(&run, at)))
                 })
                 .collect();
-            (rows, firings, (run.header.run_id.clone(), print_of(&run)), changed)
+            let followed = Comparison::followed(&run, &rows, &effects);
+            (rows, firings, (run.header.run_id.clone(), print_of(&run)), changed, followed)
         },
-        |(more_rows, more_firings, print, changed)| {
+        |(more_rows, more_firings, print, changed, more_followed)| {
+            followed.extend(more_followed);
             rows.extend(more_rows);
             firings.extend(more_firings);
             prints.push(print);
@@ -81,7 +88,9 @@ pub(in crate::cli) fn replayed(
     let (rows, firings) = (rows.finish(), firings.finish());
     let snapshot = Snapshot::accepted(&rows, CorpusPrint::of(prints, formats), &sets.by_stack);
     let stacks = comparison.infos().to_vec();
-    Ok(Replayed { rows, firings, stacks, snapshot, words, places: sets.places, unreadable: report.unreadable })
+    let followed = FollowedReport::new(followed, corpus.unit.noun());
+    let (places, unreadable) = (sets.places, report.unreadable);
+    Ok(Replayed { rows, firings, stacks, snapshot, words, places, followed, unreadable })
 }
 
 /// New names of stacks, each with the one that stacks of equal rules had before.

@@ -11,7 +11,7 @@ use crate::diagnostic::Location;
 use crate::preset;
 use crate::review::Places;
 use crate::snapshot::RuleSet;
-use crate::stack::Entry;
+use crate::stack::{Entry, StackFile};
 use crate::transcript::fingerprint;
 
 /// The rule sets of the stacks by name, and where each stack is written.
@@ -66,14 +66,26 @@ impl RuleSets {
                 }
             };
             self.put(name, source, &settings);
-            let key = if matches!(entry, Entry::Own(_)) { "name" } else { "use" };
-            let at = file.places(index).at_name(key, "", "").at;
-            self.places.insert(
-                name.to_owned(),
-                if at.path.is_empty() { Location::file(path.display().to_string()) } else { at },
-            );
+            self.put_places(path, &file, index);
         }
         Ok(())
+    }
+
+    /// Where the stack stands, and each of its own rules.
+    fn put_places(&mut self, path: &Path, file: &StackFile, index: usize) {
+        let (entry, places) = (&file.entries[index], file.places(index));
+        let name = entry.name().to_owned();
+        let at = |key: &str| {
+            let at = places.at_name(key, "", "").at;
+            if at.path.is_empty() { Location::file(path.display().to_string()) } else { at }
+        };
+        if let Entry::Own(stack) = entry {
+            for (nth, clause) in stack.clauses.iter().enumerate() {
+                let rule = Some(clause.name.as_str().to_owned());
+                self.places.entry((name.clone(), rule)).or_insert_with(|| at(&format!("any.{nth}")));
+            }
+        }
+        self.places.insert((name, None), at(""));
     }
 }
 

@@ -10,9 +10,9 @@ use clap::ValueEnum;
 use super::Exit;
 use super::failure::Failure;
 use super::gate::replayed;
-use super::inputs::{CorpusArgs, ReadingArgs, StackArgs};
+use super::inputs::{CorpusArgs, ReadingArgs, StackArgs, UnitOfRun};
 use super::output::Output;
-use super::sweep::share;
+use super::values::share;
 use crate::aggregate::Summary;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::project;
@@ -103,7 +103,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         )));
     }
     let (stacks, starter) = stacks(args)?;
-    let corpus = CorpusArgs { paths: args.paths.clone(), reading: args.reading.clone() };
+    let corpus = CorpusArgs { paths: args.paths.clone(), reading: args.reading.clone(), unit: UnitOfRun::Run };
     let replayed = replayed(&corpus, &stacks, &[], None, output).inspect_err(|_| {
         // Nothing is left behind where nothing could be set up.
         if let Some((path, _)) = &starter {

@@ -8,11 +8,18 @@ const METHOD: &str = "aalen-johansen, wilson on the effective n, tasks left out"
 /// The same where runs were cut off before others went on.
 const METHOD_OF_RANGE: &str = "bounds over cut-off runs, wilson on the effective n, tasks left out";
 
-/// The budget curves.
-pub fn budget(curves: &[BudgetCurve]) -> Table {
+/// Steps of a curve that the table holds unless all are asked for: more than a figure has columns.
+const DRAWN: usize = 1000;
+
+/// The budget curves: of a long one as many steps as can be drawn, with every step that has an interval and the last; or
+/// `whole`.
+pub fn budget(curves: &[BudgetCurve], whole: bool) -> Table {
     let lines = curves.iter().flat_map(|curve| {
-        let steps = curve.curve.steps.iter().zip(&curve.most.steps).zip(&curve.band);
-        steps.map(|((step, most), interval)| {
+        let n = curve.curve.steps.len();
+        let every = if whole { 1 } else { n.div_ceil(DRAWN).max(1) };
+        let steps = curve.curve.steps.iter().zip(&curve.most.steps).zip(&curve.band).enumerate();
+        let kept = steps.filter(move |(at, (_, band))| at % every == 0 || at + 1 == n || band.is_some());
+        kept.map(|(_, ((step, most), interval))| {
             let is_range = curve.informative > 0;
             let is_point = step.incidence.total_cmp(&most.incidence).is_eq();
             let mut line = Line::default();
@@ -40,4 +47,43 @@ pub fn budget(curves: &[BudgetCurve]) -> Table {
         })
     });
     Table::of(lines.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::aggregate::Unit;
+    use crate::stats::Interval;
+    use crate::stats::incidence::{End, Ending, incidence_bounds};
+
+    #[test]
+    fn a_long_curve_is_thinned_to_what_can_be_drawn() {
+        let endings: Vec<Ending> = (0..25_000).map(|at| Ending { at: f64::from(at), end: End::Success }).collect();
+        let (curve, most) = incidence_bounds(&endings);
+        let n = curve.steps.len();
+        let mut band = vec![None; n];
+        band[n - 7] = Some(Interval { low: 0.1, high: 0.2 });
+        let curve = BudgetCurve {
+            suite: None,
+            model: None,
+            unit: Unit::Steps,
+            runs: 25_000,
+            tasks: 10,
+            cut_off: 0,
+            informative: 0,
+            curve,
+            most,
+            band,
+        };
+        let lines = |whole| {
+            let mut text = Vec::new();
+            budget(std::slice::from_ref(&curve), whole).write_csv(&mut text).unwrap();
+            String::from_utf8(text).unwrap().lines().skip(1).map(str::to_owned).collect::<Vec<_>>()
+        };
+        let (all, thin) = (lines(true), lines(false));
+        assert_eq!((n, all.len()), (25_000, 25_000));
+        assert!((900..=1003).contains(&thin.len()), "{}", thin.len());
+        assert_eq!((thin.first(), thin.last()), (all.first(), all.last()));
+        assert!(thin.contains(&all[n - 7]) && thin.iter().all(|line| all.contains(line)));
+    }
 }

@@ -160,7 +160,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         .blind(&[ERRORS, DURATION, CALLS, ITERATIONS, UNKNOWN, CALLER])
         .needs(ERRORS, Need::ErrorFlags)
         .needs(DURATION, Need::Times)
-        .needs(UNKNOWN, Need::Native("invalid_call"))
+        .needs(UNKNOWN, Need::Field("invalid_call"))
         .keeps_own_state())
 }
 

@@ -92,7 +92,9 @@ impl Conversation {
             if let Some(id) = id.as_ref().filter(|_| !synthetic) {
                 // Without a request's id, message ids of hand-made files are told apart by their time.
                 let time = ts.filter(|_| request.is_none()).map(|ts| ts.0).unwrap_or_default();
-                self.prints.push((at, xxhash_rust::xxh3::xxh3_64(format!("{id} {time}").as_bytes())));
+                // And what is copied says the same: files that only share an id are about something else.
+                let said = wire.content.map_or("", RawValue::get);
+                self.prints.push((at, xxhash_rust::xxh3::xxh3_64(format!("{id} {time} {said}").as_bytes())));
             }
             at
         });
@@ -215,10 +217,50 @@ const HOST: &[&str] = &[
 
 /// Commands that the program answers itself.
 const LOCAL: &[&str] = &[
-    "clear", "compact", "model", "cost", "context", "config", "status", "login", "logout", "mcp", "memory", "doctor",
-    "help", "exit", "quit", "resume", "permissions", "agents", "hooks", "ide", "vim", "usage", "export", "add-dir",
-    "rewind", "plugin", "theme", "output-style", "release-notes", "terminal-setup", "statusline", "fast", "tasks",
-    "skills", "rename", "stats", "upgrade", "bug", "feedback", "settings", "sandbox", "color", "effort", "extra-usage",
+    "clear",
+    "compact",
+    "model",
+    "cost",
+    "context",
+    "config",
+    "status",
+    "login",
+    "logout",
+    "mcp",
+    "memory",
+    "doctor",
+    "help",
+    "exit",
+    "quit",
+    "resume",
+    "permissions",
+    "agents",
+    "hooks",
+    "ide",
+    "vim",
+    "usage",
+    "export",
+    "add-dir",
+    "rewind",
+    "plugin",
+    "theme",
+    "output-style",
+    "release-notes",
+    "terminal-setup",
+    "statusline",
+    "fast",
+    "tasks",
+    "skills",
+    "rename",
+    "stats",
+    "upgrade",
+    "bug",
+    "feedback",
+    "settings",
+    "sandbox",
+    "color",
+    "effort",
+    "extra-usage",
 ];
 
 /// Whose words a text in the user's name holds.

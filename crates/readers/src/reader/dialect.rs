@@ -143,7 +143,16 @@ fn push_object(value: &Value, speaker: Role, depth: usize, out: &mut Vec<Message
     }
     // Containers, and the finish reason that stands beside a choice's message.
     let containers = [
-        "messages", "message", "choices", "candidates", "generations", "contents", "output", "input", "response", "delta",
+        "messages",
+        "message",
+        "choices",
+        "candidates",
+        "generations",
+        "contents",
+        "output",
+        "input",
+        "response",
+        "delta",
     ];
     let before = out.len();
     for inner in containers.iter().filter_map(|name| pick(value, &[name])) {
@@ -235,7 +244,8 @@ fn push_message(value: &Value, role: Role, out: &mut Vec<Message>) {
 
 /// Is it a part of a message in any dialect, rather than data?
 fn is_part(value: &Value) -> bool {
-    let fields = ["type", "text", "functionCall", "function_call", "functionResponse", "function_response", "inlineData"];
+    let fields =
+        ["type", "text", "functionCall", "function_call", "functionResponse", "function_response", "inlineData"];
     value.is_string() || fields.iter().any(|field| value.get(*field).is_some())
 }
 

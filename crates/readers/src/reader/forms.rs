@@ -3,7 +3,8 @@
 
 use serde_json::value::RawValue;
 
-use super::format::{FORMATS, Format, Layout};
+use super::format::{FORMATS, Format};
+use super::layout::Layout;
 use super::probe::{Probe, Shape, Sketch};
 use super::records::{self, Cut, Item, Records};
 use super::{Finding, json};

@@ -21,9 +21,11 @@ mod hygiene;
 mod in_memory;
 mod json;
 mod labels;
+mod layout;
 mod naming;
 mod node;
 mod openai;
+mod parquet;
 mod price;
 mod probe;
 mod producers;
@@ -45,18 +47,20 @@ use std::sync::Arc;
 
 pub use corpus::Corpus;
 pub use decode::unpacked_text;
-pub use format::{FORMATS, Format, Layout, Raw, by_id, detect};
+pub use format::{FORMATS, Format, Raw, by_id, detect};
 pub use grades::{FolderGrades, Graded};
-pub use held::clean_up;
+pub use held::{Held, clean_up};
 pub use hygiene::{Check, Oddity};
 pub use in_memory::{ReadText, read_text};
 pub use json::Written;
+pub use layout::Layout;
 pub use naming::NamedBy;
+pub use parquet::{ColumnMap, ParquetCell, ParquetKind, ParquetRows, ParquetWriter};
 pub use price::{NotPriced, Price, PriceTable, PricedModel, Pricing, PricingReport, Unpriced, ZeroCosts};
 pub use probe::{Probe, Shape, Sketch};
 pub use reading::{FileName, Places, Reading, Record};
-pub use subagents::SubAgents;
 pub use report::{CorpusReport, FileRead, Finding, FormatCounts, RunRead, Skipped, tokens};
+pub use subagents::SubAgents;
 
 use crate::diagnostic::Diagnostic;
 
@@ -125,6 +129,8 @@ pub struct ReadOptions {
     pub recorded_costs: RecordedCosts,
     /// Models whose recorded cost of 0 is true. Of others, a cost of 0 for a run with tokens is unknown.
     pub free_models: Vec<String>,
+    /// Which column of a table is what, where its layout is not a known one.
+    pub columns: Option<ColumnMap>,
     /// How closely the runs are looked at for the report.
     pub detail: Detail,
 }
@@ -146,6 +152,7 @@ impl Default for ReadOptions {
             prices: None,
             recorded_costs: RecordedCosts::default(),
             free_models: Vec::new(),
+            columns: None,
             detail: Detail::Hygiene,
         }
     }

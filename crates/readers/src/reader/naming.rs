@@ -1,11 +1,11 @@
 //! Where a collection says what a format does not: the task, model, run or outcome as a field of the record, a part of the
 //! path, or what stands at a place of a pattern.
 
+use super::ReadOptions;
 use super::json;
 use super::labels::grade_word;
 use super::node::Node;
 use super::reading::Record;
-use super::ReadOptions;
 use crate::transcript::{Draft, Grade, Outcome, OutcomeSource};
 
 /// The word in a pattern that stands for what is looked for.

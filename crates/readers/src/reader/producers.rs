@@ -9,9 +9,9 @@ pub(super) fn known(probe: &Probe) -> Option<&'static str> {
             "an SQLite database (OpenClaw, OpenCode, Goose, Hermes and Cursor keep sessions in one): export the session \
              as JSON and read that",
         ),
-        Shape::Binary | Shape::Text if probe.head.contains("\u{1b}[") => {
-            Some("what a terminal showed, with its control codes: it holds no calls of a model; read the agent's own log")
-        }
+        Shape::Binary | Shape::Text if probe.head.contains("\u{1b}[") => Some(
+            "what a terminal showed, with its control codes: it holds no calls of a model; read the agent's own log",
+        ),
         Shape::Document | Shape::Lines => probe.first().and_then(of_value),
         _ => None,
     }
@@ -29,11 +29,20 @@ fn of_value(value: &Sketch) -> Option<&'static str> {
             &["requesterUsername", "responderUsername", "requests"],
             "a chat of VS Code's Copilot: its calls and results are not in it; read Copilot CLI's events.jsonl",
         ),
-        (&["conversation_id", "history", "valid_history_range"], "a conversation of Amazon Q or Kiro, which is not read yet"),
-        (&["op_name", "trace_id", "inputs"], "calls of Weights & Biases Weave, which are not read yet: export OpenTelemetry"),
+        (
+            &["conversation_id", "history", "valid_history_range"],
+            "a conversation of Amazon Q or Kiro, which is not read yet",
+        ),
+        (
+            &["op_name", "trace_id", "inputs"],
+            "calls of Weights & Biases Weave, which are not read yet: export OpenTelemetry",
+        ),
         (&["span_attributes", "root_span_id"], "a Braintrust export, which is not read yet: export OpenTelemetry"),
         (&["info", "tasks"], "what tau2's simulations have in common: read the `simulations` beside it"),
-        (&["checkpoint_id", "strategy"], "what a checkpoint of Entire says of its session: read `full.jsonl` beside it"),
+        (
+            &["checkpoint_id", "strategy"],
+            "what a checkpoint of Entire says of its session: read `full.jsonl` beside it",
+        ),
         (&["model_patch", "instance_id"], "a prediction of SWE-bench: a patch without the run that made it"),
     ];
     if let Some((_, what)) = KNOWN.iter().find(|(keys, _)| value.has(keys)) {

@@ -25,9 +25,28 @@ const MOST_DOLLARS: f64 = 1e9;
 
 /// Members that say what a thing is, not what it holds.
 const NO_CONTENT: &[&str] = &[
-    "id", "type", "role", "name", "index", "call_id", "tool_call_id", "tool_use_id", "timestamp", "created_at", "ts",
-    "model", "status", "finish_reason", "stop_reason", "usage", "metadata", "cache_control", "annotations", "logprobs",
-    "uuid", "provider_specific_fields",
+    "id",
+    "type",
+    "role",
+    "name",
+    "index",
+    "call_id",
+    "tool_call_id",
+    "tool_use_id",
+    "timestamp",
+    "created_at",
+    "ts",
+    "model",
+    "status",
+    "finish_reason",
+    "stop_reason",
+    "usage",
+    "metadata",
+    "cache_control",
+    "annotations",
+    "logprobs",
+    "uuid",
+    "provider_specific_fields",
 ];
 
 /// The file a record comes from.
@@ -326,6 +345,14 @@ impl<'r> Reading<'r> {
     pub fn error_at(&mut self, part: &str, what: impl Into<String>, help: impl Into<String>) {
         if !self.findings.only_counted(Severity::Error) {
             self.error(Diagnostic::new(self.record.locate(part), what, help));
+        }
+    }
+
+    /// A line that does not parse is left out.
+    pub(super) fn broken_line(&mut self, line: &str, error: &serde_json::Error) {
+        if !self.findings.only_counted(Severity::Error) {
+            let broken = self.record.broken(line, error);
+            self.error(Diagnostic { what: format!("this line is left out: {}", broken.what), ..broken });
         }
     }
 

@@ -93,6 +93,7 @@ const ENDINGS: &[&str] = &[
     ".zip",
     ".tar",
     ".tgz",
+    ".parquet",
 ];
 
 /// True for names of files that hold words about a run rather than the run.

@@ -110,7 +110,8 @@ mod tests {
     fn steps_and_tokens_are_in_exactly_one_place() {
         let side = |id: &str| Lane::Side(id.into());
         let events = vec![said(Lane::Main, 1), said(side("a"), 10), said(side("unseen"), 100), said(side("a"), 1000)];
-        let draft = Draft { header: Header { run_id: "r".to_owned(), ..Header::default() }, events, ..Draft::default() };
+        let draft =
+            Draft { header: Header { run_id: "r".to_owned(), ..Header::default() }, events, ..Draft::default() };
         for (how, expected) in [
             (SubAgents::Parent, vec![("r", 1, 1111)]),
             (SubAgents::Own, vec![("r", 1, 101), ("r/a", 2, 1010)]),

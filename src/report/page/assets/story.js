@@ -4,6 +4,11 @@ const STEP_KINDS = {
   check: ['var(--missed)', 'checked'], reply: ['var(--quiet)', 'only said something'], error: ['var(--killed)', 'a tool failed'],
 };
 
+const ENDS = {
+  self_finish: 'the agent finished', cap: 'cut off by its own cap', timeout: 'ran out of time', error: 'ended by an error', killed: 'ended by a person',
+};
+const FINALLY = { success: 'the run succeeded', failure: 'the run failed' };
+
 async function openRun(run) { go({ run: meta.ids[run] }); }
 
 function stopsOf(run) {
@@ -16,7 +21,7 @@ function stopsOf(run) {
 }
 
 function strip(run, story, stops) {
-  const steps = number('steps', run), width = 1000, chart = 70, top = 26, band = 16, height = top + chart + band + 22;
+  const steps = number('steps', run), width = Math.max(320, document.getElementById('main').clientWidth - 36), chart = 70, top = 26, band = 16, height = top + chart + band + 22;
   const wide = width / Math.max(1, steps), x = (step) => step * wide;
   const drawing = svg('svg', { class: 'plot', viewBox: `0 0 ${width} ${height}`, width: '100%', role: 'img', 'aria-label': `${steps} steps: tokens of each, what it was, and where stacks stopped` });
   const tokens = story ? story.steps.map(({ t }) => t) : [], most = Math.max(1, ...tokens.filter((t) => t !== null));
@@ -39,7 +44,7 @@ function strip(run, story, stops) {
     const chosen = at === state.stack, place = x(paid), words = stack.name.slice(0, 18), row = right[0] <= right[1] ? 0 : 1;
     drawing.append(svg('line', { x1: place, x2: place, y1: top - 4, y2: top + chart + band + 4, stroke: chosen ? 'var(--killed)' : 'var(--quiet)', 'stroke-width': chosen ? 3 : 1.2 }));
     if (chosen || place > right[row]) {
-      const end = place > width - 140;
+      const end = place + words.length * 7.2 > width;
       drawing.append(svg('text', { class: chosen ? 'strong' : '', x: place + (end ? -4 : 4), y: row === 0 ? 10 : 21, 'text-anchor': end ? 'end' : 'start' }, words));
       right[row] = place + words.length * 7.2;
     }
@@ -50,7 +55,7 @@ function strip(run, story, stops) {
 }
 
 function signalLine({ stack, signal, limit, values }, steps) {
-  const width = 1000, height = 54, known = values.filter((value) => value !== null);
+  const width = Math.max(320, document.getElementById('main').clientWidth - 36), height = 54, known = values.filter((value) => value !== null);
   const most = Math.max(limit ?? 0, ...known, 1e-9) * 1.08, least = Math.min(0, ...known);
   const x = (step) => ((step + 0.5) / Math.max(1, steps)) * width, y = (value) => height - 3 - ((value - least) / (most - least)) * (height - 8);
   const drawing = svg('svg', { class: 'plot', viewBox: `0 0 ${width} ${height}`, width: '100%', height, preserveAspectRatio: 'none', role: 'img', 'aria-label': `${signal}, limit ${limit}` });
@@ -106,7 +111,7 @@ function whatFollowed(run, story, row) {
     if (errors) parts.push(`${errors} with a failing tool`);
     if (replies) parts.push(`${replies} that only said something`);
   }
-  return el('p', {}, `What followed the stop: ${parts.join(', ')}; the run ended as a ${named('outcomes', 'outcome', run) ?? 'run nobody graded'} (${named('ends', 'end', run)}).`);
+  return el('p', {}, `What followed the stop: ${parts.join(', ')}; ${FINALLY[named('outcomes', 'outcome', run)] ?? 'nobody graded the run'}.`);
 }
 
 function markButton(run, row) {
@@ -120,8 +125,8 @@ function markButton(run, row) {
 async function runView(run) {
   const story = await storyOf(run), row = rowOf(run, state.stack), stops = stopsOf(run), facts = [];
   for (const [words, value] of [['task', named('tasks', 'task', run)], ['suite', named('suites', 'suite', run)], ['model', named('models', 'model', run)],
-    ['tokens', short(number('tokens', run))], ['outcome', named('outcomes', 'outcome', run) ?? 'not graded'], ['ended by', named('ends', 'end', run)]]) {
-    if (value !== null) facts.push(`${words} ${value}`);
+    ['tokens', short(number('tokens', run))], ['', named('outcomes', 'outcome', run) ?? 'not graded'], ['', ENDS[named('ends', 'end', run)] ?? null]]) {
+    if (value !== null) facts.push(`${words} ${value}`.trim());
   }
   const page = el('section', { id: 'run', 'data-run': run },
     el('div', { class: 'row' }, el('button', { id: 'back', onclick: () => go({ run: null }) }, '‹ back (Esc)'), badge(kindOf(row)), markButton(run, row),

@@ -259,7 +259,7 @@ fn recipe(sample: Sample) -> Recipe {
         .needs(WORKING, Need::Times)
         .needs(LENGTH, Need::FinishReasons)
         .needs(FILTER, Need::FinishReasons);
-    if scores { recipe.needs(ATTEMPTS, Need::Native("scores of submissions")) } else { recipe }
+    if scores { recipe.needs(ATTEMPTS, Need::Unrecorded("scores of submissions")) } else { recipe }
 }
 
 #[derive(Clone, Debug)]

@@ -204,7 +204,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     for rule in rules.iter().filter(|rule| **rule != GUARD) {
         recipe = recipe.needs(rule, Need::Results);
         if has_details && *rule != "unknown_tool_repeat" {
-            recipe = recipe.needs(rule, Need::Native("result details"));
+            recipe = recipe.needs(rule, Need::ResultDetails);
         }
     }
     // A golden case ends at its first halt; in a session the next user message starts another run.

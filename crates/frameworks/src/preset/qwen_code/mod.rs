@@ -153,7 +153,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
             Recipe::new(acp, &rules)
                 .blind(&[CAP, DUPLICATE, FAILURES, INVALID])
                 .needs(FAILURES, Need::ErrorFlags)
-                .needs(INVALID, Need::Native("native"))
+                .needs(INVALID, Need::Field("native"))
         }
         "client" | "interactive" => session(settings, false)?,
         "headless" => session(settings, true)?,

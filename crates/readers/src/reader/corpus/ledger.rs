@@ -11,9 +11,10 @@ use crate::reader::copies::{Copied, Copies};
 use crate::reader::grades::Joined;
 use crate::reader::hygiene::{Check, Hygiene};
 use crate::reader::labels::{self, Labels};
+use crate::reader::parquet::Tables;
 use crate::reader::reading::{FileName, Of, Untaken};
 use crate::reader::{CorpusReport, Detail, Finding, Pricing, PricingReport, ReadError, ReadOptions, ZeroCosts};
-use crate::transcript::{Draft, Event, Lane, Outcome, OutcomeSource, Run, Spend};
+use crate::transcript::{Event, Lane, Outcome, OutcomeSource, Run, Spend};
 
 /// The report in the making, the ids given away, and the labels.
 pub(super) struct Ledger<'c> {
@@ -22,6 +23,7 @@ pub(super) struct Ledger<'c> {
     labels: Labels,
     hygiene: Hygiene,
     copies: Copies,
+    tables: Tables,
     /// Hashes of the ids given away; only asked whether it has one.
     ids: HashSet<u64>,
     /// For hashes of ids that were given away before: the number the next run of that name gets.
@@ -50,6 +52,7 @@ impl<'c> Ledger<'c> {
             labels,
             hygiene: Hygiene::default(),
             copies: Copies::default(),
+            tables: Tables::default(),
             ids: HashSet::new(),
             numbers: HashMap::new(),
             graded_by_key: 0,
@@ -65,7 +68,7 @@ impl<'c> Ledger<'c> {
             Parsed::Skip(skipped) => self.report.skipped.push(skipped),
             Parsed::Finding(finding) => self.find(finding)?,
             Parsed::Lost(diagnostic) => self.lose(diagnostic)?,
-            Parsed::Runs { file, runs: found, findings, unknown, untaken } => {
+            Parsed::Runs { file, runs: found, findings, unknown, untaken, row } => {
                 for ((of, name), more) in untaken {
                     let kind = (file.format.id(), of, name);
                     self.untaken.entry(kind).and_modify(|all| all.times += more.times).or_insert(more);
@@ -81,6 +84,9 @@ impl<'c> Ledger<'c> {
                 for mut found in found {
                     self.take_copies_out(&mut found, &file);
                     let Found { mut run, spend, checked, pricing, unknown_zero, named_outcome, .. } = found;
+                    if row.is_some_and(|row| !self.tables.enter(&file.name.path, &run, &spend, row)) {
+                        continue;
+                    }
                     let is_graded = matches!(run.grade.source, OutcomeSource::Native(_));
                     let by_key = is_graded && OUTCOME_KEYED.contains(&file.format.id());
                     self.graded_by_key += u64::from(by_key || named_outcome);
@@ -129,13 +135,7 @@ impl<'c> Ledger<'c> {
         if events.is_empty() {
             return;
         }
-        let run = &found.run;
-        let mut draft = Draft {
-            header: run.header.clone(),
-            events: run.events().to_vec(),
-            grade: run.grade.clone(),
-            warnings: run.warnings.clone(),
-        };
+        let mut draft = found.run.to_draft();
         for copy in &events {
             if let Some(Event::Message(reply)) = draft.events.get_mut(*copy) {
                 reply.lane = Lane::Canned;
@@ -212,6 +212,7 @@ impl<'c> Ledger<'c> {
         let ReadOptions { success_at, allow_unmatched_labels, strict, .. } = *self.options;
         let mut notices = self.labels.close(success_at, allow_unmatched_labels, strict)?;
         notices.extend(self.outcome_notice());
+        notices.extend(self.tables.notices());
         notices.extend(self.untaken_notices());
         notices.extend(self.report.zero_costs.as_ref().map(ZeroCosts::notice));
         let warning = |diagnostic| Finding { severity: Severity::Warning, diagnostic };

@@ -68,6 +68,11 @@ impl Corpus {
         self.sources.files.iter().filter_map(|source| source.path().canonicalize().ok()).collect()
     }
 
+    /// The files as they are named in messages, with their sizes, in order.
+    pub fn files(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.sources.files.iter().map(|source| (source.name.path.as_str(), source.bytes))
+    }
+
     /// Bytes of all files on disk.
     pub fn bytes(&self) -> u64 {
         self.sources.files.iter().map(|source| source.bytes).sum()

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use super::stream::OpenFile;
 use crate::diagnostic::Diagnostic;
 use crate::reader::copies::ReplyId;
-use crate::reader::format::Layout;
 use crate::reader::forms::{self, Reshape};
 use crate::reader::hygiene::Checked;
+use crate::reader::layout::Layout;
 use crate::reader::naming;
 use crate::reader::price::{self, Settled};
 use crate::reader::reading::{FileName, Findings, Of, Places, Reading, Record, Untaken};
@@ -26,6 +26,8 @@ pub(super) enum Parsed {
         runs: Vec<Found>,
         findings: Findings,
         unknown: BTreeMap<String, u64>,
+        /// For a row of a table: a hash of all it says.
+        row: Option<u64>,
         untaken: BTreeMap<(Of, String), Untaken>,
     },
     Skip(Skipped),
@@ -102,7 +104,8 @@ pub(super) fn read_record(file: &Arc<OpenFile>, cut: &Cut, options: &ReadOptions
     gathered.take(reading, file, options);
     let Gathered { runs, mut findings, unknown, untaken } = gathered;
     findings.kept.sort_by_key(|finding| (finding.diagnostic.at.line, finding.diagnostic.at.column));
-    Parsed::Runs { file: file.clone(), runs, findings, unknown, untaken }
+    let row = (file.format.id() == "parquet").then(|| xxhash_rust::xxh3::xxh3_64(&cut.bytes));
+    Parsed::Runs { file: file.clone(), runs, findings, unknown, untaken, row }
 }
 
 /// What was made of a record, and of the records within it.

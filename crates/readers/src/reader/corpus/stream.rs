@@ -1,17 +1,20 @@
 //! The files of a corpus, recognised and cut into records, batch by batch.
 
 use std::io::Read;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::Corpus;
 use crate::diagnostic::{Diagnostic, Location, Severity};
 use crate::reader::eval_log::EvalLog;
-use crate::reader::format::{self, Format, Layout};
+use crate::reader::format::{self, Format};
 use crate::reader::forms::{self, Form, Reshape};
-use crate::reader::grown::{self, Grown};
 use crate::reader::grades::{self, FolderGrades, Joined, Reports};
+use crate::reader::grown::{self, Grown};
 use crate::reader::labels;
+use crate::reader::layout::Layout;
+use crate::reader::parquet::{self, Dialect, Export, Plan, Table, TableRecords};
 use crate::reader::probe::{Probe, Shape};
 use crate::reader::producers;
 use crate::reader::reading::FileName;
@@ -31,6 +34,8 @@ const MOST_RECORDS: usize = 256;
 enum Cuts {
     Stream(Box<Records<Box<dyn Read + Send>>>),
     Log(Box<EvalLog>),
+    Table(Box<TableRecords>),
+    Export(Box<Export>),
 }
 
 impl Cuts {
@@ -38,6 +43,8 @@ impl Cuts {
         match self {
             Self::Stream(records) => records.next(),
             Self::Log(log) => log.next(),
+            Self::Table(rows) => rows.next(),
+            Self::Export(export) => export.next(),
         }
     }
 }
@@ -158,6 +165,9 @@ impl<'c> Stream<'c> {
         }
         let unreadable =
             |error: std::io::Error| NotRead { reason: format!("cannot be read: {error}"), unreadable: true };
+        if parquet::is_parquet(source.path()).map_err(unreadable)? {
+            return self.recognise_table(source);
+        }
         if source.is_zip().map_err(unreadable)? {
             return self.recognise_log(source);
         }
@@ -193,6 +203,57 @@ impl<'c> Stream<'c> {
         Ok((OpenFile { name, format, reshape, as_files, within, envelope, grades }, why, records))
     }
 
+    /// A table of runs, told by its columns.
+    fn recognise_table(&self, source: &Source) -> Result<(OpenFile, String, Cuts), NotRead> {
+        let options = &self.corpus.options;
+        let unreadable = |reason: String| NotRead { reason: format!("cannot be read: {reason}"), unreadable: true };
+        let table = Table::open(source.path(), &source.name.path).map_err(unreadable)?;
+        let plan = Plan::of(&table.columns(), options.columns.as_ref())?;
+        let (why, dialect) = (plan.why(), plan.layout.dialect);
+        let (format, envelope, cuts) = match dialect {
+            Dialect::Scores => return Err("scores: joined to the observations beside them".to_owned().into()),
+            Dialect::Observations => {
+                let files = self.beside(source);
+                if let Some((_, first)) = files.first().filter(|(_, first)| *first != source.name.path) {
+                    return Err(format!("observations: read together with `{first}`").into());
+                }
+                let export = Export::open(files, options.limit).map_err(unreadable)?;
+                ("langfuse", "success", Cuts::Export(Box::new(export)))
+            }
+            _ => {
+                let format = if dialect == Dialect::Trace { "trace" } else { "parquet" };
+                let name = plan.layout.name;
+                (format, name, Cuts::Table(Box::new(TableRecords::new(table, plan, options.limit))))
+            }
+        };
+        let format = format::by_id(format).ok_or_else(|| "no reader for it".to_owned())?;
+        let file = OpenFile {
+            name: source.name.clone(),
+            format,
+            reshape: Reshape::None,
+            as_files: false,
+            within: None,
+            envelope: envelope.to_owned(),
+            grades: FolderGrades::default(),
+        };
+        Ok((file, why, cuts))
+    }
+
+    /// The observations that make one export with those of `source`: the files of its folder that are in this corpus.
+    fn beside(&self, source: &Source) -> Vec<(PathBuf, String)> {
+        let is_beside = |other: &&Source| {
+            other.name.folder == source.name.folder && parquet::is_parquet(other.path()).unwrap_or(false)
+        };
+        let observes = |other: &&Source| {
+            let columns = Table::open(other.path(), &other.name.path).map(|table| table.columns());
+            columns
+                .and_then(|columns| Plan::of(&columns, None))
+                .is_ok_and(|plan| plan.layout.dialect == Dialect::Observations)
+        };
+        let files = self.corpus.sources.files.iter().filter(is_beside).filter(observes);
+        files.map(|other| (other.path().to_path_buf(), other.name.path.clone())).collect()
+    }
+
     /// Why a recording is left out for another file that says more of the same run; `None` when there is none.
     fn left_for_another(&mut self, source: &Source, format: &dyn Format) -> Option<String> {
         let files: &'c [Source] = &self.corpus.sources.files;
@@ -202,11 +263,8 @@ impl<'c> Stream<'c> {
             return other.map(|_| format!("the same run as `{name}` beside it, which says more"));
         }
         let grown = self.grown.get_or_insert_with(|| Grown::of(files));
-        let latest = if format.latest_copy_counts() {
-            grown.later_conversation(source)
-        } else {
-            grown.later_checkpoint(source)
-        };
+        let latest =
+            if format.latest_copy_counts() { grown.later_conversation(source) } else { grown.later_checkpoint(source) };
         latest.map(|latest| format!("an earlier state of the session that `{}` holds to its end", latest.name.path))
     }
 

@@ -110,9 +110,23 @@ const ITEMS: &[&str] = &[
 ];
 /// Beginnings of the kinds of events that say again what items say, or are the program's own.
 const SAID_AGAIN: &[&str] = &[
-    "user_message", "agent_message", "agent_reasoning", "exec_command_", "mcp_tool_call_", "patch_apply_", "web_search_",
-    "turn_diff", "plan_update", "stream_error", "warning", "background_event", "thread_", "view_image_tool_call",
-    "entered_review_mode", "exited_review_mode", "token_usage",
+    "user_message",
+    "agent_message",
+    "agent_reasoning",
+    "exec_command_",
+    "mcp_tool_call_",
+    "patch_apply_",
+    "web_search_",
+    "turn_diff",
+    "plan_update",
+    "stream_error",
+    "warning",
+    "background_event",
+    "thread_",
+    "view_image_tool_call",
+    "entered_review_mode",
+    "exited_review_mode",
+    "token_usage",
 ];
 
 impl Format for Codex {
@@ -277,7 +291,9 @@ impl Session {
             "task_started" => self.end = EndCause::Unknown,
             "context_compacted" => self.note("codex.context_compacted", raw),
             "patch_apply_end" => self.ended(item, out.flag(item.success, "success").map(|success| !success), out),
-            "exec_command_end" => self.ended(item, out.number(item.exit_code, "exit_code").map(|code| code != 0.0), out),
+            "exec_command_end" => {
+                self.ended(item, out.number(item.exit_code, "exit_code").map(|code| code != 0.0), out)
+            }
             "mcp_tool_call_end" => self.ended(item, item.result.and_then(has_failed), out),
             kind if SAID_AGAIN.iter().any(|begins| kind.starts_with(begins)) => {}
             other => out.unknown(&format!("event {other}")),

@@ -175,7 +175,7 @@ fn model_call<'a>(event: &Object<'a>, out: &mut Reading<'_>) -> Option<Call<'a>>
 }
 
 /// Tokens of one call. Whether cached tokens are inside the input differs by provider; the total tells.
-fn usage(counts: &Object<'_>, out: &mut Reading<'_>) -> Option<Usage> {
+pub(super) fn usage(counts: &Object<'_>, out: &mut Reading<'_>) -> Option<Usage> {
     let input = out.count(counts.get(&["input_tokens"]), "input_tokens");
     let output = out.count(counts.get(&["output_tokens"]), "output_tokens");
     let cache_read = out.count(counts.get(&["input_tokens_cache_read"]), "input_tokens_cache_read");

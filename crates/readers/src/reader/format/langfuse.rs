@@ -61,7 +61,7 @@ impl Format for Langfuse {
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let mut export = Export { key: record.options.outcome_key.as_deref(), ..Export::default() };
+        let mut export = Export { key: key_of(record), ..Export::default() };
         for raw in rows::values(record, out) {
             match json::value(raw.get()) {
                 Ok(value) => export.value(raw, &value, None, 4, out),
@@ -70,6 +70,11 @@ impl Format for Langfuse {
         }
         export.hand_over(out);
     }
+}
+
+/// The score that grades a run: the one the user names, or the one that the export's reader takes.
+fn key_of<'r>(record: &Record<'r>) -> Option<&'r str> {
+    record.options.outcome_key.as_deref().or(Some(record.envelope).filter(|name| !name.is_empty()))
 }
 
 /// One trace while its observations are read.

@@ -30,6 +30,8 @@ struct Info<'a> {
     config: Raw<'a>,
     #[serde(borrow)]
     mini_version: Raw<'a>,
+    #[serde(borrow)]
+    submission: Raw<'a>,
 }
 
 #[derive(Default, Deserialize)]
@@ -168,6 +170,7 @@ impl Format for MiniSweAgent {
                     version.map_or_else(|| "mini-swe-agent".to_owned(), |version| format!("mini-swe-agent {version}")),
                 ),
                 meta: RawValue::from_string(format!("{{{}}}", limits.join(","))).ok().filter(|_| !limits.is_empty()),
+                delivered: info.submission.and_then(json::string).and_then(|patch| json::patched_files(&patch)),
                 ..Header::default()
             },
             events,

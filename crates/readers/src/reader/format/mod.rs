@@ -13,32 +13,13 @@
 //! 6. `fixtures/readers/x/`: a good file `good.*`, and one `bad-*.*` for each error it can report, each with
 //!    its findings in `tests/it/readers.rs`.
 
+use super::layout::Layout;
 use super::probe::{Probe, Sketch};
 use super::reading::{Reading, Record};
 use crate::transcript::PromptedBy;
 
 /// Raw JSON of a field that may be absent or null.
 pub type Raw<'a> = Option<&'a serde_json::value::RawValue>;
-
-/// What one record of a file is.
-#[derive(Clone, Copy, Debug)]
-pub enum Layout {
-    /// The whole file.
-    Whole,
-    /// One line; empty lines are none.
-    Lines,
-    /// One of several values that follow each other, over any number of lines.
-    Values,
-    /// Lines that stand together; a line for which this is true begins a new group.
-    Groups(fn(&[u8]) -> bool),
-    /// The elements of an array, or the values of an object.
-    Elements {
-        /// The top-level key it stands under; `None` when it is the document itself.
-        at: Option<&'static str>,
-        /// Other top-level keys each record needs; they may come before or after.
-        envelope: &'static [&'static str],
-    },
-}
 
 /// One format of recorded runs.
 pub trait Format: Sync {
@@ -148,6 +129,7 @@ formats! {
     who_and_when::WhoAndWhen,
     api_log::ApiLog,
     chat::Chat,
+    parquet::Parquet,
 }
 
 pub use trace::{read_text as read_trace_text, write as write_trace};

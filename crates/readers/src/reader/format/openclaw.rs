@@ -6,7 +6,7 @@ use crate::reader::node::Node;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::turns::Turns;
-use crate::transcript::{EndCause, Grade, Header, Message, Role};
+use crate::transcript::{EndCause, Grade, Header, Message, PromptedBy, Role};
 
 /// OpenClaw's trajectory export.
 pub(super) struct OpenClaw;
@@ -33,6 +33,10 @@ impl Format for OpenClaw {
 
     fn layout(&self, _probe: &Probe) -> Layout {
         Layout::Whole
+    }
+
+    fn prompted_by(&self) -> PromptedBy {
+        PromptedBy::Person
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
@@ -95,7 +99,10 @@ impl Session {
             }
             // Said again of calls that stand in the replies, and what the runtime notes for itself.
             ("tool.call" | "user.message" | "assistant.message" | "tool.result", _) => {}
-            (kind, _) if ["session.", "trace.", "context.", "prompt.", "model.", "message."].iter().any(|own| kind.starts_with(own)) => {}
+            (kind, _)
+                if ["session.", "trace.", "context.", "prompt.", "model.", "message."]
+                    .iter()
+                    .any(|own| kind.starts_with(own)) => {}
             (other, _) => out.unknown(other),
         }
     }

@@ -8,7 +8,9 @@ use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::rows::Object;
 use crate::reader::{json, openai};
-use crate::transcript::{Draft, EndCause, Event, Grade, Header, Message, Outcome, OutcomeSource, Role, Text, ToolCall, Totals, Usage};
+use crate::transcript::{
+    Draft, EndCause, Event, Grade, Header, Message, Outcome, OutcomeSource, Role, Text, ToolCall, Totals, Usage,
+};
 
 /// SWE-agent trajectories.
 pub(super) struct SweAgent;
@@ -79,6 +81,7 @@ impl Format for SweAgent {
                 agent: Some("swe-agent".to_owned()),
                 totals,
                 meta: meta.and_then(|meta| RawValue::from_string(meta).ok()),
+                delivered: info.word(&["submission"]).and_then(|patch| json::patched_files(&patch)),
                 ..Header::default()
             },
             events,
@@ -102,7 +105,7 @@ fn totals(stats: &Object<'_>, out: &mut Reading<'_>) -> Option<Totals> {
 }
 
 /// `submitted (exit_cost)` ended at its limit: what was there was then handed in.
-fn end_cause(status: &str) -> EndCause {
+pub(super) fn end_cause(status: &str) -> EndCause {
     if status.contains("timeout") {
         return EndCause::Timeout;
     }

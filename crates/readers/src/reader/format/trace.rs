@@ -5,7 +5,6 @@ mod write;
 use serde_json::value::RawValue;
 
 use super::{Format, Layout};
-use crate::diagnostic::Diagnostic;
 use crate::json_text::{Inner, List};
 use crate::reader::in_memory::{self, ReadText};
 use crate::reader::json::{self, Fields as _, fields};
@@ -13,8 +12,8 @@ use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::{labels, openai};
 use crate::transcript::{
-    Checkpoint, Draft, EndCause, Event, Grade, Header, Json, JudgeReply, Lane, Message, Metrics, Note, Origin,
-    Outcome, OutcomeSource, Totals, Usage,
+    Checkpoint, Draft, EndCause, Event, Grade, Header, Json, JudgeReply, Lane, Message, Metrics, Note, Origin, Outcome,
+    OutcomeSource, Totals, Usage,
 };
 
 pub use write::write;
@@ -131,8 +130,7 @@ impl Format for Trace {
         let usual = (record.text.len() / 128 + 1).min(USUAL_EVENTS);
         for text in record.lines() {
             if let Err(error) = line.read(text) {
-                let broken = record.broken(text, &error);
-                out.error(Diagnostic { what: format!("this line is left out: {}", broken.what), ..broken });
+                out.broken_line(text, &error);
                 continue;
             }
             let Some(kind) = out.string(line.type_, "type") else {

@@ -7,12 +7,12 @@ use serde_json::value::RawValue;
 
 use crate::reader::time::rfc3339;
 use crate::transcript::{
-    EndCause, Event, Grade, Header, Instant, Json, Lane, Message, Metrics, Name, Outcome, Run, Text, ToolCall, Usage,
+    EndCause, Event, Grade, Instant, Json, Lane, Message, Metrics, Name, Outcome, Run, Text, ToolCall, Usage,
 };
 
 /// Writes a run as lines of `whenstop trace v1`.
 pub fn write(run: &Run, mut to: impl Write) -> io::Result<()> {
-    line(&mut to, &run_line(&run.header))?;
+    line(&mut to, &run_line(run))?;
     for event in run.events() {
         match event {
             Event::Message(message) => line(&mut to, &message_line(message))?,
@@ -230,7 +230,8 @@ struct OutcomeLine<'a> {
     secured_step: Option<usize>,
 }
 
-fn run_line(header: &Header) -> RunLine<'_> {
+fn run_line(run: &Run) -> RunLine<'_> {
+    let header = &run.header;
     let time = |instant: Option<Instant>| instant.map(rfc3339).filter(|text| !text.is_empty());
     RunLine {
         line_type: "run",
@@ -242,9 +243,9 @@ fn run_line(header: &Header) -> RunLine<'_> {
         model: header.model.as_deref(),
         agent: header.agent.as_deref(),
         started_at: time(header.started_at),
-        ended_at: time(header.ended_at),
-        usage: header.totals.filter(|totals| !totals.usage.is_empty()).map(|totals| usage(&totals.usage)),
-        cost_usd: header.totals.and_then(|totals| totals.cost).map(|cost| cost.0),
+        ended_at: time(run.ended_at),
+        usage: run.totals.filter(|totals| !totals.usage.is_empty()).map(|totals| usage(&totals.usage)),
+        cost_usd: run.totals.and_then(|totals| totals.cost).map(|cost| cost.0),
         meta: header.meta.as_deref().map(one_line),
         redacted: header.redacted,
     }

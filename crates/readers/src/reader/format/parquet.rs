@@ -1,0 +1,265 @@
+//! A row of a table of runs: its short fields as an object, and behind it the messages as they stand in the table.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use serde_json::value::RawValue;
+
+use super::swe_agent::end_cause;
+use super::{Format, Layout, Raw};
+use crate::reader::parquet::{self, Dialect};
+use crate::reader::probe::Probe;
+use crate::reader::reading::{Reading, Record};
+use crate::reader::rows::{self, Object};
+use crate::reader::{json, labels, openai};
+use crate::transcript::{
+    Draft, EndCause, Event, Grade, Header, Instant, Message, Name, Outcome, OutcomeSource, Role, ToolCall, Usage,
+};
+
+/// Tables of runs in Parquet.
+pub(super) struct Parquet;
+
+impl Format for Parquet {
+    fn id(&self) -> &'static str {
+        "parquet"
+    }
+
+    fn summary(&self) -> &'static str {
+        "tables of runs in Parquet, in the layouts of public collections"
+    }
+
+    /// Never: a table is told by its columns, before it is text.
+    fn recognise(&self, _probe: &Probe) -> Option<String> {
+        None
+    }
+
+    fn layout(&self, _probe: &Probe) -> Layout {
+        Layout::Lines
+    }
+
+    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
+        let mut values = serde_json::Deserializer::from_str(record.text).into_iter::<&RawValue>();
+        let mut parts = Vec::new();
+        let broken = loop {
+            match values.next() {
+                Some(Ok(value)) => parts.push(value),
+                Some(Err(error)) => break Some(error),
+                None => break None,
+            }
+        };
+        let row = parts.first().copied().and_then(Object::of).unwrap_or_default();
+        let run_id = row.word(&["id"]).unwrap_or_else(|| format!("{}/{}", record.file.stem, record.key));
+        if let Some(error) = broken {
+            let mut told = record.broken(record.text, &error);
+            told.what = format!("the messages of run `{run_id}`: {}", told.what);
+            return out.error(told);
+        }
+        let layout = parquet::by_name(record.envelope);
+        let dialect = layout.map_or(Dialect::Chat, |layout| layout.dialect);
+        let column = layout.map_or("outcome", |layout| layout.outcome_column());
+        let long = |at: usize| parts.get(at).copied().filter(|raw| raw.get() != "null");
+        let events = match dialect {
+            Dialect::Steps => steps(long(1), out),
+            _ => chat(long(1), long(2), out),
+        };
+        let header = header(&row, run_id, record, out);
+        out.run(Draft { header, events, grade: grade(&row, column), warnings: Vec::new() });
+    }
+}
+
+fn header(row: &Object<'_>, run_id: String, record: &Record<'_>, out: &mut Reading<'_>) -> Header {
+    // A task is a set and a number within it, or stands in the id of its trials: `TASK_run3`.
+    let task = match (row.word(&["task_set"]), row.word(&["task"])) {
+        (Some(set), Some(task)) => Some(format!("{set}-{task}")),
+        (set, task) => task.or(set),
+    };
+    let trial_in_id =
+        run_id.rsplit_once("_run").filter(|(_, n)| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
+    let from_id = trial_in_id.map(|(task, trial)| (task.to_owned(), trial.to_owned()));
+    let (id_task, id_trial) = from_id.filter(|_| task.is_none()).unzip();
+    Header {
+        run_id,
+        task_id: task.or(id_task),
+        trial: row.word(&["trial"]).or(id_trial),
+        suite: (record.envelope != "mapped" && !record.envelope.is_empty()).then(|| record.envelope.to_owned()),
+        model: row.word(&["model"]),
+        agent: row.word(&["agent"]),
+        started_at: moment(row, "started_at", out),
+        ended_at: moment(row, "ended_at", out),
+        meta: totals(row),
+        ..Header::default()
+    }
+}
+
+fn moment(row: &Object<'_>, name: &str, out: &mut Reading<'_>) -> Option<Instant> {
+    let raw = row.get(&[name]).filter(|raw| raw.get() != "\"\"");
+    out.instant(raw, name)
+}
+
+/// What the row says of the whole run, which its calls do not.
+fn totals(row: &Object<'_>) -> Option<Box<RawValue>> {
+    let names = ["input_tokens", "output_tokens", "cache_tokens", "total_tokens", "cost_usd", "cost_cents", "seconds"];
+    let number = |name: &&str| row.get(&[name]).and_then(json::number).map(|number| format!("\"{name}\":{number}"));
+    let totals: Vec<String> = names.iter().filter_map(number).collect();
+    let text = format!("{{\"run_totals\":{{{}}}}}", totals.join(","));
+    if totals.is_empty() { None } else { RawValue::from_string(text).ok() }
+}
+
+/// Success, failure, or not known: null, and −1 where a collection writes that.
+fn grade(row: &Object<'_>, column: &'static str) -> Grade {
+    let (graded, score) = row.get(&["outcome"]).map_or((None, None), graded);
+    let said = |name| row.word(&[name]).filter(|text| !text.is_empty());
+    let end = match (said("limit"), said("error"), said("end")) {
+        (Some(limit), ..) if limit.contains("time") => EndCause::Timeout,
+        (Some(_), ..) => EndCause::Cap,
+        (_, Some(_), _) => EndCause::Error,
+        (.., Some(status)) => ended(&status),
+        _ => EndCause::Unknown,
+    };
+    Grade {
+        outcome: Outcome::from_grade(graded),
+        score,
+        source: graded.map_or(OutcomeSource::None, |_| OutcomeSource::Native(column)),
+        end,
+        secured_step: None,
+    }
+}
+
+fn graded(raw: &RawValue) -> (Option<bool>, Option<f64>) {
+    if let Some(flag) = json::flag(raw) {
+        return (Some(flag), None);
+    }
+    let word = json::string(raw);
+    let number = json::number(raw).or_else(|| word.as_deref()?.trim().parse().ok()).filter(|n: &f64| n.is_finite());
+    match number {
+        Some(score) if score < 0.0 => (None, None),
+        Some(score) => (Some(score >= 1.0), Some(score)),
+        None => (word.as_deref().and_then(|word| labels::grade_word(word.trim())), None),
+    }
+}
+
+/// Why a run ended, in the words of its harness.
+fn ended(status: &str) -> EndCause {
+    let status = status.to_ascii_lowercase();
+    let names = |words: &[&str]| words.iter().any(|word| status.contains(word));
+    match end_cause(&status) {
+        EndCause::Unknown if names(&["timeout", "timed out"]) => EndCause::Timeout,
+        EndCause::Unknown if names(&["max_iter", "max_turn", "max_step", "length", "limit", "budget"]) => EndCause::Cap,
+        EndCause::Unknown if names(&["error", "exception", "crash"]) => EndCause::Error,
+        EndCause::Unknown if names(&["submit", "finish", "complete"]) || status == "stop" => EndCause::SelfFinish,
+        cause => cause,
+    }
+}
+
+/// Messages in the spelling of chat completions, with what the events say of the calls.
+fn chat(messages: Raw<'_>, events: Raw<'_>, out: &mut Reading<'_>) -> Vec<Event> {
+    let mut read = Vec::new();
+    let mut ids = Vec::new();
+    for raw in out.list(messages, "messages") {
+        if let Some(message) = message(raw, out) {
+            ids.push(if events.is_some() { Object::of(raw).and_then(|object| object.word(&["id"])) } else { None });
+            read.push(message);
+        }
+    }
+    if let Some(events) = events {
+        price(&mut read, &ids, events, out);
+    }
+    read.into_iter().map(Event::Message).collect()
+}
+
+/// One message: SWE-agent calls its text `text` or `system_prompt`, and its answered calls `tool_call_ids`; Inspect names
+/// the tool in `function`.
+fn message(raw: &RawValue, out: &mut Reading<'_>) -> Option<Message> {
+    let mut message = openai::message(raw, out)?;
+    let bare = message.content.is_none() && message.tool_calls.is_empty();
+    let unnamed = message.role == Role::Tool && (message.tool_call_id.is_none() || message.name.is_none());
+    if !bare && !unnamed {
+        return Some(message);
+    }
+    let fields = Object::of(raw).unwrap_or_default();
+    if bare {
+        message.content = out.content(fields.get(&["text", "system_prompt"]), "text");
+    }
+    if unnamed {
+        let answered = || rows::elements(fields.get(&["tool_call_ids"])?)?.first().and_then(|id| json::word(id));
+        message.tool_call_id = message.tool_call_id.take().or_else(|| answered().map(Into::into));
+        message.name = message.name.take().or_else(|| fields.word(&["function"]).map(Into::into));
+    }
+    Some(message)
+}
+
+/// Gives the replies what their calls cost: by the id of the message, or, where there are none, in order if there are as
+/// many calls as replies.
+fn price(messages: &mut [Message], ids: &[Option<String>], events: &RawValue, out: &mut Reading<'_>) {
+    let mut calls: VecDeque<(Option<String>, Option<Usage>, Option<Instant>)> = VecDeque::new();
+    for raw in out.list(Some(events), "events") {
+        let Some(event) = Object::of(raw).filter(|event| event.word(&["event"]).as_deref() == Some("model")) else {
+            continue;
+        };
+        let grades = event.word(&["role"]).is_some_and(|role| role.contains("grader"));
+        if grades || event.get(&["error"]).is_some() {
+            continue;
+        }
+        let output = event.within(&["output"]);
+        let choice = output.get(&["choices"]).and_then(rows::elements).and_then(|all| Object::of(all.first()?));
+        let id = choice.and_then(|choice| choice.within(&["message"]).word(&["id"]));
+        let cached = event.word(&["cache"]).as_deref() == Some("read");
+        let usage = super::inspect::usage(&output.within(&["usage"]), out).filter(|_| !cached);
+        calls.push_back((id, usage, out.instant(event.get(&["completed", "timestamp"]), "timestamp")));
+    }
+    let replies = || messages.iter().filter(|message| message.role == Role::Assistant).count();
+    let in_order = calls.iter().all(|(id, ..)| id.is_none()) && calls.len() == replies();
+    let by_id: BTreeMap<String, (Option<Usage>, Option<Instant>)> =
+        calls.iter().filter_map(|(id, usage, ts)| Some((id.clone()?, (*usage, *ts)))).collect();
+    for (message, id) in messages.iter_mut().zip(ids).filter(|(message, _)| message.role == Role::Assistant) {
+        let known = if in_order {
+            calls.pop_front().map(|(_, usage, ts)| (usage, ts))
+        } else {
+            id.as_ref().and_then(|id| by_id.get(id).copied())
+        };
+        if let Some((usage, ts)) = known {
+            (message.usage, message.ts) = (usage, ts);
+        }
+    }
+}
+
+/// Terminal-bench's steps: what the environment answers stands in the step of the agent.
+fn steps(list: Raw<'_>, out: &mut Reading<'_>) -> Vec<Event> {
+    let mut events = Vec::new();
+    for (n, raw) in out.list(list, "steps").into_iter().enumerate() {
+        let Some(step) = Object::required(raw, "step", out) else { continue };
+        let role = step.word(&["src"]).and_then(|who| openai::role(if who == "agent" { "assistant" } else { &who }));
+        let Some(role) = role else {
+            out.error_at(raw.get(), "a step without a known `src`", "the step is left out");
+            continue;
+        };
+        let mut message = Message::new(role);
+        message.content = out.content(step.get(&["msg"]), "msg");
+        let mut answered: Option<(Name, Name)> = None;
+        for (k, tool) in out.list(step.get(&["tools"]), "tools").into_iter().enumerate() {
+            let Some(tool) = Object::required(tool, "tool", out) else { continue };
+            let name = tool.word(&["fn"]).unwrap_or_default();
+            let id = format!("s{n}-{k}");
+            message.tool_calls.push(ToolCall::new(Some(&id), &name, openai::arguments(tool.get(&["cmd"]))));
+            answered = Some((id.into(), name.into()));
+        }
+        let asked = answered.is_some();
+        events.push(Event::Message(message));
+        let observed = step.get(&["obs"]);
+        if observed.is_some() || asked {
+            let mut result = Message::new(if asked { Role::Tool } else { Role::User });
+            let (id, name) = answered.unzip();
+            (result.tool_call_id, result.name) = (id, name);
+            // A pointer to a text that was taken out says nothing of the text.
+            result.content = out.content(observed, "obs").filter(|text| !is_pointer(&text.as_str()));
+            if asked || result.content.is_some() {
+                events.push(Event::Message(result));
+            }
+        }
+    }
+    events
+}
+
+/// True for `$1f`, which stands for a text elsewhere.
+fn is_pointer(text: &str) -> bool {
+    text.strip_prefix('$').is_some_and(|id| (1..=8).contains(&id.len()) && id.bytes().all(|b| b.is_ascii_hexdigit()))
+}

@@ -1,0 +1,269 @@
+//! Rows put together from columns: lists, structs and maps as JSON.
+//!
+//! A column holds the leaves of many rows, each with two levels: how many of the optional and repeated fields around it
+//! are there (definition), and at which list a new element begins (repetition). Melnik et al. (2010), Dremel, section 4.
+
+use std::sync::Arc;
+
+use parquet::basic::{ConvertedType, LogicalType, Repetition};
+use parquet::file::metadata::RowGroupMetaData;
+use parquet::schema::types::{Type, TypePtr};
+
+use super::guarded::Guarded;
+use super::leaf::{Leaf, Torn};
+
+/// Deepest nesting of a column that is read.
+const DEPTH: usize = 32;
+
+/// A field of a row, with the columns below it.
+pub(super) enum Node {
+    /// A value.
+    Leaf(Box<Leaf>),
+    /// May be null: it is there from this definition level on.
+    Optional(Box<Node>, i16),
+    /// A struct.
+    Group(Vec<(String, Node)>),
+    /// A list or a map: not empty from this definition level on, with a new element at this repetition level.
+    List { element: Element, definition: i16, repetition: i16 },
+}
+
+/// What is in a list.
+pub(super) enum Element {
+    /// Elements.
+    Item(Box<Node>),
+    /// Keys and values.
+    Entry(Box<Node>, Box<Node>),
+}
+
+/// Takes the columns of a row group, in the order of the schema.
+struct Columns<'g> {
+    file: &'g Arc<Guarded>,
+    group: &'g RowGroupMetaData,
+    next: usize,
+    rows: usize,
+}
+
+/// The number of columns below a field.
+pub(super) fn width(field: &Type) -> usize {
+    if field.is_primitive() { 1 } else { field.get_fields().iter().map(|field| width(field)).sum() }
+}
+
+/// The field of a row group whose columns begin with number `first`.
+pub(super) fn field(
+    file: &Arc<Guarded>,
+    group: &RowGroupMetaData,
+    first: usize,
+    field: &TypePtr,
+) -> Result<Node, Torn> {
+    let rows = usize::try_from(group.num_rows()).unwrap_or(0);
+    Columns { file, group, next: first, rows }.field(field, 0, 0, DEPTH)
+}
+
+impl Columns<'_> {
+    fn field(&mut self, field: &TypePtr, definition: i16, repetition: i16, depth: usize) -> Result<Node, Torn> {
+        let info = field.get_basic_info();
+        match info.has_repetition().then(|| info.repetition()) {
+            Some(Repetition::OPTIONAL) => {
+                let node = self.body(field, definition + 1, repetition, depth)?;
+                Ok(Node::Optional(Box::new(node), definition + 1))
+            }
+            Some(Repetition::REPEATED) => {
+                let (definition, repetition) = (definition + 1, repetition + 1);
+                let element = Element::Item(Box::new(self.body(field, definition, repetition, depth)?));
+                Ok(Node::List { element, definition, repetition })
+            }
+            _ => self.body(field, definition, repetition, depth),
+        }
+    }
+
+    fn body(&mut self, field: &TypePtr, definition: i16, repetition: i16, depth: usize) -> Result<Node, Torn> {
+        let too_deep = || Torn { column: field.name().to_owned(), why: format!("nested more than {DEPTH} deep") };
+        let depth = depth.checked_sub(1).ok_or_else(too_deep)?;
+        if field.is_primitive() {
+            let missing = || Torn { column: field.name().to_owned(), why: "the row group lacks it".to_owned() };
+            let chunk = self.group.columns().get(self.next).ok_or_else(missing)?;
+            self.next += 1;
+            return Ok(Node::Leaf(Box::new(Leaf::open(self.file, chunk, self.rows)?)));
+        }
+        let fields = field.get_fields();
+        if let Some(repeated) = repeated_in(field) {
+            let (definition, repetition) = (definition + 1, repetition + 1);
+            let element = if is_map(field) && !repeated.is_primitive() && repeated.get_fields().len() == 2 {
+                let key = self.field(&repeated.get_fields()[0], definition, repetition, depth)?;
+                let value = self.field(&repeated.get_fields()[1], definition, repetition, depth)?;
+                Element::Entry(Box::new(key), Box::new(value))
+            } else if is_element(field.name(), repeated) {
+                Element::Item(Box::new(self.body(repeated, definition, repetition, depth)?))
+            } else {
+                Element::Item(Box::new(self.field(&repeated.get_fields()[0], definition, repetition, depth)?))
+            };
+            return Ok(Node::List { element, definition, repetition });
+        }
+        let mut nodes = Vec::with_capacity(fields.len());
+        for inner in fields {
+            nodes.push((inner.name().to_owned(), self.field(inner, definition, repetition, depth)?));
+        }
+        Ok(Node::Group(nodes))
+    }
+}
+
+/// The repeated field of a list or a map.
+fn repeated_in(field: &Type) -> Option<&TypePtr> {
+    let info = field.get_basic_info();
+    let is_list =
+        matches!(info.logical_type_ref(), Some(LogicalType::List)) || info.converted_type() == ConvertedType::LIST;
+    let [only] = field.get_fields() else { return None };
+    let repeats = only.get_basic_info().has_repetition() && only.get_basic_info().repetition() == Repetition::REPEATED;
+    ((is_list || is_map(field)) && repeats).then_some(only)
+}
+
+fn is_map(field: &Type) -> bool {
+    let info = field.get_basic_info();
+    matches!(info.logical_type_ref(), Some(LogicalType::Map))
+        || matches!(info.converted_type(), ConvertedType::MAP | ConvertedType::MAP_KEY_VALUE)
+}
+
+/// Is the repeated field of a list its element, as older writers have it, and not a wrapping of the element? The rules are
+/// those of the format's LogicalTypes.md, "Backward-compatibility rules".
+fn is_element(list: &str, repeated: &Type) -> bool {
+    repeated.is_primitive()
+        || repeated.get_fields().len() != 1
+        || repeated.name() == "array"
+        || repeated.name().strip_suffix("_tuple") == Some(list)
+}
+
+impl Node {
+    /// Makes sure that the next row is at hand. `false` at the end of the row group.
+    pub(super) fn refill(&mut self) -> Result<bool, Torn> {
+        let mut more = true;
+        self.each(&mut |leaf| {
+            more &= leaf.refill()?;
+            Ok(())
+        })?;
+        Ok(more)
+    }
+
+    /// Writes the field of the next row as JSON.
+    pub(super) fn write(&mut self, out: &mut Vec<u8>) -> Result<(), Torn> {
+        match self {
+            Self::Leaf(leaf) => leaf.write(out),
+            Self::Optional(inner, definition) => {
+                if inner.peek().is_some_and(|(level, _)| level < *definition) {
+                    out.extend_from_slice(b"null");
+                    return inner.skip();
+                }
+                inner.write(out)
+            }
+            Self::Group(fields) => {
+                out.push(b'{');
+                for (n, (name, field)) in fields.iter_mut().enumerate() {
+                    begin(n, name.as_bytes(), out);
+                    field.write(out)?;
+                }
+                out.push(b'}');
+                Ok(())
+            }
+            Self::List { element, definition, repetition } => {
+                let ends: [u8; 2] = if matches!(element, Element::Item(_)) { *b"[]" } else { *b"{}" };
+                out.push(ends[0]);
+                if element.peek().is_some_and(|(level, _)| level < *definition) {
+                    element.skip()?;
+                } else {
+                    let mut n = 0;
+                    loop {
+                        element.write(n, out)?;
+                        n += 1;
+                        if element.peek().is_none_or(|(_, level)| level < *repetition) {
+                            break;
+                        }
+                    }
+                }
+                out.push(ends[1]);
+                Ok(())
+            }
+        }
+    }
+
+    /// Writes the field of the next row: a text as it stands, anything else as JSON. `false` where it is null.
+    pub(super) fn text(&mut self, out: &mut Vec<u8>) -> Result<bool, Torn> {
+        match self {
+            Self::Leaf(leaf) => leaf.text(out).map(|()| true),
+            Self::Optional(inner, definition) if inner.peek().is_some_and(|(level, _)| level < *definition) => {
+                inner.skip().map(|()| false)
+            }
+            Self::Optional(inner, _) => inner.text(out),
+            Self::Group(_) | Self::List { .. } => self.write(out).map(|()| true),
+        }
+    }
+
+    fn peek(&self) -> Option<(i16, i16)> {
+        match self {
+            Self::Leaf(leaf) => leaf.peek(),
+            Self::Optional(inner, _) => inner.peek(),
+            Self::Group(fields) => fields.first().and_then(|(_, field)| field.peek()),
+            Self::List { element, .. } => element.peek(),
+        }
+    }
+
+    fn skip(&mut self) -> Result<(), Torn> {
+        self.each(&mut Leaf::skip)
+    }
+
+    fn each(&mut self, act: &mut impl FnMut(&mut Leaf) -> Result<(), Torn>) -> Result<(), Torn> {
+        match self {
+            Self::Leaf(leaf) => act(leaf),
+            Self::Optional(inner, _) => inner.each(act),
+            Self::Group(fields) => fields.iter_mut().try_for_each(|(_, field)| field.each(act)),
+            Self::List { element: Element::Item(item), .. } => item.each(act),
+            Self::List { element: Element::Entry(key, value), .. } => {
+                key.each(act)?;
+                value.each(act)
+            }
+        }
+    }
+}
+
+impl Element {
+    fn write(&mut self, n: usize, out: &mut Vec<u8>) -> Result<(), Torn> {
+        match self {
+            Self::Item(item) => {
+                if n > 0 {
+                    out.push(b',');
+                }
+                item.write(out)
+            }
+            Self::Entry(key, value) => {
+                let mut name = Vec::new();
+                key.text(&mut name)?;
+                begin(n, &name, out);
+                value.write(out)
+            }
+        }
+    }
+
+    fn peek(&self) -> Option<(i16, i16)> {
+        match self {
+            Self::Item(node) | Self::Entry(node, _) => node.peek(),
+        }
+    }
+
+    fn skip(&mut self) -> Result<(), Torn> {
+        match self {
+            Self::Item(node) => node.skip(),
+            Self::Entry(key, value) => {
+                key.skip()?;
+                value.skip()
+            }
+        }
+    }
+}
+
+/// What stands before the value of field number `n`.
+pub(super) fn begin(n: usize, name: &[u8], out: &mut Vec<u8>) {
+    if n > 0 {
+        out.push(b',');
+    }
+    // Writing to memory does not fail.
+    let _ = serde_json::to_writer(&mut *out, &String::from_utf8_lossy(name));
+    out.push(b':');
+}

@@ -1,0 +1,301 @@
+//! Which column of a table is what: the layouts of public collections, told by their columns, and those a user names.
+
+use std::collections::BTreeMap;
+
+/// A collection's layout: what it is called, the columns it is told by, and which column is what.
+#[derive(Debug)]
+pub(in crate::reader) struct Layout {
+    /// The name, in reports.
+    pub(in crate::reader) name: &'static str,
+    /// The columns that all have to be there, and not all of which another layout has.
+    told_by: &'static [&'static str],
+    /// What is read besides the messages: the name of the field, and the columns that hold it, the first there is.
+    fields: &'static [(&'static str, &'static [&'static str])],
+    /// The columns that are long: read as they are, in this order.
+    long: &'static [&'static [&'static str]],
+    /// How its messages are spelled.
+    pub(in crate::reader) dialect: Dialect,
+}
+
+/// How a row spells its messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::reader) enum Dialect {
+    /// Roles and contents, as in chat completions, with the additions of SWE-agent and Inspect.
+    Chat,
+    /// Terminal-bench's steps: an agent's words, its tools, and what the environment answered.
+    Steps,
+    /// Messages, and then the events that know what a call cost.
+    ChatAndEvents,
+    /// Lines of whenstop's own format.
+    Trace,
+    /// Observations of Langfuse: a row each, many to a run.
+    Observations,
+    /// Scores of Langfuse, joined to its observations.
+    Scores,
+}
+
+/// The layouts, in the order in which they are tried.
+const LAYOUTS: &[Layout] = &[
+    Layout {
+        name: "whenstop",
+        told_by: &["run_id", "trace"],
+        fields: &[],
+        long: &[&["trace"]],
+        dialect: Dialect::Trace,
+    },
+    Layout {
+        name: "langfuse",
+        told_by: &["id", "trace_id", "type", "parent_observation_id", "start_time"],
+        fields: &[],
+        long: &[],
+        dialect: Dialect::Observations,
+    },
+    Layout {
+        name: "langfuse-scores",
+        told_by: &["trace_id", "name", "value", "data_type"],
+        fields: &[],
+        long: &[],
+        dialect: Dialect::Scores,
+    },
+    Layout {
+        name: "inspect-scout",
+        told_by: &["transcript_id", "source_type", "source_id", "messages"],
+        fields: &[
+            ("id", &["transcript_id"]),
+            ("task_set", &["task_set"]),
+            ("task", &["task_id"]),
+            ("trial", &["task_repeat"]),
+            ("outcome", &["success"]),
+            ("model", &["model"]),
+            ("agent", &["agent"]),
+            ("limit", &["limit"]),
+            ("error", &["error"]),
+            ("started_at", &["date"]),
+            ("total_tokens", &["total_tokens"]),
+            ("seconds", &["total_time"]),
+        ],
+        long: &[&["messages"], &["events"]],
+        dialect: Dialect::ChatAndEvents,
+    },
+    Layout {
+        name: "terminalbench",
+        told_by: &["task_name", "reward", "steps"],
+        fields: &[
+            ("id", &["trial_id", "trial_name"]),
+            ("task", &["task_name"]),
+            ("trial", &["trial_name"]),
+            ("outcome", &["reward"]),
+            ("model", &["model"]),
+            ("agent", &["agent"]),
+            ("started_at", &["started_at"]),
+            ("ended_at", &["ended_at"]),
+            ("input_tokens", &["input_tokens"]),
+            ("output_tokens", &["output_tokens"]),
+            ("cache_tokens", &["cache_tokens"]),
+            ("cost_cents", &["cost_cents"]),
+            ("seconds", &["duration_seconds"]),
+        ],
+        long: &[&["steps"]],
+        dialect: Dialect::Steps,
+    },
+    Layout {
+        name: "swe-smith",
+        told_by: &["traj_id", "instance_id", "messages", "resolved"],
+        fields: &[("id", &["traj_id"]), ("task", &["instance_id"]), ("outcome", &["resolved"]), ("model", &["model"])],
+        long: &[&["messages"]],
+        dialect: Dialect::Chat,
+    },
+    Layout {
+        name: "coderforge",
+        told_by: &["trajectory_id", "messages", "reward"],
+        fields: &[
+            ("id", &["trajectory_id"]),
+            ("task", &["instance_id"]),
+            ("outcome", &["reward"]),
+            ("end", &["finish_reason"]),
+            ("model", &["model"]),
+        ],
+        long: &[&["messages"]],
+        dialect: Dialect::Chat,
+    },
+    Layout {
+        name: "open-swe-traces",
+        told_by: &["trajectory_id", "instance_id", "resolved", "license"],
+        fields: SWE,
+        long: &[&["trajectory", "messages"]],
+        dialect: Dialect::Chat,
+    },
+    Layout {
+        name: "swe-rebench-openhands",
+        told_by: &["trajectory_id", "instance_id", "trajectory", "resolved"],
+        fields: SWE,
+        long: &[&["trajectory"]],
+        dialect: Dialect::Chat,
+    },
+    Layout {
+        name: "nebius-swe-agent",
+        told_by: &["instance_id", "trajectory", "target"],
+        fields: &[
+            ("task", &["instance_id"]),
+            ("outcome", &["target"]),
+            ("end", &["exit_status"]),
+            ("model", &["model_name"]),
+        ],
+        long: &[&["trajectory"]],
+        dialect: Dialect::Chat,
+    },
+];
+
+const SWE: &[(&str, &[&str])] = &[
+    ("id", &["trajectory_id"]),
+    ("task", &["instance_id"]),
+    ("outcome", &["resolved"]),
+    ("end", &["exit_status"]),
+    ("model", &["model"]),
+];
+
+/// The layout a user describes.
+const MAPPED: Layout = Layout { name: "mapped", told_by: &[], fields: &[], long: &[], dialect: Dialect::Chat };
+
+/// The columns of a table that are read, by number, and as what.
+#[derive(Clone, Debug)]
+pub(in crate::reader) struct Plan {
+    /// The layout.
+    pub(in crate::reader) layout: &'static Layout,
+    /// Fields by name, each with its column.
+    pub(in crate::reader) fields: Vec<(&'static str, usize)>,
+    /// The long columns; `None` where an optional one is missing.
+    pub(in crate::reader) long: Vec<Option<usize>>,
+    /// The columns it was told by, for the report.
+    pub(in crate::reader) told_by: Vec<String>,
+}
+
+/// Which column is what, as a user says it: `id=…,task=…,outcome=…,messages=…,cost=…`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ColumnMap(BTreeMap<&'static str, String>);
+
+/// The names a mapping may use, and whether a table needs the column.
+const MAPPABLE: &[&str] = &["id", "task", "outcome", "messages", "cost", "model"];
+
+impl ColumnMap {
+    /// Reads `id=…,task=…,outcome=…,messages=…,cost=…,model=…`; `messages` has to be there. The error says what is wrong.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let mut map = BTreeMap::new();
+        for part in text.split(',') {
+            let (name, column) = part.split_once('=').ok_or_else(|| format!("`{part}` is no `name=column`"))?;
+            let known = MAPPABLE.iter().find(|known| **known == name.trim());
+            let known = known.ok_or_else(|| format!("`{name}` is none of {}", MAPPABLE.join(", ")))?;
+            if column.trim().is_empty() || map.insert(*known, column.trim().to_owned()).is_some() {
+                return Err(format!("`{known}` needs one column"));
+            }
+        }
+        if map.contains_key("messages") { Ok(Self(map)) } else { Err("it names no column for `messages`".to_owned()) }
+    }
+
+    /// The plan for a table; the error names the column that is missing.
+    fn plan(&self, columns: &[String]) -> Result<Plan, String> {
+        let at = |name: &str| columns.iter().position(|column| column == name);
+        let mut plan = Plan { layout: &MAPPED, fields: Vec::new(), long: Vec::new(), told_by: Vec::new() };
+        for (name, column) in &self.0 {
+            let found = at(column).ok_or_else(|| format!("there is no column `{column}` (`--map {name}={column}`)"))?;
+            match *name {
+                "messages" => plan.long.push(Some(found)),
+                "cost" => plan.fields.push(("cost_usd", found)),
+                name => plan.fields.push((name, found)),
+            }
+            plan.told_by.push(column.clone());
+        }
+        Ok(plan)
+    }
+}
+
+impl Plan {
+    /// What to read of a table with these columns; the error is a reason, fit for a message.
+    pub(in crate::reader) fn of(columns: &[String], map: Option<&ColumnMap>) -> Result<Self, String> {
+        let found = LAYOUTS.iter().find_map(|layout| layout.plan(columns));
+        match (found, map) {
+            // Tables of a known layout beside the one that is described keep their own.
+            (Some(plan), Some(map)) => Ok(map.plan(columns).unwrap_or(plan)),
+            (Some(plan), None) => Ok(plan),
+            (None, Some(map)) => map.plan(columns),
+            (None, None) => {
+                let mut names = columns.join(", ");
+                if names.chars().count() > 200 {
+                    names = names.chars().take(200).chain(std::iter::once('…')).collect();
+                }
+                let help = "say which column is what with `--map id=…,task=…,outcome=…,messages=…`";
+                Err(format!("Parquet with columns of no known layout ({names}); {help}"))
+            }
+        }
+    }
+
+    /// Why the table is of this layout.
+    pub(in crate::reader) fn why(&self) -> String {
+        format!("Parquet in the layout {} (columns {})", self.layout.name, self.told_by.join(", "))
+    }
+}
+
+impl Layout {
+    /// The column that holds the outcome, for the report.
+    pub(in crate::reader) fn outcome_column(&self) -> &'static str {
+        let outcome = self.fields.iter().find(|(name, _)| *name == "outcome");
+        outcome.and_then(|(_, columns)| columns.first()).copied().unwrap_or("outcome")
+    }
+
+    fn plan(&'static self, columns: &[String]) -> Option<Plan> {
+        let at = |name: &&str| columns.iter().position(|column| column == *name);
+        if !self.told_by.iter().all(|name| at(name).is_some()) {
+            return None;
+        }
+        let any = |names: &[&str]| names.iter().find_map(at);
+        let long: Vec<_> = self.long.iter().map(|names| any(names)).collect();
+        if long.first().is_some_and(Option::is_none) {
+            return None;
+        }
+        let fields = self.fields.iter().filter_map(|(name, columns)| Some((*name, any(columns)?))).collect();
+        Some(Plan { layout: self, fields, long, told_by: self.told_by.iter().map(|name| (*name).to_owned()).collect() })
+    }
+}
+
+/// The layout of that name.
+pub(in crate::reader) fn by_name(name: &str) -> Option<&'static Layout> {
+    std::iter::once(&MAPPED).chain(LAYOUTS).find(|layout| layout.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(columns: &[&str], map: Option<&str>) -> Result<&'static str, String> {
+        let columns: Vec<String> = columns.iter().map(|&column| column.to_owned()).collect();
+        Plan::of(&columns, map.map(|map| ColumnMap::parse(map).unwrap()).as_ref()).map(|plan| plan.layout.name)
+    }
+
+    #[test]
+    fn a_layout_is_told_by_its_columns_in_any_order_and_with_others_beside_them() {
+        assert_eq!(
+            plan(&["resolved", "trajectory", "instance_id", "trajectory_id"], None).unwrap(),
+            "swe-rebench-openhands"
+        );
+        assert_eq!(
+            plan(&["license", "messages", "resolved", "instance_id", "trajectory_id"], None).unwrap(),
+            "open-swe-traces"
+        );
+        assert_eq!(plan(&["steps", "reward", "task_name", "difficulty", "tags"], None).unwrap(), "terminalbench");
+        let error = plan(&["a", "b"], None).unwrap_err();
+        assert!(error.contains("(a, b)") && error.contains("--map"), "{error}");
+    }
+
+    #[test]
+    fn a_mapping_goes_first_where_its_columns_are() {
+        assert_eq!(plan(&["chat", "key"], Some("messages=chat,id=key")).unwrap(), "mapped");
+        assert_eq!(
+            plan(&["chat"], Some("messages=chat,id=key")).unwrap_err(),
+            "there is no column `key` (`--map id=key`)"
+        );
+        assert_eq!(plan(&["trajectory_id", "messages", "reward"], Some("messages=chat")).unwrap(), "coderforge");
+        assert_eq!(ColumnMap::parse("id=a").unwrap_err(), "it names no column for `messages`");
+        assert_eq!(ColumnMap::parse("x=a").unwrap_err(), "`x` is none of id, task, outcome, messages, cost, model");
+        assert_eq!(ColumnMap::parse("messages").unwrap_err(), "`messages` is no `name=column`");
+    }
+}

@@ -1,0 +1,331 @@
+//! One column of a row group: its values with their levels, a few rows at a time, each value as JSON.
+
+use std::io::Write as _;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use parquet::basic::{ConvertedType, LogicalType, TimeUnit};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
+use parquet::data_type::{
+    BoolType, ByteArray, ByteArrayType, DataType, DoubleType, FixedLenByteArray, FixedLenByteArrayType, FloatType,
+    Int32Type, Int64Type, Int96, Int96Type,
+};
+use parquet::errors::Result;
+use parquet::file::metadata::ColumnChunkMetaData;
+use parquet::file::serialized_reader::SerializedPageReader;
+use parquet::schema::types::ColumnDescriptor;
+
+use super::guarded::{Allowance, Guarded, Pages};
+
+/// Rows taken from a column at once.
+const ROWS: usize = 16;
+
+/// Values of one physical type that are read and not yet written.
+struct Typed<T: DataType> {
+    reader: ColumnReaderImpl<T>,
+    values: Vec<T::T>,
+}
+
+enum Values {
+    Bool(Typed<BoolType>),
+    Int32(Typed<Int32Type>),
+    Int64(Typed<Int64Type>),
+    Int96(Typed<Int96Type>),
+    Float(Typed<FloatType>),
+    Double(Typed<DoubleType>),
+    Bytes(Typed<ByteArrayType>),
+    Fixed(Typed<FixedLenByteArrayType>),
+}
+
+/// What the values of a column stand for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Meaning {
+    /// Numbers, truths, texts as they are.
+    Plain,
+    /// Whole numbers without a sign.
+    Unsigned,
+    /// Whole numbers with so many places after the point.
+    Decimal(u32),
+    /// Ticks since 1970, so many a second.
+    Ticks(i64),
+    /// Days since 1970.
+    Days,
+}
+
+/// One column of a row group.
+pub(super) struct Leaf {
+    values: Values,
+    meaning: Meaning,
+    allowance: Allowance,
+    /// The name, for messages.
+    name: String,
+    max_definition: i16,
+    definitions: Vec<i16>,
+    repetitions: Vec<i16>,
+    /// Level entries read, and which is next.
+    levels: usize,
+    at: usize,
+    value_at: usize,
+}
+
+/// Why a row could not be put together.
+#[derive(Debug)]
+pub(super) struct Torn {
+    /// The column.
+    pub(super) column: String,
+    /// What is wrong with it.
+    pub(super) why: String,
+}
+
+impl Leaf {
+    /// The column of a chunk.
+    pub(super) fn open(
+        file: &Arc<Guarded>,
+        chunk: &ColumnChunkMetaData,
+        rows: usize,
+    ) -> std::result::Result<Self, Torn> {
+        let descriptor = chunk.column_descr_ptr();
+        let name = descriptor.path().string();
+        let torn = |error: parquet::errors::ParquetError| Torn { column: name.clone(), why: error.to_string() };
+        let pages = SerializedPageReader::new(file.clone(), chunk, rows, None).map_err(torn)?;
+        let allowance = Allowance::default();
+        let pages = Pages { pages: Box::new(pages), allowance: allowance.clone() };
+        let values = match get_column_reader(descriptor.clone(), Box::new(pages)) {
+            ColumnReader::BoolColumnReader(reader) => Values::Bool(Typed { reader, values: Vec::new() }),
+            ColumnReader::Int32ColumnReader(reader) => Values::Int32(Typed { reader, values: Vec::new() }),
+            ColumnReader::Int64ColumnReader(reader) => Values::Int64(Typed { reader, values: Vec::new() }),
+            ColumnReader::Int96ColumnReader(reader) => Values::Int96(Typed { reader, values: Vec::new() }),
+            ColumnReader::FloatColumnReader(reader) => Values::Float(Typed { reader, values: Vec::new() }),
+            ColumnReader::DoubleColumnReader(reader) => Values::Double(Typed { reader, values: Vec::new() }),
+            ColumnReader::ByteArrayColumnReader(reader) => Values::Bytes(Typed { reader, values: Vec::new() }),
+            ColumnReader::FixedLenByteArrayColumnReader(reader) => Values::Fixed(Typed { reader, values: Vec::new() }),
+        };
+        Ok(Self {
+            values,
+            meaning: meaning(&descriptor),
+            allowance,
+            name,
+            max_definition: descriptor.max_def_level(),
+            definitions: Vec::new(),
+            repetitions: Vec::new(),
+            levels: 0,
+            at: 0,
+            value_at: 0,
+        })
+    }
+
+    /// Reads the next rows, where all that were read are written. `false` at the end of the chunk.
+    pub(super) fn refill(&mut self) -> std::result::Result<bool, Torn> {
+        if self.at < self.levels {
+            return Ok(true);
+        }
+        self.definitions.clear();
+        self.repetitions.clear();
+        (self.at, self.value_at) = (0, 0);
+        self.allowance.renew();
+        let (definitions, repetitions) = (&mut self.definitions, &mut self.repetitions);
+        let read = match &mut self.values {
+            Values::Bool(typed) => typed.read(definitions, repetitions),
+            Values::Int32(typed) => typed.read(definitions, repetitions),
+            Values::Int64(typed) => typed.read(definitions, repetitions),
+            Values::Int96(typed) => typed.read(definitions, repetitions),
+            Values::Float(typed) => typed.read(definitions, repetitions),
+            Values::Double(typed) => typed.read(definitions, repetitions),
+            Values::Bytes(typed) => typed.read(definitions, repetitions),
+            Values::Fixed(typed) => typed.read(definitions, repetitions),
+        };
+        self.levels = read.map_err(|error| self.torn(error.to_string()))?;
+        Ok(self.levels > 0)
+    }
+
+    /// Definition and repetition level of what comes next; `None` where the rows read so far are all written.
+    pub(super) fn peek(&self) -> Option<(i16, i16)> {
+        let level = |levels: &[i16], constant| levels.get(self.at).copied().unwrap_or(constant);
+        (self.at < self.levels).then(|| (level(&self.definitions, self.max_definition), level(&self.repetitions, 0)))
+    }
+
+    /// Passes over a place without a value.
+    pub(super) fn skip(&mut self) -> std::result::Result<(), Torn> {
+        match self.peek() {
+            Some((definition, _)) if definition < self.max_definition => {
+                self.at += 1;
+                Ok(())
+            }
+            _ => Err(self.torn("it has a value where the columns beside it have none".to_owned())),
+        }
+    }
+
+    /// Writes the next value as JSON.
+    pub(super) fn write(&mut self, out: &mut Vec<u8>) -> std::result::Result<(), Torn> {
+        match self.peek() {
+            Some((definition, _)) if definition == self.max_definition => {
+                self.at += 1;
+                let at = self.value_at;
+                self.value_at += 1;
+                self.values.write(at, self.meaning, out).ok_or_else(|| self.torn("it ends too early".to_owned()))
+            }
+            _ => Err(self.torn("it has no value where the columns beside it have one".to_owned())),
+        }
+    }
+
+    /// The next value as it is, where it is a text.
+    pub(super) fn text(&mut self, out: &mut Vec<u8>) -> std::result::Result<(), Torn> {
+        let start = self.value_at;
+        match (&self.values, self.peek()) {
+            (Values::Bytes(typed), Some((definition, _))) if definition == self.max_definition => {
+                if let Some(value) = typed.values.get(start) {
+                    out.extend_from_slice(value.data());
+                }
+                self.at += 1;
+                self.value_at += 1;
+                Ok(())
+            }
+            _ => self.write(out),
+        }
+    }
+
+    fn torn(&self, why: String) -> Torn {
+        Torn { column: self.name.clone(), why }
+    }
+}
+
+impl<T: DataType> Typed<T> {
+    fn read(&mut self, definitions: &mut Vec<i16>, repetitions: &mut Vec<i16>) -> Result<usize> {
+        self.values.clear();
+        let (_, _, levels) = self.reader.read_records(ROWS, Some(definitions), Some(repetitions), &mut self.values)?;
+        Ok(levels)
+    }
+}
+
+impl Values {
+    fn write(&self, at: usize, meaning: Meaning, out: &mut Vec<u8>) -> Option<()> {
+        match self {
+            Self::Bool(typed) => put(out, typed.values.get(at)?),
+            Self::Int32(typed) => whole((*typed.values.get(at)?).into(), 32, meaning, out),
+            Self::Int64(typed) => whole(*typed.values.get(at)?, 64, meaning, out),
+            Self::Int96(typed) => instant(Int96::to_nanos(typed.values.get(at)?).into(), 1_000_000_000, out),
+            Self::Float(typed) => number((*typed.values.get(at)?).into(), out),
+            Self::Double(typed) => number(*typed.values.get(at)?, out),
+            Self::Bytes(typed) => bytes(ByteArray::data(typed.values.get(at)?), meaning, out),
+            Self::Fixed(typed) => fixed(typed.values.get(at)?, meaning, out),
+        }
+        Some(())
+    }
+}
+
+/// What a column's annotations say of its values.
+fn meaning(column: &ColumnDescriptor) -> Meaning {
+    let ticks = |unit: &TimeUnit| match unit {
+        TimeUnit::MILLIS => 1_000,
+        TimeUnit::MICROS => 1_000_000,
+        TimeUnit::NANOS => 1_000_000_000,
+    };
+    let scale = || u32::try_from(column.type_scale()).unwrap_or(0);
+    match (column.logical_type_ref(), column.converted_type()) {
+        (Some(LogicalType::Timestamp(stamp)), _) => Meaning::Ticks(ticks(&stamp.unit)),
+        (_, ConvertedType::TIMESTAMP_MILLIS) => Meaning::Ticks(1_000),
+        (_, ConvertedType::TIMESTAMP_MICROS) => Meaning::Ticks(1_000_000),
+        (Some(LogicalType::Decimal(_)), _) | (_, ConvertedType::DECIMAL) => Meaning::Decimal(scale()),
+        (Some(LogicalType::Date), _) | (_, ConvertedType::DATE) => Meaning::Days,
+        (_, ConvertedType::UINT_8 | ConvertedType::UINT_16 | ConvertedType::UINT_32 | ConvertedType::UINT_64) => {
+            Meaning::Unsigned
+        }
+        _ => Meaning::Plain,
+    }
+}
+
+fn put(out: &mut Vec<u8>, value: impl std::fmt::Display) {
+    // Writing to memory does not fail.
+    let _ = write!(out, "{value}");
+}
+
+fn whole(value: i64, bits: u32, meaning: Meaning, out: &mut Vec<u8>) {
+    match meaning {
+        Meaning::Plain => put(out, value),
+        Meaning::Unsigned if bits == 32 => put(out, value & 0xffff_ffff),
+        Meaning::Unsigned => put(out, value.cast_unsigned()),
+        Meaning::Decimal(scale) => decimal(value.into(), scale, out),
+        Meaning::Ticks(a_second) => instant(value.into(), a_second, out),
+        Meaning::Days => instant(i128::from(value) * 86_400, 1, out),
+    }
+}
+
+/// A number; what is none (infinite, not a number) is unknown.
+fn number(value: f64, out: &mut Vec<u8>) {
+    if value.is_finite() { put(out, value) } else { out.extend_from_slice(b"null") }
+}
+
+/// A moment as text; one that no calendar holds is unknown.
+fn instant(ticks: i128, a_second: i64, out: &mut Vec<u8>) {
+    let nanos = ticks.checked_mul(1_000_000_000 / i128::from(a_second));
+    match nanos.and_then(|nanos| Timestamp::from_nanosecond(nanos).ok()) {
+        Some(at) => put(out, format_args!("\"{at}\"")),
+        None => out.extend_from_slice(b"null"),
+    }
+}
+
+fn decimal(value: i128, scale: u32, out: &mut Vec<u8>) {
+    match 10_u128.checked_pow(scale) {
+        None | Some(1) => put(out, value),
+        Some(unit) => {
+            let (sign, size) = (if value < 0 { "-" } else { "" }, value.unsigned_abs());
+            let places = scale as usize;
+            put(out, format_args!("{sign}{}.{:0places$}", size / unit, size % unit));
+        }
+    }
+}
+
+/// Text, or a decimal number as big-endian bytes.
+fn bytes(value: &[u8], meaning: Meaning, out: &mut Vec<u8>) {
+    if let Meaning::Decimal(scale) = meaning {
+        return match big_endian(value) {
+            Some(value) => decimal(value, scale, out),
+            None => out.extend_from_slice(b"null"),
+        };
+    }
+    let text = String::from_utf8_lossy(value);
+    // Writing to memory does not fail.
+    let _ = serde_json::to_writer(&mut *out, &text);
+}
+
+fn fixed(value: &FixedLenByteArray, meaning: Meaning, out: &mut Vec<u8>) {
+    let value = value.data();
+    if meaning == Meaning::Plain && std::str::from_utf8(value).is_err() {
+        // An id of 16 bytes, or whatever it is: readable, and equal where it is equal.
+        out.push(b'"');
+        value.iter().for_each(|byte| put(out, format_args!("{byte:02x}")));
+        return out.push(b'"');
+    }
+    bytes(value, meaning, out);
+}
+
+/// A number in two's complement; `None` where it needs more than 128 bits.
+fn big_endian(value: &[u8]) -> Option<i128> {
+    let first = *value.first()?;
+    let sign = if first & 0x80 == 0 { 0_i128 } else { -1 };
+    (value.len() <= 16).then(|| value.iter().fold(sign, |number, byte| (number << 8) | i128::from(*byte)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(write: impl FnOnce(&mut Vec<u8>)) -> String {
+        let mut out = Vec::new();
+        write(&mut out);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn values_are_what_their_annotations_say() {
+        assert_eq!(shown(|out| whole(-1, 32, Meaning::Unsigned, out)), "4294967295");
+        assert_eq!(shown(|out| whole(-12_345, 64, Meaning::Decimal(2), out)), "-123.45");
+        assert_eq!(shown(|out| whole(5, 64, Meaning::Decimal(3), out)), "0.005");
+        assert_eq!(shown(|out| whole(1_500, 64, Meaning::Ticks(1_000), out)), "\"1970-01-01T00:00:01.5Z\"");
+        assert_eq!(shown(|out| whole(i64::MAX, 64, Meaning::Ticks(1_000), out)), "null");
+        assert_eq!(shown(|out| whole(1, 32, Meaning::Days, out)), "\"1970-01-02T00:00:00Z\"");
+        assert_eq!(shown(|out| number(f64::NAN, out)), "null");
+        assert_eq!(shown(|out| bytes(&[0xff, 0x38], Meaning::Decimal(1), out)), "-20.0");
+        assert_eq!(shown(|out| bytes(b"a\"b\xff", Meaning::Plain, out)), "\"a\\\"b\u{fffd}\"");
+    }
+}

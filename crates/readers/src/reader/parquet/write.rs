@@ -1,0 +1,156 @@
+//! Tables out: rows of texts and numbers, a row group at a time.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical, ZstdLevel};
+use parquet::column::writer::ColumnWriter;
+use parquet::data_type::ByteArray;
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::Type;
+
+/// A row group ends at so many rows …
+const MOST_ROWS: usize = 1 << 16;
+/// … or so many bytes of text.
+const MOST_BYTES: usize = 32 << 20;
+
+/// What a column holds. Whole numbers have a sign: Spark knows no others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// UTF-8.
+    Text,
+    /// 64 bits, with a sign.
+    Whole,
+    /// 64 bits, floating.
+    Real,
+    /// True or false.
+    Truth,
+}
+
+/// One value; every column may lack it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Cell<'c> {
+    /// Not known.
+    None,
+    /// A text.
+    Text(&'c str),
+    /// A whole number.
+    Whole(i64),
+    /// A number.
+    Real(f64),
+    /// A truth.
+    Truth(bool),
+}
+
+#[derive(Default)]
+struct Column {
+    definitions: Vec<i16>,
+    texts: Vec<ByteArray>,
+    wholes: Vec<i64>,
+    reals: Vec<f64>,
+    truths: Vec<bool>,
+}
+
+/// Writes a table. Equal rows give equal bytes.
+pub struct ParquetWriter<W: Write + Send> {
+    file: SerializedFileWriter<W>,
+    kinds: Vec<Kind>,
+    columns: Vec<Column>,
+    rows: usize,
+    bytes: usize,
+}
+
+fn failed(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(cause) => match cause.downcast::<io::Error>() {
+            Ok(cause) => *cause,
+            Err(cause) => io::Error::other(cause),
+        },
+        error => io::Error::other(error),
+    }
+}
+
+impl<W: Write + Send> ParquetWriter<W> {
+    /// A table of these columns.
+    pub fn new(to: W, columns: &[(&str, Kind)]) -> io::Result<Self> {
+        let field = |(name, kind): &(&str, Kind)| {
+            let (physical, logical) = match kind {
+                Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+                Kind::Whole => (Physical::INT64, None),
+                Kind::Real => (Physical::DOUBLE, None),
+                Kind::Truth => (Physical::BOOLEAN, None),
+            };
+            let built = Type::primitive_type_builder(name, physical)
+                .with_logical_type(logical)
+                .with_repetition(Repetition::OPTIONAL)
+                .build();
+            built.map(Arc::new)
+        };
+        let fields = columns.iter().map(field).collect::<Result<Vec<_>, _>>().map_err(failed)?;
+        let schema = Type::group_type_builder("rows").with_fields(fields).build().map_err(failed)?;
+        let level = ZstdLevel::try_new(1).map_err(failed)?;
+        let properties = WriterProperties::builder().set_compression(Compression::ZSTD(level)).build();
+        let file = SerializedFileWriter::new(to, Arc::new(schema), Arc::new(properties)).map_err(failed)?;
+        let kinds: Vec<Kind> = columns.iter().map(|(_, kind)| *kind).collect();
+        let columns = kinds.iter().map(|_| Column::default()).collect();
+        Ok(Self { file, kinds, columns, rows: 0, bytes: 0 })
+    }
+
+    /// Adds a row: a cell for each column, in order.
+    pub fn row<'c>(&mut self, cells: impl IntoIterator<Item = Cell<'c>>) -> io::Result<()> {
+        let mut n = 0;
+        for (cell, (kind, column)) in cells.into_iter().zip(self.kinds.iter().zip(&mut self.columns)) {
+            n += 1;
+            column.definitions.push(i16::from(cell != Cell::None));
+            match (cell, kind) {
+                (Cell::None, _) => {}
+                (Cell::Text(text), Kind::Text) => {
+                    self.bytes += text.len();
+                    column.texts.push(ByteArray::from(text));
+                }
+                (Cell::Whole(number), Kind::Whole) => column.wholes.push(number),
+                (Cell::Real(number), Kind::Real) => column.reals.push(number),
+                #[expect(clippy::cast_precision_loss, reason = "a column of real numbers holds whole ones as such")]
+                (Cell::Whole(number), Kind::Real) => column.reals.push(number as f64),
+                (Cell::Truth(truth), Kind::Truth) => column.truths.push(truth),
+                (cell, kind) => return Err(io::Error::other(format!("{cell:?} in a column of {kind:?}"))),
+            }
+        }
+        if n != self.columns.len() {
+            return Err(io::Error::other(format!("a row of {n} cells in a table of {} columns", self.columns.len())));
+        }
+        self.rows += 1;
+        if self.rows >= MOST_ROWS || self.bytes >= MOST_BYTES { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.rows == 0 {
+            return Ok(());
+        }
+        let mut group = self.file.next_row_group().map_err(failed)?;
+        for column in &mut self.columns {
+            let Some(mut writer) = group.next_column().map_err(failed)? else { break };
+            let levels = Some(&column.definitions[..]);
+            let written = match writer.untyped() {
+                ColumnWriter::ByteArrayColumnWriter(to) => to.write_batch(&column.texts, levels, None),
+                ColumnWriter::Int64ColumnWriter(to) => to.write_batch(&column.wholes, levels, None),
+                ColumnWriter::DoubleColumnWriter(to) => to.write_batch(&column.reals, levels, None),
+                ColumnWriter::BoolColumnWriter(to) => to.write_batch(&column.truths, levels, None),
+                _ => Ok(0),
+            };
+            written.and_then(|_| writer.close()).map_err(failed)?;
+            *column = Column::default();
+        }
+        group.close().map_err(failed)?;
+        (self.rows, self.bytes) = (0, 0);
+        Ok(())
+    }
+
+    /// Writes what is left and the footer; gives back what was written to.
+    pub fn close(mut self) -> io::Result<W> {
+        self.flush()?;
+        self.file.into_inner().map_err(failed)
+    }
+}

@@ -1,0 +1,183 @@
+"""A comparison in parts, for whoever has an engine: list the files, group them into tasks, make a part of each group, merge.
+
+``whenstop.ray`` and ``whenstop.spark`` are these four steps; any engine that can call a function on many machines can do
+the same. Paths go to the workers, and small rows come back: Rust reads the recordings.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from . import _whenstop
+from ._error import Error
+
+
+@dataclass(frozen=True)
+class Task:
+    """One part to be made: its number of so many, the files it reads, and where it goes."""
+
+    number: int
+    of: int
+    files: tuple[str, ...]
+    stacks: tuple[str, ...]
+    out: str
+    columns: str | None = None
+
+
+def is_uri(path: str) -> bool:
+    """True for ``s3://…`` and the like."""
+    return "://" in path
+
+
+def list_files(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> list[tuple[str, int]]:
+    """The files under paths or URIs with their sizes, in the order one comparison reads them in.
+
+    Credentials of object stores are those pyarrow finds. A folder of a store is listed in path order.
+    """
+    if isinstance(paths, (str, os.PathLike)):
+        paths = [paths]
+    found: list[tuple[str, int]] = []
+    for path in map(os.fspath, paths):
+        if not is_uri(path):
+            # Members of an archive belong to its task.
+            found += [(name.split("!", 1)[0] if not os.path.exists(name) else name, size) for name, size in _whenstop.files([path])]
+            continue
+        from pyarrow import fs
+
+        store, inner = fs.FileSystem.from_uri(path)
+        info = store.get_file_info(inner)
+        listed = [info] if info.is_file else store.get_file_info(fs.FileSelector(inner, recursive=True))
+        scheme, rest = path.split("://", 1)
+        query = "?" + rest.split("?", 1)[1] if "?" in rest else ""
+        files = sorted((one for one in listed if one.is_file), key=lambda one: PurePosixPath(one.path).parts)
+        found += [(f"{scheme}://{one.path}{query}", one.size) for one in files]
+    return list(dict(found).items())
+
+
+def group(files: Sequence[tuple[str, int]], target_mb: float = 256) -> list[list[str]]:
+    """Neighbouring files together, up to ``target_mb`` a group: 128 to 512 keep a worker busy and a retry cheap.
+
+    A file is never divided (``whenstop convert --shards`` does that), and the files of one Langfuse export stay together,
+    since a trace may lie in several of them.
+    """
+    groups: list[list[str]] = []
+    size, last = 0.0, None
+    for name, bytes_ in files:
+        folder = PurePosixPath(name.split("?", 1)[0]).parent
+        one_export = folder.name.startswith("observations") and folder == last
+        if groups and (one_export or size + bytes_ <= target_mb * 1e6):
+            groups[-1].append(name)
+            size += bytes_
+        else:
+            groups.append([name])
+            size = float(bytes_)
+        last = folder
+    return groups
+
+
+def tasks(
+    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    stacks: str | Iterable[str],
+    out: str,
+    *,
+    target_mb: float = 256,
+    columns: str | None = None,
+) -> list[Task]:
+    """One task a group; their parts go to folders in ``out``. Stack files are read here: workers need none."""
+    texts = []
+    for named in [stacks] if isinstance(stacks, (str, os.PathLike)) else stacks:
+        named = os.fspath(named)
+        is_name = "\n" in named or named.startswith(("preset:", "system:"))
+        try:
+            text = named if is_name else Path(named).read_text(encoding="utf-8") + "\n"
+            # A file that names native configurations needs them beside it: then workers read it where it lies.
+            texts.append(os.path.abspath(named) if not is_name and re.search(r"^\s*config\s*=", text, re.M) else text)
+        except OSError as error:
+            raise Error(f"cannot read: {error}", named, "give a stack file, `preset:NAME` or `system:NAME`") from None
+    groups = group(list_files(paths), target_mb)
+    if not groups:
+        raise Error("no file to read", None, "check the path")
+    of = len(groups)
+    digits = len(str(of))
+    return [
+        Task(number, of, tuple(files), tuple(texts), f"{out.rstrip('/')}/part-{number:0{digits}}", columns)
+        for number, files in enumerate(groups, start=1)
+    ]
+
+
+def make(task: Task) -> int:
+    """Makes a part, on whichever machine this is called; gives its number. Made twice, it is the same part."""
+    fetched = tempfile.mkdtemp(prefix="whenstop-") if any(map(is_uri, [*task.files, task.out])) else None
+    try:
+        paths = [_fetched(name, n, fetched) if fetched and is_uri(name) else name for n, name in enumerate(task.files)]
+        names = [name.split("?", 1)[0] for name in task.files]
+        local = os.path.join(fetched, "part") if fetched and is_uri(task.out) else task.out
+        _whenstop.part(paths, names, list(task.stacks), task.number, task.of, local, task.columns)
+        if local != task.out:
+            _copy(local, task.out)
+        return task.number
+    finally:
+        if fetched:
+            shutil.rmtree(fetched, ignore_errors=True)
+
+
+def _fetched(uri: str, n: int, folder: str) -> str:
+    from pyarrow import fs
+
+    store, inner = fs.FileSystem.from_uri(uri)
+    # Of equal names in several folders each needs its own, and the folder's name is part of what runs are called.
+    path = Path(folder, f"{n:06}", PurePosixPath(inner).parent.name, PurePosixPath(inner).name)
+    path.parent.mkdir(parents=True)
+    with store.open_input_stream(inner, compression=None) as source, open(path, "wb") as target:
+        shutil.copyfileobj(source, target, 1 << 20)
+    return str(path)
+
+
+def _copy(source: str, target: str) -> None:
+    from pyarrow import fs
+
+    if is_uri(target):
+        store, inner = fs.FileSystem.from_uri(target)
+        # The manifest last: a part without one is not whole.
+        for name in sorted(os.listdir(source), key=lambda name: name == "part.json"):
+            path, query = (inner.split("?", 1) + [""])[:2]
+            with open(os.path.join(source, name), "rb") as file, store.open_output_stream(f"{path}/{name}") as to:
+                shutil.copyfileobj(file, to, 1 << 20)
+        return
+    shutil.copytree(source, target)
+
+
+def merge(of: Sequence[Task], out: str | os.PathLike[str], *, rows: str = "csv") -> int:
+    """Puts the parts of these tasks together; see :func:`whenstop.merge`."""
+    from . import merge as merge_folders
+
+    if not any(is_uri(task.out) for task in of):
+        return merge_folders([task.out for task in of], out, rows=rows)
+    from pyarrow import fs
+
+    with tempfile.TemporaryDirectory(prefix="whenstop-") as folder:
+        for task in of:
+            store, inner = fs.FileSystem.from_uri(task.out)
+            fs.copy_files(inner, str(Path(folder, f"{task.number:09}")), source_filesystem=store, destination_filesystem=fs.LocalFileSystem())
+        return merge_folders(folder, out, rows=rows)
+
+
+Make = Callable[[Task], int]
+
+
+def refused(failed: dict[int, str], all_tasks: Sequence[Task]) -> Error:
+    """The error for tasks that could not be done, which names their files."""
+    by_number = {task.number: task for task in all_tasks}
+    lines = []
+    for number, why in sorted(failed.items()):
+        files = by_number[number].files
+        more = f" and {len(files) - 5} more" if len(files) > 5 else ""
+        lines.append(f"part {number} of {len(all_tasks)} ({why}): {', '.join(files[:5])}{more}")
+    done = len(all_tasks) - len(failed)
+    return Error("; ".join(lines), None, f"the other {done} parts are complete; leave these files out, or read them one by one")

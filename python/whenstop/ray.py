@@ -1,0 +1,51 @@
+"""Comparisons on Ray: ``whenstop.ray.compare("s3://bucket/traces", "stacks.toml", "report", parts="s3://bucket/parts")``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+import ray
+
+from . import parts as _parts
+from ._error import Error
+
+
+def compare(
+    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    stacks: str | Iterable[str],
+    out: str | os.PathLike[str],
+    *,
+    parts: str | None = None,
+    target_mb: float = 256,
+    max_retries: int = 3,
+    columns: str | None = None,
+    rows: str = "csv",
+    make: _parts.Make = _parts.make,
+) -> int:
+    """Compares on the cluster that ``ray.init`` found, and merges here. Gives the number of rows.
+
+    :param parts: where the parts go: a folder that all machines see, or a URI. By default ``out`` with ``-parts``.
+    :param target_mb: recordings a task, in megabytes: 128 to 512.
+    :param max_retries: how often a part is tried again when its worker dies. Ray's own default for data sets is for ever.
+    :param make: what a worker does with a task; for those who watch or test it.
+    :raises Error: naming the files of the parts whose workers died each time; the other parts are complete.
+    """
+    out = os.fspath(out)
+    tasks = _parts.tasks(paths, stacks, os.fspath(parts or f"{out.rstrip('/')}-parts"), target_mb=target_mb, columns=columns)
+    remote = ray.remote(max_retries=max_retries)(make)
+    waiting = {remote.remote(task): task.number for task in tasks}
+    failed: dict[int, str] = {}
+    while waiting:
+        (done, *_), _ = ray.wait(list(waiting), num_returns=1)
+        number = waiting.pop(done)
+        try:
+            ray.get(done)
+        except ray.exceptions.RayTaskError as error:
+            cause = error.cause if isinstance(getattr(error, "cause", None), Error) else error
+            failed[number] = str(cause).strip().splitlines()[0] if isinstance(cause, Error) else str(error).strip().splitlines()[-1]
+        except ray.exceptions.RayError as error:
+            failed[number] = f"its worker died {max_retries + 1} times, {type(error).__name__}"
+    if failed:
+        raise _parts.refused(failed, tasks)
+    return _parts.merge(tasks, out, rows=rows)

@@ -1,0 +1,161 @@
+//! Runs into several files of one folder, or into Parquet.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+
+use super::{Args, Target, Written, cannot_write, convert, inputs, refuse_input, refuse_packed};
+use crate::cli::failure::Failure;
+use crate::cli::output::Output;
+use crate::diagnostic::{Diagnostic, Location};
+use crate::reader::{Corpus, ParquetCell as Cell, ParquetKind as Kind, ParquetWriter};
+use crate::report::{CsvStyle, Shard, write_atomically, write_folder};
+use crate::transcript::{Outcome, Run, Spend};
+
+/// What the other columns say of a run.
+pub(super) struct About {
+    task_id: Option<String>,
+    suite: Option<String>,
+    model: Option<String>,
+    success: Option<bool>,
+    score: Option<f64>,
+    steps: i64,
+    tokens: Option<i64>,
+    cost_usd: Option<f64>,
+}
+
+impl About {
+    pub(super) fn of(run: &Run) -> Self {
+        let spend = Spend::of(run.events());
+        Self {
+            task_id: run.header.task_id.clone(),
+            suite: run.header.suite.clone(),
+            model: run.header.model.clone(),
+            success: match run.grade.outcome {
+                Outcome::Success => Some(true),
+                Outcome::Failure => Some(false),
+                Outcome::Unknown => None,
+            },
+            score: run.grade.score,
+            steps: i64::try_from(run.steps().len()).unwrap_or(i64::MAX),
+            tokens: spend.total.and_then(|tokens| i64::try_from(tokens.0).ok()),
+            cost_usd: spend.cost.map(|cost| cost.0),
+        }
+    }
+
+    fn cluster<'a>(&'a self, run_id: &'a str) -> (&'a str, &'a str) {
+        (self.suite.as_deref().unwrap_or_default(), self.task_id.as_deref().unwrap_or(run_id))
+    }
+}
+
+/// The columns. `run_id` and `trace` are what the reader knows the layout by.
+const COLUMNS: &[(&str, Kind)] = &[
+    ("run_id", Kind::Text),
+    ("task_id", Kind::Text),
+    ("suite", Kind::Text),
+    ("model", Kind::Text),
+    ("success", Kind::Truth),
+    ("score", Kind::Real),
+    ("steps", Kind::Whole),
+    ("tokens", Kind::Whole),
+    ("cost_usd", Kind::Real),
+    ("trace", Kind::Text),
+];
+
+/// A file that takes runs.
+enum Taker {
+    Lines(BufWriter<File>),
+    Table(ParquetWriter<BufWriter<File>>),
+}
+
+fn text(text: Option<&str>) -> Cell<'_> {
+    text.map_or(Cell::None, Cell::Text)
+}
+
+impl Taker {
+    fn new(to: Target, file: File) -> io::Result<Self> {
+        let file = BufWriter::new(file);
+        match to {
+            Target::Trace => Ok(Self::Lines(file)),
+            Target::Parquet => ParquetWriter::new(file, COLUMNS).map(Self::Table),
+        }
+    }
+
+    fn take(&mut self, run: &Written) -> io::Result<()> {
+        match self {
+            Self::Lines(file) => file.write_all(&run.lines),
+            Self::Table(table) => {
+                let about = &run.about;
+                let lines = std::str::from_utf8(&run.lines).map_err(io::Error::other)?;
+                table.row([
+                    Cell::Text(&run.run_id),
+                    text(about.task_id.as_deref()),
+                    text(about.suite.as_deref()),
+                    text(about.model.as_deref()),
+                    about.success.map_or(Cell::None, Cell::Truth),
+                    about.score.map_or(Cell::None, Cell::Real),
+                    Cell::Whole(about.steps),
+                    about.tokens.map_or(Cell::None, Cell::Whole),
+                    about.cost_usd.map_or(Cell::None, Cell::Real),
+                    Cell::Text(lines.trim_end()),
+                ])
+            }
+        }
+    }
+
+    fn close(self) -> io::Result<()> {
+        let file = match self {
+            Self::Lines(file) => file,
+            Self::Table(table) => table.close()?,
+        };
+        file.into_inner().map(|_| ()).map_err(io::IntoInnerError::into_error)
+    }
+}
+
+/// Writes `out`, a folder of `--shards` files or one Parquet file. Gives the number of runs.
+pub(super) fn write(out: &Path, corpus: &Corpus, args: &Args, output: &Output) -> Result<u64, Failure> {
+    let taken = inputs(corpus, &args.corpus);
+    let Some(of) = args.shards else {
+        refuse_packed(out).and_then(|()| refuse_input(out, &taken)).map_err(Failure::usage)?;
+        if out.is_dir() {
+            let help = "give a file, `--out runs.parquet`, or say how many: `--shards N`";
+            let at = Location::file(out.display().to_string());
+            return Err(Failure::usage(Diagnostic::new(at, "one Parquet file, and this is a folder", help)));
+        }
+        let mut runs = Ok(0);
+        let written = write_atomically(out, |to| {
+            // The writer of Parquet needs a file of its own, which is copied when it is whole.
+            let mut file = tempfile::tempfile()?;
+            let mut taker = Taker::new(args.to, file.try_clone()?)?;
+            runs = convert(corpus, args, output, |run| taker.take(&run).map_err(|error| cannot_write(out, &error)));
+            if runs.is_err() {
+                return Err(io::Error::other("incomplete"));
+            }
+            taker.close()?;
+            io::Seek::rewind(&mut file)?;
+            io::copy(&mut file, to).map(|_| ())
+        });
+        return runs.and_then(|runs| written.map(|()| runs).map_err(Failure::input));
+    };
+    let ending = if args.to == Target::Parquet { "parquet" } else { "jsonl" };
+    let names: Vec<PathBuf> = (1..=of).map(|number| format!("runs-{number:05}-of-{of:05}.{ending}").into()).collect();
+    names.iter().try_for_each(|name| refuse_input(&out.join(name), &taken)).map_err(Failure::usage)?;
+    let mut failure = None;
+    let written = write_folder(out, CsvStyle::Plain, |to| {
+        let failed = |error: io::Error| cannot_write(out, &error);
+        let open = |name: &PathBuf| File::create_new(to.join(name)).and_then(|file| Taker::new(args.to, file));
+        let mut takers = names.iter().map(open).collect::<io::Result<Vec<_>>>().map_err(failed)?;
+        let runs = convert(corpus, args, output, |run| {
+            let cluster = run.about.cluster(&run.run_id);
+            let own = (1..=of).position(|number| Shard { number, of }.holds(cluster)).unwrap_or(0);
+            takers.get_mut(own).map_or(Ok(()), |taker| taker.take(&run)).map_err(failed)
+        });
+        takers.into_iter().try_for_each(Taker::close).map_err(failed)?;
+        runs.map_err(|error| {
+            let first = error.diagnostics.first().clone();
+            failure = Some(error);
+            first
+        })
+    });
+    failure.map_or_else(|| written.map_err(Failure::input), Err)
+}

@@ -1,0 +1,185 @@
+//! A row as cells: what serde says of a flat struct, without a text for each number.
+
+use std::fmt::Display;
+use std::ops::Range;
+
+use serde::Serialize;
+use serde::ser::{Error as _, Impossible, SerializeStruct, Serializer};
+
+use crate::reader::ParquetCell;
+
+/// The cells of one row, used again for the next.
+#[derive(Debug, Default)]
+pub(super) struct Cells {
+    texts: String,
+    pieces: Vec<Piece>,
+}
+
+#[derive(Clone, Debug)]
+enum Piece {
+    None,
+    Text(Range<usize>),
+    Whole(i64),
+    Real(f64),
+    Truth(bool),
+}
+
+/// Why a value is no cell.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct NoCell(String);
+
+impl serde::ser::Error for NoCell {
+    fn custom<T: Display>(message: T) -> Self {
+        Self(message.to_string())
+    }
+}
+
+impl Cells {
+    /// Takes the fields of `row`, in place of those before.
+    pub(super) fn take(&mut self, row: &impl Serialize) -> Result<(), NoCell> {
+        self.texts.clear();
+        self.pieces.clear();
+        row.serialize(self)
+    }
+
+    /// The cells, in the order of the fields.
+    pub(super) fn iter(&self) -> impl Iterator<Item = ParquetCell<'_>> {
+        self.pieces.iter().map(|piece| match piece {
+            Piece::None => ParquetCell::None,
+            Piece::Text(range) => ParquetCell::Text(self.texts.get(range.clone()).unwrap_or_default()),
+            Piece::Whole(number) => ParquetCell::Whole(*number),
+            Piece::Real(number) => ParquetCell::Real(*number),
+            Piece::Truth(truth) => ParquetCell::Truth(*truth),
+        })
+    }
+
+    fn push(&mut self, piece: Piece) -> Result<(), NoCell> {
+        self.pieces.push(piece);
+        Ok(())
+    }
+}
+
+type Nothing = Impossible<(), NoCell>;
+
+impl<'c> Serializer for &'c mut Cells {
+    type Ok = ();
+    type Error = NoCell;
+    type SerializeSeq = Nothing;
+    type SerializeTuple = Nothing;
+    type SerializeTupleStruct = Nothing;
+    type SerializeTupleVariant = Nothing;
+    type SerializeMap = Nothing;
+    type SerializeStruct = Fields<'c>;
+    type SerializeStructVariant = Nothing;
+
+    fn serialize_bool(self, truth: bool) -> Result<(), NoCell> {
+        self.push(Piece::Truth(truth))
+    }
+    fn serialize_i8(self, number: i8) -> Result<(), NoCell> {
+        self.push(Piece::Whole(number.into()))
+    }
+    fn serialize_i16(self, number: i16) -> Result<(), NoCell> {
+        self.push(Piece::Whole(number.into()))
+    }
+    fn serialize_i32(self, number: i32) -> Result<(), NoCell> {
+        self.push(Piece::Whole(number.into()))
+    }
+    fn serialize_i64(self, number: i64) -> Result<(), NoCell> {
+        self.push(Piece::Whole(number))
+    }
+    fn serialize_u8(self, number: u8) -> Result<(), NoCell> {
+        self.push(Piece::Whole(number.into()))
+    }
+    fn serialize_u16(self, number: u16) -> Result<(), NoCell> {
+        self.push(Piece::Whole(number.into()))
+    }
+    fn serialize_u32(self, number: u32) -> Result<(), NoCell> {
+        self.push(Piece::Whole(number.into()))
+    }
+    fn serialize_u64(self, number: u64) -> Result<(), NoCell> {
+        let number = i64::try_from(number).map_err(|_| NoCell(format!("{number} does not fit into 63 bits")))?;
+        self.push(Piece::Whole(number))
+    }
+    fn serialize_f32(self, number: f32) -> Result<(), NoCell> {
+        self.push(Piece::Real(number.into()))
+    }
+    fn serialize_f64(self, number: f64) -> Result<(), NoCell> {
+        self.push(Piece::Real(number))
+    }
+    fn serialize_char(self, letter: char) -> Result<(), NoCell> {
+        self.serialize_str(letter.encode_utf8(&mut [0; 4]))
+    }
+    fn serialize_str(self, text: &str) -> Result<(), NoCell> {
+        let begins = self.texts.len();
+        self.texts.push_str(text);
+        self.push(Piece::Text(begins..self.texts.len()))
+    }
+    fn serialize_bytes(self, _: &[u8]) -> Result<(), NoCell> {
+        Err(NoCell::custom("bytes"))
+    }
+    fn serialize_none(self) -> Result<(), NoCell> {
+        self.push(Piece::None)
+    }
+    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<(), NoCell> {
+        value.serialize(self)
+    }
+    fn serialize_unit(self) -> Result<(), NoCell> {
+        self.push(Piece::None)
+    }
+    fn serialize_unit_struct(self, _: &'static str) -> Result<(), NoCell> {
+        self.push(Piece::None)
+    }
+    fn serialize_unit_variant(self, _: &'static str, _: u32, variant: &'static str) -> Result<(), NoCell> {
+        self.serialize_str(variant)
+    }
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _: &'static str, value: &T) -> Result<(), NoCell> {
+        value.serialize(self)
+    }
+    fn serialize_newtype_variant<T: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        _: u32,
+        _: &'static str,
+        _: &T,
+    ) -> Result<(), NoCell> {
+        Err(NoCell::custom("a variant with a value"))
+    }
+    fn serialize_seq(self, _: Option<usize>) -> Result<Nothing, NoCell> {
+        Err(NoCell::custom("a list"))
+    }
+    fn serialize_tuple(self, _: usize) -> Result<Nothing, NoCell> {
+        Err(NoCell::custom("a tuple"))
+    }
+    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Nothing, NoCell> {
+        Err(NoCell::custom("a tuple"))
+    }
+    fn serialize_tuple_variant(self, _: &'static str, _: u32, _: &'static str, _: usize) -> Result<Nothing, NoCell> {
+        Err(NoCell::custom("a variant with values"))
+    }
+    fn serialize_map(self, _: Option<usize>) -> Result<Nothing, NoCell> {
+        Err(NoCell::custom("a map"))
+    }
+    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Fields<'c>, NoCell> {
+        if self.pieces.is_empty() { Ok(Fields(self)) } else { Err(NoCell::custom("a struct in a struct")) }
+    }
+    fn serialize_struct_variant(self, _: &'static str, _: u32, _: &'static str, _: usize) -> Result<Nothing, NoCell> {
+        Err(NoCell::custom("a variant with values"))
+    }
+}
+
+/// The fields of a row on their way to cells.
+pub(super) struct Fields<'c>(&'c mut Cells);
+
+impl SerializeStruct for Fields<'_> {
+    type Ok = ();
+    type Error = NoCell;
+
+    fn serialize_field<T: Serialize + ?Sized>(&mut self, name: &'static str, value: &T) -> Result<(), NoCell> {
+        value.serialize(&mut *self.0).map_err(|NoCell(what)| NoCell(format!("`{name}`: {what}")))
+    }
+
+    fn end(self) -> Result<(), NoCell> {
+        Ok(())
+    }
+}

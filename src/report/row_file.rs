@@ -1,0 +1,233 @@
+//! Rows and firings as Parquet: written as they come, a row group at a time, and read back.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::cells::Cells;
+use crate::diagnostic::{Diagnostic, Location};
+use crate::reader::{ParquetKind as Kind, ParquetRows, ParquetWriter};
+
+/// How rows and firings are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RowFormat {
+    /// `rows.csv`, for eyes and every program.
+    #[default]
+    Csv,
+    /// `rows.parquet`: a tenth of the size, with types.
+    Parquet,
+}
+
+impl RowFormat {
+    /// The ending of its files.
+    pub fn ending(self) -> &'static str {
+        match self {
+            Self::Csv => "csv",
+            Self::Parquet => "parquet",
+        }
+    }
+}
+
+/// A record with a fixed list of columns.
+pub trait Columns {
+    /// The columns with their kinds, in the order of the fields.
+    const COLUMNS: &'static [(&'static str, Kind)];
+}
+
+const TEXT: Kind = Kind::Text;
+const WHOLE: Kind = Kind::Whole;
+const REAL: Kind = Kind::Real;
+
+impl Columns for crate::aggregate::Row {
+    const COLUMNS: &'static [(&'static str, Kind)] = &[
+        ("run_id", TEXT),
+        ("task_id", TEXT),
+        ("suite", TEXT),
+        ("model", TEXT),
+        ("stack", TEXT),
+        ("verdict", TEXT),
+        ("exactness", TEXT),
+        ("outcome", TEXT),
+        ("end", TEXT),
+        ("secured_step", WHOLE),
+        ("steps_recorded", WHOLE),
+        ("steps_at_stop", WHOLE),
+        ("stop_point", TEXT),
+        ("rule", TEXT),
+        ("observed", REAL),
+        ("limit", REAL),
+        ("tokens_recorded", WHOLE),
+        ("tokens_at_stop", WHOLE),
+        ("cost_usd_recorded", REAL),
+        ("cost_usd_at_stop", REAL),
+        ("ms_recorded", WHOLE),
+        ("ms_at_stop", WHOLE),
+        ("outcome_low", WHOLE),
+        ("outcome_high", WHOLE),
+        ("unknown", TEXT),
+        ("stopped_low", WHOLE),
+        ("stopped_high", WHOLE),
+        ("killed_low", WHOLE),
+        ("killed_high", WHOLE),
+        ("true_stop_low", WHOLE),
+        ("true_stop_high", WHOLE),
+        ("steps_low", WHOLE),
+        ("steps_high", WHOLE),
+        ("tokens_low", WHOLE),
+        ("tokens_high", WHOLE),
+        ("cost_usd_low", REAL),
+        ("cost_usd_high", REAL),
+        ("tokens_in_part", WHOLE),
+        ("not_evaluable", TEXT),
+        ("profile", TEXT),
+        ("action", TEXT),
+        ("diverged_at", TEXT),
+        ("interventions", WHOLE),
+        ("steps_after_secured", WHOLE),
+        ("tokens_after_secured", WHOLE),
+    ];
+}
+
+impl Columns for crate::aggregate::Firing {
+    const COLUMNS: &'static [(&'static str, Kind)] = &[
+        ("run_id", TEXT),
+        ("stack", TEXT),
+        ("rule", TEXT),
+        ("point", TEXT),
+        ("observed", REAL),
+        ("first", Kind::Truth),
+        ("verdict_alone", TEXT),
+        ("verdict_without", TEXT),
+        ("steps_without", WHOLE),
+    ];
+}
+
+/// Writes records one after the other.
+pub struct RowWriter<W: Write + Send> {
+    table: ParquetWriter<W>,
+    cells: Cells,
+}
+
+impl<W: Write + Send> RowWriter<W> {
+    /// A table of records of type `T`; only those may follow.
+    pub fn new<T: Columns>(to: W) -> io::Result<Self> {
+        Ok(Self { table: ParquetWriter::new(to, T::COLUMNS)?, cells: Cells::default() })
+    }
+
+    /// Adds a record.
+    pub fn row(&mut self, row: &impl Serialize) -> io::Result<()> {
+        self.cells.take(row).map_err(io::Error::other)?;
+        self.table.row(self.cells.iter())
+    }
+
+    /// Writes what is left; gives back what was written to.
+    pub fn close(self) -> io::Result<W> {
+        self.table.close()
+    }
+}
+
+/// Writes records of type `T` into memory.
+pub fn parquet_bytes<T: Columns>(rows: impl IntoIterator<Item = impl Serialize>) -> io::Result<Vec<u8>> {
+    let mut writer = RowWriter::new::<T>(Vec::new())?;
+    rows.into_iter().try_for_each(|row| writer.row(&row))?;
+    writer.close()
+}
+
+/// Writes records of type `T` to a file, a row group at a time.
+pub(super) fn write_parquet<T: Columns>(
+    path: &Path,
+    rows: impl IntoIterator<Item = impl Serialize>,
+) -> Result<(), Diagnostic> {
+    let failed = |error: io::Error| {
+        let help = "check that the folder exists, may be written to, and has room";
+        Diagnostic::new(Location::file(path.display().to_string()), format!("cannot write: {error}"), help)
+    };
+    let write = || -> io::Result<()> {
+        let mut writer = RowWriter::new::<T>(BufWriter::new(File::create_new(path)?))?;
+        rows.into_iter().try_for_each(|row| writer.row(&row))?;
+        writer.close()?.into_inner().map(|_| ()).map_err(io::IntoInnerError::into_error)
+    };
+    write().map_err(failed)
+}
+
+/// Records of a Parquet file, read back in order.
+pub(super) struct SavedRows {
+    rows: ParquetRows,
+    name: String,
+}
+
+impl SavedRows {
+    pub(super) fn open(path: &Path) -> Result<Self, Diagnostic> {
+        Ok(Self { rows: ParquetRows::open(path)?, name: path.display().to_string() })
+    }
+
+    /// The next record; `None` after the last.
+    pub(super) fn next<T: DeserializeOwned>(&mut self) -> Result<Option<T>, Diagnostic> {
+        let Some((row, text)) = self.rows.next().transpose()? else { return Ok(None) };
+        serde_json::from_slice(text).map(Some).map_err(|error| {
+            let what = format!("row {row} is none of this version: {error}");
+            let help = "rows are written by `compare`; write them again";
+            Diagnostic::new(Location::file(&self.name), what, help)
+        })
+    }
+
+    /// Hands all records to `take`. The first bad one is the error.
+    pub(super) fn each<T: DeserializeOwned>(mut self, mut take: impl FnMut(T)) -> Result<(), Diagnostic> {
+        while let Some(row) = self.next()? {
+            take(row);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::aggregate::{Firing, Row};
+
+    fn header<T: Serialize>(row: &T) -> Vec<String> {
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        writer.serialize(row).unwrap();
+        let text = String::from_utf8(writer.into_inner().unwrap()).unwrap();
+        text.lines().next().unwrap().split(',').map(str::to_owned).collect()
+    }
+
+    /// Rows of fixtures under presets, which stop, warn, and cannot be evaluated.
+    fn rows() -> (Vec<Row>, Vec<Firing>) {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let paths = [root.join("fixtures/signals")];
+        let (runs, _) =
+            crate::reader::Corpus::open(&paths, crate::reader::ReadOptions::default()).unwrap().runs().unwrap();
+        let strategies = crate::preset::all_strategies();
+        let comparison = crate::compare::Comparison::new(&strategies, crate::verdict::Assumptions::default());
+        let (mut rows, mut firings) = (Vec::new(), Vec::new());
+        for run in &runs {
+            let (more, fired) = comparison.rows_of(run);
+            rows.extend(more);
+            firings.extend(fired);
+        }
+        (rows, firings)
+    }
+
+    #[test]
+    fn what_is_written_is_read_back_the_same() {
+        let (rows, firings) = rows();
+        assert!(rows.len() > 50 && firings.len() > 10, "{} {}", rows.len(), firings.len());
+        let names = |columns: &[(&str, Kind)]| columns.iter().map(|(name, _)| (*name).to_owned()).collect::<Vec<_>>();
+        assert_eq!(names(Row::COLUMNS), header(&rows[0]));
+        assert_eq!(names(Firing::COLUMNS), header(&firings[0]));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rows.parquet");
+        std::fs::write(&path, parquet_bytes::<Row>(&rows).unwrap()).unwrap();
+        let mut back = Vec::new();
+        SavedRows::open(&path).unwrap().each(|row: Row| back.push(row)).unwrap();
+        assert_eq!(back, rows);
+        std::fs::write(&path, parquet_bytes::<Firing>(&firings).unwrap()).unwrap();
+        let mut back = Vec::new();
+        SavedRows::open(&path).unwrap().each(|firing: Firing| back.push(firing)).unwrap();
+        assert_eq!(back, firings);
+    }
+}
