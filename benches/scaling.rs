@@ -1,7 +1,8 @@
 //! Twice the input, twice the time? Inputs whose reading or replay once took a time that grew with the square of their
 //! length, as whole commands.
 //!
-//! `cargo bench --bench scaling` prints the seconds for n and for 2n and their ratio: 2 is linear, 4 is the square.
+//! `cargo bench --bench scaling [-- NAME]` prints the seconds for n and for 2n and their ratio: 2 is linear, 4 is the square. They are seconds of
+//! the processor where GNU time is there to ask (other work on the machine then counts little), and of the clock elsewhere.
 #![expect(clippy::print_stdout, reason = "a bench says what it measured")]
 #![expect(clippy::disallowed_methods, reason = "a bench looks at the clock")]
 
@@ -24,7 +25,14 @@ const CASES: &[(&str, usize, Made, &str)] = &[
         |n| format!("[{}{}0]", run("b").trim().replace('\n', ","), ",7".repeat(n)),
         "corpus",
     ),
-    ("argument keys", 200_000, |n| call(&format!("{{{}\"k\":0}}", keys(n))), "compare --stacks preset:claude-code"),
+    (
+        "calls that are none",
+        500_000,
+        |n| run("b").replace("\"x\"", &format!("\"x\",\"tool_calls\":[{}0]", "0,".repeat(n))),
+        "corpus",
+    ),
+    ("values one behind the other", 50_000, |n| runs(n, |nth| format!("r{nth}")).replace('\n', ""), "corpus"),
+    ("argument keys", 400_000, |n| call(&format!("{{{}\"k\":0}}", keys(n))), "compare --stacks preset:crewai"),
     ("calls in a step, crewai", 20_000, |n| steps(1, n), "compare --stacks preset:crewai"),
     ("calls in a step, hermes-agent", 20_000, |n| steps(1, n), "compare --stacks preset:hermes-agent"),
     ("steps, strands-agents", 20_000, |n| steps(n, 1), "compare --stacks preset:strands-agents"),
@@ -47,6 +55,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// The program that tells the seconds of the processor.
+const GNU_TIME: &str = "/usr/bin/time";
+
 /// The shortest of three times the command takes; for files written again the first is not counted.
 fn seconds(input: &str, arguments: &str) -> Result<f64, Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
@@ -56,19 +67,31 @@ fn seconds(input: &str, arguments: &str) -> Result<f64, Box<dyn Error>> {
         run_once(folder.path(), arguments)?;
     }
     for _ in 0..3 {
-        let before = Instant::now();
-        run_once(folder.path(), arguments)?;
-        best = best.min(before.elapsed().as_secs_f64());
+        best = best.min(run_once(folder.path(), arguments)?);
     }
     Ok(best)
 }
 
-fn run_once(folder: &Path, arguments: &str) -> Result<(), Box<dyn Error>> {
+/// Runs the command; the seconds it took.
+fn run_once(folder: &Path, arguments: &str) -> Result<f64, Box<dyn Error>> {
     let (command, rest) = arguments.split_once(' ').unwrap_or((arguments, ""));
-    let mut program = Command::new(env!("CARGO_BIN_EXE_whenstop"));
+    let timed = Path::new(GNU_TIME).exists();
+    let mut program = Command::new(if timed { GNU_TIME } else { env!("CARGO_BIN_EXE_whenstop") });
+    if timed {
+        program.args(["-o", "seconds.txt", "-f", "%U %S", env!("CARGO_BIN_EXE_whenstop")]);
+    }
+    let before = Instant::now();
     program.current_dir(folder).arg(command).arg("x.jsonl").args(rest.split_whitespace());
     let status = program.stdout(Stdio::null()).stderr(Stdio::null()).status()?;
-    if status.success() { Ok(()) } else { Err(format!("{arguments}: {status}").into()) }
+    let passed = before.elapsed().as_secs_f64();
+    if !status.success() {
+        return Err(format!("{arguments}: {status}").into());
+    }
+    if !timed {
+        return Ok(passed);
+    }
+    let seconds = std::fs::read_to_string(folder.join("seconds.txt"))?;
+    Ok(seconds.split_whitespace().map(str::parse::<f64>).sum::<Result<f64, _>>()?)
 }
 
 fn run(id: &str) -> String {

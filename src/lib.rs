@@ -4,20 +4,64 @@
 //! recorded file -> reader -> run -> signals -> strategy -> decisions -> verdict -> rows -> tables, figures
 //! ```
 //!
-//! The modules in reading order: [`transcript`] is the recorded run; [`decision`] is what a strategy
-//! says at a point of it; [`signal`] holds the numbers rules watch.
+//! To read recordings, replay them under stop strategies and sum up what came of it:
 //!
-//! The lower half lives in crates of its own: `whenstop-core`, `whenstop-readers` and `whenstop-frameworks`.
+//! ```
+//! use whenstop::aggregate::{Rows, by_stack, summarise};
+//! use whenstop::catalog;
+//! use whenstop::compare::Comparison;
+//! use whenstop::reader::{Corpus, ReadOptions};
+//! use whenstop::stack::StackFile;
+//! use whenstop::verdict::Assumptions;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let file = StackFile::parse(
+//!     "my.toml",
+//!     r#"
+//!     [[stack]]
+//!     name = "loops"
+//!     any = [{ signal = "call_result.streak", at_least = 3 }]
+//!     "#,
+//! )?;
+//! let strategies = catalog::strategies(&file, &|name| unreachable!("{name} is not asked for"))?;
+//! let comparison = Comparison::new(&strategies, Assumptions::default());
+//!
+//! // Any format, told by content; runs are replayed on all threads and come back in the order of the files.
+//! let corpus = Corpus::open(&["traces/verdicts".into()], ReadOptions::default())?;
+//! let mut rows = Vec::new();
+//! corpus.process(|run| comparison.rows_of(&run).0, |of_run| rows.extend(of_run))?;
+//!
+//! let rows: Rows = rows.into_iter().collect();
+//! for summary in summarise(&by_stack(&rows), None) {
+//!     println!("{}: {} of {} runs stopped early", summary.stack, summary.stops(), summary.runs);
+//!     # assert_eq!((summary.stops(), summary.runs), (STOPS, 9));
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The modules in reading order: [`reader`] turns recordings into runs ([`transcript`]); [`stack`], [`system`] and [`preset`] are
+//! strategies, [`catalog`] finds them by name; [`replay`] walks one run under one strategy, and [`verdict`] judges the stop.
+//! [`compare`] does both for many, into rows; [`aggregate`] sums rows up, [`stats`] says how sure the sums are, [`report`] writes them
+//! down. [`sweep`] tries many limits at once, [`snapshot`] keeps stop points for CI, [`explain`] tells one run step by step.
+//!
+//! What needs no tables is in smaller crates, which this one re-exports: `whenstop-core` (runs, rules, verdicts),
+//! `whenstop-readers` and `whenstop-frameworks`. The command line is not part of the library.
 
-pub use whenstop_core::{bailout, decision, diagnostic, judge, replay, rule, signal, stack, text, transcript, verdict};
+pub use whenstop_core::{
+    bailout, decision, diagnostic, effect, judge, replay, rule, signal, stack, text, transcript, verdict,
+};
 pub use whenstop_frameworks::{catalog, conformance, preset, python, system};
 pub use whenstop_readers::{reader, redact, synth};
 
 pub mod aggregate;
+#[doc(hidden)]
 pub mod cli;
 pub mod compare;
 pub mod explain;
+pub mod project;
 pub mod report;
+pub mod review;
 pub mod snapshot;
 pub mod stats;
 pub mod sweep;

@@ -28,17 +28,17 @@ type Experiment = fn(Corpus) -> Vec<Row>;
 
 /// Every experiment with the effect sizes it is run at.
 const EXPERIMENTS: [(Experiment, &[f64]); 12] = [
-    (|corpus| intervals::rate(corpus, 600, 200), &[0.02, 0.05, 0.1, 0.3, 0.5]),
-    (|corpus| intervals::stops(corpus, 600, 200), &[0.05, 0.1, 0.3, 0.5]),
-    (|corpus| intervals::tokens(corpus, 600, 200), &[0.05, 0.1, 0.3, 0.5]),
-    (|corpus| intervals::free_ratios(corpus, 600), &[0.1, 0.3, 0.5]),
+    (|corpus| intervals::rate(corpus, 2000, 200), &[0.02, 0.05, 0.1, 0.3, 0.5]),
+    (|corpus| intervals::stops(corpus, 2000, 200), &[0.05, 0.1, 0.3, 0.5]),
+    (|corpus| intervals::tokens(corpus, 2000, 200), &[0.05, 0.1, 0.3, 0.5]),
+    (|corpus| intervals::free_ratios(corpus, 2000), &[0.1, 0.3, 0.5]),
     (|corpus| intervals::budget(corpus, 200), &[0.3, 1.0]),
-    (|corpus| intervals::labels(corpus, 600), &[0.3, 0.6]),
-    (|corpus| tests::yes_no(corpus, 600), &[0.05, 0.1, 0.3, 0.5]),
-    (|corpus| tests::costs(corpus, 600, 0), &[0.1, 0.3, 0.5]),
+    (|corpus| intervals::labels(corpus, 2000), &[0.3, 0.6]),
+    (|corpus| tests::yes_no(corpus, 2000), &[0.05, 0.1, 0.3, 0.5]),
+    (|corpus| tests::costs(corpus, 2000, 0), &[0.1, 0.3, 0.5]),
     (|corpus| sweeps::rates(corpus, 200, 400, false), &[0.05, 0.2]),
     (|corpus| sweeps::rates(corpus, 200, 400, true), &[0.05, 0.2]),
-    (|corpus| certificates::walk(corpus, 600), &[0.05, 0.1, 0.2]),
+    (|corpus| certificates::walk(corpus, 2000), &[0.05, 0.1, 0.2]),
     (|corpus| bounds::outcomes(corpus, 400), &[0.1, 0.3]),
 ];
 

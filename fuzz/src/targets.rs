@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use whenstop::aggregate::{Row, RowView};
 use whenstop::catalog::{self, Strategies};
 use whenstop::diagnostic::{Diagnostic, is_hostile};
-use whenstop::explain::Explanation;
+use whenstop::explain::{Explanation, Extent};
 use whenstop::reader::{self, Corpus, FORMATS, PriceTable, Probe, ReadOptions, ReadText, trace};
 use whenstop::redact::redact;
 use whenstop::replay::replay;
@@ -191,8 +191,10 @@ pub fn replayed(data: &[u8]) {
     let comparison = compare::Comparison::new(strategies, verdict::Assumptions::default());
     for run in trace::read_text(&String::from_utf8_lossy(data)).runs.iter().take(2) {
         let _ = comparison.rows_of(run);
-        let story = Explanation::of(run, &strategies[..3], 60).to_string();
-        assert!(!story.contains(|c| c != '\n' && is_hostile(c)), "{story:?}");
+        for around in [None, Some(1)] {
+            let story = Explanation::of(run, &strategies[..3], Extent { text: 60, columns: 80, around }).to_string();
+            assert!(!story.contains(|c| c != '\n' && is_hostile(c)), "{story:?}");
+        }
     }
 }
 

@@ -31,6 +31,11 @@ pub struct Firing {
     pub steps_without: u64,
 }
 
+impl Firing {
+    /// The first line of `firings.csv`: there even where no rule fired.
+    pub const HEADER: &str = "run_id,stack,rule,point,observed,first,verdict_alone,verdict_without,steps_without";
+}
+
 /// The firings of a stack's rules on one run. Empty for strategies whose rules are entangled.
 pub fn firings(rows: &RunRows, stack: &Label, run_id: &Label, rules: &[Label], replay: &Replay) -> Vec<Firing> {
     let Some(points) = &replay.first_firings else { return Vec::new() };
@@ -56,4 +61,29 @@ pub fn firings(rows: &RunRows, stack: &Label, run_id: &Label, rules: &[Label], r
         });
     }
     firings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transcript::Moment;
+
+    #[test]
+    fn the_header_names_the_fields() {
+        let firing = Firing {
+            run_id: "run".into(),
+            stack: "stack".into(),
+            rule: "rule".into(),
+            point: Point::new(0, Moment::AfterTools),
+            observed: None,
+            first: false,
+            verdict_alone: Verdict::TrueStop,
+            verdict_without: Verdict::TrueStop,
+            steps_without: 1,
+        };
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        writer.serialize(firing).unwrap();
+        let written = String::from_utf8(writer.into_inner().unwrap()).unwrap();
+        assert_eq!(written.lines().next(), Some(Firing::HEADER));
+    }
 }

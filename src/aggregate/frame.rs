@@ -3,9 +3,9 @@
 //! What is counted of a row is one of a few dozen combinations of properties, its class. So one grouping by group and class
 //! gives every count and every sum.
 
-use polars::prelude::{Column, DataFrame, IdxCa, IntoColumn, IntoSeries, NamedFrom, PolarsResult, Series};
+use polars::prelude::{DataFrame, IntoColumn, NamedFrom, PolarsResult, Series};
 
-use super::{ExactnessName, Group, RowView, Rows, Unit};
+use super::{ExactnessName, Group, RowView, Unit};
 use crate::transcript::Outcome;
 use crate::verdict::Verdict;
 
@@ -112,11 +112,10 @@ impl Sums {
 /// Rows that are put into a frame at a time, unless a single group has more.
 const FRAME_ROWS: usize = 1 << 16;
 
-/// Counts and sums of every group, in group order.
+/// Counts and sums of every group, in group order. A frame holds a number for every row and amount, so few rows are put into
+/// one at a time.
 pub(super) fn sums(groups: &[Group<'_>]) -> Vec<Sums> {
-    let Some(rows) = groups.first().map(Group::all_rows) else { return Vec::new() };
     let mut all = vec![Sums::default(); groups.len()];
-    let endings = measures(rows);
     let mut done = 0;
     while let Some(rest) = groups.get(done..).filter(|rest| !rest.is_empty()) {
         let mut rows = 0;
@@ -125,7 +124,7 @@ pub(super) fn sums(groups: &[Group<'_>]) -> Vec<Sums> {
             rows <= FRAME_ROWS
         });
         let taken = fitting.count().max(1);
-        let parts = parts(&endings, &rest[..taken]).expect("columns made here have one length and the types asked for");
+        let parts = parts(&rest[..taken]).expect("columns made here have one length and the types asked for");
         for (group, part) in parts {
             all[done + group].0.push(part);
         }
@@ -134,33 +133,21 @@ pub(super) fn sums(groups: &[Group<'_>]) -> Vec<Sums> {
     all
 }
 
-/// Class and amounts of every ending. An amount that is not known is 0 here: the class says so.
-fn measures(rows: &Rows) -> DataFrame {
-    let endings: Vec<RowView<'_>> = rows.endings().collect();
-    let classes: Vec<u64> = endings.iter().map(|row| u64::from(Class::of(*row).0)).collect();
-    let amounts = AMOUNTS.iter().map(|(name, amount)| {
-        let values: Vec<f64> = endings.iter().map(|row| amount(*row).unwrap_or_default()).collect();
-        Series::new((*name).into(), values).into_column()
-    });
-    let columns: Vec<Column> =
-        std::iter::once(Series::new("class".into(), classes).into_column()).chain(amounts).collect();
-    DataFrame::new(endings.len(), columns).expect("columns made here have one length")
-}
-
-/// The parts of each group, by the group's position: lines are joined with the measures of their endings, and grouped.
-fn parts(endings: &DataFrame, groups: &[Group<'_>]) -> PolarsResult<Vec<(usize, Part)>> {
-    let lines: Vec<u32> =
-        groups.iter().flat_map(Group::rows).map(|row| u32::try_from(row.ending()).unwrap_or(u32::MAX)).collect();
-    let group_of: Vec<u64> =
-        groups.iter().zip(0_u64..).flat_map(|(group, place)| std::iter::repeat_n(place << 32, group.len())).collect();
-    let mut joined = endings.take(&IdxCa::from_vec("ending".into(), lines))?;
-    let key = (joined.column("class")?.u64()? + Series::new("group".into(), group_of).u64()?).with_name("key".into());
-    let ones = vec![1_u64; joined.height()];
-    joined.with_column(key.into_series().into_column())?;
-    joined.with_column(Series::new("rows".into(), ones).into_column())?;
+/// The parts of each group, by the group's position. An amount that is not known is 0 here: the class says so.
+fn parts(groups: &[Group<'_>]) -> PolarsResult<Vec<(usize, Part)>> {
+    let rows = || groups.iter().flat_map(Group::rows);
+    let numbered = groups.iter().zip(0_u64..).flat_map(|(group, place)| group.rows().map(move |row| (place, row)));
+    let keys: Vec<u64> = numbered.map(|(place, row)| place << 32 | u64::from(Class::of(row).0)).collect();
+    let mut columns = vec![Series::new("rows".into(), vec![1_u64; keys.len()]).into_column()];
+    columns.insert(0, Series::new("key".into(), keys).into_column());
+    for (name, amount) in AMOUNTS {
+        let amounts: Vec<f64> = rows().map(|row| amount(row).unwrap_or_default()).collect();
+        columns.push(Series::new(name.into(), amounts).into_column());
+    }
+    let frame = DataFrame::new_infer_height(columns)?;
     let summed = std::iter::once("rows").chain(AMOUNTS.iter().map(|(name, _)| *name));
     #[expect(deprecated, reason = "the eager group_by is the one that needs no query engine")]
-    let sums = joined.group_by_stable(["key"])?.select(summed).sum()?;
+    let sums = frame.group_by_stable(["key"])?.select(summed).sum()?;
     let (keys, rows) = (sums.column("key")?.u64()?, sums.column("rows_sum")?.u64()?);
     let amounts = AMOUNTS.iter().map(|(name, _)| sums.column(&format!("{name}_sum"))?.f64());
     let amounts = amounts.collect::<PolarsResult<Vec<_>>>()?;

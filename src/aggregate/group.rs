@@ -1,7 +1,9 @@
 //! Rows of one stack, or of one stack in one stratum.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use super::rows::Place;
 use super::{Label, RowView, Rows};
 
 /// Rows that are summarised together, in corpus order.
@@ -16,29 +18,22 @@ pub struct Group<'r> {
     /// The model, in a stratum.
     pub model: Option<Label>,
     rows: &'r Rows,
-    /// Positions of its rows.
-    lines: Vec<u32>,
+    /// For each of its rows where it stands, and where its ending.
+    places: Cow<'r, [Place]>,
 }
 
 /// One group a stack, in the order the stacks were given.
 pub fn by_stack(rows: &Rows) -> Vec<Group<'_>> {
-    let mut places: BTreeMap<&Label, usize> = BTreeMap::new();
-    let mut groups: Vec<Group<'_>> = Vec::new();
-    for row in rows.iter() {
-        let place = *places.entry(row.stack()).or_insert_with(|| {
-            groups.push(Group {
-                stack: row.stack().clone(),
-                profile: row.profile().clone(),
-                suite: None,
-                model: None,
-                rows,
-                lines: Vec::new(),
-            });
-            groups.len() - 1
-        });
-        groups[place].push(row);
-    }
-    groups
+    let group = |places: &'_ [Place]| {
+        let first = rows.get(places.first()?.0 as usize)?;
+        Some((first.stack().clone(), first.profile().clone()))
+    };
+    rows.stacks()
+        .filter_map(|places| {
+            let (stack, profile) = group(places)?;
+            Some(Group { stack, profile, suite: None, model: None, rows, places: Cow::Borrowed(places) })
+        })
+        .collect()
 }
 
 /// One group a stack, suite and model: stacks in the order given, strata by name.
@@ -49,29 +44,29 @@ pub fn by_stratum(rows: &Rows) -> Vec<Group<'_>> {
 impl<'r> Group<'r> {
     /// A group without rows, of a stack without a name.
     pub fn empty(rows: &'r Rows) -> Self {
-        Self { stack: "".into(), profile: "".into(), suite: None, model: None, rows, lines: Vec::new() }
+        Self { stack: "".into(), profile: "".into(), suite: None, model: None, rows, places: Cow::Borrowed(&[]) }
     }
 
     /// Its rows.
     pub fn rows(&self) -> impl ExactSizeIterator<Item = RowView<'r>> + Clone {
         let rows = self.rows;
-        self.lines.iter().map(move |at| RowView::new(rows, *at as usize))
+        self.places.iter().map(move |(at, ending)| RowView::with_ending(rows, *at as usize, *ending as usize))
     }
 
     /// How many rows it has.
     pub fn len(&self) -> usize {
-        self.lines.len()
+        self.places.len()
     }
 
     /// True without rows.
     pub fn is_empty(&self) -> bool {
-        self.lines.is_empty()
+        self.places.is_empty()
     }
 
     /// Keeps the rows for which `keep` is true.
     pub fn retain(&mut self, keep: impl Fn(RowView<'r>) -> bool) {
         let rows = self.rows;
-        self.lines.retain(|at| keep(RowView::new(rows, *at as usize)));
+        self.places.to_mut().retain(|(at, ending)| keep(RowView::with_ending(rows, *at as usize, *ending as usize)));
     }
 
     /// The rows that its own are among.
@@ -81,22 +76,21 @@ impl<'r> Group<'r> {
 
     /// Its strata, by name.
     pub(super) fn strata(&self) -> Vec<Self> {
-        let mut parts: BTreeMap<_, Vec<u32>> = BTreeMap::new();
-        for (row, line) in self.rows().zip(&self.lines) {
-            parts.entry((row.suite(), row.model())).or_default().push(*line);
+        let mut parts: BTreeMap<_, Vec<Place>> = BTreeMap::new();
+        for (row, place) in self.rows().zip(&*self.places) {
+            parts.entry((row.suite(), row.model())).or_default().push(*place);
         }
-        let part = |((suite, model), lines): ((Option<&Label>, Option<&Label>), _)| Self {
-            stack: self.stack.clone(),
-            profile: self.profile.clone(),
-            suite: suite.cloned(),
-            model: model.cloned(),
-            rows: self.rows,
-            lines,
+        let part = |((suite, model), mut places): ((Option<&Label>, Option<&Label>), Vec<Place>)| {
+            places.shrink_to_fit();
+            Self {
+                stack: self.stack.clone(),
+                profile: self.profile.clone(),
+                suite: suite.cloned(),
+                model: model.cloned(),
+                rows: self.rows,
+                places: Cow::Owned(places),
+            }
         };
         parts.into_iter().map(part).collect()
-    }
-
-    fn push(&mut self, row: RowView<'r>) {
-        self.lines.push(u32::try_from(row.at()).expect("fewer than 2^32 rows fit into memory"));
     }
 }

@@ -6,6 +6,7 @@ mod budget;
 mod corrected;
 mod estimates;
 mod firing;
+mod followed;
 mod frame;
 mod frontier;
 mod further;
@@ -27,6 +28,7 @@ pub use budget::{BudgetCurve, budget_curves};
 pub use corrected::{CorrectedRate, corrected_fes_rate};
 pub use estimates::{Estimates, LEVEL};
 pub use firing::{Firing, firings};
+pub use followed::{Agreement, FollowedRow, FollowedSummary, agreement, followed_by_stack};
 pub use frontier::{FrontierPoint, FrontierSpread, REFERENCE, frontier, frontier_spread, frontier_volume};
 pub use further::{
     ChosenElsewhere, OracleShare, WorstStratum, chosen_elsewhere, oracle_share, saved_at, stopped_by, worst_stratum,

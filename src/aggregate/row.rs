@@ -1,7 +1,8 @@
 //! One row per run and stack: the contract between replaying and reporting.
 
 use super::Label;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::replay::{Exactness, Replay};
 use crate::transcript::{EndCause, Outcome, Point, Run};
@@ -68,22 +69,30 @@ pub struct Row {
     /// Milliseconds gone by the stop.
     pub ms_at_stop: Option<i64>,
     /// Lower bound on the outcome, 0 or 1.
+    #[serde(deserialize_with = "zero_or_one")]
     pub outcome_low: u8,
     /// Upper bound on the outcome, 0 or 1.
+    #[serde(deserialize_with = "zero_or_one")]
     pub outcome_high: u8,
     /// Why not everything below is known: `unread` (a rule could not be read), `diverged`, `unlabelled`, joined by `+`.
     pub unknown: Doubts,
     /// Ended early: at least this, 0 or 1.
+    #[serde(deserialize_with = "zero_or_one")]
     pub stopped_low: u8,
     /// Ended early: at most this.
+    #[serde(deserialize_with = "zero_or_one")]
     pub stopped_high: u8,
     /// A recorded success lost: at least this.
+    #[serde(deserialize_with = "zero_or_one")]
     pub killed_low: u8,
     /// A recorded success lost: at most this.
+    #[serde(deserialize_with = "zero_or_one")]
     pub killed_high: u8,
     /// A recorded failure ended early: at least this.
+    #[serde(deserialize_with = "zero_or_one")]
     pub true_stop_low: u8,
     /// A recorded failure ended early: at most this.
+    #[serde(deserialize_with = "zero_or_one")]
     pub true_stop_high: u8,
     /// Model calls under the stack, at least.
     pub steps_low: u64,
@@ -98,6 +107,7 @@ pub struct Row {
     /// Dollars at most.
     pub cost_usd_high: Option<f64>,
     /// 1 where some steps record tokens and others do not, so that their sum is unknown.
+    #[serde(deserialize_with = "zero_or_one")]
     pub tokens_in_part: u8,
     /// Rules that could not be evaluated on this recording, or not at every step, with what was missing.
     pub not_evaluable: Label,
@@ -113,6 +123,12 @@ pub struct Row {
     pub steps_after_secured: Option<u64>,
     /// Tokens after the success was secured.
     pub tokens_after_secured: Option<u64>,
+}
+
+/// A bit, as it is written.
+fn zero_or_one<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u8, D::Error> {
+    let bit = u8::deserialize(deserializer)?;
+    if bit <= 1 { Ok(bit) } else { Err(D::Error::custom(format!("`{bit}` is neither 0 nor 1"))) }
 }
 
 /// Makes the rows of one run, one for each stack, sharing what they have in common.

@@ -10,7 +10,8 @@ use super::Exit;
 use super::failure::Failure;
 use super::inputs::{AssumptionArgs, CorpusArgs, LabelErrorArgs};
 use super::output::{Format, Output};
-use super::sweep::{GridArgs, SplitArgs, SplitPart, parts, share_inside, swept, unknown_setting};
+use super::sweep::{GridArgs, SplitArgs, SplitPart, parts, swept, unknown_setting};
+use super::values::share_inside;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::report::{table, write_atomically};
 use crate::stats::certificate::{Bound, Promise, Rate, Verdict};
@@ -136,8 +137,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         (Some(order), _) => Ordering::Fixed(order),
         (None, None) => Ordering::Unordered { preference: None },
         (None, Some(dev)) => {
-            let results =
-                Results::of(&grid, dev, ResultOptions::default());
+            let results = Results::of(&grid, dev, ResultOptions::default());
             Ordering::Unordered { preference: Some(results.by_saving()) }
         }
     };

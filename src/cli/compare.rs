@@ -1,22 +1,30 @@
-//! `whenstop compare`: the main job; `whenstop report`: the same from saved rows; and the example.
+//! `whenstop compare`: the main job; `whenstop report`: the same from saved rows.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::RwLock;
 
 use clap::{Args as ClapArgs, ValueEnum};
 
 use super::Exit;
+use super::corpus::oddities;
 use super::failure::Failure;
-use super::inputs::{AssumptionArgs, CorpusArgs, LabelErrorArgs, ReadingArgs, StackArgs};
+use super::inputs::{AssumptionArgs, CorpusArgs, LabelErrorArgs, StackArgs, unreadable};
 use super::output::{Format, Output};
-use super::sweep::{SplitArgs, SplitPart, parts, share};
-use crate::aggregate::{Firings, FiringsBuilder, Label, RowView, Rows, RowsBuilder};
-use crate::compare::{Comparison, StackInfo};
+use super::sweep::{SplitArgs, SplitPart, parts};
+use super::values::share;
+use crate::aggregate::{Firing, Firings, FiringsBuilder, Label, Row, RowView, Rows, RowsBuilder};
+use crate::compare::{Comparison, Shelf, StackInfo};
 use crate::diagnostic::{Diagnostic, Location, nearest};
+use crate::effect::EffectTable;
+use crate::explain::{Story, Texts};
+use crate::reader::CorpusReport;
 use crate::report::{
-    About, Appetite, Division, Input, Publication, RowFormat, Saved, Shard, read_saved, table, write_part,
+    About, Appetite, Division, FollowedReport, Input, Publication, RowFormat, Saved, Shard, read_saved, table,
+    write_part,
 };
-use crate::transcript::Run;
+use crate::transcript::{Outcome, Run, Secured};
+use crate::verdict::{Ledger, Work};
 
 /// Arguments of `compare`.
 #[derive(Debug, ClapArgs)]
@@ -39,9 +47,16 @@ pub(super) struct Args {
     /// The stack the others are compared with; by default the first.
     #[arg(long, value_name = "STACK")]
     baseline: Option<String>,
+    /// What the host keeps of a run that it stops, in graded runs: nothing; the work, where a success counts as kept from
+    /// its last edit on (graded by state: patches, databases); or unknown, where both are the ends of a range.
+    #[arg(long, value_enum, default_value_t)]
+    keeps: Keeps,
     /// Folder for rows, tables and figures; without it only the table is printed.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// How much of the recordings' texts the page `report.html` holds.
+    #[arg(long, value_enum, default_value_t, value_name = "HOW")]
+    embed_text: EmbedText,
     #[command(flatten)]
     rows: RowArgs,
     /// Compare one part of the tasks only, for example the second of seven: `--shard 2/7 --out parts/2`. The part is written
@@ -51,6 +66,28 @@ pub(super) struct Args {
     /// How the table is printed.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
+}
+
+/// How much of the recordings' texts a page holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum EmbedText {
+    /// None: a page without a word of the recordings but names and ids.
+    None,
+    /// Those around the stops of runs that matter: killed, rescued, undecided, and a sample.
+    #[default]
+    Evidence,
+    /// All, each cut to 600 characters.
+    All,
+}
+
+impl EmbedText {
+    fn texts(self) -> Texts {
+        match self {
+            Self::None => Texts::None,
+            Self::Evidence => Texts::Evidence,
+            Self::All => Texts::All,
+        }
+    }
 }
 
 /// How rows and firings are written.
@@ -117,14 +154,6 @@ fn price(text: &str) -> Result<f64, String> {
     if price.is_finite() && price >= 0.0 { Ok(price) } else { Err("a price is at least 0".to_owned()) }
 }
 
-/// Arguments of the example that runs without a command.
-#[derive(Debug, ClapArgs)]
-pub(super) struct ExampleArgs {
-    /// Where the example writes its report.
-    #[arg(long, value_name = "DIR", default_value = "reports/example")]
-    out: PathBuf,
-}
-
 /// Arguments of `report`.
 #[derive(Debug, ClapArgs)]
 pub(super) struct ReportArgs {
@@ -144,7 +173,69 @@ pub(super) struct ReportArgs {
     budget: BudgetArgs,
     /// How the table is printed.
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: ReportShown,
+    /// With `--format pr`: the stack that is shipped; by default the one the others were compared with.
+    #[arg(long, value_name = "STACK")]
+    default: Option<String>,
+    /// With `--format pr`: the stack that is proposed instead; by default the only other one.
+    #[arg(long, value_name = "STACK")]
+    proposed: Option<String>,
+}
+
+/// How saved results are printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum ReportShown {
+    /// Columns for a terminal.
+    #[default]
+    Table,
+    /// One JSON document.
+    Json,
+    /// CSV with a header line.
+    Csv,
+    /// A Markdown table.
+    Md,
+    /// Evidence for a pull request elsewhere: default against proposed, in Markdown, with bounds.
+    Pr,
+}
+
+/// What the host keeps of a run that it stops.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Keeps {
+    /// A success that is stopped early is lost.
+    #[default]
+    Nothing,
+    /// A success is kept from its last edit on.
+    Work,
+    /// Either: the ends of a range.
+    Unknown,
+}
+
+impl Keeps {
+    /// The rows and firings of a run, judged so.
+    pub(super) fn rows_of(
+        self,
+        comparison: &Comparison<'_>,
+        run: &Run,
+        effects: &EffectTable,
+    ) -> (Vec<Row>, Vec<Firing>) {
+        let is_open = run.grade.outcome == Outcome::Success && run.secured() == Secured::Unverified;
+        if self == Self::Nothing || !is_open {
+            return comparison.rows_of(run);
+        }
+        let (_, standing) = Work::of(run, effects, &Ledger::of(run)).standing();
+        let mut kept = run.clone();
+        kept.grade.secured_step = Some(standing.unwrap_or(0));
+        let (kept, firings) = comparison.rows_of(&kept);
+        if self == Self::Work {
+            return (kept, firings);
+        }
+        let (mut rows, firings) = comparison.rows_of(run);
+        for (row, kept) in rows.iter_mut().zip(kept) {
+            row.killed_low = row.killed_low.min(kept.killed_low);
+            row.outcome_high = row.outcome_high.max(kept.outcome_high);
+        }
+        (rows, firings)
+    }
 }
 
 /// Rows and firings of a corpus under the strategies asked for.
@@ -152,15 +243,21 @@ pub(super) struct Compared {
     pub(super) rows: Rows,
     pub(super) firings: Firings,
     pub(super) stacks: Vec<StackInfo>,
-    /// Files, folders, archives and members that could not be read, or not to their end.
-    pub(super) unreadable: u64,
+    /// Runs told step by step; none unless a page is made.
+    pub(super) stories: Vec<Story>,
+    /// What was found while the recordings were read, a line each.
+    pub(super) quality: Vec<String>,
+    /// What followed the stops.
+    pub(super) followed: FollowedReport,
 }
 
-/// Replays the corpus under the stacks.
+/// Replays the corpus under the stacks; with `texts` runs are told for a page.
 pub(super) fn compare(
     corpus: &CorpusArgs,
     stacks: &StackArgs,
     assumptions: &AssumptionArgs,
+    texts: Option<Texts>,
+    keeps: Keeps,
     output: &Output,
 ) -> Result<Compared, Failure> {
     let strategies = stacks.load()?;
@@ -169,16 +266,49 @@ pub(super) fn compare(
     }
     let comparison = Comparison::new(&strategies, assumptions.assumptions());
     let (mut rows, mut firings) = (RowsBuilder::default(), FiringsBuilder::default());
+    let shelf = RwLock::new(Shelf::new(texts.unwrap_or_default()));
+    let effects = stacks.effects()?;
+    let mut followed = Vec::new();
     let report = corpus.process(
         output,
-        |run| comparison.rows_of(&run),
-        |(more_rows, more_firings)| {
+        |run| {
+            let (rows, firings) = keeps.rows_of(&comparison, &run, &effects);
+            let followed = Comparison::followed(&run, &rows, &effects);
+            let wanted = texts.filter(|_| shelf.read().is_ok_and(|shelf| shelf.wants(&rows)));
+            let story = wanted.map(|texts| comparison.story_of(&run, &rows, texts));
+            (rows, firings, followed, story)
+        },
+        |(more_rows, more_firings, more_followed, story)| {
+            if let Some((story, mut shelf)) = story.zip(shelf.write().ok()) {
+                shelf.put(&more_rows, story);
+            }
+            followed.extend(more_followed);
             rows.extend(more_rows);
             firings.extend(more_firings);
         },
     )?;
     let (rows, firings) = (rows.finish(), firings.finish());
-    Ok(Compared { rows, firings, stacks: comparison.infos().to_vec(), unreadable: report.unreadable })
+    let stories = shelf.into_inner().map(Shelf::into_stories).unwrap_or_default();
+    let stacks = comparison.infos().to_vec();
+    let followed = FollowedReport::new(followed, corpus.unit.noun());
+    Ok(Compared { rows, firings, stacks, stories, quality: quality(&report), followed })
+}
+
+/// Findings of the corpus in lines, as many as a person reads.
+fn quality(report: &CorpusReport) -> Vec<String> {
+    const SHOWN: usize = 200;
+    let mut lines: Vec<String> = Vec::new();
+    if report.unreadable > 0 {
+        lines.push(unreadable(report.unreadable));
+    }
+    lines.extend(report.notices.iter().map(|notice| notice.diagnostic.to_string()));
+    lines.extend(oddities(report));
+    let more = report.findings.len().saturating_sub(SHOWN);
+    lines.extend(report.findings.iter().take(SHOWN).map(|finding| finding.diagnostic.to_string()));
+    if more > 0 {
+        lines.push(format!("{more} more: `whenstop corpus PATH` lists them"));
+    }
+    lines
 }
 
 /// `whenstop compare`.
@@ -186,16 +316,21 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     if let (Some(shard), Some(out)) = (args.shard, &args.out) {
         return run_shard(args, shard, out, output);
     }
-    let compared = compare(&args.corpus, &args.stacks, &args.assumptions, output)?;
+    let texts = args.out.as_ref().map(|_| args.embed_text.texts());
+    let compared = compare(&args.corpus, &args.stacks, &args.assumptions, texts, args.keeps, output)?;
     refuse_unknown_baseline(args, &compared.stacks)?;
     let assumptions = args.assumptions.assumptions().names();
-    let Compared { rows, mut firings, stacks, .. } = compared;
+    let Compared { rows, mut firings, stacks, stories, quality, followed } = compared;
     let parts = parts(rows, &args.split)?;
     if args.split.split != SplitPart::None {
         let reported: BTreeSet<&Label> = parts.reported.iter().map(RowView::run_id).collect();
         firings = firings.filtered(|firing| reported.contains(&firing.run_id));
     }
-    let mut publication = args.publication(parts.reported, firings, stacks, &assumptions);
+    let mut publication =
+        args.publication(parts.reported, firings, stacks, &assumptions).with_stories(stories, quality);
+    if args.split.split == SplitPart::None {
+        publication = publication.with_followed(followed);
+    }
     if args.split.split != SplitPart::None {
         let choice = args.split.choice(args.appetite.max_fes);
         publication = publication.with_choice(choice, parts.other.as_ref());
@@ -296,28 +431,30 @@ pub(super) fn run_report(args: &ReportArgs, output: &Output) -> Result<Exit, Fai
         .with_appetite(appetite)
         .with_row_format(row_format)
         .with_whole_budget(args.budget.whole_budget);
+    let format = match args.format {
+        ReportShown::Table => Format::Table,
+        ReportShown::Json => Format::Json,
+        ReportShown::Csv => Format::Csv,
+        ReportShown::Md => Format::Md,
+        ReportShown::Pr => {
+            let summaries = publication.summaries();
+            let (default, proposed) = (args.default.as_deref(), args.proposed.as_deref());
+            let text = publication.evidence(&summaries, default, proposed).map_err(Failure::usage)?;
+            output.bytes(text.as_bytes());
+            return Ok(Exit::Done);
+        }
+    };
     let out = args.out.as_deref().unwrap_or(&args.rows);
-    show(&publication, args.format, Some(out), output)
+    show(&publication, format, Some(out), output)
 }
 
-/// Without a command: the bundled stacks on the bundled recordings.
-pub(super) fn run_example(args: &ExampleArgs, output: &Output) -> Result<Exit, Failure> {
-    let (traces, stacks) = (bundled("traces")?, bundled("fixtures/stacks/example.toml")?);
-    let corpus = CorpusArgs { paths: vec![traces.clone()], reading: ReadingArgs::default() };
-    let stacks = StackArgs { stacks: vec![stacks.display().to_string()] };
-    output.note(&format!("comparing {} on {}", stacks.stacks[0], traces.display()));
-    let compared = compare(&corpus, &stacks, &AssumptionArgs::default(), output)?;
-    let publication = Publication::new(compared.rows, compared.firings, compared.stacks, None, &[]);
-    show(&publication, Format::Table, Some(&args.out), output)
-}
-
-/// A bundled path: in the current folder, else where this program was built.
-fn bundled(name: &str) -> Result<PathBuf, Failure> {
-    let places = [PathBuf::from(name), Path::new(env!("CARGO_MANIFEST_DIR")).join(name)];
-    places.into_iter().find(|place| place.exists()).ok_or_else(|| {
-        let help = "run it in a checkout of whenstop, or compare your own: `whenstop compare PATH --stacks FILE`";
-        Failure::input(Diagnostic::new(Location::file(name), "the bundled example is not here", help))
-    })
+/// What was compared by default, published in `out` and shown, with the evidence of its runs.
+pub(super) fn publish(corpus: &CorpusArgs, stacks: &StackArgs, out: &Path, output: &Output) -> Result<Exit, Failure> {
+    let texts = Some(Texts::Evidence);
+    let compared = compare(corpus, stacks, &AssumptionArgs::default(), texts, Keeps::Nothing, output)?;
+    let publication = Publication::new(compared.rows, compared.firings, compared.stacks, None, &[])
+        .with_stories(compared.stories, compared.quality);
+    show(&publication, Format::Table, Some(out), output)
 }
 
 pub(super) fn show(
@@ -333,6 +470,10 @@ pub(super) fn show(
     match format {
         Format::Table => {
             let first = publication.first(&summaries);
+            if let (true, Some(followed)) = (first.is_ungraded(), publication.followed()) {
+                show_followed(publication, followed, output)?;
+                return written(out, output);
+            }
             output.paragraph(&first.verdict());
             output.data("\n");
             output.paragraph(&publication.headline());
@@ -340,7 +481,8 @@ pub(super) fn show(
                 output.table(&publication.overview(&summaries), format)?;
             }
             let below = first.below();
-            let notes: Vec<String> = below.into_iter().chain(publication.notes(&summaries)).collect();
+            let standing = publication.followed().and_then(FollowedReport::standing);
+            let notes: Vec<String> = below.into_iter().chain(publication.notes(&summaries)).chain(standing).collect();
             if !notes.is_empty() {
                 output.data("\n");
             }
@@ -359,6 +501,31 @@ pub(super) fn show(
         }
         Format::Csv | Format::Md => output.table(&table::summary(&summaries), format)?,
     }
+    written(out, output)
+}
+
+/// The first table where nobody graded the runs.
+pub(super) fn show_followed(
+    publication: &Publication,
+    followed: &FollowedReport,
+    output: &Output,
+) -> Result<(), Failure> {
+    output.paragraph(&followed.verdict());
+    output.data("\n");
+    output.paragraph(&publication.headline());
+    output.table(&followed.table(), Format::Table)?;
+    output.data("\n");
+    followed.notes().iter().for_each(|note| output.paragraph(note));
+    if let Some(agreement) = followed.agreement() {
+        output.data("\n");
+        output.paragraph(&followed.agreement_words());
+        output.table(&agreement, Format::Table)?;
+    }
+    Ok(())
+}
+
+/// Says where the files are.
+fn written(out: Option<&Path>, output: &Output) -> Result<Exit, Failure> {
     if let Some(out) = out {
         output.note(&format!("written to {}; start with {}", out.display(), out.join("summary.md").display()));
     }

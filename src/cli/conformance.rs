@@ -69,6 +69,11 @@ fn push(path: &Path, files: &mut Vec<TableFile>) -> Result<(), Failure> {
     Ok(())
 }
 
+/// How many cases a rule has, and of how many something is to be said.
+fn tally(rule: &str, cases: usize, agreed: usize) -> String {
+    if cases == agreed { format!("{rule} {cases}") } else { format!("{rule} {agreed} of {cases}") }
+}
+
 fn text(report: &ConformanceReport) -> String {
     let mut lines = Vec::new();
     for table in &report.unknown_tables {
@@ -83,10 +88,11 @@ fn text(report: &ConformanceReport) -> String {
     for case in &report.not_applicable {
         lines.push(format!("{} {}: not applicable: {}", case.file, case.id, case.why));
     }
-    if report.systems.len() > 1 {
-        let each =
-            report.systems.iter().map(|(folder, (cases, agreed))| format!("{folder}: {agreed} of {cases} agreed"));
-        lines.extend(each);
+    for (folder, (cases, agreed)) in &report.systems {
+        let rules = report.rules.get(folder).into_iter().flatten();
+        let each: Vec<String> = rules.map(|(rule, (cases, agreed))| tally(rule, *cases, *agreed)).collect();
+        let by_rule = if each.len() > 1 { format!(" ({})", each.join(", ")) } else { String::new() };
+        lines.push(format!("{folder}: {agreed} of {cases} agreed{by_rule}"));
     }
     let malformed = match report.malformed.len() {
         0 => String::new(),

@@ -2,10 +2,12 @@
 
 use super::Exit;
 use super::failure::Failure;
-use super::inputs::{ReadingArgs, has_read, open};
+use super::inputs::{ReadingArgs, has_read, open, process};
 use super::output::{Format, Output};
+use super::rounds;
 use crate::diagnostic::one_line;
-use crate::reader::{CorpusReport, Detail, FormatCounts, Oddity, PricingReport, ReadOptions, RunRead};
+use crate::effect::EffectTable;
+use crate::reader::{Corpus, CorpusReport, Detail, FormatCounts, Oddity, PricingReport, ReadOptions, RunRead};
 use crate::report::table::{Cell, Table};
 
 /// Arguments of `corpus`.
@@ -22,6 +24,9 @@ pub(super) struct Args {
     /// List every run: its outcome and where that came from, its end, and what is odd about it.
     #[arg(long)]
     runs: bool,
+    /// List every round instead: what each prompt led to, as CSV.
+    #[arg(long)]
+    rounds: bool,
     /// How the counts are printed.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -32,6 +37,9 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let detail = if args.runs { Detail::Runs } else { Detail::Hygiene };
     let options = ReadOptions { detail, ..args.reading.options()? };
     let corpus = open(&args.paths, options)?;
+    if args.rounds {
+        return list_rounds(args, &corpus, output);
+    }
     let bar = output.progress(corpus.bytes());
     let report = corpus.process(|_| (), |()| bar.set_position(corpus.bytes_read()))?;
     bar.finish_and_clear();
@@ -50,6 +58,16 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     if report.runs() == 0 {
         return Err(Failure::nothing("no recorded run in these files", "`--why` says what each file was taken for"));
     }
+    Ok(Exit::Done)
+}
+
+/// One CSV line a round.
+fn list_rounds(args: &Args, corpus: &Corpus, output: &Output) -> Result<Exit, Failure> {
+    let effects = EffectTable::default();
+    let mut rows = Vec::new();
+    process(corpus, output, |run| rounds::rows(&run, &effects), |more| rows.extend(more))?;
+    let format = if args.format == Format::Table { Format::Csv } else { args.format };
+    output.table(&rounds::table(rows), format)?;
     Ok(Exit::Done)
 }
 
@@ -95,7 +113,7 @@ fn run_table(runs: &[RunRead]) -> Table {
 }
 
 /// What is odd about the runs, a check a line, with the first run it was found in.
-fn oddities(report: &CorpusReport) -> Vec<String> {
+pub(super) fn oddities(report: &CorpusReport) -> Vec<String> {
     let line = |odd: &Oddity| {
         let first = odd.first.first().map(|run| format!(" (first `{run}`)")).unwrap_or_default();
         format!("odd: {} in {} runs{first}: {}", odd.check, odd.runs, odd.advice)

@@ -4,14 +4,16 @@
 use super::Exit;
 use super::failure::Failure;
 use super::inputs::{CorpusArgs, StackArgs};
-use super::output::{Format, Output, width};
+use super::output::{Format, Output, Style, width};
 use crate::catalog::Strategies;
 use crate::diagnostic::{Diagnostic, Location};
-use crate::explain::{Explanation, TrailLine, first_actions, trail_lines};
+use crate::explain::{Explanation, Extent, LineKind, TrailLine, first_actions, trail_lines};
 use crate::report::table::{Cell, Table};
 
 /// Arguments of `explain`.
+// `--run` is the run to explain here; where the run's id stands is said by another name.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("run_id", |arg| arg.long("run-id")))]
 pub(super) struct Args {
     #[command(flatten)]
     corpus: CorpusArgs,
@@ -20,6 +22,9 @@ pub(super) struct Args {
     /// The run to explain, by its id or a part of it. Repeatable; by default the only run there is.
     #[arg(long, value_name = "RUN")]
     run: Vec<String>,
+    /// Only so many steps before and after what a stack does.
+    #[arg(long, value_name = "N")]
+    around: Option<usize>,
     /// Characters of each text that are shown.
     #[arg(long, value_name = "N", default_value_t = 70)]
     text: usize,
@@ -53,23 +58,47 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
             "add `--trail` or `--first`",
         )));
     }
+    let extent = Extent { text: args.text, columns: usize::from(width()), around: args.around };
     let (mut shown, mut others) = (Vec::new(), 0_usize);
     args.corpus.process(
         output,
-        |run| wanted(&run.header.run_id).then(|| Explanation::of(&run, &strategies, args.text).to_string()),
-        |text| match text {
-            Some(text) if !args.run.is_empty() || shown.len() < WITHOUT_NAME => shown.push(text),
+        |run| wanted(&run.header.run_id).then(|| Explanation::of(&run, &strategies, extent)),
+        |told| match told {
+            Some(told) if !args.run.is_empty() || shown.len() < WITHOUT_NAME => shown.push(told),
             _ => others += 1,
         },
     )?;
     if shown.is_empty() {
         return Err(no_such_run(args));
     }
-    output.data(&shown.join("\n"));
+    for (nth, story) in shown.iter().enumerate() {
+        if nth > 0 {
+            output.data("\n");
+        }
+        tell(story, output);
+    }
     if args.run.is_empty() && others > 0 {
         output.note(&format!("{others} more runs; name one with `--run`"));
     }
     Ok(Exit::Done)
+}
+
+/// The story, an empty line after the timeline. Colour only repeats what the words say.
+fn tell(story: &Explanation, output: &Output) {
+    let mut before = LineKind::Title;
+    for (kind, line) in story.lines() {
+        if *kind != before && (before == LineKind::Timeline || matches!(kind, LineKind::Timeline | LineKind::End)) {
+            output.data("\n");
+        }
+        before = *kind;
+        let style = match kind {
+            LineKind::Title | LineKind::End => Style::Strong,
+            LineKind::Stop => Style::Stop,
+            LineKind::Decision => Style::Notable,
+            LineKind::Timeline | LineKind::Step => Style::Plain,
+        };
+        output.styled(style, line);
+    }
 }
 
 fn no_such_run(args: &Args) -> Failure {

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::Args;
 
@@ -9,15 +10,18 @@ use super::failure::Failure;
 use super::output::Output;
 use crate::catalog::{self, Strategies};
 use crate::diagnostic::{Diagnostic, Diagnostics, Location, Severity, nearest};
+use crate::effect::EffectTable;
 use crate::preset;
-use crate::reader::{ColumnMap, Corpus, CorpusReport, Detail, PriceTable, ReadOptions, RecordedCosts};
+use crate::reader::{
+    ColumnMap, Corpus, CorpusReport, Detail, NamedBy, PriceTable, ReadOptions, RecordedCosts, SubAgents,
+};
 use crate::report::refuse_half_written;
 use crate::stack::{StackFile, Use};
 use crate::stats::cluster_key;
 use crate::stats::label_certificate::ErrorRates;
 use crate::stats::labels::{CheckedLabels, LabelErrors};
 use crate::system::ConfigText;
-use crate::transcript::{Event, Role, Run};
+use crate::transcript::{Event, PromptedBy, Role, Run};
 use crate::verdict::Assumptions;
 
 /// Which recordings.
@@ -28,6 +32,31 @@ pub(super) struct CorpusArgs {
     pub(super) paths: Vec<PathBuf>,
     #[command(flatten)]
     pub(super) reading: ReadingArgs,
+    /// What counts as a run: the whole recording, or each round of it, from a prompt to the next. A round is a run of its
+    /// own, called `RUN#1` and so on; it is taken as recorded even if a stop in an earlier one would have changed what
+    /// was asked next. Rounds of a session are one cluster.
+    #[arg(long, value_enum, default_value_t)]
+    pub(super) unit: UnitOfRun,
+}
+
+/// What is replayed as one run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum UnitOfRun {
+    /// The recording.
+    #[default]
+    Run,
+    /// A prompt and all it led to.
+    Round,
+}
+
+impl UnitOfRun {
+    /// How several are called.
+    pub(super) fn noun(self) -> &'static str {
+        match self {
+            Self::Run => "runs",
+            Self::Round => "rounds",
+        }
+    }
 }
 
 /// How to read them.
@@ -45,8 +74,9 @@ pub(super) struct ReadingArgs {
     /// Count a graded run as a success from this score on.
     #[arg(long, value_name = "SCORE")]
     pub(super) success_at: Option<f64>,
-    /// Where a format has no fixed place for the outcome: the field that holds it.
-    #[arg(long, value_name = "FIELD")]
+    /// Where the outcome stands: a field (`info.passed`), a part of the path from its end (`path:1` is the folder), or a
+    /// pattern (`runs/{}/*`, `{}` for what is looked for).
+    #[arg(long, value_name = "FIELD|path:N|PATTERN")]
     pub(super) outcome: Option<String>,
     /// Prices (TOML or JSON: for each model `input`, `cached`, `cache_write`, `output`, in dollars for a million
     /// tokens), to compute the cost of runs that record tokens and no cost.
@@ -59,10 +89,19 @@ pub(super) struct ReadingArgs {
     /// Repeatable.
     #[arg(long, value_name = "NAME")]
     pub(super) free_model: Vec<String>,
-    /// Where a recording names no task: `first-message` takes runs with the same first user message for trials of one task,
-    /// any other word is the field of the recording's configuration that names it.
-    #[arg(long, value_name = "FIELD")]
+    /// Where the task stands, as for `--outcome`; `first-message` takes runs with the same first user message for trials of
+    /// one task.
+    #[arg(long, value_name = "FIELD|path:N|PATTERN")]
     pub(super) task: Option<String>,
+    /// Where the model stands, as for `--outcome`.
+    #[arg(long, value_name = "FIELD|path:N|PATTERN", value_parser = named_by)]
+    pub(super) model: Option<NamedBy>,
+    /// Where the run's id stands, as for `--outcome`.
+    #[arg(long = "run", value_name = "FIELD|path:N|PATTERN", value_parser = named_by)]
+    pub(super) run_id: Option<NamedBy>,
+    /// Sub-agents are part of their parent's run (`parent`), runs of their own (`own`), or left out (`drop`).
+    #[arg(long, value_name = "own|parent|drop", default_value = "parent")]
+    pub(super) subagents: SubAgents,
     /// Which column of a Parquet file is what, where its layout is not a known one:
     /// `id=…,task=…,outcome=…,messages=…,cost=…,model=…`, of which only `messages` is needed.
     #[arg(long, value_name = "COLUMNS", value_parser = ColumnMap::parse)]
@@ -81,7 +120,11 @@ impl ReadingArgs {
             labels: self.labels.clone(),
             allow_unmatched_labels: self.allow_unmatched_labels,
             success_at: self.success_at,
-            outcome_key: self.outcome.clone(),
+            outcome_key: place(self.outcome.as_deref(), "--outcome")?.map(|_| self.outcome.clone()).unwrap_or_default(),
+            task: place(self.task.as_deref().filter(|task| *task != "first-message"), "--task")?,
+            model: self.model.clone(),
+            run: self.run_id.clone(),
+            sub_agents: self.subagents,
             prices: self.prices()?.map(Arc::new),
             recorded_costs: if self.override_costs { RecordedCosts::Overridden } else { RecordedCosts::Trusted },
             free_models: self.free_model.clone(),
@@ -95,6 +138,19 @@ impl ReadingArgs {
         let text = read_text(path, "give a file of prices, TOML or JSON").map_err(Failure::usage)?;
         PriceTable::parse(&path.display().to_string(), &text).map(Some).map_err(Failure::usage)
     }
+}
+
+fn named_by(text: &str) -> Result<NamedBy, String> {
+    NamedBy::parse(text)
+}
+
+/// Where something stands, or what is wrong with how that is said.
+fn place(text: Option<&str>, argument: &str) -> Result<Option<NamedBy>, Failure> {
+    let parsed = text.map(NamedBy::parse).transpose();
+    parsed.map_err(|what| {
+        let help = format!("for example `{argument} info.name`, `{argument} path:1`, `{argument} 'runs/{{}}/*'`");
+        Failure::usage(Diagnostic::new(Location::default(), format!("{argument}: {what}"), help))
+    })
 }
 
 impl CorpusArgs {
@@ -125,10 +181,34 @@ impl CorpusArgs {
         corpus: &Corpus,
         output: &Output,
         work: impl Fn(Run) -> T + Sync,
-        sink: impl FnMut(T),
+        mut sink: impl FnMut(T),
     ) -> Result<CorpusReport, Failure> {
         let task = self.reading.task.as_deref();
-        process(corpus, output, |run| work(with_task(run, task)), sink)
+        if self.unit == UnitOfRun::Round {
+            let rounds = |run: Run| with_task(run, task).into_rounds().into_iter().map(&work).collect::<Vec<T>>();
+            return process(corpus, output, rounds, |results| results.into_iter().for_each(&mut sink));
+        }
+        // Limits that people set count by prompt, so sessions of several are pointed out.
+        let (sessions, rounds) = (AtomicU64::new(0), AtomicU64::new(0));
+        let counted = |run: Run| {
+            if run.header.prompted_by == PromptedBy::Person {
+                let n = run.rounds().len() as u64;
+                if n > 1 {
+                    sessions.fetch_add(1, Ordering::Relaxed);
+                    rounds.fetch_add(n, Ordering::Relaxed);
+                }
+            }
+            work(with_task(run, task))
+        };
+        let report = process(corpus, output, counted, sink)?;
+        let (sessions, rounds) = (sessions.into_inner(), rounds.into_inner());
+        if sessions > 0 {
+            output.note(&format!(
+                "{sessions} {} hold {rounds} rounds; limits count over whole sessions: `--unit round` counts as most hosts do",
+                if sessions == 1 { "session" } else { "sessions" },
+            ));
+        }
+        Ok(report)
     }
 }
 
@@ -250,6 +330,23 @@ pub(super) struct StackArgs {
 }
 
 impl StackArgs {
+    /// What the stack files among `paths` say of effects; earlier files win.
+    pub(super) fn effects_of(paths: &[PathBuf]) -> Result<EffectTable, Failure> {
+        let mut all = EffectTable::default();
+        for path in paths {
+            let name = path.display().to_string();
+            let text = read_text(path, "give a stack file with `[effects]`").map_err(Failure::usage)?;
+            all.extend(&StackFile::parse(&name, &text).map_err(Failure::usage)?.effects);
+        }
+        Ok(all)
+    }
+
+    /// The same of all that are files.
+    pub(super) fn effects(&self) -> Result<EffectTable, Failure> {
+        let files = self.stacks.iter().filter(|named| !named.starts_with("preset:") && !named.starts_with("system:"));
+        Self::effects_of(&files.map(PathBuf::from).collect::<Vec<_>>())
+    }
+
     /// The strategies, in the order named.
     pub(super) fn load(&self) -> Result<Strategies, Failure> {
         let mut all = Strategies::new();
@@ -261,6 +358,10 @@ impl StackArgs {
                 let what = format!("two stacks are named `{}`", strategy.name());
                 return Err(Failure::usage(Diagnostic::new(Location::default(), what, "rename one of them")));
             }
+        }
+        if all.is_empty() {
+            let what = "these files hold no stack";
+            return Err(Failure::usage(Diagnostic::new(Location::default(), what, "begin one with `[[stack]]`")));
         }
         Ok(all)
     }
@@ -319,10 +420,10 @@ pub(super) fn read_text(path: &Path, help: &str) -> Result<String, Diagnostic> {
 #[expect(clippy::struct_field_names, reason = "the arguments are named so")]
 pub(super) struct LabelErrorArgs {
     /// Chance that a true success is labelled a success, when labels err.
-    #[arg(long, value_name = "CHANCE", value_parser = super::sweep::share)]
+    #[arg(long, value_name = "CHANCE", value_parser = super::values::share)]
     label_sensitivity: Option<f64>,
     /// Chance that a true failure is labelled a failure, when labels err.
-    #[arg(long, value_name = "CHANCE", value_parser = super::sweep::share)]
+    #[arg(long, value_name = "CHANCE", value_parser = super::values::share)]
     label_specificity: Option<f64>,
     /// Labels checked by hand: true successes, how many of them are labelled so, true failures, how many of them are
     /// labelled so. The doubt of so many checks is carried into every interval and certificate.

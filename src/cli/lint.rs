@@ -5,13 +5,15 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::Exit;
-use super::compare::{Compared, compare};
+use super::compare::{Compared, Keeps, compare};
 use super::failure::Failure;
-use super::inputs::{AssumptionArgs, CorpusArgs, ReadingArgs, StackArgs, load_stack_file, read_config};
+use super::gate::{ReportFormat, lint_report};
+use super::inputs::{AssumptionArgs, CorpusArgs, ReadingArgs, StackArgs, UnitOfRun, load_stack_file, read_config};
 use super::output::Output;
 use crate::aggregate::{Label, Rows, rule_shares};
 use crate::catalog;
 use crate::diagnostic::{Diagnostic, Location, Severity};
+use crate::review::Finding;
 use crate::stack::{Entry, StackFile};
 
 /// Arguments of `lint`.
@@ -28,6 +30,9 @@ pub(super) struct Args {
     /// Exit with 100 when there is a warning.
     #[arg(long)]
     deny_warnings: bool,
+    /// What is printed.
+    #[arg(long, value_enum, default_value_t)]
+    format: ReportFormat,
 }
 
 /// `whenstop lint`.
@@ -35,10 +40,16 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let (file, _) = load_stack_file(&args.stacks).map_err(Failure::usage)?;
     let mut warnings = catalog::warnings(&file, &|config| read_config(&args.stacks, config));
     if !args.paths.is_empty() {
-        let corpus = CorpusArgs { paths: args.paths.clone(), reading: args.reading.clone() };
+        let corpus = CorpusArgs { paths: args.paths.clone(), reading: args.reading.clone(), unit: UnitOfRun::Run };
         let stacks = StackArgs { stacks: vec![args.stacks.display().to_string()] };
-        let compared = compare(&corpus, &stacks, &AssumptionArgs::default(), output)?;
+        let compared = compare(&corpus, &stacks, &AssumptionArgs::default(), None, Keeps::Nothing, output)?;
         warnings.extend(corpus_warnings(&compared, &file));
+    }
+    let findings: Vec<Finding> = warnings.iter().map(Finding::of_lint).collect();
+    let exit = if args.deny_warnings && !warnings.is_empty() { Exit::GateFailed } else { Exit::Done };
+    if let Some(report) = lint_report(args.format, &findings)? {
+        output.bytes(report.as_bytes());
+        return Ok(exit);
     }
     for warning in &warnings {
         output.data(&format!("{}\n\n", warning.render(Severity::Warning)));
@@ -47,7 +58,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         1 => "1 warning\n".to_owned(),
         n => format!("{n} warnings\n"),
     });
-    Ok(if args.deny_warnings && !warnings.is_empty() { Exit::GateFailed } else { Exit::Done })
+    Ok(exit)
 }
 
 /// A warning at the clause of that name, or at the stack.

@@ -2,26 +2,34 @@
 //!
 //! stdout is data, stderr is progress and messages.
 
+mod bundled;
 mod certify;
 mod compare;
 mod completions;
 mod conformance;
 mod convert;
 mod corpus;
+mod effects;
+mod examples;
 mod exit;
 mod explain;
 mod failure;
+mod gate;
+mod init;
 mod inputs;
 mod labels;
 mod lint;
+mod local;
+mod man;
 mod merge;
 mod output;
+mod rounds;
 mod rules;
 mod schema;
-mod snapshot;
 mod sweep;
 mod synth;
 mod texts;
+mod values;
 
 use std::ffi::OsString;
 
@@ -55,46 +63,69 @@ pub struct Cli {
     #[arg(long, global = true)]
     spreadsheet: bool,
     #[command(flatten)]
-    example: compare::ExampleArgs,
+    example: bundled::Args,
 }
 
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Replay recordings under several stop strategies and compare them (the main job).
+    #[command(after_help = examples::COMPARE)]
     Compare(compare::Args),
     /// Many limits of one or more signals at once: what each kills and saves, and which to ship.
+    #[command(after_help = examples::SWEEP)]
     Sweep(sweep::Args),
     /// Certify the most aggressive setting whose false-early-stop rate is at most alpha; exits 100 when none can be.
+    #[command(after_help = examples::CERTIFY)]
     Certify(certify::Args),
     /// Put the parts of a comparison together that `compare --shard` made.
     Merge(merge::Args),
     /// Redraw tables and figures from the rows of a comparison.
+    #[command(after_help = examples::REPORT)]
     Report(compare::ReportArgs),
     /// What is in these files: formats, runs, outcomes, tokens, and what looks wrong.
+    #[command(after_help = examples::CORPUS)]
     Corpus(corpus::Args),
     /// Write recordings of any format in the own one, whole or without their texts, to keep or to share.
+    #[command(after_help = examples::CONVERT)]
     Convert(convert::Args),
+    /// What each call does to the world: edits, hands over, checks, reads.
+    Effects(effects::Args),
     /// One run step by step: signals, decisions, and where each stack stops it.
+    #[command(after_help = examples::EXPLAIN)]
     Explain(explain::Args),
     /// Signals, systems, presets and bailouts: list them, or explain one.
     Rules(rules::Args),
     /// Write a file of labels to fill in: the runs without an outcome, those that decide most first.
+    #[command(after_help = examples::LABELS)]
     Labels(labels::Args),
+    /// The sessions that agents keep on this machine, by round: what they cost, and what the starter stacks would have
+    /// stopped. Nothing leaves the machine, and no other file is opened.
+    Local(local::Args),
     /// Find dead and unreachable rules and unit traps in a stack file.
+    #[command(after_help = examples::LINT)]
     Lint(lint::Args),
+    /// Look at recordings, and write a project file, stacks, a snapshot and a workflow: the way in.
+    Init(init::Args),
     /// Write the stop points of a comparison as a snapshot to be reviewed and committed.
-    Accept(snapshot::AcceptArgs),
+    Accept(gate::AcceptArgs),
     /// Compare stop points with a snapshot and hold gates; exits 100 when either fails.
-    Check(snapshot::CheckArgs),
-    /// Show how stop points differ from a snapshot, without judging.
-    Diff(snapshot::DiffArgs),
+    Check(gate::CheckArgs),
+    /// What changed between two snapshots, stack files or corpora, or since a snapshot; judges nothing.
+    Diff(gate::DiffArgs),
     /// Golden tables of decisions against the systems and presets that should reproduce them.
+    #[command(after_help = examples::CONFORMANCE)]
     Conformance(conformance::Args),
     /// Print the JSON Schema of an own format.
+    #[command(after_help = examples::SCHEMA)]
     Schema(schema::Args),
     /// Print completions for a shell.
+    #[command(after_help = examples::COMPLETIONS)]
     Completions(completions::Args),
+    /// Print the manual page of a command, or write all of them.
+    #[command(after_help = examples::MAN)]
+    Man(man::Args),
     /// Write synthetic runs with known truth.
+    #[command(after_help = examples::SYNTH)]
     Synth(synth::Args),
 }
 
@@ -149,7 +180,7 @@ pub fn run(cli: Cli) -> Exit {
         }
     }
     let result = match cli.command {
-        None => compare::run_example(&cli.example, &output),
+        None => bundled::run(&cli.example, &output),
         Some(Command::Compare(args)) => compare::run(&args, &output),
         Some(Command::Sweep(args)) => sweep::run(&args, &output),
         Some(Command::Certify(args)) => certify::run(&args, &output),
@@ -157,16 +188,20 @@ pub fn run(cli: Cli) -> Exit {
         Some(Command::Report(args)) => compare::run_report(&args, &output),
         Some(Command::Corpus(args)) => corpus::run(&args, &output),
         Some(Command::Convert(args)) => convert::run(&args, &output),
+        Some(Command::Effects(args)) => effects::run(&args, &output),
         Some(Command::Explain(args)) => explain::run(&args, &output),
         Some(Command::Rules(args)) => rules::run(&args, &output),
         Some(Command::Labels(args)) => labels::run(&args, &output),
+        Some(Command::Local(args)) => local::run(&args, &output),
         Some(Command::Lint(args)) => lint::run(&args, &output),
-        Some(Command::Accept(args)) => snapshot::accept(&args, &output),
-        Some(Command::Check(args)) => snapshot::check(&args, &output),
-        Some(Command::Diff(args)) => snapshot::diff(&args, &output),
+        Some(Command::Init(args)) => init::run(&args, &output),
+        Some(Command::Accept(args)) => gate::accept(&args, &output),
+        Some(Command::Check(args)) => gate::check(&args, &output),
+        Some(Command::Diff(args)) => gate::diff(&args, &output),
         Some(Command::Conformance(args)) => conformance::run(&args, &output),
         Some(Command::Schema(args)) => schema::run(&args, &output),
         Some(Command::Completions(args)) => completions::run(&args, &output),
+        Some(Command::Man(args)) => man::run(&args, &output),
         Some(Command::Synth(args)) => synth::run(&args, &output),
     };
     let exit = result.unwrap_or_else(|failure: Failure| {

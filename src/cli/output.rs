@@ -25,6 +25,40 @@ pub(super) enum Format {
     Md,
 }
 
+/// How a line looks where there is colour. It says nothing that its words do not say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Style {
+    /// As it is.
+    Plain,
+    /// Bold.
+    Strong,
+    /// Yellow.
+    Notable,
+    /// Bold red.
+    Stop,
+    /// Green.
+    Good,
+}
+
+impl Style {
+    /// The escape sequence it begins with.
+    fn begin(self) -> &'static str {
+        match self {
+            Self::Plain => "",
+            Self::Strong => "\x1b[1m",
+            Self::Notable => "\x1b[33m",
+            Self::Stop => "\x1b[1;31m",
+            Self::Good => "\x1b[32m",
+        }
+    }
+}
+
+/// Is there colour? On a terminal, unless `NO_COLOR` is set or it is a dumb one.
+fn has_colour() -> bool {
+    let is_off = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    io::stdout().is_terminal() && !is_off("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
 /// Where messages and data go. What cannot be written is remembered, and the command ends with an error for it.
 #[derive(Debug)]
 pub(super) struct Output {
@@ -52,6 +86,16 @@ impl Output {
         self.to_stdout(diagnostic::lines(text).as_bytes());
     }
 
+    /// Lines for people in a style, where the terminal has colour.
+    pub(super) fn styled(&self, style: Style, text: &str) {
+        let text = diagnostic::lines(text.trim_end_matches('\n'));
+        if style == Style::Plain || !has_colour() {
+            self.to_stdout(format!("{text}\n").as_bytes());
+        } else {
+            self.to_stdout(format!("{}{text}\x1b[0m\n", style.begin()).as_bytes());
+        }
+    }
+
     /// Data for programs: byte for byte, but on a terminal, where nobody but a person reads it. There it is shown as
     /// JSON may be written.
     pub(super) fn bytes(&self, bytes: &[u8]) {
@@ -63,6 +107,11 @@ impl Output {
 
     /// A sentence or two, broken between words at 80 columns, or fewer where the terminal has fewer.
     pub(super) fn paragraph(&self, text: &str) {
+        self.styled_paragraph(Style::Plain, text);
+    }
+
+    /// The same in a style.
+    pub(super) fn styled_paragraph(&self, style: Style, text: &str) {
         let width = usize::from(width()).min(80);
         let (mut lines, mut line) = (String::new(), String::new());
         // Names come from recordings: none of them begins a line.
@@ -76,7 +125,7 @@ impl Output {
             }
             line += word;
         }
-        self.data(&format!("{lines}{line}\n"));
+        self.styled(style, &format!("{lines}{line}"));
     }
 
     /// A table in the format asked for.
@@ -140,8 +189,7 @@ impl Output {
             self.message(error.render().to_string().trim_end());
             return Exit::Usage;
         }
-        let styled = io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-        let text = if styled { error.render().ansi().to_string() } else { error.render().to_string() };
+        let text = if has_colour() { error.render().ansi().to_string() } else { error.render().to_string() };
         self.to_stdout(text.as_bytes());
         Exit::Done
     }

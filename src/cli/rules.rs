@@ -6,9 +6,10 @@ use super::Exit;
 use super::failure::Failure;
 use super::output::{Format, Output};
 use super::texts;
+use crate::conformance::golden_cases;
 use crate::diagnostic::{Diagnostic, Location, nearest};
 use crate::report::table::{Cell, Table};
-use crate::{bailout, preset, signal, system};
+use crate::{bailout, effect, preset, signal, system};
 
 /// Arguments of `rules`.
 #[derive(Debug, clap::Args)]
@@ -26,7 +27,7 @@ pub(super) struct Args {
 enum Command {
     /// List everything a stack file can name.
     List(ListArgs),
-    /// Print the manual of a signal, system, preset or bailout.
+    /// Print the manual of a signal, system, preset or bailout, or the table of `effects`.
     Explain {
         /// Its name, for example `errors.streak` or `mira`.
         name: String,
@@ -46,6 +47,9 @@ struct ListArgs {
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     match &args.command {
         None => output.table(&list(), Format::Table)?,
+        Some(Command::List(ListArgs { format: Format::Md })) => {
+            output.data(&format!("{}\n{}", frameworks().to_markdown(), list().to_markdown()));
+        }
         Some(Command::List(args)) => output.table(&list(), args.format)?,
         Some(Command::Explain { name }) => output.data(&explain(name)?),
         Some(Command::Texts(args)) => return texts::run(args, output),
@@ -74,7 +78,32 @@ fn list() -> Table {
     }
 }
 
+/// The frameworks: version, rules, what is limited by default, what a hit does, and how many answers of the framework's own
+/// code come out here case for case.
+fn frameworks() -> Table {
+    let columns = ["framework", "version", "rules", "limits by default", "what they do", "cases that agree"];
+    let row = |preset: &preset::Preset| {
+        let limits = preset.parameters.iter().filter(|parameter| {
+            parameter.default != parameter.off && parameter.default.parse::<f64>().is_ok_and(|limit| limit > 0.0)
+        });
+        let limits: Vec<String> = limits.map(|limit| format!("`{}` {}", limit.name, limit.default)).collect();
+        let text = |text: String| Cell::Text(text);
+        vec![
+            text(format!("`{}`", preset.id)),
+            text(preset.version.to_owned()),
+            text(preset.tables.iter().map(|rule| format!("`{rule}`")).collect::<Vec<_>>().join(", ")),
+            text(if limits.is_empty() { "none".to_owned() } else { limits.join(", ") }),
+            text(preset.summary.to_owned()),
+            Cell::count(golden_cases(preset.id).map(|cases| cases as u64)),
+        ]
+    };
+    Table { columns: columns.map(str::to_owned).to_vec(), rows: preset::ALL.iter().map(row).collect() }
+}
+
 fn explain(name: &str) -> Result<String, Failure> {
+    if name == "effects" {
+        return Ok(effect::manual());
+    }
     if let Some(info) = signal::find(name) {
         let options = if info.options.is_empty() { "none".to_owned() } else { info.options.join(", ") };
         let head = format!(

@@ -5,7 +5,7 @@ use clap::ValueEnum;
 use super::Exit;
 use super::failure::Failure;
 use super::output::Output;
-use crate::reader;
+use crate::{reader, review};
 
 /// Arguments of `schema`.
 #[derive(Debug, clap::Args)]
@@ -20,6 +20,10 @@ pub(super) struct Args {
 enum What {
     /// One line of a `whenstop trace v1` file.
     Trace,
+    /// `check --format json` and `diff --format json`.
+    Check,
+    /// `lint --format json`.
+    Lint,
 }
 
 /// `whenstop schema`.
@@ -27,6 +31,8 @@ enum What {
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     match args.what {
         What::Trace => output.bytes(reader::trace_schema().as_bytes()),
+        What::Check => output.bytes(review::CHECK_SCHEMA.as_bytes()),
+        What::Lint => output.bytes(review::LINT_SCHEMA.as_bytes()),
     }
     Ok(Exit::Done)
 }

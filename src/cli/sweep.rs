@@ -9,6 +9,7 @@ use super::Exit;
 use super::failure::Failure;
 use super::inputs::{AssumptionArgs, CorpusArgs, LabelErrorArgs};
 use super::output::{Format, Output};
+use super::values::{percent, share};
 use crate::aggregate::{Rows, RowsBuilder, SEED};
 use crate::diagnostic::{Diagnostic, Location, nearest};
 use crate::report::figure::{SweepFigure, save};
@@ -17,7 +18,7 @@ use crate::stats::label_certificate::ErrorRates;
 use crate::stats::split::optimism;
 use crate::sweep::{Grid, ResultOptions, Results, Sweep};
 
-pub(super) use arguments::{GridArgs, Parts, SplitArgs, SplitPart, parts, share, share_inside};
+pub(super) use arguments::{GridArgs, Parts, SplitArgs, SplitPart, parts};
 use manifest::Manifest;
 
 /// Arguments of `sweep`.
@@ -110,11 +111,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         let manifest = Manifest::of(args, &grid, &parts, &judged);
         let fill = |out: &Path| {
             write(args, &grid, &judged, &manifest, &headline, out)?;
-            if args.rows {
-                write_rows(&out.join("sweep-rows.csv"), &parts.reported)
-            } else {
-                Ok(())
-            }
+            if args.rows { write_rows(&out.join("sweep-rows.csv"), &parts.reported) } else { Ok(()) }
         };
         write_folder(out, output.csv_style(), fill).map_err(Failure::input)?;
     }
@@ -220,7 +217,7 @@ fn notes(args: &Args, judged: &Judged) -> Vec<String> {
 }
 
 fn choice_note(max_fes: f64, judged: &Judged) -> String {
-    let limit = format!("{} %", arguments::percent(max_fes));
+    let limit = format!("{} %", percent(max_fes));
     let chosen = judged.chosen.and_then(|at| judged.reported.settings.get(at));
     let Some(setting) = chosen else {
         return format!("chosen: none; no setting's false-early-stop rate has an upper bound of at most {limit}");

@@ -1,5 +1,7 @@
 //! One run told step by step: what the agent did, what each stack's signals read, and who stopped it.
 
+mod story;
+mod timeline;
 mod trail;
 
 use std::fmt;
@@ -11,56 +13,130 @@ use crate::replay::{Replay, replay_seen};
 use crate::transcript::{Event, Message, Moment, Role, Run};
 use crate::verdict::Course;
 
+pub use story::{Series, StepKind, Story, StoryStep, Texts};
 pub use trail::{TrailLine, first_actions, trail_lines};
+
+/// How much of a run is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// Characters of each text.
+    pub text: usize,
+    /// Columns of a line; what is longer goes on in the next.
+    pub columns: usize,
+    /// Only so many steps before and after each stop; `None` for all of them.
+    pub around: Option<usize>,
+}
+
+/// What a line of the story is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LineKind {
+    /// About the run as a whole.
+    Title,
+    /// A stack's line of steps.
+    Timeline,
+    /// What was done, or what a rule read.
+    Step,
+    /// What a stack did, short of a stop.
+    Decision,
+    /// A stack stopped the run.
+    Stop,
+    /// How it ended for a stack.
+    End,
+}
 
 /// The story of one run.
 #[derive(Clone, Debug)]
-pub struct Explanation {
-    title: Vec<String>,
-    steps: Vec<Vec<String>>,
-    ends: Vec<String>,
-}
+pub struct Explanation(Vec<(LineKind, String)>);
 
 impl Explanation {
-    /// Tells `run` under `strategies`, with at most `width` characters of each text.
-    pub fn of(run: &Run, strategies: &[Arc<dyn Strategy>], width: usize) -> Self {
+    /// Tells `run` under `strategies`: a timeline, then step by step, then how it ended for each.
+    pub fn of(run: &Run, strategies: &[Arc<dyn Strategy>], extent: Extent) -> Self {
         let (replays, readings): (Vec<Replay>, Vec<_>) =
             strategies.iter().map(|strategy| replay_with_readings(run, strategy)).unzip();
-        let steps = (0..run.steps().len())
-            .map(|index| {
-                let mut lines = told_step(run, index, width);
-                for ((strategy, replay), readings) in strategies.iter().zip(&replays).zip(&readings) {
-                    lines.extend(readings[index].clone());
-                    let here = replay.trail.iter().filter(|decision| decision.point.step as usize == index);
-                    lines.extend(here.map(|decision| told_decision(strategy.name(), decision)));
-                }
-                lines
-            })
-            .collect();
         let course = Course::of(run);
-        let ends =
-            strategies.iter().zip(&replays).map(|(strategy, replay)| told_end(strategy.name(), replay, &course, run));
-        Self { title: title(run), steps, ends: ends.collect() }
+        let named: Vec<(&str, &Replay)> = strategies.iter().map(|strategy| strategy.name()).zip(&replays).collect();
+        let mut story = Self(title(run).into_iter().map(|line| (LineKind::Title, line)).collect());
+        story.0.extend(timeline::timeline(run, &named, &course).into_iter().map(|line| (LineKind::Timeline, line)));
+        let mut left_out = 0;
+        for index in 0..run.steps().len() {
+            if !is_told(index, &replays, extent.around) {
+                left_out += 1;
+                continue;
+            }
+            story.tell_gap(&mut left_out);
+            let mut lines: Vec<(LineKind, String)> =
+                told_step(run, index, extent.text).into_iter().map(|line| (LineKind::Step, line)).collect();
+            for ((name, replay), readings) in named.iter().zip(&readings) {
+                lines.extend(readings[index].iter().map(|line| (LineKind::Step, line.clone())));
+                let here = replay.trail.iter().filter(|decision| decision.point.step as usize == index);
+                lines.extend(here.map(|decision| {
+                    let kind = if decision.action.is_terminal() { LineKind::Stop } else { LineKind::Decision };
+                    (kind, told_decision(name, decision))
+                }));
+            }
+            for (nth, (kind, line)) in lines.into_iter().enumerate() {
+                let margin = if nth == 0 { format!("{index:>4}") } else { "    ".to_owned() };
+                story.0.push((kind, format!("{margin}  {line}")));
+            }
+        }
+        story.tell_gap(&mut left_out);
+        story.0.extend(named.iter().map(|(name, replay)| (LineKind::End, told_end(name, replay, &course, run))));
+        // Ids and texts are the recording's own words: none of them begins a line.
+        let broken = |(kind, line): (LineKind, String)| {
+            let indent = if matches!(kind, LineKind::Title | LineKind::End) { 3 } else { 9 };
+            let columns = if kind == LineKind::Timeline { usize::MAX } else { extent.columns };
+            (kind, broken(&diagnostic::one_line(&line), columns, indent))
+        };
+        Self(story.0.into_iter().map(broken).collect())
+    }
+
+    /// The story in lines, each with what it is; a long one goes on in the next.
+    pub fn lines(&self) -> &[(LineKind, String)] {
+        &self.0
+    }
+
+    /// Says how many steps were left out, if any.
+    fn tell_gap(&mut self, left_out: &mut usize) {
+        match std::mem::take(left_out) {
+            0 => {}
+            1 => self.0.push((LineKind::Step, "   …  1 step".to_owned())),
+            n => self.0.push((LineKind::Step, format!("   …  {n} steps"))),
+        }
     }
 }
 
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Ids and texts are the recording's own words: none of them begins a line.
-        for line in self.title.iter().map(|line| diagnostic::one_line(line)) {
-            writeln!(f, "{line}")?;
-        }
-        for (index, lines) in self.steps.iter().enumerate() {
-            for (nth, line) in lines.iter().enumerate() {
-                let margin = if nth == 0 { format!("{index:>4}") } else { "    ".to_owned() };
-                writeln!(f, "{margin}  {}", diagnostic::one_line(line))?;
-            }
-        }
-        for line in self.ends.iter().map(|line| diagnostic::one_line(line)) {
-            writeln!(f, "{line}")?;
-        }
-        Ok(())
+        self.0.iter().try_for_each(|(_, line)| writeln!(f, "{line}"))
     }
+}
+
+/// Is the step among those that are told? Around stops, and around what else a stack did.
+fn is_told(index: usize, replays: &[Replay], around: Option<usize>) -> bool {
+    let Some(around) = around else { return true };
+    let acted = replays.iter().flat_map(|replay| &replay.trail).map(|decision| decision.point.step as usize);
+    let stops = replays.iter().filter_map(|replay| Some(replay.stop.as_ref()?.point.step as usize));
+    acted.chain(stops).any(|at| at.abs_diff(index) <= around)
+}
+
+/// The line, and what is beyond `columns` in lines of their own, `indent` further in.
+fn broken(line: &str, columns: usize, indent: usize) -> String {
+    if line.chars().count() <= columns {
+        return line.to_owned();
+    }
+    let (mut lines, mut current, mut length) = (String::new(), String::new(), 0);
+    for word in line.split_inclusive(' ') {
+        let n = word.trim_end().chars().count();
+        if length > indent && length + n > columns {
+            lines += current.trim_end();
+            lines.push('\n');
+            current = " ".repeat(indent);
+            length = indent;
+        }
+        current += word;
+        length += word.chars().count();
+    }
+    lines + current.trim_end()
 }
 
 fn title(run: &Run) -> Vec<String> {
@@ -104,21 +180,31 @@ fn told_result(result: &Message, width: usize) -> String {
     format!("{flag}{}", one_line(&result.text(), width))
 }
 
-/// The replay, and for each step what the strategy's rules read after its tools, up to the stop: reading against limit.
-fn replay_with_readings(run: &Run, strategy: &Arc<dyn Strategy>) -> (Replay, Vec<Option<String>>) {
-    let mut told = vec![None; run.steps().len()];
+/// The replay, and for each step what the strategy's rules read at its last point, up to the stop: reading against
+/// limit, and the framework's own words at any of its points.
+fn replay_with_readings(run: &Run, strategy: &Arc<dyn Strategy>) -> (Replay, Vec<Vec<String>>) {
+    let (mut numbers, mut words) = (vec![None; run.steps().len()], vec![Vec::new(); run.steps().len()]);
+    let name = strategy.name();
     let replay = replay_seen(run, strategy, |view, watch| {
-        let Some(told) = told.get_mut(view.point().step as usize) else { return };
-        let readings = if view.moment() == Moment::AfterTools { watch.readings() } else { Vec::new() };
-        if !readings.is_empty() {
-            let readings: Vec<String> = readings.iter().map(told_reading).collect();
-            *told = Some(format!("   {}: {}", strategy.name(), readings.join("; ")));
+        let step = view.point().step as usize;
+        let (Some(numbers), Some(words)) = (numbers.get_mut(step), words.get_mut(step)) else { return };
+        let (said, read): (Vec<_>, Vec<_>) = watch.readings().into_iter().partition(|reading| reading.words.is_some());
+        words.extend(said.iter().map(|reading| format!("   {name}: {}", told_reading(reading))));
+        if view.moment() > Moment::BeforeRequest && !read.is_empty() {
+            let read: Vec<String> = read.iter().map(told_reading).collect();
+            *numbers = Some(format!("   {name}: {}", read.join("; ")));
         }
     });
-    (replay, told)
+    (
+        replay,
+        numbers.into_iter().zip(words).map(|(numbers, words)| numbers.into_iter().chain(words).collect()).collect(),
+    )
 }
 
 fn told_reading(reading: &RuleReading) -> String {
+    if let Some(words) = &reading.words {
+        return format!("{}: {}", reading.what, one_line(words, 100));
+    }
     let number = |number: f64| format!("{}", (number * 1000.0).round() / 1000.0);
     let observed = reading.observed.map_or_else(|| "-".to_owned(), number);
     let limit = reading.limit.map_or_else(String::new, |limit| format!("/{limit}"));

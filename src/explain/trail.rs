@@ -50,7 +50,7 @@ fn call_number(run: &Run, decision: &Decision) -> usize {
 }
 
 /// The letter of an action in a matrix of first actions.
-fn letter(action: Action) -> char {
+pub(super) fn letter(action: Action) -> char {
     match action {
         Action::Observe => 'o',
         Action::Warn => 'w',

@@ -347,8 +347,8 @@ fn names(summaries: &[&Summary]) -> String {
     if more > 0 { format!("{} and {more} more", named.join(", ")) } else { join(&named) }
 }
 
-/// What a stack lacks on every run, and what is known of it all the same.
-fn not_judged(summary: &Summary, rows: &Rows) -> String {
+/// What a stack's rules could not read, on most runs first, in words.
+pub(super) fn lacks(summary: &Summary, rows: &Rows) -> String {
     let mut lacks: BTreeMap<&str, u64> = BTreeMap::new();
     for row in rows.iter().filter(|row| *row.stack() == summary.stack) {
         for part in row.not_evaluable().split("; ").filter(|part| !part.is_empty()) {
@@ -362,6 +362,11 @@ fn not_judged(summary: &Summary, rows: &Rows) -> String {
     if more > 0 {
         text.push(format!("{more} more"));
     }
+    text.join("; ")
+}
+
+/// What a stack lacks on every run, and what is known of it all the same.
+fn not_judged(summary: &Summary, rows: &Rows) -> String {
     let bound = summary
         .estimates
         .fes_rate_all
@@ -370,5 +375,5 @@ fn not_judged(summary: &Summary, rows: &Rows) -> String {
     let known = bound.filter(|bound| bound.width() < 1.0).map_or_else(String::new, |bound| {
         format!("; it kills between {} and {} % of successes", digits(bound.low), digits(bound.high))
     });
-    format!("not judged: `{}` ({}){known}", summary.stack, text.join("; "))
+    format!("not judged: `{}` ({}){known}", summary.stack, lacks(summary, rows))
 }

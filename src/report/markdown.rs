@@ -24,7 +24,7 @@ pub(super) fn cell(text: &str) -> String {
 }
 
 /// A name as code: between more backticks than it has anywhere in a row.
-pub(super) fn code(name: &str) -> String {
+pub fn code(name: &str) -> String {
     let name = one_line(name);
     let longest = name.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest + 1);

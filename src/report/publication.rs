@@ -7,9 +7,12 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::choice::Choice;
-use super::figure::{BoundsFigure, BudgetFigure, FrontierFigure, SpendingFigure, StopsFigure, save};
+use super::evidence::evidence;
+use super::figure::{BoundsFigure, BudgetFigure, FigureError, FrontierFigure, SpendingFigure, StopsFigure, save, svg};
 use super::first::{Appetite, FirstTable};
+use super::followed::FollowedReport;
 use super::further;
+use super::page::Page;
 use super::row_file::{RowFormat, SavedRows, write_parquet};
 use super::table::{self, Table};
 use super::{CsvStyle, Lock, markdown, read_rows, write_atomically, write_folder, write_rows};
@@ -19,7 +22,8 @@ use crate::aggregate::{
     pairs, price_lost_successes, rule_shares, summarise, unit_of,
 };
 use crate::compare::StackInfo;
-use crate::diagnostic::{Diagnostic, Location};
+use crate::diagnostic::{Diagnostic, Location, nearest};
+use crate::explain::Story;
 use crate::stats::label_certificate::ErrorRates;
 use crate::stats::labels::{CheckedLabels, LabelErrors};
 use crate::stats::{Interval, Warning};
@@ -98,11 +102,25 @@ pub struct Publication {
     manifest: Manifest,
     unit: Unit,
     all: bool,
+    stories: Vec<Story>,
+    quality: Vec<String>,
     row_format: RowFormat,
     whole_budget: bool,
+    followed: Option<FollowedReport>,
 }
 
 impl Publication {
+    /// With what followed the stops: written beside the rows, and the first table where nobody graded the runs.
+    #[must_use]
+    pub fn with_followed(self, followed: FollowedReport) -> Self {
+        Self { followed: Some(followed), ..self }
+    }
+
+    /// What followed the stops.
+    pub fn followed(&self) -> Option<&FollowedReport> {
+        self.followed.as_ref()
+    }
+
     /// From a comparison just made.
     /// `baseline` is the stack the others are compared with; by default the first.
     pub fn new(
@@ -142,8 +160,11 @@ impl Publication {
             firings,
             manifest,
             all: false,
+            stories: Vec::new(),
+            quality: Vec::new(),
             row_format: RowFormat::default(),
             whole_budget: false,
+            followed: None,
         }
     }
 
@@ -153,6 +174,14 @@ impl Publication {
         self.manifest.max_fes = appetite.max_fes;
         self.manifest.lost_success_costs = appetite.lost_success_costs;
         self.all = appetite.all;
+        self
+    }
+
+    /// The same with runs told step by step, and with what was found while the recordings were read.
+    #[must_use]
+    pub fn with_stories(mut self, stories: Vec<Story>, quality: Vec<String>) -> Self {
+        self.stories = stories;
+        self.quality = quality;
         self
     }
 
@@ -288,6 +317,47 @@ impl Publication {
         }
     }
 
+    /// One stack against another as a block for a pull request ([`evidence`]): the baseline and the only other one, unless
+    /// they are named.
+    pub fn evidence(
+        &self,
+        summaries: &[Summary],
+        default: Option<&str>,
+        proposed: Option<&str>,
+    ) -> Result<String, Diagnostic> {
+        let names: Vec<&str> = summaries.iter().map(|summary| &*summary.stack).collect();
+        let wrong = |what: String, help: String| Diagnostic::new(Location::default(), what, help);
+        let named = |name: &str| {
+            summaries.iter().find(|summary| *summary.stack == *name).ok_or_else(|| {
+                let near = nearest(name, names.iter().copied());
+                let help = near.map_or_else(
+                    || format!("the stacks are {}", names.join(", ")),
+                    |near| format!("did you mean `{near}`?"),
+                );
+                wrong(format!("no stack `{name}` in these results"), help)
+            })
+        };
+        let default = named(default.unwrap_or(&self.manifest.baseline))?;
+        let proposed = match proposed {
+            Some(name) => named(name)?,
+            None => {
+                let mut others = summaries.iter().filter(|summary| summary.stack != default.stack);
+                match (others.next(), others.next()) {
+                    (Some(one), None) => one,
+                    _ => {
+                        let help = format!("name it with `--proposed STACK`: {}", names.join(", "));
+                        return Err(wrong("which stack is proposed?".to_owned(), help));
+                    }
+                }
+            }
+        };
+        if default.stack == proposed.stack {
+            let help = "name another with `--default STACK` or `--proposed STACK`".to_owned();
+            return Err(wrong(format!("`{}` is held against itself", default.stack), help));
+        }
+        Ok(evidence(&self.rows, &self.manifest, (default, proposed), self.unit, &self.headline()))
+    }
+
     /// What only a folder holds: pairs, strata, budget curves …
     fn tables(&self, summaries: &[Summary]) -> Tables {
         let groups = by_stack(&self.rows);
@@ -317,6 +387,9 @@ impl Publication {
     fn write_files(&self, summaries: &[Summary], out: &Path) -> Result<(), Diagnostic> {
         let tables = self.tables(summaries);
         self.write_rows(out)?;
+        if let Some(followed) = &self.followed {
+            write_rows(&out.join("followed.csv"), followed.rows().iter())?;
+        }
         let named = [
             ("summary", &table::summary(summaries)),
             ("pairs", &tables.pairs),
@@ -329,10 +402,47 @@ impl Publication {
             write_atomically(&out.join(format!("{name}.csv")), |file| table.write_csv(file))?;
         }
         self.write_figures(&tables, summaries, out)?;
+        self.write_page(&tables, summaries, out)?;
         let summary = self.summary_md(&tables, summaries);
         write_atomically(&out.join("summary.md"), |file| file.write_all(summary.as_bytes()))?;
         let manifest = serde_json::to_string_pretty(&self.manifest).unwrap_or_default() + "\n";
         write_atomically(&out.join("manifest.json"), |file| file.write_all(manifest.as_bytes()))
+    }
+
+    fn write_page(&self, tables: &Tables, summaries: &[Summary], out: &Path) -> Result<(), Diagnostic> {
+        let path = out.join("report.html");
+        let failed = |error: &dyn std::fmt::Display| {
+            let at = Location::file(path.display().to_string());
+            Diagnostic::new(at, format!("cannot make the page: {error}"), "report this as a defect")
+        };
+        let page = Page {
+            rows: &self.rows,
+            summaries,
+            points: &tables.points,
+            unit: self.unit,
+            appetite: self.appetite(),
+            manifest: &self.manifest,
+            headline: self.headline(),
+            notes: self.page_notes(summaries),
+            quality: &self.quality,
+            rules: &tables.rules,
+            stories: &self.stories,
+            figures: self.page_figures(tables, summaries).map_err(|error| failed(&error))?,
+        };
+        let html = page.html().map_err(|error| failed(&error))?;
+        write_atomically(&path, |file| file.write_all(html.as_bytes()))
+    }
+
+    /// The figures that a page shows as they are.
+    fn page_figures(&self, tables: &Tables, summaries: &[Summary]) -> Result<Vec<(&'static str, String)>, FigureError> {
+        let groups: Vec<Group<'_>> = by_stack(&self.rows);
+        let subtitle = self.headline();
+        Ok(vec![
+            ("bounds", svg(&BoundsFigure { summaries, groups: &groups, subtitle: subtitle.clone() })?),
+            ("budget", svg(&BudgetFigure { curves: &tables.curves, subtitle: subtitle.clone() })?),
+            ("stop-steps", svg(&StopsFigure { groups: &groups, subtitle: subtitle.clone() })?),
+            ("spending", svg(&SpendingFigure { groups: &groups, unit: self.unit, subtitle })?),
+        ])
     }
 
     /// Rows and firings, in the format asked for.
@@ -340,6 +450,9 @@ impl Publication {
         match self.row_format {
             RowFormat::Csv => {
                 write_rows(&out.join("rows.csv"), &self.rows)?;
+                if self.firings.is_empty() {
+                    return write_atomically(&out.join("firings.csv"), |file| writeln!(file, "{}", Firing::HEADER));
+                }
                 write_rows(&out.join("firings.csv"), self.firings.iter())
             }
             RowFormat::Parquet => {

@@ -59,7 +59,7 @@ impl Sign {
 }
 
 /// What a gate found on one stack.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct GateResult {
     /// The gate, as given.
     pub gate: String,

@@ -1,25 +1,31 @@
-//! Stop-point snapshots: small, sorted, reviewable text; their differences; and gates.
+//! Stop-point snapshots: where each stack stopped each run of a corpus when somebody last looked, with the numbers that
+//! came to, as small, sorted, reviewable text; their differences; and gates.
 //!
-//! A line is five fields apart by ` | `. Ids and names come from recordings and stack files, so any text must come back as
-//! it was and no two may share a line: a field that would not is written as a JSON string, in quotes. Ordinary ids are
-//! written as they are.
+//! The text has a section for each stack, with its rules and its numbers at the head. Two branches that changed different
+//! stacks merge; two that changed the same stack both changed its head, and conflict.
 
+mod corpus;
+mod cut_short;
 mod gate;
+mod numbers;
+mod text;
 
-use std::borrow::Cow;
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::aggregate::{RowView, Rows};
-use crate::diagnostic::{self, Diagnostic, Location, is_hostile, one_line};
+use serde::Serialize;
 
+use crate::aggregate::{RowView, Rows, by_stack, summarise, unit_of};
+use crate::diagnostic::one_line;
+use crate::transcript::Point;
+use crate::verdict::Verdict;
+
+pub use corpus::CorpusPrint;
+pub use cut_short::CutShortGate;
 pub use gate::{Gate, GateResult, MIN_KNOWN};
-
-/// What stands in the first line; the number is the version of the format.
-const HEADER: &str = "# whenstop stop points v1: run | stack | rule | stop | verdict";
+pub use numbers::{Numbers, Span};
 
 /// The stop of one stack on one run, as written.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct StopLine {
     /// The rule that stopped; `None` when none did, which is written as `-`.
     pub rule: Option<String>,
@@ -30,18 +36,66 @@ pub struct StopLine {
 }
 
 impl StopLine {
-    fn of(row: RowView<'_>) -> Self {
+    /// A stop by `rule` at `at`, or none.
+    pub fn new(rule: Option<&str>, at: Option<Point>, verdict: Verdict) -> Self {
         Self {
-            rule: row.rule().map(ToString::to_string),
-            stop: row.stop_point().map_or_else(|| "end".to_owned(), |point| point.to_string()),
-            verdict: row.verdict().to_string(),
+            rule: rule.map(str::to_owned),
+            stop: at.map_or_else(|| "end".to_owned(), |point| point.to_string()),
+            verdict: verdict.to_string(),
+        }
+    }
+
+    /// The stop of a row.
+    fn of(row: RowView<'_>) -> Self {
+        Self::new(row.rule().map(|rule| &**rule), row.stop_point(), row.verdict())
+    }
+
+    /// For a reader: `2:after_tools by steps >= 3, fes`.
+    pub fn told(&self) -> String {
+        match &self.rule {
+            None => format!("ran to the end, {}", self.verdict),
+            Some(rule) => format!("{} by {rule}, {}", self.stop, self.verdict),
         }
     }
 }
 
-/// Stop points by run and stack.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Snapshot(BTreeMap<(String, String), StopLine>);
+/// Which rules a stack consulted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleSet {
+    /// Whose they are: `own rules`, or a framework with the version whose behaviour this is.
+    pub source: String,
+    /// 16 hexadecimal digits: equal for equal rules and settings, whatever the stack is called.
+    pub print: String,
+}
+
+/// What one stack did on all runs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StackStops {
+    /// Its rules; `None` in snapshots of version 1.
+    pub rules: Option<RuleSet>,
+    /// What its stops came to; `None` in snapshots of version 1.
+    pub numbers: Option<Numbers>,
+    /// Its stops by run.
+    pub stops: BTreeMap<String, StopLine>,
+}
+
+impl StackStops {
+    /// What the stops came to: as written, else as far as the verdicts tell.
+    pub fn numbers(&self) -> Numbers {
+        self.numbers.clone().unwrap_or_else(|| Numbers::of_verdicts(&self.stops))
+    }
+}
+
+/// Stop points by stack and run, and what they were taken from.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Snapshot {
+    /// The version of whenstop that took them; `None` in snapshots of version 1.
+    pub whenstop: Option<String>,
+    /// The recordings; `None` in snapshots of version 1.
+    pub corpus: Option<CorpusPrint>,
+    /// The stacks by name.
+    pub stacks: BTreeMap<String, StackStops>,
+}
 
 /// One difference between two snapshots.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,239 +111,77 @@ pub struct Change {
 }
 
 impl Snapshot {
-    /// Takes the stop points of `rows`.
+    /// Takes the stop points of `rows`, and nothing else.
     pub fn of(rows: &Rows) -> Self {
-        let key = |row: RowView<'_>| (row.run_id().to_string(), row.stack().to_string());
-        Self(rows.iter().map(|row| (key(row), StopLine::of(row))).collect())
+        let mut stacks: BTreeMap<String, StackStops> = BTreeMap::new();
+        for row in rows.iter() {
+            let stack = stacks.entry(row.stack().to_string()).or_default();
+            stack.stops.insert(row.run_id().to_string(), StopLine::of(row));
+        }
+        Self { stacks, ..Self::default() }
+    }
+
+    /// Takes them with all that makes them comparable: the recordings, each stack's rules by its name, and the numbers.
+    pub fn accepted(rows: &Rows, corpus: CorpusPrint, rules: &BTreeMap<String, RuleSet>) -> Self {
+        let mut snapshot = Self::of(rows);
+        snapshot.whenstop = Some(env!("CARGO_PKG_VERSION").to_owned());
+        snapshot.corpus = Some(corpus);
+        let (groups, unit) = (by_stack(rows), unit_of(rows));
+        for (summary, group) in summarise(&groups, None).iter().zip(&groups) {
+            if let Some(stack) = snapshot.stacks.get_mut(&*summary.stack) {
+                stack.rules = rules.get(&*summary.stack).cloned();
+                stack.numbers = Some(Numbers::of(summary, group, unit));
+            }
+        }
+        snapshot
     }
 
     /// How many stop points there are.
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.stacks.values().map(|stack| stack.stops.len()).sum()
     }
 
     /// True when there is none.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.len() == 0
     }
 
-    /// The text of the snapshot: sorted by run and stack.
-    pub fn to_text(&self) -> String {
-        let mut text = format!("{HEADER}\n");
-        for ((run, stack), StopLine { rule, stop, verdict }) in &self.0 {
-            let rule = rule.as_deref().map_or(Cow::Borrowed(NO_RULE), field);
-            let fields = [field(run), field(stack), rule, field(stop), field(verdict)];
-            let _ = writeln!(text, "{}", fields.join(SEPARATOR));
-        }
-        text
+    /// The stop of `stack` on `run`.
+    pub fn stop(&self, stack: &str, run: &str) -> Option<&StopLine> {
+        self.stacks.get(stack)?.stops.get(run)
     }
 
-    /// Reads a snapshot back.
-    pub fn parse(path: &str, text: &str) -> Result<Self, Diagnostic> {
-        let wrong = |line: usize, what: &str| {
-            Diagnostic::new(Location::line(path, line), what, "write it anew with `whenstop accept`")
-        };
-        let mut lines = text.lines().zip(1..);
-        if lines.next().is_none_or(|(header, _)| header.trim_end() != HEADER) {
-            return Err(wrong(1, "not a stop-point snapshot of this version"));
-        }
-        let mut stops = BTreeMap::new();
-        for (line, number) in lines.filter(|(line, _)| !line.trim().is_empty()) {
-            let fields = fields(line.trim_end());
-            // No bare field holds a bar that stands alone: the line is one of ours with something in between.
-            let is_broken = fields.iter().any(|field| matches!(field, Field::Bare(text) if has_lone_bar(text)));
-            let Some([run, stack, rule, stop, verdict]) =
-                <[Field<'_>; 5]>::try_from(fields).ok().filter(|_| !is_broken)
-            else {
-                return Err(wrong(number, "a line without its five fields"));
-            };
-            let rule = (rule != Field::Bare(NO_RULE)).then(|| rule.into_text());
-            let stop = StopLine { rule, stop: stop.into_text(), verdict: verdict.into_text() };
-            if stops.insert((run.into_text(), stack.into_text()), stop).is_some() {
-                return Err(wrong(number, "a run and stack that stand here twice"));
-            }
-        }
-        Ok(Self(stops))
+    /// The ids of the runs.
+    pub fn runs(&self) -> BTreeSet<&str> {
+        self.stacks.values().flat_map(|stack| stack.stops.keys()).map(String::as_str).collect()
     }
 
-    /// How `now` differs, in run and stack order.
+    /// How `now` differs, in stack and run order.
     pub fn changes(&self, now: &Self) -> Vec<Change> {
-        let keys: std::collections::BTreeSet<_> = self.0.keys().chain(now.0.keys()).collect();
-        keys.into_iter()
-            .filter(|key| self.0.get(*key) != now.0.get(*key))
-            .map(|key| Change {
-                run: key.0.clone(),
-                stack: key.1.clone(),
-                before: self.0.get(key).cloned(),
-                now: now.0.get(key).cloned(),
-            })
-            .collect()
+        let stacks: BTreeSet<&String> = self.stacks.keys().chain(now.stacks.keys()).collect();
+        let none = BTreeMap::new();
+        let mut changes = Vec::new();
+        for stack in stacks {
+            let (before, now) = (self.stacks.get(stack), now.stacks.get(stack));
+            let before = before.map_or(&none, |stack| &stack.stops);
+            let now = now.map_or(&none, |stack| &stack.stops);
+            let runs: BTreeSet<&String> = before.keys().chain(now.keys()).collect();
+            changes.extend(runs.into_iter().filter(|run| before.get(*run) != now.get(*run)).map(|run| Change {
+                run: run.clone(),
+                stack: stack.clone(),
+                before: before.get(run).cloned(),
+                now: now.get(run).cloned(),
+            }));
+        }
+        changes
     }
 }
 
 impl Change {
     /// The change in one line.
     pub fn to_line(&self) -> String {
-        let shown = |line: &Option<StopLine>| {
-            line.as_ref().map_or_else(
-                || "not there".to_owned(),
-                |line| match &line.rule {
-                    None => format!("ran to the end, {}", line.verdict),
-                    Some(rule) => format!("{} by {rule}, {}", line.stop, line.verdict),
-                },
-            )
-        };
+        let shown = |line: &Option<StopLine>| line.as_ref().map_or_else(|| "not there".to_owned(), StopLine::told);
         let line = format!("{} under {}: was {}; now {}", self.run, self.stack, shown(&self.before), shown(&self.now));
         one_line(&line).into_owned()
-    }
-}
-
-/// What stands between two fields.
-const SEPARATOR: &str = " | ";
-
-/// What stands for no rule.
-const NO_RULE: &str = "-";
-
-/// A field as it is written: itself, or a JSON string where it would not be read back as itself or could not be seen.
-fn field(text: &str) -> Cow<'_, str> {
-    let ends_in_blank = text.starts_with(char::is_whitespace) || text.ends_with(char::is_whitespace);
-    let is_plain = !text.is_empty()
-        && !ends_in_blank
-        && text != NO_RULE
-        && !text.starts_with('"')
-        && !has_lone_bar(text)
-        && !text.contains(is_hostile);
-    if is_plain { Cow::Borrowed(text) } else { Cow::Owned(quoted(text)) }
-}
-
-/// Would the text be taken for two fields, alone or beside others?
-fn has_lone_bar(text: &str) -> bool {
-    text.split(char::is_whitespace).any(|word| word == "|")
-}
-
-fn quoted(text: &str) -> String {
-    diagnostic::json(&serde_json::Value::from(text).to_string()).into_owned()
-}
-
-/// A field as it is read.
-#[derive(Debug, PartialEq)]
-enum Field<'a> {
-    /// As it stands.
-    Bare(&'a str),
-    /// From a JSON string.
-    Quoted(String),
-}
-
-impl Field<'_> {
-    fn into_text(self) -> String {
-        match self {
-            Self::Bare(text) => text.to_owned(),
-            Self::Quoted(text) => text,
-        }
-    }
-}
-
-/// The fields of a line. What begins with a quote and is no JSON string stands for itself, as all fields of older
-/// snapshots do.
-fn fields(line: &str) -> Vec<Field<'_>> {
-    let mut fields = Vec::new();
-    let mut rest = Some(line);
-    while let Some(text) = rest {
-        let (field, after) = match quoted_field(text) {
-            Some((field, after)) => (Field::Quoted(field), after),
-            None => match text.split_once(SEPARATOR) {
-                Some((field, after)) => (Field::Bare(field), Some(after)),
-                None => (Field::Bare(text), None),
-            },
-        };
-        fields.push(field);
-        rest = after;
-    }
-    fields
-}
-
-/// The JSON string at the start of `text`, if it is a whole field, and what follows its separator.
-fn quoted_field(text: &str) -> Option<(String, Option<&str>)> {
-    if !text.starts_with('"') {
-        return None;
-    }
-    let mut values = serde_json::Deserializer::from_str(text).into_iter::<String>();
-    let field = values.next()?.ok()?;
-    let after = text.get(values.byte_offset()..)?;
-    if after.is_empty() { Some((field, None)) } else { after.strip_prefix(SEPARATOR).map(|after| (field, Some(after))) }
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    /// Text of the characters that mean something in a line, and any others.
-    fn any_text() -> impl Strategy<Value = String> {
-        prop_oneof!["[ |a/\\\\\"#\n\r\t-]{0,8}", any::<String>()]
-    }
-
-    fn snapshot(stops: Vec<(String, String, Option<String>)>) -> Snapshot {
-        let line = |rule| StopLine { rule, stop: "2:after_tools".into(), verdict: "fes".into() };
-        Snapshot(stops.into_iter().map(|(run, stack, rule)| ((run, stack), line(rule))).collect())
-    }
-
-    proptest! {
-        #[test]
-        fn any_id_stack_and_rule_reads_back(
-            stops in prop::collection::vec((any_text(), any_text(), prop::option::of(any_text())), 0..6),
-        ) {
-            let snapshot = snapshot(stops);
-            let text = snapshot.to_text();
-            prop_assert_eq!(text.lines().count(), 1 + snapshot.len(), "a line each: {}", &text);
-            prop_assert!(!text.chars().any(|c| c != '\n' && is_hostile(c)), "{:?}", &text);
-            prop_assert_eq!(Snapshot::parse("s", &text).unwrap(), snapshot);
-        }
-    }
-
-    #[test]
-    fn ids_alike_have_lines_of_their_own_and_ordinary_ones_no_quotes() {
-        let ids = ["a | b", "a / b", "a\nb", "a b", "a | | b", "x |", "x", "a|b", "-", "", "\"a\"", "C:\\runs\\1"];
-        let snapshot = snapshot(ids.map(|id| (id.to_owned(), "s".to_owned(), Some(id.to_owned()))).to_vec());
-        assert_eq!(snapshot.len(), ids.len());
-        let text = snapshot.to_text();
-        assert_eq!(Snapshot::parse("s", &text).unwrap(), snapshot);
-        for line in [
-            "\"a | b\" | s | \"a | b\" |",
-            "a / b | s | a / b |",
-            "\"a\\nb\" | s |",
-            "a|b | s |",
-            "\"x |\" | s |",
-            "\"-\" | s | \"-\" |",
-            "C:\\runs\\1 | s |",
-        ] {
-            assert!(text.lines().any(|found| found.starts_with(line)), "{line} in {text}");
-        }
-    }
-
-    const OLD: &str = "# whenstop stop points v1: run | stack | rule | stop | verdict\n\
-        a | s | steps >= 3 | 2:after_tools | fes\nb | s | - | end | missed_stop\n";
-
-    #[test]
-    fn text_round_trips_and_differences_are_told() {
-        let old = Snapshot::parse("s", OLD).unwrap();
-        assert_eq!(old.to_text(), OLD);
-        let new = Snapshot::parse("s", &OLD.replace("2:after_tools | fes", "4:after_tools | good_trim")).unwrap();
-        let lines: Vec<String> = old.changes(&new).iter().map(Change::to_line).collect();
-        assert_eq!(
-            lines,
-            ["a under s: was 2:after_tools by steps >= 3, fes; now 4:after_tools by steps >= 3, good_trim"]
-        );
-        assert!(old.changes(&old).is_empty());
-    }
-
-    #[test]
-    fn a_broken_snapshot_is_refused_with_its_line() {
-        for (text, line) in
-            [("", 1), ("hello\n", 1), (&format!("{OLD}x | y\n"), 4), (&format!("{OLD}b | s | - | end | x\n"), 4)]
-        {
-            assert_eq!(Snapshot::parse("s", text).unwrap_err().at.line, line, "{text}");
-        }
     }
 }

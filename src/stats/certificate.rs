@@ -234,6 +234,8 @@ pub fn joint_p(p_values: &[f64]) -> Option<f64> {
 /// The Hoeffding-Bentkus p-value of "the mean of losses in [0, 1] exceeds `alpha`", for `n` losses summing to `loss_sum`:
 /// `min(exp(-n h(min(R, alpha), alpha)), e P[Bin(n, alpha) <= ceil(n R)])`, 1 without losses.
 ///
+/// No certificate rests on it: with several runs a task it certifies late. It is what the validity study compares with.
+///
 /// Bates, Angelopoulos, Lei, Malik & Jordan (2021), Distribution-free, risk-controlling prediction sets, JACM 68.
 pub fn hoeffding_bentkus(loss_sum: f64, n: u64, alpha: f64) -> f64 {
     let risk = loss_sum / n as f64;

@@ -25,6 +25,7 @@ pub mod paired;
 pub mod range;
 pub mod residual;
 mod seldom;
+pub mod shares;
 pub mod split;
 
 pub use bootstrap::{Replicates, Resamples, cluster_key};
@@ -36,5 +37,6 @@ pub use difference::{Comparison, PairedSums, RatioDifference, ratio_difference};
 pub use estimate::{Estimate, Method, Warning, positive_ratio_estimate, ratio_estimate};
 pub use interval::Interval;
 pub use multiplicity::{Adjustment, Contrast, SweepTest, adjust_sweep};
-pub use paired::{PairedCounts, PairedTest, paired_test};
+pub use paired::PairedCounts;
 pub use range::RangeEstimate;
+pub use shares::{ShareDifference, difference_of_shares};

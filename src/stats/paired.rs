@@ -1,13 +1,10 @@
-//! Paired comparison of two strategies on the same runs, clustered by task: tests for a yes/no property, the
-//! difference of two ratios of sums, and a permutation check.
+//! Paired comparison of two strategies on the same runs, clustered by task: a permutation test, which the printed p-values are held
+//! against where few tasks differ, and the usual tests of a yes/no property. The tables print none of the latter: the validity
+//! study compares with them.
 
 use super::bootstrap::mix;
 use super::distribution::{binomial_cdf, chi_squared_survival};
 
-/// From this many tasks the modified Obuchowski form is used instead of Durkalski's (Yang, Sun & Hardin 2010).
-pub const MIN_CLUSTERS_FOR_OBUCHOWSKI: usize = 50;
-/// Below this many tasks there is no test.
-pub const MIN_CLUSTERS_FOR_TEST: usize = 8;
 /// Up to this many tasks with a difference, all sign patterns are tried instead of a sample.
 const MAX_EXACT_FLIPS: usize = 16;
 /// Sign patterns drawn when there are too many to try.
@@ -49,64 +46,6 @@ impl ChiSquared {
             Self { statistic, p: chi_squared_survival(statistic, 1.0) }
         })
     }
-}
-
-/// Which test of a yes/no property was used. The name is what the `method` column says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum PairedMethod {
-    /// Fewer than 8 tasks: no test.
-    None,
-    /// One run per task.
-    McnemarExact,
-    /// Several runs per task, 8 to 49 tasks.
-    Durkalski,
-    /// Several runs per task, at least 50 tasks.
-    Obuchowski,
-}
-
-impl PairedMethod {
-    /// The name in tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::McnemarExact => "mcnemar-exact",
-            Self::Durkalski => "durkalski",
-            Self::Obuchowski => "obuchowski",
-        }
-    }
-}
-
-/// A paired test fit for a table.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PairedTest {
-    /// Two-sided p-value of "the strategies are alike"; 1 if no run is discordant, `None` below 8 tasks.
-    pub p: Option<f64>,
-    /// How it was made.
-    pub method: PairedMethod,
-    /// Tasks seen under both strategies.
-    pub clusters: u64,
-    /// Discordant runs.
-    pub discordant: u64,
-}
-
-/// Compares a yes/no property of two strategies by the test that holds: McNemar's exact test at one run per task,
-/// Durkalski's below 50 tasks, the modified Obuchowski test from 50 on; nothing below 8 tasks.
-///
-/// All hold their level at every size simulated; with few discordant tasks they reject less often than they may.
-pub fn paired_test(tasks: &[PairedCounts]) -> PairedTest {
-    let seen = || tasks.iter().filter(|task| task.n > 0);
-    let clusters = seen().count();
-    let (only_a, only_b) = seen().fold((0, 0), |sum, task| (sum.0 + task.only_a, sum.1 + task.only_b));
-    let (p, method) = if clusters < MIN_CLUSTERS_FOR_TEST {
-        (None, PairedMethod::None)
-    } else if seen().all(|task| task.n == 1) {
-        (Some(mcnemar_exact(only_a, only_b)), PairedMethod::McnemarExact)
-    } else if clusters < MIN_CLUSTERS_FOR_OBUCHOWSKI {
-        (Some(durkalski(tasks).map_or(1.0, |test| test.p)), PairedMethod::Durkalski)
-    } else {
-        (Some(obuchowski(tasks).map_or(1.0, |test| test.p)), PairedMethod::Obuchowski)
-    };
-    PairedTest { p, method, clusters: clusters as u64, discordant: only_a + only_b }
 }
 
 /// Durkalski's test: every task counts by its share of discordant runs, `(sum (b-c)/n)^2 / sum ((b-c)/n)^2`.

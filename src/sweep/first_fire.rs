@@ -4,7 +4,7 @@
 //! counters that reset too: the first time such a counter reaches k, its running maximum does.
 
 use crate::decision::{Action, Decision, Evidence, RuleName, Strategy};
-use crate::replay::{Replay, Said};
+use crate::replay::{Replay, Said, Terms};
 use crate::rule::{Comparator, Rule};
 use crate::transcript::{Moment, Point, Run};
 
@@ -72,6 +72,10 @@ impl Climb {
             delivered: true,
             drops_reply: false,
         });
+        let requirements = setting.stack.requirements();
+        // A replay is started without a rule that would read placeholders.
+        let terms = Terms::of(run, &requirements);
+        let decision = decision.filter(|decision| !terms.drops(&decision.rule));
         let said = Said {
             first_firings: Some(vec![decision.as_ref().map(|decision| (decision.point, decision.evidence))]),
             trail: decision.into_iter().collect(),
@@ -79,7 +83,7 @@ impl Climb {
             ends_next: false,
             extra_calls: 0,
         };
-        Replay::new(run, said, &setting.stack.requirements(), setting.stack.may_leave_path())
+        Replay::new(run, said, &requirements, setting.stack.may_leave_path())
     }
 }
 

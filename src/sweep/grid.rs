@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::decision::Action;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::rule::{Comparator, Condition, Rule};
-use crate::stack::{Clause, Entry, Stack, StackFile};
-use crate::transcript::Moment;
+use crate::stack::{Clause, Stack, parse_rule};
 
 /// The most limits one axis may have.
 const MOST_LIMITS: usize = 10_000;
@@ -45,19 +43,11 @@ impl Axis {
         let Some(first) = limits.first() else {
             return Err(Diagnostic::new(at(), "no limit to try", "name some: `--limits 2..8` or `--limits 2,4,8`"));
         };
-        let comma = if options.trim().is_empty() { "" } else { ", " };
-        // Any limit will do here: what a stack file refuses as pointless is an end of a range.
-        let rule = format!("{{ signal = {id:?}, {} = 1{comma}{options} }}", comparator.key());
-        let stack = format!("[[stack]]\nname = \"axis\"\nany = [{rule}]\n");
-        let file = StackFile::parse("axis", &stack).map_err(|errors| {
+        let rule = parse_rule("axis", id, comparator, *first, options).map_err(|errors| {
             let error = errors.first();
             Diagnostic::new(at(), error.what.as_str(), error.help.as_str())
         })?;
-        let Some(rule) = one_rule(file) else {
-            let help = "give options of the signal only; repeat `--signal` for another axis";
-            return Err(Diagnostic::new(at(), "not one signal held against one limit", help));
-        };
-        Ok(Self { rule: Rule { limit: *first, ..rule }, limits })
+        Ok(Self { rule, limits })
     }
 
     /// The rule at the most conservative limit.
@@ -84,23 +74,6 @@ impl Axis {
     /// The limits, from the most conservative to the most aggressive.
     pub fn limits(&self) -> &[f64] {
         &self.limits
-    }
-}
-
-/// The rule of a file that holds one stack of one rule.
-fn one_rule(file: StackFile) -> Option<Rule> {
-    let mut entries = file.entries;
-    match (entries.pop(), entries.is_empty()) {
-        (Some(Entry::Own(stack)), true) => match (&stack.clauses[..], &stack.cap) {
-            ([clause], None) if clause.strikes == 1 && clause.then == Action::Stop => match clause {
-                Clause { condition: Condition::Rule(rule), cooldown: 0, at: Moment::AfterTools, .. } => {
-                    Some((**rule).clone())
-                }
-                _ => None,
-            },
-            _ => None,
-        },
-        _ => None,
     }
 }
 

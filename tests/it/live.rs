@@ -147,7 +147,7 @@ fn every_bundled_run_is_decided_live_as_in_the_replay() {
 fn every_run_of_the_corpora_is_decided_live_as_in_the_replay() {
     let strategies = all_strategies();
     let mut all = Checked::default();
-    for folder in shared::corpora().unwrap_or_default() {
+    for folder in shared::corpora() {
         let checked = check(&folder, &strategies, 1);
         let Checked { runs, pairs, stops, differences } = &checked;
         let (name, n_strategies, n) = (folder.display(), strategies.len(), differences.len());

@@ -4,7 +4,10 @@
 //! snapshot beside it.
 
 pub(crate) mod broken;
+mod collections;
 mod corpora;
+mod harness;
+mod table;
 mod wrappings;
 
 use std::fmt::Write as _;
@@ -21,13 +24,20 @@ fn fixtures() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("fixtures/readers")
 }
 
-/// Files of a fixture folder that are inputs, in order; `reports/` and labels belong to them.
+/// Does the file belong to a recording rather than being one? Labels, metadata, and the grade of the same name.
+fn is_beside(path: &Path) -> bool {
+    let graded = path.extension().is_some_and(|ending| ending == "json") && path.with_extension("md").is_file();
+    path.file_name().is_some_and(|name| name == "metadata.json") || graded
+}
+
+/// Files of a fixture folder that are inputs, in order; `reports/`, `results/` and what lies beside belong to them.
 fn inputs(folder: &Path) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .filter(|path| {
             path.is_file()
+                && !is_beside(path)
                 && path.extension().is_none_or(|ending| ending != "snap" && ending != "new" && ending != "csv")
         })
         .collect();
@@ -88,7 +98,7 @@ fn outline(runs: &[Run], report: &CorpusReport, folder: &Path) -> String {
         for (name, word) in words.iter().filter_map(|(name, word)| Some((name, word.as_ref()?))) {
             write!(out, " {name}={word}").unwrap();
         }
-        for (name, time) in [("from", header.started_at), ("to", header.ended_at)] {
+        for (name, time) in [("from", header.started_at), ("to", run.ended_at)] {
             if let Some(time) = time {
                 write!(out, " {name}={}", time.0).unwrap();
             }
@@ -336,6 +346,32 @@ fn labels_join_by_run_id_and_must_match() {
     std::fs::write(path("labels.csv"), "run_id,success\nnobody,true\n").unwrap();
     assert!(matches!(open(ReadOptions::default()), Err(ReadError::Labels(_))));
     assert!(open(allowed()).is_ok());
+}
+
+/// Formats without a place of their own for the outcome: it is looked for under a key.
+#[test]
+fn an_outcome_is_found_under_the_key_asked_for() {
+    let cases = [
+        ("awaken/good.ndjson", "task_success", "run-1 failure"),
+        ("pydantic-ai/good-lines.jsonl", "passed", "a success, b failure, good-lines/2 unknown"),
+        ("otel/good.jsonl", "resolved", "conv-1 success"),
+        (
+            "langsmith/good.jsonl",
+            "correctness",
+            "11111111-1111-4111-8111-000000000001 success, 11111111-1111-4111-8111-000000000020 failure",
+        ),
+        ("langfuse/good.json", "correct", "t1 failure"),
+        ("smolagents/good-runs.jsonl", "is_correct", "good-runs/0 success, good-runs/1 failure"),
+    ];
+    for (file, key, expected) in cases {
+        let outcomes = |outcome_key: Option<String>| {
+            let options = ReadOptions { outcome_key, ..ReadOptions::default() };
+            let (runs, _) = Corpus::open(&[fixtures().join(file)], options).unwrap().runs().unwrap();
+            runs.iter().map(|run| format!("{} {}", run.header.run_id, run.grade.outcome)).collect::<Vec<_>>().join(", ")
+        };
+        assert_eq!(outcomes(Some(key.to_owned())), expected, "{file}");
+        assert_ne!(outcomes(None), expected, "{file} tells its outcome without a key");
+    }
 }
 
 #[test]

@@ -1,23 +1,21 @@
-//! The material beside the project, which may be absent.
+//! The material beside the project, which may be absent: then the tests that need it are ignored.
 
 use std::path::{Path, PathBuf};
 
-/// The folder `name` of the shared material, or `None` with a loud note that the test is skipped.
-pub(crate) fn folder(name: &str) -> Option<PathBuf> {
+/// The folder `name` of the shared material. Where there is none (`build.rs` sees to it) the test that asks is ignored:
+/// `#[cfg_attr(not(shared_material), ignore = "../shared is not here")]`.
+pub(crate) fn folder(name: &str) -> PathBuf {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared").join(name);
-    if path.is_dir() {
-        return Some(path);
-    }
-    eprintln!("SKIPPED: {} is not here, so this test checks nothing", path.display());
-    None
+    assert!(path.is_dir(), "{} is not here; touch build.rs, so that this test is ignored", path.display());
+    path
 }
 
-/// The folders of the recorded corpora, in order; `None` as in [`folder`].
-pub(crate) fn corpora() -> Option<Vec<PathBuf>> {
-    let entries = std::fs::read_dir(folder("corpora")?).unwrap();
+/// The folders of the recorded corpora, in order.
+pub(crate) fn corpora() -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder("corpora")).unwrap();
     let mut folders: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()).collect();
     folders.sort();
-    Some(folders)
+    folders
 }
 
 /// Whether the long tests are to take every run of the corpora (minutes in a debug build).

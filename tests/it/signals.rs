@@ -15,7 +15,7 @@ use whenstop::replay::{replay, trail};
 use whenstop::rule::{Comparator, Condition, Rule};
 use whenstop::signal::{self, REGISTRY};
 use whenstop::snapshot::Snapshot;
-use whenstop::stack::{Cap, Clause, Entry, OnHit, Stack, StackFile};
+use whenstop::stack::{Cap, Clause, Entry, OnHit, Scope, Stack, StackFile};
 use whenstop::synth::{Suite, Synthesis};
 use whenstop::transcript::{Draft, Moment, Point, Run};
 use whenstop::verdict::Assumptions;
@@ -35,6 +35,7 @@ const LIMITS: &[(&str, &str)] = &[
     ("tokens.context", "signal = \"tokens.context\", at_least = 100_000"),
     ("context.growth", "signal = \"context.growth\", at_least = 10"),
     ("cost", "signal = \"cost\", at_least = 1.00"),
+    ("active", "signal = \"active\", at_least = 60"),
     ("elapsed", "signal = \"elapsed\", at_least = 600"),
     ("idle", "signal = \"idle\", at_least = 120"),
     ("errors.streak", "signal = \"errors.streak\", at_least = 3"),
@@ -221,7 +222,7 @@ fn any_stack() -> impl Strategy<Value = Arc<Stack>> {
     let rules = prop::collection::vec((0..REGISTRY.len(), scale), 1..5);
     (rules, prop::option::of(1..30_u32)).prop_map(|(rules, cap)| {
         let rules = rules.into_iter().map(|(signal, limit)| Rule { limit, ..limit_of(REGISTRY[signal].id) });
-        let cap = cap.map(|steps| Cap { steps, on_hit: OnHit::Stop });
+        let cap = cap.map(|steps| Cap { steps, on_hit: OnHit::Stop, scope: Scope::Run });
         Arc::new(Stack { cap, ..stack_of("any", rules.collect()) })
     })
 }

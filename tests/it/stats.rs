@@ -5,7 +5,7 @@ mod study;
 
 use proptest::prelude::*;
 use study::worlds::{self, Sizes};
-use study::{Corpus, Row, bounds as bound_study, certificates, intervals, sweeps, tests as test_study};
+use study::{Corpus, Row, bounds as bound_study, certificates, intervals, seldom, sweeps, tests as test_study};
 use whenstop::stats::bounds::{Dominance, difference_bounds, dominance};
 use whenstop::stats::certificate::{Bound, Verdict, certify_unordered, hoeffding_bentkus};
 use whenstop::stats::cluster::spread;
@@ -168,19 +168,6 @@ fn paired_tests_golden() {
     check(counted.statistic, "2.272727");
     check(counted.p, "0.131668");
     assert_eq!(durkalski(&[PairedCounts { n: 3, only_a: 1, only_b: 1 }]), None);
-}
-
-#[test]
-fn paired_test_picks_what_holds() {
-    let tasks = |clusters: usize, n: u64| {
-        let counts = PairedCounts { n, only_a: 1, only_b: 0 };
-        let rest = vec![PairedCounts { only_a: 0, ..counts }; clusters - 3];
-        whenstop::stats::paired_test(&[vec![counts; 3], rest].concat())
-    };
-    let picked = [tasks(7, 1), tasks(8, 1), tasks(8, 4), tasks(50, 4)].map(|test| test.method.name());
-    assert_eq!(picked, ["none", "mcnemar-exact", "durkalski", "obuchowski"]);
-    check(tasks(8, 1).p.unwrap(), "0.25");
-    assert_eq!((tasks(7, 1).p, tasks(7, 1).discordant), (None, 3));
 }
 
 #[test]
@@ -520,6 +507,19 @@ fn paired_tests_and_sweeps_rarely_cry_wolf() {
         check_share(&test_study::costs(corpus, 300, 0), "printed", "type-I", 0.0..=0.06);
     }
     check_share(&sweeps::rates(CORPORA[1], 40, 100, false), "printed", "family-wise", 0.0..=0.05);
+}
+
+#[test]
+fn what_is_saved_seldom_and_much_is_not_called_worse() {
+    for (tasks, effect) in [(30, 0.05), (60, 0.1), (60, 0.02), (120, 0.05)] {
+        let corpus = Corpus { tasks, trials: 4, even: true, icc: 0.3, effect };
+        let rows = seldom::alike(corpus, 60);
+        for measure in ["coverage", "difference-coverage"] {
+            check_share(&rows, "printed", measure, 0.93..=1.0);
+        }
+        check_share(&rows, "printed", "disagree", 0.0..=0.0);
+        check_share(&rows, "printed", "family-wise", 0.0..=0.06);
+    }
 }
 
 #[test]

@@ -257,8 +257,9 @@ fn errors_say_what_and_how() {
 }
 
 #[test]
+#[cfg_attr(not(shared_material), ignore = "../shared is not here")]
 fn tau2_agrees_with_the_independent_recomputation() {
-    let Some(folder) = shared::folder("corpora") else { return };
+    let folder = shared::folder("corpora");
     let desk = desk();
     let grid = "--signal|call_result.count|--limits|3|--signal|tokens.total|--limits|200_000";
     let (code, _, stderr) = desk.told(&format!("sweep|{}|{grid}|--out|out", folder.join("tau2").display()));

@@ -12,7 +12,7 @@ use super::{Corpus, Row, Tally, keys, random::Random, repeat};
 
 const LEVEL: f64 = 0.95;
 /// The share of corpora on which the percentile bootstrap is tried.
-const BOOTSTRAPPED: f64 = 0.1;
+const BOOTSTRAPPED: f64 = 0.065;
 
 /// A rate of `effect` over runs.
 pub(crate) fn rate(corpus: Corpus, repetitions: u64, replicates: usize) -> Vec<Row> {

@@ -4,6 +4,86 @@
 //! [`transcript`] is the recorded run; [`decision`] is what a strategy says at a point of it; [`signal`] holds the
 //! numbers that rules watch; a [`stack`] is a set of rules written down in a file. [`replay`] walks one run under one
 //! strategy, and [`verdict`] says what the stop would have cost or saved. No file is read here and nothing is drawn.
+//!
+//! # A stack beside an agent
+//!
+//! A stack that was tuned on recordings runs where the agent runs, and decides the same: [`replay::Live`] takes the
+//! events as they happen. Say [`request`](replay::Live::request) before each model call, and a stop comes before that
+//! call is paid for.
+//!
+//! ```
+//! use whenstop_core::replay::Live;
+//! use whenstop_core::stack::StackFile;
+//! use whenstop_core::transcript::{Event, Header, Message, Role, ToolCall};
+//!
+//! let text = r#"
+//! [[stack]]
+//! name = "careful"
+//! any = [{ signal = "errors.streak", at_least = 3 }]
+//! "#;
+//! let stack = StackFile::parse("stacks.toml", text)?.stack("careful").expect("it is in the file");
+//! let mut live = Live::start(&stack, Header::named("run-1"));
+//! let mut calls = 0;
+//! while !live.has_ended() && calls < 10 {
+//!     for decision in live.request() {
+//!         assert_eq!(decision.rule.as_str(), "errors.streak >= 3");
+//!     }
+//!     if !live.has_ended() {
+//!         calls += 1;
+//!         let mut reply = Message::saying(Role::Assistant, "let me look");
+//!         reply.tool_calls.push(ToolCall::new(Some("1"), "read_file", r#"{"path": "notes.txt"}"#));
+//!         live.push(Event::Message(reply));
+//!         let mut result = Message::saying(Role::Tool, "no such file");
+//!         result.is_error = Some(true);
+//!         live.push(Event::Message(result));
+//!     }
+//! }
+//! assert_eq!(calls, 3);
+//! # Ok::<(), whenstop_core::diagnostic::Diagnostics>(())
+//! ```
+//!
+//! # A signal of your own
+//!
+//! A signal is shown one point at a time and says what it reads; rules and limits stay in the stack file.
+//!
+//! ```
+//! use whenstop_core::replay::replay;
+//! use whenstop_core::signal::{Options, Registered, Signal, SignalInfo};
+//! use whenstop_core::stack::StackFile;
+//! use whenstop_core::transcript::{Draft, Event, Message, PointView, Role, Run};
+//!
+//! /// Replies so far in which the agent says that it is sorry.
+//! struct Apologies(u32);
+//!
+//! impl Signal for Apologies {
+//!     fn observe(&mut self, view: &PointView<'_>) -> Option<f64> {
+//!         let replies = view.news().iter().filter_map(Event::message).filter(|message| message.is_step());
+//!         self.0 += u32::try_from(replies.filter(|reply| reply.text().contains("sorry")).count()).ok()?;
+//!         Some(f64::from(self.0))
+//!     }
+//! }
+//!
+//! impl Registered for Apologies {
+//!     const ID: &'static str = "apologies";
+//!     const SUMMARY: &'static str = "replies so far that say sorry";
+//!     const UNIT: &'static str = "replies";
+//!     const SOURCE: &'static str = "our own runs";
+//!
+//!     fn start(_: &Options) -> Self {
+//!         Self(0)
+//!     }
+//! }
+//!
+//! static OWN: &[SignalInfo] = &[SignalInfo::new::<Apologies>("Counts replies with the word sorry in them.")];
+//!
+//! let text = "[[stack]]\nname = \"s\"\nany = [{ signal = \"apologies\", at_least = 2 }]";
+//! let stack = StackFile::parse_with("stacks.toml", text, OWN)?.stack("s").expect("it is in the file");
+//! let says = |text: &str| Event::Message(Message::saying(Role::Assistant, text));
+//! let events = ["sorry", "fixed", "so sorry", "done"].map(says).to_vec();
+//! let stop = replay(&Run::new(Draft { events, ..Draft::default() }), &stack).stop.expect("it stops");
+//! assert_eq!(stop.point.to_string(), "2:after_tools");
+//! # Ok::<(), whenstop_core::diagnostic::Diagnostics>(())
+//! ```
 
 use whenstop_json_text as json_text;
 

@@ -7,10 +7,10 @@ use polars::prelude::{
     UInt64Type,
 };
 
+use super::marks::{Marks, at, place};
 use super::names::Name;
-use crate::aggregate::ExactnessName;
-use crate::transcript::{EndCause, Moment, Outcome, Point};
-use crate::verdict::{Doubts, Verdict};
+use crate::transcript::{EndCause, Moment, Point};
+use crate::verdict::Verdict;
 
 type Native<T> = <T as PolarsNumericType>::Native;
 
@@ -78,7 +78,9 @@ impl<T: Cell> Column<T> {
     /// The cell at `at`, which is below the length.
     #[inline]
     pub(super) fn get(&self, at: usize) -> T {
-        T::load(self.0.get(at))
+        let cells = self.0.downcast_as_array();
+        let is_there = cells.validity().is_none_or(|there| there.get_bit(at));
+        T::load(is_there.then(|| cells.values()[at]))
     }
 
     pub(super) fn len(&self) -> usize {
@@ -103,6 +105,7 @@ impl<T: Cell> ColumnBuilder<T> {
         }
     }
 
+    /// The column: one piece, which [`Column::get`] counts on.
     pub(super) fn finish(self) -> Column<T> {
         Column(self.0.finish())
     }
@@ -177,11 +180,9 @@ numbered! {
     u8 as UInt32Type: u32::from, |stored| u8::try_from(stored).unwrap_or(u8::MAX);
     bool as UInt32Type: u32::from, |stored| stored == 1;
     Name as UInt32Type: |name| name.0, Name;
+    Marks as UInt32Type: |marks| marks.0, Marks;
     Verdict as UInt32Type: |value| place(&Verdict::ALL, value), |stored| at(&Verdict::ALL, stored);
-    Outcome as UInt32Type: |value| place(&OUTCOMES, value), |stored| at(&OUTCOMES, stored);
     EndCause as UInt32Type: |value| place(&EndCause::ALL, value), |stored| at(&EndCause::ALL, stored);
-    ExactnessName as UInt32Type: |value| place(&EXACTNESS, value), |stored| at(&EXACTNESS, stored);
-    Doubts as UInt32Type: store_doubts, load_doubts;
     Point as UInt64Type: store_point, load_point;
 }
 
@@ -211,26 +212,7 @@ impl Value for i64 {
     }
 }
 
-const OUTCOMES: [Outcome; 3] = [Outcome::Success, Outcome::Failure, Outcome::Unknown];
-const EXACTNESS: [ExactnessName; 3] = [ExactnessName::Exact, ExactnessName::Diverged, ExactnessName::Censored];
 const MOMENTS: [Moment; 4] = [Moment::BeforeRequest, Moment::AfterResponse, Moment::AfterTools, Moment::EndOfRound];
-
-fn place<T: PartialEq>(all: &[T], value: T) -> u32 {
-    all.iter().zip(0..).find_map(|(one, place)| (*one == value).then_some(place)).expect("the list holds every variant")
-}
-
-fn at<T: Copy>(all: &[T], place: u32) -> T {
-    all[place as usize]
-}
-
-fn store_doubts(doubts: Doubts) -> u32 {
-    let Doubts { unread, diverged, unlabelled } = doubts;
-    u32::from(unread) | u32::from(diverged) << 1 | u32::from(unlabelled) << 2
-}
-
-fn load_doubts(stored: u32) -> Doubts {
-    Doubts { unread: stored & 1 != 0, diverged: stored & 2 != 0, unlabelled: stored & 4 != 0 }
-}
 
 fn store_point(point: Point) -> u64 {
     u64::from(point.step) << 2 | u64::from(place(&MOMENTS, point.moment))

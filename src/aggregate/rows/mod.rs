@@ -6,14 +6,17 @@
 
 mod column;
 mod firings;
+mod marks;
 mod names;
 mod view;
 
+use std::collections::HashMap;
+
 use self::column::{Cell, Column, ColumnBuilder, frame};
+use self::marks::Marks;
 use self::names::{Name, Names};
-use super::{ExactnessName, Label, Row};
-use crate::transcript::{EndCause, Outcome, Point};
-use crate::verdict::{Doubts, Verdict};
+use super::{Label, Row};
+use crate::transcript::{EndCause, Point};
 
 pub use self::firings::{Firings, FiringsBuilder};
 pub use self::view::RowView;
@@ -25,7 +28,6 @@ frame! {
         task_id: Option<Name>,
         suite: Option<Name>,
         model: Option<Name>,
-        outcome: Outcome,
         end: EndCause,
         secured_step: Option<u32>,
         steps_recorded: u64,
@@ -40,22 +42,12 @@ frame! {
     /// What a run comes to under a stack, whichever stack it is.
     Ending, Endings, EndingsBuilder {
         run: u32,
-        verdict: Verdict,
-        exactness: ExactnessName,
+        marks: Marks,
         steps_at_stop: u64,
         stop_point: Option<Point>,
         tokens_at_stop: Option<u64>,
         cost_usd_at_stop: Option<f64>,
         ms_at_stop: Option<i64>,
-        outcome_low: u8,
-        outcome_high: u8,
-        unknown: Doubts,
-        stopped_low: u8,
-        stopped_high: u8,
-        killed_low: u8,
-        killed_high: u8,
-        true_stop_low: u8,
-        true_stop_high: u8,
         steps_low: u64,
         steps_high: Option<u64>,
         tokens_low: Option<u64>,
@@ -76,12 +68,22 @@ frame! {
         ending: u32,
         stack: Name,
         profile: Name,
-        rule: Option<Name>,
-        observed: Option<f64>,
-        limit: Option<f64>,
+        reason: u32,
         not_evaluable: Name,
     }
 }
+
+frame! {
+    /// Which rule stopped a run, and what it read; nothing where none did.
+    Reason, Reasons, ReasonsBuilder {
+        rule: Option<Name>,
+        observed: Option<f64>,
+        limit: Option<f64>,
+    }
+}
+
+/// A reason as it is looked up.
+type ReasonKey = (Option<Name>, Option<u64>, Option<u64>);
 
 /// Rows in the order given, as columns.
 #[derive(Clone, Debug)]
@@ -90,6 +92,9 @@ pub struct Rows {
     runs: Runs,
     endings: Endings,
     lines: Lines,
+    reasons: Reasons,
+    /// Positions of rows and of their endings, by stack in the order given.
+    by_stack: Vec<(Name, Vec<Place>)>,
     /// For each run the place of its task among `tasks`.
     task_of: Vec<u32>,
     /// Suite and task of each task, in name order; see [`Row::cluster`].
@@ -117,15 +122,20 @@ impl Rows {
         self.into_iter()
     }
 
-    /// A row of each ending, for what depends on nothing else.
+    /// A row of each ending, for what depends on nothing else. Their stacks and rules are not to be asked for.
     pub(super) fn endings(&self) -> impl ExactSizeIterator<Item = RowView<'_>> {
-        (0..self.endings.run.len()).map(|ending| RowView::of_ending(self, ending))
+        (0..self.endings.run.len()).map(|ending| RowView::with_ending(self, usize::MAX, ending))
     }
 
     /// The rows for which `keep` is true, in their order.
     #[must_use]
     pub fn filtered(&self, keep: impl Fn(RowView<'_>) -> bool) -> Self {
         self.iter().filter(|row| keep(*row)).map(RowView::to_row).collect()
+    }
+
+    /// The rows of each stack, in the order the stacks were given.
+    pub(super) fn stacks(&self) -> impl Iterator<Item = &[Place]> {
+        self.by_stack.iter().map(|(_, places)| &**places)
     }
 
     /// Suite and task of every task, in name order: [`RowView::task`] is a position in it.
@@ -187,6 +197,10 @@ pub struct RowsBuilder {
     runs: RunsBuilder,
     endings: EndingsBuilder,
     lines: LinesBuilder,
+    reasons: ReasonsBuilder,
+    reason_places: HashMap<ReasonKey, u32>,
+    /// How many rows each stack has, in the order the stacks were given.
+    n_rows: Vec<(Name, usize)>,
     /// Suite and task of each run.
     clusters: Vec<(Label, Label)>,
     /// The run the last row was of.
@@ -226,15 +240,29 @@ impl RowsBuilder {
             self.own.len() - 1
         });
         let after = u32::try_from(self.own.len() - place).expect("no more endings than rows");
-        self.lines.push(Line {
+        let stack = self.names.number(&row.stack);
+        match self.n_rows.iter_mut().find(|(of, _)| *of == stack) {
+            Some((_, n)) => *n += 1,
+            None => self.n_rows.push((stack, 1)),
+        }
+        let line = Line {
             ending: self.n_endings - after,
-            stack: self.names.number(&row.stack),
+            stack,
             profile: self.names.number(&row.profile),
-            rule: row.rule.as_ref().map(|rule| self.names.number(rule)),
-            observed: row.observed,
-            limit: row.limit,
+            reason: self.reason(row),
             not_evaluable: self.names.number(&row.not_evaluable),
-        });
+        };
+        self.lines.push(line);
+    }
+
+    fn reason(&mut self, row: &Row) -> u32 {
+        let rule = row.rule.as_ref().map(|rule| self.names.number(rule));
+        let key = (rule, row.observed.map(f64::to_bits), row.limit.map(f64::to_bits));
+        let next = u32::try_from(self.reason_places.len()).expect("fewer than 2^32 reasons fit into memory");
+        *self.reason_places.entry(key).or_insert_with(|| {
+            self.reasons.push(Reason { rule, observed: row.observed, limit: row.limit });
+            next
+        })
     }
 
     fn facts(&mut self, row: &Row) -> RunFacts {
@@ -244,7 +272,6 @@ impl RowsBuilder {
             task_id: row.task_id.as_ref().map(|task| names.number(task)),
             suite: row.suite.as_ref().map(|suite| names.number(suite)),
             model: row.model.as_ref().map(|model| names.number(model)),
-            outcome: row.outcome,
             end: row.end,
             secured_step: row.secured_step,
             steps_recorded: row.steps_recorded,
@@ -258,22 +285,12 @@ impl RowsBuilder {
     fn ending(&mut self, row: &Row) -> Ending {
         Ending {
             run: u32::try_from(self.clusters.len() - 1).expect("fewer than 2^32 runs fit into memory"),
-            verdict: row.verdict,
-            exactness: row.exactness,
+            marks: Marks::of(row),
             steps_at_stop: row.steps_at_stop,
             stop_point: row.stop_point,
             tokens_at_stop: row.tokens_at_stop,
             cost_usd_at_stop: row.cost_usd_at_stop,
             ms_at_stop: row.ms_at_stop,
-            outcome_low: row.outcome_low,
-            outcome_high: row.outcome_high,
-            unknown: row.unknown,
-            stopped_low: row.stopped_low,
-            stopped_high: row.stopped_high,
-            killed_low: row.killed_low,
-            killed_high: row.killed_high,
-            true_stop_low: row.true_stop_low,
-            true_stop_high: row.true_stop_high,
             steps_low: row.steps_low,
             steps_high: row.steps_high,
             tokens_low: row.tokens_low,
@@ -296,13 +313,33 @@ impl RowsBuilder {
         let place =
             |cluster: &(Label, Label)| tasks.binary_search(cluster).expect("every run's task is among the tasks");
         let task_of = self.clusters.iter().map(|cluster| u32::try_from(place(cluster)).unwrap_or(u32::MAX)).collect();
+        let lines = self.lines.finish();
         Rows {
+            by_stack: by_stack(&lines, &self.n_rows),
             names: self.names,
             runs: self.runs.finish(),
             endings: self.endings.finish(),
-            lines: self.lines.finish(),
+            lines,
+            reasons: self.reasons.finish(),
             task_of,
             tasks,
         }
     }
+}
+
+/// Where a row stands, and where its ending.
+pub(super) type Place = (u32, u32);
+
+/// The rows of each stack, `n_rows` of it.
+fn by_stack(lines: &Lines, n_rows: &[(Name, usize)]) -> Vec<(Name, Vec<Place>)> {
+    let mut stacks: Vec<(Name, Vec<Place>)> =
+        n_rows.iter().map(|(stack, n)| (*stack, Vec::with_capacity(*n))).collect();
+    let place_of: HashMap<Name, usize> = n_rows.iter().map(|(stack, _)| *stack).zip(0..).collect();
+    for at in 0..lines.stack.len() {
+        let row = u32::try_from(at).expect("fewer than 2^32 rows fit into memory");
+        if let Some((_, places)) = place_of.get(&lines.stack.get(at)).and_then(|place| stacks.get_mut(*place)) {
+            places.push((row, lines.ending.get(at)));
+        }
+    }
+    stacks
 }

@@ -3,6 +3,7 @@
 use serde::{Serialize, Serializer};
 
 use super::Rows;
+use super::marks::{Bit, Marks};
 use crate::aggregate::{ExactnessName, Label, Row};
 use crate::transcript::{EndCause, Outcome, Point};
 use crate::verdict::{Doubts, Verdict};
@@ -26,6 +27,17 @@ macro_rules! of_ending {
     )*};
 }
 
+/// Bits of an ending.
+macro_rules! of_marks {
+    ($($field:ident: $bit:ident,)*) => {$(
+        #[doc = concat!("See [`Row::", stringify!($field), "`].")]
+        #[inline]
+        pub fn $field(self) -> u8 {
+            self.marks().bit(Bit::$bit)
+        }
+    )*};
+}
+
 /// Cells of a run.
 macro_rules! of_run {
     ($($field:ident: $cell:ty,)*) => {$(
@@ -43,14 +55,10 @@ impl<'r> RowView<'r> {
         Self { rows, at, ending: rows.lines.ending.get(at) as usize }
     }
 
-    /// Some row of an ending. Its stack and its rule are not to be asked for.
-    pub(super) fn of_ending(rows: &'r Rows, ending: usize) -> Self {
-        Self { rows, at: usize::MAX, ending }
-    }
-
-    /// Its position among all rows.
-    pub(in crate::aggregate) fn at(self) -> usize {
-        self.at
+    /// The row at `at`, of which the ending is known.
+    #[inline]
+    pub(in crate::aggregate) fn with_ending(rows: &'r Rows, at: usize, ending: usize) -> Self {
+        Self { rows, at, ending }
     }
 
     /// The position of what the run comes to: rows that share it are alike in all that does not name a stack or a rule.
@@ -60,6 +68,10 @@ impl<'r> RowView<'r> {
 
     fn run(self) -> usize {
         self.rows.endings.run.get(self.ending) as usize
+    }
+
+    fn reason(self) -> usize {
+        self.rows.lines.reason.get(self.at) as usize
     }
 
     /// The position of its task in [`Rows::tasks`].
@@ -74,22 +86,11 @@ impl<'r> RowView<'r> {
     }
 
     of_ending! {
-        verdict: Verdict,
-        exactness: ExactnessName,
         steps_at_stop: u64,
         stop_point: Option<Point>,
         tokens_at_stop: Option<u64>,
         cost_usd_at_stop: Option<f64>,
         ms_at_stop: Option<i64>,
-        outcome_low: u8,
-        outcome_high: u8,
-        unknown: Doubts,
-        stopped_low: u8,
-        stopped_high: u8,
-        killed_low: u8,
-        killed_high: u8,
-        true_stop_low: u8,
-        true_stop_high: u8,
         steps_low: u64,
         steps_high: Option<u64>,
         tokens_low: Option<u64>,
@@ -102,8 +103,47 @@ impl<'r> RowView<'r> {
         tokens_after_secured: Option<u64>,
     }
 
+    of_marks! {
+        outcome_low: OutcomeLow,
+        outcome_high: OutcomeHigh,
+        stopped_low: StoppedLow,
+        stopped_high: StoppedHigh,
+        killed_low: KilledLow,
+        killed_high: KilledHigh,
+        true_stop_low: TrueStopLow,
+        true_stop_high: TrueStopHigh,
+    }
+
+    #[inline]
+    fn marks(self) -> Marks {
+        self.rows.endings.marks.get(self.ending)
+    }
+
+    /// See [`Row::verdict`].
+    #[inline]
+    pub fn verdict(self) -> Verdict {
+        self.marks().verdict()
+    }
+
+    /// See [`Row::outcome`].
+    #[inline]
+    pub fn outcome(self) -> Outcome {
+        self.marks().outcome()
+    }
+
+    /// See [`Row::exactness`].
+    #[inline]
+    pub fn exactness(self) -> ExactnessName {
+        self.marks().exactness()
+    }
+
+    /// See [`Row::unknown`].
+    #[inline]
+    pub fn unknown(self) -> Doubts {
+        self.marks().unknown()
+    }
+
     of_run! {
-        outcome: Outcome,
         end: EndCause,
         secured_step: Option<u32>,
         steps_recorded: u64,
@@ -145,17 +185,17 @@ impl<'r> RowView<'r> {
 
     /// See [`Row::rule`].
     pub fn rule(self) -> Option<&'r Label> {
-        self.rows.lines.rule.get(self.at).map(|name| self.rows.names.label(name))
+        self.rows.reasons.rule.get(self.reason()).map(|name| self.rows.names.label(name))
     }
 
     /// See [`Row::observed`].
     pub fn observed(self) -> Option<f64> {
-        self.rows.lines.observed.get(self.at)
+        self.rows.reasons.observed.get(self.reason())
     }
 
     /// See [`Row::limit`].
     pub fn limit(self) -> Option<f64> {
-        self.rows.lines.limit.get(self.at)
+        self.rows.reasons.limit.get(self.reason())
     }
 
     /// See [`Row::not_evaluable`].

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::aggregate::{RowView, Rows};
 use crate::cli::failure::Failure;
 use crate::cli::inputs::read_text;
+use crate::cli::values::share_inside;
 use crate::diagnostic::{Diagnostic, Diagnostics, Location, nearest};
 use crate::report::Choice;
 use crate::stack::{Entry, Stack, StackFile};
@@ -168,22 +169,4 @@ impl Parts {
             part => format!("{} part: {reported}", part.name()),
         }
     }
-}
-
-/// A share in percent, in few digits.
-pub(in crate::cli) fn percent(share: f64) -> String {
-    let text = format!("{:.4}", share * 100.0);
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
-}
-
-/// A number from 0 to 1.
-pub(in crate::cli) fn share(text: &str) -> Result<f64, String> {
-    let share: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
-    if (0.0..=1.0).contains(&share) { Ok(share) } else { Err("not from 0 to 1".to_owned()) }
-}
-
-/// A number between 0 and 1, ends excluded.
-pub(in crate::cli) fn share_inside(text: &str) -> Result<f64, String> {
-    share(text)
-        .and_then(|share| if share > 0.0 && share < 1.0 { Ok(share) } else { Err("not between 0 and 1".to_owned()) })
 }

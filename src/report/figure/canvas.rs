@@ -49,7 +49,8 @@ pub fn save<P: Picture>(picture: &P, folder: &Path, name: &str) -> Result<(), Di
     write_atomically(&folder.join(format!("{name}.png")), |out| out.write_all(&png))
 }
 
-fn svg<P: Picture>(picture: &P) -> Result<String, FigureError> {
+/// The picture as SVG.
+pub fn svg<P: Picture>(picture: &P) -> Result<String, FigureError> {
     register_fonts().map_err(FigureError)?;
     let mut text = String::new();
     {

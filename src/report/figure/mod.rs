@@ -15,7 +15,7 @@ mod sweep;
 
 pub use bounds::BoundsFigure;
 pub use budget::BudgetFigure;
-pub use canvas::{Drawing, FigureError, Picture, save};
+pub use canvas::{Drawing, FigureError, Picture, save, svg};
 pub use frontier::FrontierFigure;
 pub use spending::SpendingFigure;
 pub use stops::StopsFigure;

@@ -18,7 +18,7 @@ impl Cell {
     }
 
     /// The cell as a person sees it: a dash for a missing one; in one line, and without what a terminal would obey.
-    fn shown(&self) -> String {
+    pub(in crate::report) fn shown(&self) -> String {
         match self {
             Self::Missing => "-".to_owned(),
             other => one_line(&other.plain()).into_owned(),

@@ -26,6 +26,9 @@ const SECONDS: u32 = 30;
 /// Megabytes of heap a command may have unless its row says otherwise.
 const MEGABYTES: u64 = 512;
 
+/// The variable that names a file: each row's peak of memory (resident, in kilobytes) and seconds are added to it, by GNU time.
+const PEAKS: &str = "WHENSTOP_PEAKS";
+
 /// A small healthy run, to be damaged or to stand beside the damage.
 pub(super) fn run(id: &str) -> String {
     format!(
@@ -208,6 +211,11 @@ fn limited(desk: &Desk, row: &Row) -> Option<Command> {
         before
             .extend(["/usr/bin/timeout", "--signal=KILL", &SECONDS.to_string(), "/usr/bin/prlimit"].map(str::to_owned));
         before.extend([format!("--data={}", row.megabytes << 20), "--core=0".to_owned()]);
+        if let Some(file) = std::env::var_os(PEAKS) {
+            let line = format!("%M %e {}", row.name.replace(['%', '\\', '\n'], " "));
+            before.extend(["/usr/bin/time", "--quiet", "-a", "-o"].map(str::to_owned));
+            before.extend([file.to_string_lossy().into_owned(), "-f".to_owned(), line]);
+        }
     }
     if row.without_rights && is_root() {
         if !there("/usr/bin/setpriv") {

@@ -210,7 +210,16 @@ fn many_of_anything_cost_no_more_than_many() {
             .file("x.jsonl", run("b").replace("\"x\"", &format!("\"x\",\"tool_calls\":[{}0]", "0,".repeat(2_000_000))))
             .runs(1)
             .says("`tool call` should be an object")
-            .megabytes(96),
+            .says("… and 1999001 more findings")
+            .megabytes(64),
+        row("values one behind the other keep their places", "corpus x.json")
+            .file("x.json", {
+                let begin = "{\"type\":\"run\",\"run_id\":\"b\"}{\"type\":\"message\",\"role\":\"assistant\",\"content\":\"x\"}";
+                [begin, "{\"type\":7} {\"type\":8}{\"type\":9}"].concat()
+            })
+            .says("x.json:1:87")
+            .says("x.json:1:98")
+            .says("x.json:1:108"),
         row("2 million zeros in a log of requests", "corpus . --why")
             .file("x.jsonl", format!(
                 "{{\"request\":{{\"model\":\"m\",\"messages\":[{{\"role\":\"user\",\"content\":\"hi\"}}]}},\"response\":{{\"id\":\"r\",\"model\":\"m\",\"choices\":[{{\"message\":{{\"role\":\"assistant\",\"content\":\"x\",\"zeros\":[{}0]}}}}]}}}}\n", "0,".repeat(2_000_000)))

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::transcript::{Lane, Message, PointView, Role, placeholder};
+use crate::transcript::{Lane, Message, PointView, Role};
 
 /// Who said a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,17 +101,8 @@ pub fn rough_tokens(view: &PointView<'_>) -> u64 {
     let reported = view.replies().next_back().and_then(|reply| reply.usage?.total());
     reported.map_or_else(
         || {
-            let bytes: usize = view
-                .messages()
-                .filter(|message| is_shown(message))
-                .map(|message| {
-                    message.content.as_ref().map_or(0, |text| {
-                        let text = text.as_str();
-                        let redacted = view.header().redacted.then(|| placeholder::bytes_of(&text)).flatten();
-                        redacted.unwrap_or(text.len())
-                    })
-                })
-                .sum();
+            let bytes: usize =
+                view.messages().filter(|message| is_shown(message)).map(|message| view.content_bytes(message)).sum();
             (bytes / 4) as u64
         },
         |tokens| tokens.0,

@@ -236,8 +236,16 @@ pub enum Need {
     /// Replies in the form of an experimenting agent: an experiment or a conclusion in tags. Where no reply has either, a
     /// reply without an experiment tells nothing: the agent was never asked for one.
     ExperimentTags,
-    /// Something only one framework records, by name.
-    Native(&'static str),
+    /// Replies that say which of several agents they are of.
+    AgentNames,
+    /// The rows of agentica's own log, with its goal after each turn.
+    GoalRows,
+    /// What a tool gave its framework beside the result's text.
+    ResultDetails,
+    /// A field of a message that only one framework records, by name.
+    Field(&'static str),
+    /// Something that no recording has, in words.
+    Unrecorded(&'static str),
 }
 
 impl Need {
@@ -258,7 +266,10 @@ impl Need {
             Self::PlainArguments => "arguments as written",
             Self::ToolNames => "names of tools",
             Self::Outcome => "graded outcome",
-            Self::Native(name) => name,
+            Self::AgentNames => "agent names",
+            Self::GoalRows => "agentica.goal",
+            Self::ResultDetails => "result details",
+            Self::Field(name) | Self::Unrecorded(name) => name,
         }
     }
 }

@@ -13,6 +13,8 @@ pub struct Told {
     pub may_change: bool,
     /// The files it is seen to change, as written.
     pub touched: Vec<String>,
+    /// Those among them that it removes.
+    pub removed: Vec<String>,
     /// It changes things that it does not name.
     pub blind: bool,
 }
@@ -25,6 +27,7 @@ impl Told {
             why: why.into(),
             may_change: effect == Effect::Unknown,
             touched: Vec::new(),
+            removed: Vec::new(),
             blind: effect.is_work(),
         }
     }
@@ -55,6 +58,7 @@ impl Parts {
                 all.touched.push(file);
             }
         }
+        all.removed.extend(part.removed);
         if part.effect > all.effect {
             all.effect = part.effect;
             all.why = part.why;

@@ -1,5 +1,8 @@
 //! Command words and what each does, whatever its arguments are.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use super::Effect;
 
 /// Commands by their effect. Those whose arguments decide are in the modules that read these.
@@ -62,12 +65,27 @@ pub(super) const COMMANDS: &[(Effect, &str)] = &[
          http-server serve live-server nodemon pm2 godot unity arduino-cli platformio esptool java \
          sbcl clisp guile racket erl iex octave matlab gnuplot stata julia ",
     ),
-    (Effect::Handover, "submit exit_forfeit twine surge shipit semantic-release release-it gh-pages goreleaser mail sendmail mutt"),
+    (
+        Effect::Handover,
+        "submit exit_forfeit twine surge shipit semantic-release release-it gh-pages goreleaser mail sendmail mutt",
+    ),
     (Effect::Plan, "think"),
 ];
 
+static BY_WORD: LazyLock<HashMap<&str, Effect>> = LazyLock::new(|| by_name(COMMANDS));
+
+/// The names of a table; of one that is named twice, the first effect holds.
+pub(super) fn by_name(table: &[(Effect, &'static str)]) -> HashMap<&'static str, Effect> {
+    let mut all = HashMap::new();
+    for (effect, name) in
+        table.iter().flat_map(|(effect, names)| names.split_ascii_whitespace().map(|name| (*effect, name)))
+    {
+        all.entry(name).or_insert(effect);
+    }
+    all
+}
+
 /// What a command does by its word alone.
 pub(super) fn effect(program: &str) -> Option<Effect> {
-    let holds = |(_, names): &&(Effect, &str)| names.split_ascii_whitespace().any(|name| name == program);
-    COMMANDS.iter().find(holds).map(|(effect, _)| *effect)
+    BY_WORD.get(program).copied()
 }

@@ -9,9 +9,7 @@ use serde_json::value::RawValue;
 use crate::decision::{Need, Requirement, RuleName};
 use crate::text::conclusion_tag::has_conclusion;
 use crate::text::experiment_tag::experiment_code;
-use crate::transcript::{
-    Event, JUDGE_TAKEN_OUT, Lane, Message, PLAN_TAKEN_OUT, Role, Run, Secured, TOLD_COMMAND, ToolCall,
-};
+use crate::transcript::{Carries, Event, Json, Lane, Message, Note, Role, Run, Secured, TOLD_COMMAND, ToolCall};
 
 /// A rule that a recording does not let be read.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -52,35 +50,41 @@ fn has_throughout(run: &Run, need: Need) -> bool {
     }
 }
 
-/// Does a message carry what only one framework records: a field of its own, or the agent's name?
-fn has_native(message: &Message, kind: &str) -> bool {
-    if kind == "agent names" {
-        return message.is_step() && message.name.is_some();
-    }
+/// Does a message carry a field that only one framework records?
+fn has_field(message: &Message, name: &str) -> bool {
     let Some(extra) = &message.extra else { return false };
-    if kind == "result details" {
-        let native = serde_json::from_str::<serde_json::Value>(extra.get()).unwrap_or_default();
-        return message.is_result() && native.pointer("/native/details").is_some();
-    }
-    serde_json::from_str::<BTreeMap<&str, &RawValue>>(extra.get()).is_ok_and(|fields| fields.contains_key(kind))
+    serde_json::from_str::<BTreeMap<&str, &RawValue>>(extra.get()).is_ok_and(|fields| fields.contains_key(name))
+}
+
+/// Does a result carry what the tool gave its framework beside the text, as the reader keeps it?
+fn has_details(message: &Message) -> bool {
+    let native = |extra: &Json| serde_json::from_str::<serde_json::Value>(extra.get()).unwrap_or_default();
+    message.is_result()
+        && message.extra.as_ref().is_some_and(|extra| native(extra).pointer("/native/details").is_some())
 }
 
 /// Is this what a redacted recording no longer has? Without its plan it tells too few experiments or too many, and
 /// a judge's verdicts that are left are not all of them.
 pub(super) fn is_taken_out(run: &Run, need: Need) -> bool {
-    let stands =
-        |kind: &str| run.events().iter().any(|event| matches!(event, Event::Note(note) if &*note.kind == kind));
+    let stands = |carries| notes(run).any(|note| note.carries() == carries);
     run.header.redacted
         && match need {
             Need::Texts => true,
-            Need::Metrics | Need::Plan => stands(PLAN_TAKEN_OUT),
-            Need::Judge => stands(JUDGE_TAKEN_OUT),
+            Need::Metrics | Need::Plan => stands(Carries::PlanTakenOut),
+            Need::Judge => stands(Carries::JudgeTakenOut),
             Need::PlainArguments => {
                 calls(run).any(|call| serde_json::from_str::<IgnoredAny>(&call.arguments.as_str()).is_err())
             }
             Need::ToolNames => calls(run).any(|call| is_told_command(&call.name)),
             _ => false,
         }
+}
+
+fn notes(run: &Run) -> impl Iterator<Item = &Note> {
+    run.events().iter().filter_map(|event| match event {
+        Event::Note(note) => Some(note),
+        _ => None,
+    })
 }
 
 fn calls(run: &Run) -> impl Iterator<Item = &ToolCall> {
@@ -120,10 +124,9 @@ pub fn has(run: &Run, need: Need) -> bool {
         }
         // Taken out, or there.
         Need::Texts | Need::PlainArguments | Need::ToolNames => true,
-        // agentica's log keeps the verdict of each turn in its goal rows, without the reply.
         Need::Judge => run.events().iter().any(|event| match event {
             Event::Judge(_) => true,
-            Event::Note(note) => &*note.kind == "agentica.goal",
+            Event::Note(note) => note.carries() == Carries::GoalRow,
             _ => false,
         }),
         Need::FinishReasons => messages.any(|message| is_call(message) && message.finish_reason.is_some()),
@@ -132,10 +135,10 @@ pub fn has(run: &Run, need: Need) -> bool {
             let text = reply.text();
             has_conclusion(&text) || experiment_code(&text).is_some()
         }),
-        Need::Native(kind) => run.events().iter().any(|event| match event {
-            Event::Note(note) => &*note.kind == kind,
-            Event::Message(message) => has_native(message, kind),
-            _ => false,
-        }),
+        Need::AgentNames => messages.any(|message| message.is_step() && message.name.is_some()),
+        Need::GoalRows => notes(run).any(|note| note.carries() == Carries::GoalRow),
+        Need::ResultDetails => messages.any(has_details),
+        Need::Field(name) => messages.any(|message| has_field(message, name)),
+        Need::Unrecorded(_) => false,
     }
 }

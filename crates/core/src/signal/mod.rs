@@ -96,10 +96,17 @@ pub struct SignalInfo {
     pub options: &'static [&'static str],
     /// See [`Registered::NEED`].
     pub need: Option<Need>,
-    /// The signal's source file; its manual is the doc comment of its type.
-    file: &'static str,
+    /// Its manual, or the source file in which that is the doc comment of its type.
+    manual: Manual,
     /// Starts it for one run.
     pub start: fn(&Options) -> Box<dyn Signal>,
+}
+
+/// Where a signal's manual stands.
+#[derive(Clone, Copy)]
+enum Manual {
+    SourceFile(&'static str),
+    Text(&'static str),
 }
 
 impl std::fmt::Debug for SignalInfo {
@@ -109,7 +116,13 @@ impl std::fmt::Debug for SignalInfo {
 }
 
 impl SignalInfo {
-    const fn of<S: Registered>(file: &'static str) -> Self {
+    /// The registration of a signal of your own, to be named in a stack file
+    /// ([`StackFile::parse_with`](crate::stack::StackFile::parse_with)). `manual`: what it reads, and when that misleads.
+    pub const fn new<S: Registered>(manual: &'static str) -> Self {
+        Self::of::<S>(Manual::Text(manual))
+    }
+
+    const fn of<S: Registered>(manual: Manual) -> Self {
         Self {
             id: S::ID,
             summary: S::SUMMARY,
@@ -117,14 +130,18 @@ impl SignalInfo {
             source: S::SOURCE,
             options: S::OPTIONS,
             need: S::NEED,
-            file,
+            manual,
             start: |options| Box::new(S::start(options)),
         }
     }
 
-    /// The manual page: the doc comment of the signal's type.
+    /// The manual page: for a registered signal the doc comment of its type.
     pub fn manual(&self) -> String {
-        let (head, _) = self.file.split_once("\npub struct ").unwrap_or((self.file, ""));
+        let file = match self.manual {
+            Manual::SourceFile(file) => file,
+            Manual::Text(text) => return text.to_owned(),
+        };
+        let (head, _) = file.split_once("\npub struct ").unwrap_or((file, ""));
         let comment: Vec<&str> = head
             .lines()
             .rev()
@@ -140,13 +157,14 @@ macro_rules! signals {
         $(mod $module; pub use $module::$signal;)*
         /// Every signal, in manual order.
         pub static REGISTRY: &[SignalInfo] =
-            &[$(SignalInfo::of::<$signal>(include_str!(concat!(stringify!($module), ".rs"))),)*];
+            &[$(SignalInfo::of::<$signal>(Manual::SourceFile(include_str!(concat!(stringify!($module), ".rs")))),)*];
     };
 }
 
 signals! {
     steps::Steps,
     rounds::Rounds,
+    active::Active,
     messages::Messages,
     tool_calls::ToolCalls,
     tokens_total::TotalTokens,

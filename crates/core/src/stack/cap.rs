@@ -14,6 +14,8 @@ pub struct Cap {
     pub steps: u32,
     /// Who is asked.
     pub on_hit: OnHit,
+    /// With what the steps are counted from.
+    pub scope: super::Scope,
 }
 
 /// Who is asked when the cap is hit.
@@ -86,8 +88,9 @@ impl bailout::Condition for WatchedCondition {
 pub(super) struct WatchedCap {
     bailout: Option<Box<dyn Bailout>>,
     session: String,
-    /// The step the run is at.
+    /// The step the run is at, and how many model calls have been made.
     step: u32,
+    calls: u32,
     granted_at: u32,
     hits: u32,
 }
@@ -99,14 +102,14 @@ impl WatchedCap {
             OnHit::Bailout { recipe, .. } => Some(recipe()),
             OnHit::Table(rows) => Some(Box::new(table(rows))),
         };
-        Self { bailout, session: header.run_id.clone(), step: 0, granted_at: 0, hits: 0 }
+        Self { bailout, session: header.run_id.clone(), step: 0, calls: 0, granted_at: 0, hits: 0 }
     }
 
-    /// Model calls begun since the cap was last granted, against the cap.
+    /// Model calls made since the cap was last granted, against the cap.
     pub(super) fn reading(&self, cap: &Cap) -> RuleReading {
-        let steps = self.step.saturating_sub(self.granted_at);
-        let reading = RuleReading::new(cap.name(), "steps", Some(f64::from(steps)));
-        reading.against(f64::from(cap.steps), steps >= cap.steps)
+        let calls = self.calls.saturating_sub(self.granted_at);
+        let reading = RuleReading::new(cap.name(), "cap", Some(f64::from(calls)));
+        reading.against(f64::from(cap.steps), calls >= cap.steps)
     }
 
     /// Takes a point in; the decision when `cap`, the one it was started with, is hit there.
@@ -115,6 +118,7 @@ impl WatchedCap {
             bailout.observe(view);
         }
         self.step = view.point().step;
+        self.calls = u32::try_from(view.point().steps_paid()).unwrap_or(u32::MAX);
         if view.moment() != Moment::BeforeRequest || self.step.saturating_sub(self.granted_at) < cap.steps {
             return None;
         }

@@ -4,6 +4,7 @@
 mod cap;
 mod file;
 mod lint;
+mod scope;
 #[cfg(test)]
 mod tests;
 mod watch;
@@ -16,8 +17,9 @@ use crate::transcript::{Header, Moment};
 
 pub use cap::{Cap, CapRow, OnHit};
 pub use lint::lint;
+pub use scope::Scope;
 
-pub use file::{Entry, Places, StackFile, Use};
+pub use file::{Entry, Places, StackFile, Use, parse_rule};
 
 /// One clause: a condition, when it is consulted, and what it does.
 #[derive(Clone, Debug)]
@@ -35,13 +37,15 @@ pub struct Clause {
     pub cooldown: u32,
     /// What it does.
     pub then: Action,
+    /// With what its counts begin.
+    pub scope: Scope,
 }
 
 impl Clause {
     /// A clause that stops as soon as `condition` holds after the tools of a step.
     pub fn stop_on(condition: Condition) -> Self {
         let name = RuleName::new(condition.to_string());
-        Self { name, condition, at: Moment::AfterTools, strikes: 1, cooldown: 0, then: Action::Stop }
+        Self { name, condition, at: Moment::AfterTools, strikes: 1, cooldown: 0, then: Action::Stop, scope: Scope::Run }
     }
 }
 
@@ -90,6 +94,12 @@ impl Strategy for Stack {
 }
 
 impl Stack {
+    /// Does a clause or the cap count by round?
+    fn counts_by_round(&self) -> bool {
+        let clauses = self.clauses.iter().any(|clause| clause.scope == Scope::Round);
+        clauses || self.cap.as_ref().is_some_and(|cap| cap.scope == Scope::Round)
+    }
+
     /// Does each rule act as it would by itself?
     fn stands_alone(&self) -> bool {
         let stops = self.clauses.iter().all(|clause| clause.then.is_terminal());

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::cap::WatchedCap;
+use super::scope::{RoundRecorder, Scope};
 use super::{Clause, Stack, Watching};
 use crate::decision::{Decision, Evidence, FirstFiring, RuleReading, Watch};
 use crate::transcript::{Header, Moment, PointView};
@@ -50,6 +51,9 @@ pub(super) struct WatchedStack {
     /// In the order of the stack's.
     clauses: Vec<WatchedClause>,
     cap: Option<WatchedCap>,
+    /// The round that is going on, where a clause or the cap counts by it.
+    round: Option<RoundRecorder>,
+    header: Header,
     /// Of the clauses and the cap, if they stand alone.
     first_firings: Option<Vec<FirstFiring>>,
 }
@@ -60,31 +64,58 @@ impl WatchedStack {
         Self {
             clauses: stack.clauses.iter().map(WatchedClause::start).collect(),
             cap: stack.cap.as_ref().map(|cap| WatchedCap::start(cap, header)),
+            round: stack.counts_by_round().then(|| RoundRecorder::start(header)),
+            header: header.clone(),
             first_firings: stack.stands_alone().then(|| vec![None; n_rules]),
             stack,
         }
     }
 
-    /// Notes where a rule acted, if it is the first time.
-    fn note(&mut self, nth: usize, view: &PointView<'_>, evidence: Evidence) {
-        if let Some(first) = self.first_firings.as_mut().and_then(|firings| firings.get_mut(nth)) {
-            first.get_or_insert((view.point(), evidence));
+    /// What counts by round begins anew.
+    fn begin_round(&mut self) {
+        for (watched, clause) in self.clauses.iter_mut().zip(&self.stack.clauses) {
+            if clause.scope == Scope::Round {
+                *watched = WatchedClause::start(clause);
+            }
         }
+        if let Some(cap) = self.stack.cap.as_ref().filter(|cap| cap.scope == Scope::Round) {
+            self.cap = Some(WatchedCap::start(cap, &self.header));
+        }
+    }
+}
+
+/// Notes where a rule acted, if it is the first time.
+fn note(firings: &mut Option<Vec<FirstFiring>>, nth: usize, view: &PointView<'_>, evidence: Evidence) {
+    if let Some(first) = firings.as_mut().and_then(|firings| firings.get_mut(nth)) {
+        first.get_or_insert((view.point(), evidence));
     }
 }
 
 impl Watch for WatchedStack {
     fn at(&mut self, view: &PointView<'_>, trail: &mut Vec<Decision>) {
+        if self.round.as_mut().is_some_and(|round| round.take(view)) {
+            self.begin_round();
+        }
+        let in_round = self.round.as_ref().and_then(|round| round.view(view));
+        let seen = |scope: Scope| match scope {
+            Scope::Run => Some(*view),
+            Scope::Round => in_round,
+        };
         for nth in 0..self.clauses.len() {
             // Every clause sees every point and says what it does: which of them counts is for the replay to decide.
-            let Some(evidence) = self.clauses[nth].at(view) else { continue };
             let clause = &self.stack.clauses[nth];
+            let Some(evidence) = seen(clause.scope).and_then(|seen| self.clauses[nth].at(&seen)) else { continue };
             trail.push(Decision::at(view, clause.then, clause.name.clone(), evidence));
-            self.note(nth, view, evidence);
+            note(&mut self.first_firings, nth, view, evidence);
         }
-        let hit = self.cap.as_mut().zip(self.stack.cap.as_ref()).and_then(|(watched, cap)| watched.at(cap, view));
-        if let Some(hit) = hit {
-            self.note(self.clauses.len(), view, hit.evidence);
+        let hit = self
+            .cap
+            .as_mut()
+            .zip(self.stack.cap.as_ref())
+            .and_then(|(watched, cap)| watched.at(cap, &seen(cap.scope)?));
+        if let Some(mut hit) = hit {
+            hit.point = view.point();
+            note(&mut self.first_firings, self.clauses.len(), view, hit.evidence);
             trail.push(hit);
         }
     }

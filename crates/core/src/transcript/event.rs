@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use super::fingerprint::{self, Fingerprint};
-use super::{Instant, Text, Usage, Usd};
+use super::{Instant, JUDGE_TAKEN_OUT, Origin, PLAN_TAKEN_OUT, Text, Usage, Usd};
 
 /// A short text: of a tool, a call, a model. Up to 23 bytes it stands where it is and needs no memory of its own.
 pub type Name = smol_str::SmolStr;
@@ -88,6 +88,8 @@ pub struct Message {
     pub role: Role,
     /// Whose conversation this is.
     pub lane: Lane,
+    /// In the user's name: whose words these are.
+    pub origin: Origin,
     /// The text; `None` when the recording has none (null or absent), which is not the empty text.
     pub content: Option<Text>,
     /// Reasoning shown apart from the text.
@@ -121,6 +123,7 @@ impl Message {
         Self {
             role,
             lane: Lane::Main,
+            origin: Origin::Prompt,
             content: None,
             reasoning: None,
             tool_calls: Vec::new(),
@@ -230,6 +233,21 @@ pub struct Checkpoint {
     pub score: Option<f64>,
 }
 
+/// What a [`Note`] carries, as far as any rule asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Carries {
+    /// The state of a goal after a turn, with the verdict on that turn but without the judge's reply: a row of agentica's
+    /// own log.
+    GoalRow,
+    /// Nothing: it stands where a judge's reply was taken out.
+    JudgeTakenOut,
+    /// Nothing: it stands where a task plan was taken out.
+    PlanTakenOut,
+    /// Something no rule asks for.
+    Other,
+}
+
 /// A framework-native record.
 #[derive(Clone, Debug)]
 pub struct Note {
@@ -237,4 +255,19 @@ pub struct Note {
     pub kind: Name,
     /// The record, verbatim.
     pub body: Json,
+}
+
+impl Note {
+    /// The kind of a note that carries a [`Carries::GoalRow`].
+    pub const GOAL_ROW: &'static str = "agentica.goal";
+
+    /// What it carries.
+    pub fn carries(&self) -> Carries {
+        match &*self.kind {
+            Self::GOAL_ROW => Carries::GoalRow,
+            JUDGE_TAKEN_OUT => Carries::JudgeTakenOut,
+            PLAN_TAKEN_OUT => Carries::PlanTakenOut,
+            _ => Carries::Other,
+        }
+    }
 }

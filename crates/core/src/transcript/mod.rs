@@ -7,6 +7,7 @@ mod outcome;
 pub mod placeholder;
 mod point;
 mod recorder;
+mod round;
 mod run;
 #[doc(hidden)]
 pub mod sketch;
@@ -18,12 +19,13 @@ mod units;
 mod view;
 mod written;
 
-pub use event::{Checkpoint, Event, Json, JudgeReply, Lane, Message, Metrics, Name, Note, Role, ToolCall};
+pub use event::{Carries, Checkpoint, Event, Json, JudgeReply, Lane, Message, Metrics, Name, Note, Role, ToolCall};
 pub use fingerprint::{Fingerprint, Identity};
 pub use outcome::{EndCause, Outcome, OutcomeSource, Secured};
 pub use placeholder::{JUDGE_TAKEN_OUT, PLAN_TAKEN_OUT, TOLD_COMMAND, is_public_name};
 pub use point::{Moment, Point};
 pub use recorder::Recorder;
+pub use round::{INTERRUPTED, Origin, PromptedBy, Round, RoundEnd};
 pub use run::{Draft, Grade, Header, Run};
 pub use spend::{Spend, Totals};
 pub use step::Step;

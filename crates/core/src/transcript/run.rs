@@ -11,6 +11,8 @@ use super::{
 pub struct Header {
     /// The run's name, unique within a corpus.
     pub run_id: String,
+    /// The run that started this one, where it is a sub-agent's.
+    pub parent: Option<String>,
     /// The task it attempted; runs of one task are trials and are clustered together.
     pub task_id: Option<String>,
     /// Which trial of the task this is, as recorded.
@@ -23,14 +25,29 @@ pub struct Header {
     pub agent: Option<String>,
     /// When the run began.
     pub started_at: Option<Instant>,
-    /// When it ended, if the recording says so apart from its messages.
+    /// When it ended, if the recording says so apart from its messages. A reader's to fill in: [`Run::new`] takes it to
+    /// [`Run::ended_at`], so that no rule sees it.
     pub ended_at: Option<Instant>,
-    /// What the recording says the whole run spent, where its calls do not tell it.
+    /// What the recording says the whole run spent, where its calls do not tell it. A reader's to fill in: [`Run::new`]
+    /// takes it to [`Run::totals`], so that no rule sees it.
     pub totals: Option<Totals>,
     /// Native configuration worth keeping (limits, seeds), as a JSON object.
     pub meta: Option<super::Json>,
+    /// The files of the patch it submitted, where the recording holds that.
+    pub delivered: Option<Vec<String>>,
+    /// Who prompts in it.
+    pub prompted_by: super::PromptedBy,
+    /// The file it was read from, as the user gave it.
+    pub file: Option<String>,
     /// Its texts are taken out: placeholders tell which are equal and how long they were, and no more.
     pub redacted: bool,
+}
+
+impl Header {
+    /// The header of a run of which only the name is known.
+    pub fn named(run_id: impl Into<String>) -> Self {
+        Self { run_id: run_id.into(), ..Self::default() }
+    }
 }
 
 /// The grade of a run and where it came from.
@@ -69,6 +86,10 @@ pub struct Draft {
 pub struct Run {
     /// Who and what.
     pub header: Header,
+    /// When it ended, if the recording says so apart from its messages.
+    pub ended_at: Option<Instant>,
+    /// What the recording says the whole run spent, where its calls do not tell it.
+    pub totals: Option<Totals>,
     /// The run's grade.
     pub grade: Grade,
     /// What the reader had to repair.
@@ -80,9 +101,20 @@ pub struct Run {
 impl Run {
     /// Builds the run: finds the steps and lays out the points, as a [`Recorder`](super::Recorder) does event by event.
     pub fn new(draft: Draft) -> Self {
-        let Draft { header, events, grade, warnings } = draft;
+        let Draft { mut header, events, grade, warnings } = draft;
+        let (ended_at, totals) = (header.ended_at.take(), header.totals.take());
         let layout = Layout::of(&events);
-        Self { header, grade, warnings, events, layout }
+        Self { header, ended_at, totals, grade, warnings, events, layout }
+    }
+
+    /// What it was made from, to be changed and made again.
+    pub fn to_draft(&self) -> Draft {
+        Draft {
+            header: Header { ended_at: self.ended_at, totals: self.totals, ..self.header.clone() },
+            events: self.events.clone(),
+            grade: self.grade.clone(),
+            warnings: self.warnings.clone(),
+        }
     }
 
     /// Everything recorded, in file order.
@@ -93,6 +125,45 @@ impl Run {
     /// The steps, in order.
     pub fn steps(&self) -> &[Step] {
         self.layout.steps()
+    }
+
+    /// The rounds, in order: what each prompt led to.
+    pub fn rounds(&self) -> Vec<super::Round> {
+        super::Round::all(self)
+    }
+
+    /// Each round as a run of its own, named `RUN#1` and so on: what a file would hold in which that round stands alone. The
+    /// task is the run's, or the run itself, so that rounds of a session are never taken for independent. Only the round
+    /// of a run with a single one has its grade.
+    pub fn into_rounds(self) -> Vec<Self> {
+        let rounds = self.rounds();
+        let single = rounds.len() == 1;
+        let session = self.header.run_id.clone();
+        let task_id = self.header.task_id.clone().or_else(|| Some(session.clone()));
+        let last = rounds.len();
+        let cut = |(nth, round): (usize, &super::Round)| {
+            let end = match round.end {
+                super::RoundEnd::Interrupted => EndCause::Killed,
+                super::RoundEnd::Reply => EndCause::SelfFinish,
+                super::RoundEnd::Cut if nth + 1 == last => self.grade.end,
+                super::RoundEnd::Cut => EndCause::Unknown,
+            };
+            let grade = if single { self.grade.clone() } else { Grade { end, ..Grade::default() } };
+            Self::new(Draft {
+                header: Header {
+                    run_id: format!("{session}#{}", nth + 1),
+                    task_id: task_id.clone(),
+                    started_at: None,
+                    ended_at: None,
+                    totals: if single { self.header.totals } else { None },
+                    ..self.header.clone()
+                },
+                events: self.events[round.begins..round.ends].to_vec(),
+                grade,
+                warnings: Vec::new(),
+            })
+        };
+        rounds.iter().enumerate().map(cut).collect()
     }
 
     /// The points, in order. A recording that ends with something to answer (tool results, a user's

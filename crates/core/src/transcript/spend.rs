@@ -48,7 +48,7 @@ impl Spend {
     /// What a run spent: its totals where the recording states them, else the sums over its calls.
     pub fn of_run(run: &Run) -> Self {
         let calls = Self::of(run.events());
-        let Some(Totals { usage, cost }) = run.header.totals else { return calls };
+        let Some(Totals { usage, cost }) = run.totals else { return calls };
         Self {
             total: usage.total().or(calls.total),
             input: usage.input.map(Tokens).or(calls.input),

@@ -1,7 +1,7 @@
 //! What a rule may see: the past. A view is made of slices that end where its point does, so there is no way from it to
 //! what comes later.
 
-use super::{Event, Header, Instant, Message, Moment, Point, Role, Step};
+use super::{Event, Header, Instant, Message, Moment, Point, Role, Step, placeholder};
 
 /// A run as it stood at one point. Views come from a [`Recorder`](super::Recorder), while the run is going on, or from a
 /// finished [`Run`](super::Run), in the same order and with the same contents.
@@ -91,6 +91,15 @@ impl<'r> PointView<'r> {
     /// Messages so far, in order.
     pub fn messages(&self) -> impl DoubleEndedIterator<Item = &'r Message> + use<'r> {
         self.events.iter().filter_map(Event::message)
+    }
+
+    /// How long a message's text is, in bytes: of one that was taken out, how long it was.
+    pub fn content_bytes(&self, message: &Message) -> usize {
+        message.content.as_ref().map_or(0, |text| {
+            let text = text.as_str();
+            let taken_out = self.header.redacted.then(|| placeholder::bytes_of(&text)).flatten();
+            taken_out.unwrap_or(text.len())
+        })
     }
 
     /// True when the current step's reply asked for no tool: the round ends with it.

@@ -85,7 +85,7 @@ impl Ledger {
             by_point.push((view.point(), amounts(steps, &spend, &clock)));
         }
         take(&run.events()[added..], &mut spend, &mut clock);
-        clock.tick(run.header.ended_at);
+        clock.tick(run.ended_at);
         let complete = Complete::of(run);
         for (_, amounts) in &mut by_point {
             complete.keep(amounts);

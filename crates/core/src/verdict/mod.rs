@@ -2,6 +2,7 @@
 //! that reads the rule it judges proves nothing.
 
 mod bounds;
+mod followed;
 mod known;
 mod ledger;
 
@@ -14,6 +15,7 @@ use crate::replay::Replay;
 use crate::transcript::{Checkpoint, Moment, Outcome, Point, Run, Secured};
 
 pub use bounds::{Assumptions, Bounds, bounds};
+pub use followed::{Bound, Followed, Work};
 pub use known::{Doubts, Known, Spent, known};
 pub use ledger::{Amounts, Ledger};
 

@@ -10,6 +10,7 @@ mod agentica;
 mod awaken;
 mod case;
 mod compare;
+mod counts;
 mod mira;
 mod preset;
 mod system;
@@ -24,6 +25,7 @@ use self::system::Driver;
 
 pub use case::{CaseError, GoldenCase};
 pub use compare::{Difference, Nested, first_difference};
+pub use counts::{GOLDEN_CASES, golden_cases};
 pub use mira::answer_of as mira_answer;
 
 /// A file handed in: its path as given, and what it holds.
@@ -114,6 +116,8 @@ pub struct ConformanceReport {
     pub unknown_tables: Vec<String>,
     /// Cases by system or framework (the folder), in name order: (cases, agreed).
     pub systems: BTreeMap<String, (usize, usize)>,
+    /// The same by the rule that a case names, else by its table.
+    pub rules: BTreeMap<String, BTreeMap<String, (usize, usize)>>,
 }
 
 impl ConformanceReport {
@@ -215,14 +219,19 @@ fn run_table(
             return;
         }
         report.cases += 1;
+        let named = case.row.as_ref().ok().and_then(|row| row.get("rule")).and_then(Value::as_str);
+        let rule = named.unwrap_or(table).to_owned();
         let tally = report.systems.entry(folder.to_owned()).or_default();
         tally.0 += 1;
+        let of_rule = report.rules.entry(folder.to_owned()).or_default().entry(rule).or_default();
+        of_rule.0 += 1;
         let Case { file, id, expected, .. } = case;
         match answer {
             Ok(got) => match first_difference(&expected, &got, oracle.nested()) {
                 None => {
                     report.agreed += 1;
                     tally.1 += 1;
+                    of_rule.1 += 1;
                 }
                 Some(Difference { field, expected, got }) => {
                     report.disagreed.push(Disagreement { file, id, field, expected, got });

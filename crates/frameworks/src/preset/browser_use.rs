@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::Preset;
 use super::frame::counters::Window;
-use super::frame::{Action, Acts, Facts, Machine, Parameter, Recipe, Settings, SettingsError};
+use super::frame::{Action, Acts, Facts, Machine, Parameter, Recipe, RuleReading, Settings, SettingsError, reading};
 use crate::decision::Need;
 use crate::transcript::{Event, Message, Moment, PointView};
 
@@ -136,8 +136,8 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         done: false,
     };
     Ok(Recipe::new(machine, &[STEPS, PLANNING, REPETITION, STAGNATION, FAILURES])
-        .needs(PLANNING, Need::Native("plan_update"))
-        .needs(STAGNATION, Need::Native("page"))
+        .needs(PLANNING, Need::Field("plan_update"))
+        .needs(STAGNATION, Need::Field("page"))
         .needs(FAILURES, Need::ErrorFlags)
         .blind(&[STEPS, PLANNING, STAGNATION, FAILURES]))
 }
@@ -273,5 +273,17 @@ impl Machine for BrowserUse {
 
     fn facts(&self) -> Facts {
         vec![("model_calls", Value::from(self.replies)), ("consecutive_failures", Value::from(self.failures))]
+    }
+
+    fn readings(&self) -> Vec<RuleReading> {
+        let Limits { max_steps, max_failures, detects_loops, .. } = &self.limits;
+        let repeats = self.actions.items().iter().map(|action| self.actions.count(action)).max().unwrap_or(0);
+        let repeats =
+            reading(REPETITION, "same action in the window", repeats as f64, LEVELS[LEVELS.len() - 1].0 as f64);
+        let pages = reading(STAGNATION, "same page in a row", f64::from(self.same_pages), f64::from(SAME_PAGES));
+        let failures = reading(FAILURES, "failures in a row", self.failures as f64, *max_failures as f64);
+        let steps = reading(STEPS, "steps", self.replies as f64, *max_steps as f64);
+        let loops = [repeats, pages].into_iter().filter(|_| *detects_loops);
+        loops.chain([failures, steps]).collect()
     }
 }

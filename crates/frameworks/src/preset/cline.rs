@@ -4,7 +4,9 @@ use serde_json::Value;
 
 use super::frame::counters::Streak;
 use super::frame::identity::{Keys, arguments, js_text};
-use super::frame::{Action, Acts, Machine, Parameter, Recipe, Settings, SettingsError, wrong_kind};
+use super::frame::{
+    Action, Acts, Machine, Parameter, Recipe, RuleReading, Settings, SettingsError, reading, wrong_kind,
+};
 use super::{Preset, plain_case};
 use crate::decision::Need;
 use crate::transcript::{Event, Message, Moment, Name, PointView, ToolCall};
@@ -182,5 +184,12 @@ impl Machine for Cline {
                 self.limit_reached(MISTAKES, None, acts);
             }
         }
+    }
+
+    fn readings(&self) -> Vec<RuleReading> {
+        let streak = f64::from(self.streak.count());
+        let same = self.thresholds.iter().map(|limits| reading(LOOP, "same call in a row", streak, limits.hard as f64));
+        let mistakes = reading(MISTAKES, "mistakes in a row", self.mistakes as f64, self.max_mistakes as f64);
+        same.chain((self.max_mistakes > 0).then_some(mistakes)).collect()
     }
 }

@@ -4,7 +4,9 @@ use serde_json::{Map, Value};
 
 use super::frame::counters::Window;
 use super::frame::identity::arguments;
-use super::frame::{Action, Acts, Machine, Parameter, Recipe, Settings, SettingsError, wrong_kind};
+use super::frame::{
+    Action, Acts, Machine, Parameter, Recipe, RuleReading, Settings, SettingsError, reading, wrong_kind,
+};
 use super::{Preset, plain_case};
 use crate::python;
 use crate::transcript::fingerprint::canonical_json;
@@ -224,6 +226,16 @@ impl Machine for DeerFlow {
             let act = acts.act(Action::Inject, rule).code(format!("LoopDetectionMiddleware:{rule}"));
             act.evidence(count as f64, limit as f64);
         }
+    }
+
+    fn readings(&self) -> Vec<RuleReading> {
+        let most = |counts: &mut dyn Iterator<Item = usize>| counts.max().unwrap_or(0) as f64;
+        let sets = most(&mut self.history.items().iter().map(|set| self.history.count(set)));
+        let names = most(&mut self.names.items().iter().map(|name| self.names.count(name)));
+        vec![
+            reading(SETS, "same calls in the window", sets, self.sets.hard as f64),
+            reading(FREQUENCY, "same tool in the window", names, self.frequency.hard as f64),
+        ]
     }
 }
 

@@ -8,9 +8,9 @@ use serde_json::{Map, Value};
 
 use self::chant::Chant;
 use super::frame::identity::{Keys, arguments, js_text};
-use super::frame::{Action, Acts, Facts, Machine, Parameter, Recipe, Settings, SettingsError};
+use super::frame::{Action, Acts, Facts, Machine, Parameter, Recipe, RuleReading, Settings, SettingsError, reading};
 use super::{Preset, Variant};
-use crate::decision::Need;
+use crate::decision::{Need, RuleName};
 use crate::transcript::{Event, Message, Moment, PointView, Role};
 
 const TOOLS: &str = "tool_call_loop";
@@ -167,7 +167,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     };
     Ok(Recipe::new(machine, &[TOOLS, TEXT, JUDGE, TURNS])
         .blind(&[TOOLS, TURNS])
-        .needs(JUDGE, Need::Native("loop judge's confidences"))
+        .needs(JUDGE, Need::Unrecorded("loop judge's confidences"))
         .recorded_requests_only(settings.only.is_some()))
 }
 
@@ -334,5 +334,15 @@ impl Machine for Gemini {
     fn facts(&self) -> Facts {
         let asked = self.judge.as_ref().map(|judge| judge.asked_after.clone()).unwrap_or_default();
         vec![("judge_asked_after", Value::from(asked))]
+    }
+
+    fn readings(&self) -> Vec<RuleReading> {
+        let session = reading(TURNS, "session turns", self.session_turns as f64, self.max_session_turns as f64);
+        let left = RuleReading::new(RuleName::fixed(TURNS), "turns left", Some(self.bound as f64));
+        let prompt = self
+            .judge
+            .iter()
+            .map(|_| reading(JUDGE, "turns of the prompt", f64::from(self.prompt_turns), f64::from(JUDGE_FROM)));
+        [left].into_iter().chain((self.max_session_turns > 0).then_some(session)).chain(prompt).collect()
     }
 }

@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use super::Preset;
 use super::frame::{
-    Action, Acts, Facts, Machine, Parameter, Recipe, Settings, SettingsError, caps, next_request, starts_run,
+    Action, Acts, Facts, Machine, Parameter, Recipe, RuleReading, Settings, SettingsError, caps, next_request, reading,
+    starts_run,
 };
 use crate::transcript::{Event, Message, Moment, PointView};
 
@@ -198,5 +199,12 @@ impl Machine for Invocation {
 
     fn facts(&self) -> Facts {
         vec![("model_calls", Value::from(self.model_calls))]
+    }
+
+    fn readings(&self) -> Vec<RuleReading> {
+        let calls = reading(CALLS, "model calls", self.calls as f64, self.max_llm_calls as f64);
+        let done = self.passes.and_then(|passes| Some((passes.done as f64, passes.limit? as f64)));
+        let passes = done.map(|(done, limit)| reading(ITERATIONS, "passes", done, limit));
+        (self.max_llm_calls > 0).then_some(calls).into_iter().chain(passes).collect()
     }
 }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::frame::counters::Streak;
 use super::frame::identity::arguments;
-use super::frame::{Action, Acts, COMBINED, Machine, Parameter, Recipe, Settings, SettingsError};
+use super::frame::{Action, Acts, COMBINED, Machine, Parameter, Recipe, RuleReading, Settings, SettingsError, reading};
 use super::{Preset, Variant};
 use crate::decision::Need;
 use crate::transcript::{Event, Message, Name, ToolCall};
@@ -150,5 +150,16 @@ impl Machine for Goose {
         } else if let Some(errors) = self.errors.as_mut().filter(|_| message.is_result()) {
             errors.result(message);
         }
+    }
+
+    fn readings(&self) -> Vec<RuleReading> {
+        let streak = f64::from(self.streak.count());
+        // One more than the limit is refused.
+        let same = self.max.map(|max| reading(REPETITION, "same call in a row", streak, max.max(1) as f64 + 1.0));
+        let errors = self
+            .errors
+            .iter()
+            .map(|errors| reading(ERRORS, "same error in a row", f64::from(errors.count), f64::from(EQUAL_ERRORS)));
+        same.into_iter().chain(errors).collect()
     }
 }

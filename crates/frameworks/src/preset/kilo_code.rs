@@ -176,8 +176,9 @@ fn permission_of(value: &Value) -> Result<Permission, SettingsError> {
     };
     match value {
         Value::Object(map) => {
-            let told = map.iter().filter(|(key, _)| matches!(key.as_str(), "*" | "doom_loop")).map(|(_, value)| value);
-            told.last().map_or(Ok(Permission::Ask), word)
+            let mut told =
+                map.iter().filter(|(key, _)| matches!(key.as_str(), "*" | "doom_loop")).map(|(_, value)| value);
+            told.next_back().map_or(Ok(Permission::Ask), word)
         }
         Value::Null => Ok(Permission::Ask),
         plain => word(plain),
@@ -230,6 +231,7 @@ impl CostAlert {
 }
 
 /// Two decimals as JavaScript rounds them: a tie goes up.
+#[expect(clippy::float_cmp, reason = "a tie is exact or none")]
 fn cents(dollars: f64) -> String {
     let hundredfold = dollars * 100.0;
     let is_tie = hundredfold.fract() == 0.5 && hundredfold / 100.0 == dollars;

@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use super::Preset;
 use super::frame::{
-    Action, Acts, Facts, Machine, Parameter, Recipe, Settings, SettingsError, caps, starts_run, wrong_kind,
+    Action, Acts, Facts, Machine, Parameter, Recipe, RuleReading, Settings, SettingsError, caps, reading, starts_run,
+    wrong_kind,
 };
 use crate::transcript::{Event, Message, Moment, Name, PointView};
 
@@ -264,5 +265,9 @@ impl Machine for AgentRun {
 
     fn facts(&self) -> Facts {
         vec![("steps", Value::from(self.steps_ever))]
+    }
+
+    fn readings(&self) -> Vec<RuleReading> {
+        vec![reading(STEPS, "steps", self.steps as f64, self.max_steps as f64)]
     }
 }

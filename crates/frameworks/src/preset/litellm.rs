@@ -171,7 +171,6 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         sdk: if is_driven(settings, "sdk") { config.clone() } else { Value::Null },
         config,
         memory: Memory::default(),
-        goes_on,
         is_case,
         session: String::new(),
     };
@@ -232,8 +231,6 @@ struct Proxy {
     ttl: [i64; 2],
     key_spend: f64,
     memory: Memory,
-    /// The client goes on after a refusal.
-    goes_on: bool,
     is_case: bool,
     /// The recording, as a session.
     session: String,

@@ -4,7 +4,9 @@ use serde_json::{Map, Value};
 
 use super::frame::counters::Streak;
 use super::frame::identity::{Keys, arguments, js_text};
-use super::frame::{Action, Acts, Machine, Parameter, Recipe, Settings, SettingsError, wrong_kind};
+use super::frame::{
+    Action, Acts, Machine, Parameter, Recipe, RuleReading, Settings, SettingsError, reading, wrong_kind,
+};
 use super::{Preset, Variant};
 use crate::transcript::{Event, Message, Moment, Name, PointView, Role};
 
@@ -163,5 +165,12 @@ impl Machine for OpenCode {
             let action = if self.documented { Action::ForceFinal } else { Action::Inject };
             acts.act(action, STEPS).code("max_steps_prompt").evidence(self.requests as f64, max as f64);
         }
+    }
+
+    fn readings(&self) -> Vec<RuleReading> {
+        let streak = f64::from(self.streak.count());
+        let same = reading(DOOM_LOOP, "same call in a row", streak, f64::from(THRESHOLD));
+        let steps = self.max_steps.map(|max| reading(STEPS, "requests", self.requests as f64, max as f64));
+        std::iter::once(same).chain(steps).collect()
     }
 }

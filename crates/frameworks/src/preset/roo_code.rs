@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::frame::counters::Streak;
 use super::frame::identity::{Keys, arguments, js_text};
-use super::frame::{Action, Acts, Machine, Parameter, Recipe, Settings, SettingsError};
+use super::frame::{Action, Acts, Machine, Parameter, Recipe, RuleReading, Settings, SettingsError, reading};
 use super::{Preset, Variant};
 use crate::decision::Need;
 use crate::transcript::{Event, Message, Moment, PointView, ToolCall};
@@ -251,5 +251,20 @@ impl Machine for Roo {
         if let Some(approval) = self.approval.as_mut().filter(|_| at_request) {
             approval.before_request(acts);
         }
+    }
+
+    fn readings(&self) -> Vec<RuleReading> {
+        let repetition = self.repetition.iter().filter(|repetition| repetition.limit > 0).map(|repetition| {
+            reading(REPETITION, "same call in a row", f64::from(repetition.streak.count()), repetition.limit as f64)
+        });
+        let mistakes = self.mistakes.iter().filter(|mistakes| mistakes.limit > 0);
+        let mistakes = mistakes
+            .map(|mistakes| reading(MISTAKES, "mistakes in a row", mistakes.count as f64, mistakes.limit as f64));
+        let approval = self.approval.iter().flat_map(|approval| {
+            let requests = approval.max_requests.map(|max| ("requests", f64::from(approval.requests), max));
+            requests.into_iter().chain(approval.max_cost.map(|max| ("usd", approval.cost, max)))
+        });
+        let approval = approval.map(|(what, count, limit)| reading(APPROVAL, what, count, limit));
+        repetition.chain(mistakes).chain(approval).collect()
     }
 }

@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::Preset;
 use super::frame::{
-    Action, Acts, Facts, Machine, Parameter, Recipe, Settings, SettingsError, caps, next_request, starts_run,
-    wrong_kind,
+    Action, Acts, Facts, Machine, Parameter, Recipe, RuleReading, Settings, SettingsError, caps, next_request, reading,
+    starts_run, wrong_kind,
 };
 use crate::transcript::{Event, Message, Moment, PointView};
 
@@ -161,5 +161,9 @@ impl Machine for AgentRun {
 
     fn facts(&self) -> Facts {
         vec![("states", Value::from(self.states.clone()))]
+    }
+
+    fn readings(&self) -> Vec<RuleReading> {
+        self.max_steps.iter().map(|max| reading(RULE, "steps", f64::from(self.steps), *max)).collect()
     }
 }

@@ -3,7 +3,9 @@
 use serde_json::{Map, Value};
 
 use super::Preset;
-use super::frame::{Action, Acts, COMBINED, Facts, Machine, Parameter, Recipe, Settings, SettingsError};
+use super::frame::{
+    Action, Acts, COMBINED, Facts, Machine, Parameter, Recipe, RuleReading, Settings, SettingsError, reading,
+};
 use crate::decision::Need;
 use crate::python;
 use crate::transcript::{Event, Instant, Message, Moment, PointView, Role};
@@ -135,8 +137,8 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     let counts_tokens = caps.iter().skip(1).any(Option::is_some);
     let recipe = Recipe::new(Strands { caps, used: [0; 3], team, calls: 0, ran: 0, failed: false }, &rules)
         .blind(&rules)
-        .needs(SWARM, Need::Native("agent names"))
-        .needs(GRAPH, Need::Native("agent names"))
+        .needs(SWARM, Need::AgentNames)
+        .needs(GRAPH, Need::AgentNames)
         .asks_after_end();
     Ok(if counts_tokens { recipe.needs(LIMITS, Need::Usage) } else { recipe })
 }
@@ -337,5 +339,15 @@ impl Machine for Strands {
     fn facts(&self) -> Facts {
         let status = if self.failed { "failed" } else { "completed" };
         vec![("model_calls", self.calls.into()), ("nodes_run", self.ran.into()), ("status", status.into())]
+    }
+
+    fn readings(&self) -> Vec<RuleReading> {
+        let caps = self.caps.iter().zip(["turns", "tokens", "output tokens"]).zip(self.used);
+        let limits = caps.filter_map(|((cap, what), used)| Some(reading(LIMITS, what, used as f64, (*cap)? as f64)));
+        let agents = self.team.history.len() as f64;
+        let swarm =
+            self.team.swarm.iter().map(|swarm| reading(SWARM, "agents that ran", agents, swarm.max_handoffs as f64));
+        let nodes = self.team.max_nodes.map(|max| reading(GRAPH, "nodes that ran", agents, max as f64));
+        limits.chain(swarm).chain(nodes).collect()
     }
 }

@@ -3,7 +3,9 @@
 use serde_json::Value;
 
 use super::Preset;
-use super::frame::{Action, Acts, Facts, Machine, Parameter, Recipe, Settings, SettingsError, caps};
+use super::frame::{
+    Action, Acts, Facts, Machine, Parameter, Recipe, RuleReading, Settings, SettingsError, caps, reading,
+};
 use crate::decision::Need;
 use crate::transcript::{Event, Lane, Message, Role};
 
@@ -195,5 +197,12 @@ impl Machine for Orchestrator {
 
     fn facts(&self) -> Facts {
         vec![("step_count", Value::from(self.steps)), ("num_errors", Value::from(self.errors))]
+    }
+
+    fn readings(&self) -> Vec<RuleReading> {
+        vec![
+            reading(STEPS, "steps", f64::from(self.steps), self.max_steps),
+            reading(ERRORS, "errors", f64::from(self.errors), self.max_errors),
+        ]
     }
 }

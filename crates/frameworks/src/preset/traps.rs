@@ -20,6 +20,18 @@ const LONG_SECONDS: f64 = 100_000.0;
 
 const TRAPS: &[Trap] = &[
     Trap {
+        preset: "ag2",
+        parameter: "max_turns",
+        holds: |s| set(s, "max_turns").is_some_and(|turns| turns <= 0.0),
+        words: "`max_turns` of 0 or less is not off: not even the task is sent",
+    },
+    Trap {
+        preset: "ag2",
+        parameter: "proxy.max_consecutive_auto_reply",
+        holds: |s| or(s, "proxy.max_consecutive_auto_reply", 100.0) <= 0.0,
+        words: "0 or less is not off: the first reply is not answered, its tools do not run",
+    },
+    Trap {
         preset: "agno",
         parameter: "tool_call_limit",
         holds: |s| set(s, "tool_call_limit").is_some_and(|limit| limit <= 0.0),
@@ -42,6 +54,18 @@ const TRAPS: &[Trap] = &[
         parameter: "max_steps",
         holds: |s| or(s, "max_steps", 500.0) <= 0.0,
         words: "`max_steps` of 0 or less is not off: no step is made",
+    },
+    Trap {
+        preset: "camel-ai",
+        parameter: "token_limit",
+        holds: |s| set(s, "token_limit").is_some(),
+        words: "no `ChatAgent` ever asks a `TokenLimitTerminator`",
+    },
+    Trap {
+        preset: "camel-ai",
+        parameter: "max_iteration",
+        holds: |s| set(s, "max_iteration").is_some_and(|max| max <= 0.0),
+        words: "`max_iteration` of 0 or less is not off: it acts like 1",
     },
     Trap {
         preset: "cline",
@@ -107,6 +131,36 @@ const TRAPS: &[Trap] = &[
         words: "`max_repetitions` of 0 is not off and behaves as 1",
     },
     Trap {
+        preset: "haystack",
+        parameter: "max_agent_steps",
+        holds: |s| or(s, "max_agent_steps", 100.0) <= 0.0,
+        words: "`max_agent_steps` of 0 or less is not off: no request is made",
+    },
+    Trap {
+        preset: "inspect-ai",
+        parameter: "turn_limit",
+        holds: |s| set(s, "turn_limit").is_some(),
+        words: "`turn_limit` pays for one reply more than the limit and throws it away",
+    },
+    Trap {
+        preset: "inspect-ai",
+        parameter: "agent_limits.working",
+        holds: |s| set(s, "agent_limits.working").is_some(),
+        words: "a working limit of the agent is watched by nobody",
+    },
+    Trap {
+        preset: "kilo-code",
+        parameter: "steps",
+        holds: |s| set(s, "steps").is_some_and(|steps| steps < 1.0 || steps.fract() != 0.0),
+        words: "`steps` of 0, below 0 or with a fraction: the whole configuration file is skipped, its permissions too",
+    },
+    Trap {
+        preset: "kilo-code",
+        parameter: "steps",
+        holds: |s| set(s, "steps").is_some_and(|steps| steps >= 1.0),
+        words: "`steps` only adds a reminder: nothing enforces it",
+    },
+    Trap {
         preset: "langchain",
         parameter: "max_iterations",
         holds: |s| set(s, "max_iterations").is_some_and(|max| max <= 0.0),
@@ -119,10 +173,61 @@ const TRAPS: &[Trap] = &[
         words: "`max_execution_time` is more than a day: it counts seconds, not milliseconds",
     },
     Trap {
+        preset: "litellm",
+        parameter: "litellm.max_budget",
+        holds: |s| set(s, "litellm.max_budget").is_some_and(|limit| limit > 0.0),
+        words: "the SDK's `max_budget` never acts: the running cost never grows",
+    },
+    Trap {
+        preset: "litellm",
+        parameter: "litellm_params.max_iterations",
+        holds: |s| set(s, "litellm_params.max_iterations").is_some_and(|max| max <= 0.0),
+        words: "`max_iterations` of 0 or less is not off: the first request is refused",
+    },
+    Trap {
+        preset: "llama-index",
+        parameter: "max_iterations",
+        holds: |s| set(s, "max_iterations").is_some_and(|max| max == 0.0),
+        words: "`max_iterations` of 0 is not off: it means 20",
+    },
+    Trap {
+        preset: "llama-index",
+        parameter: "max_iterations",
+        holds: |s| set(s, "max_iterations").is_some_and(|max| (1.0..=1.0).contains(&max)),
+        words: "`max_iterations` of 1 never returns an answer: the last reply is always lost",
+    },
+    Trap {
+        preset: "mastra",
+        parameter: "maxSteps",
+        holds: |s| set(s, "maxSteps").is_some_and(|max| max < 0.0 || max.fract() != 0.0),
+        words: "`maxSteps` is an equality: negatives and fractions never match, so there is no cap",
+    },
+    Trap {
+        preset: "mastra",
+        parameter: "maxSteps",
+        holds: |s| set(s, "maxSteps").is_some_and(|max| max == 0.0),
+        words: "`maxSteps` of 0 means 5, and no cap at all beside `stopWhen`",
+    },
+    Trap {
         preset: "openai-agents",
         parameter: "max_turns",
         holds: |s| set(s, "max_turns").is_some_and(|max| max <= 0.0),
         words: "`max_turns` of 0 or less is not off: the first request is refused",
+    },
+    Trap {
+        preset: "openclaw",
+        parameter: "tools.loopDetection.warningThreshold",
+        holds: |s| set(s, "tools.loopDetection.warningThreshold").is_some_and(|n| n < 10.0),
+        words: "`warningThreshold` below 10 says nothing before 10: warnings are said once per ten",
+    },
+    Trap {
+        preset: "openclaw",
+        parameter: "tools.loopDetection.historySize",
+        holds: |s| {
+            let size = or(s, "tools.loopDetection.historySize", 30.0);
+            size < or(s, "tools.loopDetection.criticalThreshold", 20.0)
+        },
+        words: "`historySize` is shorter than `criticalThreshold`, which is then out of reach",
     },
     Trap {
         preset: "opencode",
@@ -156,6 +261,12 @@ const TRAPS: &[Trap] = &[
         parameter: "usage_limits.request_limit",
         holds: |s| set(s, "usage_limits.request_limit").is_some_and(|limit| limit <= 0.0),
         words: "`request_limit` of 0 is not off: the first request is refused",
+    },
+    Trap {
+        preset: "qwen-code",
+        parameter: "model.maxSessionTurns",
+        holds: |s| set(s, "model.maxSessionTurns").is_some_and(|max| max == 0.0),
+        words: "`maxSessionTurns` of 0 is off in the client, but lets no request through with `-p`",
     },
     Trap {
         preset: "roo-code",
@@ -253,5 +364,10 @@ mod tests {
         check("goose", Some("documented"), r#"{"max_repetitions": 3}"#, 0);
         check("openai-agents", None, r#"{"max_turns": 0}"#, 1);
         check("vercel-ai", None, r#"{"stopWhen": {"isStepCount": 20}}"#, 1);
+        check("kilo-code", None, r#"{"steps": 5}"#, 1);
+        check("kilo-code", None, r#"{"steps": 0}"#, 1);
+        check("llama-index", None, r#"{"max_iterations": 2}"#, 0);
+        check("mastra", None, r#"{"maxSteps": 2.5}"#, 1);
+        check("openclaw", Some("2026.7"), r#"{"tools": {"loopDetection": {"historySize": 19}}}"#, 1);
     }
 }

@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
-use super::frame::{Action, Acts, Machine, Parameter, Recipe, Settings, SettingsError, wrong_kind};
+use super::frame::{Action, Acts, Machine, Parameter, Recipe, RuleReading, Settings, SettingsError, wrong_kind};
 use super::{Preset, Variant, plain_case};
+use crate::decision::RuleName;
 use crate::transcript::{Event, Moment, PointView, Role};
 
 const RULE: &str = "stopWhen";
@@ -131,5 +132,17 @@ impl Machine for StopWhen {
                 act.evidence(steps, *limit);
             }
         }
+    }
+
+    fn readings(&self) -> Vec<RuleReading> {
+        let steps = f64::from(self.steps);
+        let counted = self.any.iter().filter_map(|condition| match condition {
+            Condition::StepCount(limit) => {
+                let passes = (*limit - steps).abs() < f64::EPSILON;
+                Some(RuleReading::new(RuleName::fixed(RULE), "steps", Some(steps)).against(*limit, passes))
+            }
+            Condition::ToolCall(_) | Condition::Never => None,
+        });
+        counted.collect()
     }
 }

@@ -41,9 +41,9 @@ impl Question {
     /// The texts bundled with this question, as a labelled table.
     pub fn bundled(self) -> &'static str {
         match self {
-            Self::AsksUser => include_str!("../../../../fixtures/texts/asks_user.jsonl"),
-            Self::Blocked => include_str!("../../../../fixtures/texts/blocked.jsonl"),
-            Self::Complete => include_str!("../../../../fixtures/texts/observations.jsonl"),
+            Self::AsksUser => include_str!("texts/asks_user.jsonl"),
+            Self::Blocked => include_str!("texts/blocked.jsonl"),
+            Self::Complete => include_str!("texts/observations.jsonl"),
         }
     }
 

@@ -142,7 +142,18 @@ fn push_object(value: &Value, speaker: Role, depth: usize, out: &mut Vec<Message
         return push_message(value, role, out);
     }
     // Containers, and the finish reason that stands beside a choice's message.
-    let containers = ["messages", "message", "choices", "generations", "output", "input", "response", "delta"];
+    let containers = [
+        "messages",
+        "message",
+        "choices",
+        "candidates",
+        "generations",
+        "contents",
+        "output",
+        "input",
+        "response",
+        "delta",
+    ];
     let before = out.len();
     for inner in containers.iter().filter_map(|name| pick(value, &[name])) {
         push(inner, speaker, depth, out);
@@ -153,6 +164,10 @@ fn push_object(value: &Value, speaker: Role, depth: usize, out: &mut Vec<Message
             }
             return;
         }
+    }
+    // Google's candidates have their role inside.
+    if let Some(inner) = value.get("content").filter(|inner| inner.get("parts").is_some()) {
+        return push(inner, speaker, depth, out);
     }
     if let Some(text) = pick(value, &["text", "content"]).and_then(text_of) {
         out.push(Message::saying(speaker, text));
@@ -186,6 +201,10 @@ fn push_message(value: &Value, role: Role, out: &mut Vec<Message>) {
     let content = pick(value, &["content", "contents", "parts"]).map(unwrapped);
     let (mut texts, mut thoughts) = (Vec::new(), Vec::new());
     match &content {
+        // What a tool gave back may be a list of anything.
+        Some(found @ Value::Array(parts)) if role == Role::Tool && !parts.is_empty() && !parts.iter().any(is_part) => {
+            message.content = Some(as_text(found));
+        }
         Some(Value::Array(parts)) => {
             for part in parts {
                 push_part(part, &mut message, &mut texts, &mut thoughts, out);
@@ -223,6 +242,13 @@ fn push_message(value: &Value, role: Role, out: &mut Vec<Message>) {
     }
 }
 
+/// Is it a part of a message in any dialect, rather than data?
+fn is_part(value: &Value) -> bool {
+    let fields =
+        ["type", "text", "functionCall", "function_call", "functionResponse", "function_response", "inlineData"];
+    value.is_string() || fields.iter().any(|field| value.get(*field).is_some())
+}
+
 /// One part of a message.
 fn push_part(
     part: &Value,
@@ -236,7 +262,7 @@ fn push_part(
     let call = pick(part, &["functionCall", "function_call"]);
     let response = pick(part, &["functionResponse", "function_response"]);
     match kind {
-        "tool_call" | "tool_use" | "tool-call" | "function_call" | "server_tool_use" => {
+        "tool_call" | "tool_use" | "tool-call" | "function_call" | "server_tool_use" | "function" => {
             message.tool_calls.extend(tool_call(part));
         }
         "tool_call_response" | "tool_result" | "tool-result" | "function_call_output" => out.push(tool_result(part)),

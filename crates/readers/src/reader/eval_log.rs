@@ -25,6 +25,8 @@ pub(super) struct EvalLog {
     archive: ZipArchive<BufReader<File>>,
     /// Index and name of those that are left.
     samples: std::vec::IntoIter<(usize, String)>,
+    /// Samples that have the name of another one.
+    hidden: std::vec::IntoIter<String>,
     path: String,
     limit: u64,
 }
@@ -47,14 +49,27 @@ impl EvalLog {
             .enumerate()
             .filter(|(_, name)| name.starts_with("samples/") && !name.ends_with('/'))
             .collect();
+        let hidden = unpack::hidden(&mut archive, &mut BufReader::new(File::open(path)?))?;
+        let hidden: Vec<String> =
+            hidden.into_iter().map(|member| member.name).filter(|name| name.starts_with("samples/")).collect();
         let envelope = records::envelope(member(&mut archive, header, limit)?.as_slice(), keys);
-        let log = Self { archive, samples: samples.into_iter(), path: name.to_owned(), limit };
+        let log =
+            Self { archive, samples: samples.into_iter(), hidden: hidden.into_iter(), path: name.to_owned(), limit };
         Ok(Some((log, envelope)))
     }
 
     /// The next sample or finding; `None` after the last.
     pub(super) fn next(&mut self) -> Option<Item> {
-        let (index, name) = self.samples.next()?;
+        let Some((index, name)) = self.samples.next() else {
+            let name = self.hidden.next()?;
+            let what = "this sample is left out: another one has its name";
+            let at = Location::file(format!("{}!{name}", self.path));
+            return Some(Item::Broken(Diagnostic::new(
+                at,
+                what,
+                "unpack the log, and give each sample a name of its own",
+            )));
+        };
         Some(match member(&mut self.archive, index, self.limit) {
             Ok(bytes) => {
                 let key = name.trim_start_matches("samples/").trim_end_matches(".json").to_owned();

@@ -3,7 +3,8 @@
 
 use serde_json::value::RawValue;
 
-use super::format::{FORMATS, Format, Layout};
+use super::format::{FORMATS, Format};
+use super::layout::Layout;
 use super::probe::{Probe, Shape, Sketch};
 use super::records::{self, Cut, Item, Records};
 use super::{Finding, json};
@@ -259,12 +260,24 @@ fn part(probe: &Probe, shape: Shape, values: Vec<Sketch>) -> Probe {
     }
 }
 
-/// The text in its format's own shape, each byte where it was, so that places in it are places in the
-/// file; `None` when there is nothing to do, or no telling how.
-pub(super) fn reshaped(text: &str, reshape: Reshape) -> Option<String> {
+/// A record in its format's own shape.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Reshaped {
+    /// The text, each byte where it was, so that places in it are places in the file …
+    pub(super) text: String,
+    /// … but for these bytes of it, which the file does not have: line feeds between values that follow each other
+    /// without any space. In ascending order.
+    pub(super) inserted: Vec<usize>,
+}
+
+/// The text in its format's own shape; `None` when there is nothing to do, or no telling how.
+pub(super) fn reshaped(text: &str, reshape: Reshape) -> Option<Reshaped> {
     let (begin, list) = match reshape {
         Reshape::None => return None,
-        Reshape::Decoded => return serde_json::from_str(text.trim_start_matches('\u{feff}')).ok(),
+        Reshape::Decoded => {
+            let text = serde_json::from_str(text.trim_start_matches('\u{feff}')).ok()?;
+            return Some(Reshaped { text, inserted: Vec::new() });
+        }
         Reshape::Lines(None) => (0, true),
         Reshape::Lines(Some(key)) => (place_of(text, key)?, true),
         Reshape::Inner(key) => (place_of(text, key)?, false),
@@ -273,8 +286,9 @@ pub(super) fn reshaped(text: &str, reshape: Reshape) -> Option<String> {
     if !list {
         let inner: &RawValue = serde_json::Deserializer::from_str(&text[begin..]).into_iter().next()?.ok()?;
         out.push_str(inner.get());
-        return Some(out);
+        return Some(Reshaped { text: out, inserted: Vec::new() });
     }
+    let mut inserted = Vec::new();
     let mut at = begin;
     if text[at..].trim_start_matches(SPACES).starts_with('[') {
         at += text[at..].find('[')? + 1;
@@ -291,13 +305,17 @@ pub(super) fn reshaped(text: &str, reshape: Reshape) -> Option<String> {
                 let junk = &text[at..];
                 trimmed(&junk[..junk.find(['{', '[', ']']).unwrap_or(junk.len())])
             }
-            _ => return Some(out),
+            _ => return Some(Reshaped { text: out, inserted }),
         };
         // Nothing can be taken off here, so going on would come to this place again.
         if value.is_empty() {
-            return Some(out);
+            return Some(Reshaped { text: out, inserted });
         }
-        out.extend(std::iter::repeat_n(' ', at.saturating_sub(out.len())));
+        // The line feed behind the value before stands where the space between them was, if there was any.
+        if out.len() > at + inserted.len() {
+            inserted.push(out.len() - 1);
+        }
+        out.extend(std::iter::repeat_n(' ', (at + inserted.len()).saturating_sub(out.len())));
         out.extend(value.chars().map(|c| if matches!(c, '\n' | '\r') { ' ' } else { c }));
         out.push('\n');
         at += value.len();
@@ -347,8 +365,11 @@ mod tests {
             ("[{\"a\":1}\u{a0}", Reshape::Lines(None), " {\"a\":1}\n\u{a0}\n"),
             ("[{\"a\":1}, oops ,{\"b\":2}]", Reshape::Lines(None), " {\"a\":1}\n oops ,\n{\"b\":2}\n"),
         ] {
-            assert_eq!(reshaped(text, reshape).unwrap(), expected, "{text}");
+            assert_eq!(reshaped(text, reshape).unwrap().text, expected, "{text}");
         }
+        let follow = reshaped("{\"a\":1}{\"b\":2} {}{}", Reshape::Lines(None)).unwrap();
+        assert_eq!(follow.text, "{\"a\":1}\n{\"b\":2}\n{}\n{}\n");
+        assert_eq!(follow.inserted, [7, 18]);
         assert_eq!(reshaped("{}", Reshape::None), None);
         assert_eq!(reshaped("{}", Reshape::Inner("run")), None);
     }

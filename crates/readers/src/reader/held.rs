@@ -18,11 +18,11 @@ fn held() -> MutexGuard<'static, BTreeSet<PathBuf>> {
 
 /// A temporary folder that only this user can look into.
 #[derive(Debug)]
-pub(super) struct Held(TempDir);
+pub struct Held(TempDir);
 
 impl Held {
     /// A new, empty folder in the system's place for such (`TMPDIR` on Unix).
-    pub(super) fn new() -> io::Result<Self> {
+    pub fn new() -> io::Result<Self> {
         let mut held = held();
         let folder = tempfile::Builder::new().prefix("whenstop-").tempdir()?;
         held.insert(folder.path().to_path_buf());
@@ -30,7 +30,7 @@ impl Held {
     }
 
     /// Where it is.
-    pub(super) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         self.0.path()
     }
 }

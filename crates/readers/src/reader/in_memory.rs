@@ -23,6 +23,7 @@ pub fn read_text(format: &dyn Format, text: &str) -> ReadText {
     let record = Record {
         text,
         original: text,
+        inserted: &[],
         file: &file,
         key: "1",
         envelope: "",

@@ -343,6 +343,18 @@ pub(super) fn without_lone_surrogates(text: &str) -> (Cow<'_, str>, usize) {
     (Cow::Owned(repaired), found.len())
 }
 
+/// The files that a unified diff changes; `None` where it names none.
+pub(super) fn patched_files(patch: &str) -> Option<Vec<String>> {
+    let named = |line: &str| {
+        let (old, new) = line.strip_prefix("diff --git a/")?.split_once(" b/")?;
+        Some([old.to_owned(), new.to_owned()])
+    };
+    let mut files: Vec<String> = patch.lines().filter_map(named).flatten().collect();
+    files.sort();
+    files.dedup();
+    (!files.is_empty()).then_some(files)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

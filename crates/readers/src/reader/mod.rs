@@ -21,11 +21,14 @@ mod hygiene;
 mod in_memory;
 mod json;
 mod labels;
+mod layout;
+mod naming;
 mod node;
-mod parquet;
 mod openai;
+mod parquet;
 mod price;
 mod probe;
+mod producers;
 mod reading;
 mod records;
 mod report;
@@ -33,6 +36,7 @@ mod rows;
 mod scan;
 mod source;
 mod spans;
+mod subagents;
 mod time;
 mod turns;
 mod unpack;
@@ -43,17 +47,20 @@ use std::sync::Arc;
 
 pub use corpus::Corpus;
 pub use decode::unpacked_text;
-pub use format::{FORMATS, Format, Layout, Raw, by_id, detect};
+pub use format::{FORMATS, Format, Raw, by_id, detect};
 pub use grades::{FolderGrades, Graded};
-pub use held::clean_up;
+pub use held::{Held, clean_up};
 pub use hygiene::{Check, Oddity};
 pub use in_memory::{ReadText, read_text};
 pub use json::Written;
+pub use layout::Layout;
+pub use naming::NamedBy;
 pub use parquet::{ColumnMap, ParquetCell, ParquetKind, ParquetRows, ParquetWriter};
 pub use price::{NotPriced, Price, PriceTable, PricedModel, Pricing, PricingReport, Unpriced, ZeroCosts};
 pub use probe::{Probe, Shape, Sketch};
 pub use reading::{FileName, Places, Reading, Record};
 pub use report::{CorpusReport, FileRead, Finding, FormatCounts, RunRead, Skipped, tokens};
+pub use subagents::SubAgents;
 
 use crate::diagnostic::Diagnostic;
 
@@ -106,8 +113,16 @@ pub struct ReadOptions {
     pub allow_unmatched_labels: bool,
     /// The score from which a graded run is a success; by default what the format says.
     pub success_at: Option<f64>,
-    /// For formats without a fixed place for it: the field that holds the outcome.
+    /// Where the outcome stands: a field, `path:N` or a pattern, as [`NamedBy`] reads it.
     pub outcome_key: Option<String>,
+    /// Where the task stands; by default where the format says.
+    pub task: Option<NamedBy>,
+    /// Where the model stands.
+    pub model: Option<NamedBy>,
+    /// Where the run's id stands.
+    pub run: Option<NamedBy>,
+    /// What becomes of sub-agents.
+    pub sub_agents: SubAgents,
     /// Prices to compute costs from where only tokens are recorded.
     pub prices: Option<Arc<PriceTable>>,
     /// What a recorded cost counts for.
@@ -130,6 +145,10 @@ impl Default for ReadOptions {
             allow_unmatched_labels: false,
             success_at: None,
             outcome_key: None,
+            task: None,
+            model: None,
+            run: None,
+            sub_agents: SubAgents::default(),
             prices: None,
             recorded_costs: RecordedCosts::default(),
             free_models: Vec::new(),

@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use super::json::{self, Fields as _, Written, fields};
 use super::reading::{Of, Reading};
-use crate::json_text::{Inner, List, Value as _};
+use crate::json_text::{self, Inner, List, Value as _};
 use crate::transcript::{Message, Role, Text, ToolCall, Usage};
 
 fields! {
@@ -170,12 +170,20 @@ pub(super) fn tool_call<'a>(raw: impl Written<'a>, out: &mut Reading<'_>) -> Opt
 pub(super) fn tool_calls(list: Option<&List<'_, Inner<'_, Call<'_>>>>, out: &mut Reading<'_>) -> Vec<ToolCall> {
     let Some(list) = list else { return Vec::new() };
     if let Some(calls) = &list.elements {
-        let mut all = Vec::with_capacity(calls.len());
+        // As many elements may be none: no room is made for millions of them.
+        let mut all = Vec::with_capacity(calls.len().min(64));
         all.extend(calls.iter().filter_map(|found| call(found, out)));
         return all;
     }
-    let calls = out.elements(Some(list.written), "tool_calls");
-    calls.into_iter().filter_map(|raw| tool_call(raw, out)).collect()
+    let mut all = Vec::new();
+    // One after the other: there may be millions that are none, and a list of them would be many times the record.
+    if json_text::array(list.written, |_| ()) {
+        json_text::array(list.written, |raw| all.extend(tool_call(raw, out)));
+    } else {
+        let calls = out.elements(Some(list.written), "tool_calls");
+        all.extend(calls.into_iter().filter_map(|raw| tool_call(raw, out)));
+    }
+    all
 }
 
 fn call(found: &Inner<'_, Call<'_>>, out: &mut Reading<'_>) -> Option<ToolCall> {

@@ -25,9 +25,28 @@ const MOST_DOLLARS: f64 = 1e9;
 
 /// Members that say what a thing is, not what it holds.
 const NO_CONTENT: &[&str] = &[
-    "id", "type", "role", "name", "index", "call_id", "tool_call_id", "tool_use_id", "timestamp", "created_at", "ts",
-    "model", "status", "finish_reason", "stop_reason", "usage", "metadata", "cache_control", "annotations", "logprobs",
-    "uuid", "provider_specific_fields",
+    "id",
+    "type",
+    "role",
+    "name",
+    "index",
+    "call_id",
+    "tool_call_id",
+    "tool_use_id",
+    "timestamp",
+    "created_at",
+    "ts",
+    "model",
+    "status",
+    "finish_reason",
+    "stop_reason",
+    "usage",
+    "metadata",
+    "cache_control",
+    "annotations",
+    "logprobs",
+    "uuid",
+    "provider_specific_fields",
 ];
 
 /// The file a record comes from.
@@ -84,8 +103,10 @@ impl Places {
 pub struct Record<'r> {
     /// The JSON text.
     pub text: &'r str,
-    /// The same as it stands in the file, where its wrapping is another: each byte is in the same place.
+    /// The same as it stands in the file, where its wrapping is another: each byte is in the same place, but for `inserted`.
     pub original: &'r str,
+    /// The bytes of `text` that `original` does not have, in ascending order.
+    pub inserted: &'r [usize],
     /// The file.
     pub file: &'r FileName,
     /// The element's key or index, or the number of the line.
@@ -107,6 +128,11 @@ pub struct Record<'r> {
 impl<'r> Record<'r> {
     /// Where byte `offset` of the text stands in the file.
     pub fn at(&self, offset: usize) -> Location {
+        self.at_original(offset - self.inserted.partition_point(|at| *at < offset))
+    }
+
+    /// Where a byte of `original` stands in the file.
+    pub(super) fn at_original(&self, offset: usize) -> Location {
         let (line, column) = self.places.of(self.original, offset);
         let column = if line == 1 { self.column + column - 1 } else { column };
         Location { path: self.file.path.clone(), line: self.line + line - 1, column }
@@ -177,13 +203,24 @@ pub(super) struct Findings {
 impl Findings {
     /// Adds one, or counts it.
     pub(super) fn add(&mut self, finding: Finding) {
-        let n = match finding.severity {
+        if !self.only_counted(finding.severity) {
+            *self.number_of(finding.severity) += 1;
+            self.kept.push(finding);
+        }
+    }
+
+    /// Counts one more, if none of this severity is kept any more: then there is no need to word it.
+    fn only_counted(&mut self, severity: Severity) -> bool {
+        let n = self.number_of(severity);
+        let full = *n >= KEPT as u64;
+        *n += u64::from(full);
+        full
+    }
+
+    fn number_of(&mut self, severity: Severity) -> &mut u64 {
+        match severity {
             Severity::Error => &mut self.errors,
             Severity::Warning => &mut self.warnings,
-        };
-        *n += 1;
-        if *n <= KEPT as u64 {
-            self.kept.push(finding);
         }
     }
 
@@ -306,12 +343,24 @@ impl<'r> Reading<'r> {
 
     /// Something is lost at `part` of the record.
     pub fn error_at(&mut self, part: &str, what: impl Into<String>, help: impl Into<String>) {
-        self.error(Diagnostic::new(self.record.locate(part), what, help));
+        if !self.findings.only_counted(Severity::Error) {
+            self.error(Diagnostic::new(self.record.locate(part), what, help));
+        }
+    }
+
+    /// A line that does not parse is left out.
+    pub(super) fn broken_line(&mut self, line: &str, error: &serde_json::Error) {
+        if !self.findings.only_counted(Severity::Error) {
+            let broken = self.record.broken(line, error);
+            self.error(Diagnostic { what: format!("this line is left out: {}", broken.what), ..broken });
+        }
     }
 
     /// Something looks wrong at `part` of the record.
     pub fn warn_at(&mut self, part: &str, what: impl Into<String>, help: impl Into<String>) {
-        self.warning(Diagnostic::new(self.record.locate(part), what, help));
+        if !self.findings.only_counted(Severity::Warning) {
+            self.warning(Diagnostic::new(self.record.locate(part), what, help));
+        }
     }
 
     /// A kind of line or event this reader does not know: counted, not read.
@@ -326,8 +375,10 @@ impl<'r> Reading<'r> {
 
     /// The same of a value that stands, encoded, at `place`.
     pub(super) fn wrong_at(&mut self, place: &str, raw: &str, field: &str, wanted: &str) {
-        let what = format!("`{field}` should be {wanted}, not `{}`", shown(raw));
-        self.error_at(place, what, "this field is left out");
+        if !self.findings.only_counted(Severity::Error) {
+            let what = format!("`{field}` should be {wanted}, not `{}`", shown(raw));
+            self.error_at(place, what, "this field is left out");
+        }
     }
 
     /// Parses a part of the record; what does not parse is reported and left out.

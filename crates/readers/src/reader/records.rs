@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use super::Finding;
-use super::format::Layout;
+use super::layout::Layout;
 use super::scan::{ScanError, Scanner};
 use super::unreadable;
 use crate::diagnostic::{Diagnostic, Location, Severity};

@@ -33,6 +33,8 @@ pub(super) struct Sources {
     pub(super) skipped: Vec<Skipped>,
     /// What of it should have been read, in order.
     pub(super) unreadable: Vec<Diagnostic>,
+    /// What is read otherwise than it stands there, in order.
+    pub(super) renamed: Vec<Diagnostic>,
     /// The folders archives were unpacked to, which go away with this.
     held: Vec<Held>,
 }
@@ -286,6 +288,11 @@ impl Sources {
             } else {
                 self.skip(path, reason);
             }
+        }
+        for (name, inner) in unpacked.renamed {
+            let what = format!("another member has this name too; this one is read as `{}`", inner.display());
+            let help = "give each member a name of its own";
+            self.renamed.push(Diagnostic::new(Location::file(format!("{archive}!{name}")), what, help));
         }
         for entry in files_of(&unpacked.folder) {
             let entry = match entry {

@@ -161,7 +161,9 @@ fn complete(call: &mut ModelCall, wrapper: ModelCall) {
         call.input = wrapper.input;
     }
     let (reply, outer) = (&mut call.reply, wrapper.reply);
-    if is_silent(reply) {
+    // Some recorders write Python's `None` for a reply that only calls.
+    let says_none = reply.tool_calls.is_empty() && reply.text() == "None";
+    if is_silent(reply) || (says_none && !outer.tool_calls.is_empty()) {
         (reply.content, reply.reasoning, reply.tool_calls) = (outer.content, outer.reasoning, outer.tool_calls);
     }
     reply.usage = reply.usage.or(outer.usage);

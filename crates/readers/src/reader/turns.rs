@@ -6,9 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::dialect;
-use crate::transcript::{
-    Draft, Event, Grade, Header, Instant, Json, Lane, Message, Name, Note, Role, Text, ToolCall, Usage,
-};
+use crate::transcript::{Draft, Event, Grade, Header, Instant, Json, Lane, Message, Name, Note, Role, Text, ToolCall};
 
 /// A call that has no result yet.
 #[derive(Debug)]
@@ -46,7 +44,7 @@ impl Turns {
                 for call in &mut message.tool_calls {
                     self.open(call, &message.lane, at);
                 }
-                if message.lane != Lane::Canned {
+                if message.lane == Lane::Main {
                     self.model = self.model.take().or_else(|| message.model.clone());
                 }
             }
@@ -79,12 +77,6 @@ impl Turns {
         if let Some(Event::Message(whole)) = self.events.get_mut(at) {
             dialect::join(whole, piece);
         }
-    }
-
-    /// The reply that goes by `key`.
-    pub(super) fn reply(&mut self, key: &str) -> Option<&mut Message> {
-        let at = *self.replies.get(key)?;
-        self.message_at(at)
     }
 
     /// The message at that place of the events.
@@ -134,13 +126,6 @@ impl Turns {
         }
     }
 
-    /// Adds tokens to the last reply, where it has none.
-    pub(super) fn used(&mut self, usage: Option<Usage>) {
-        if let Some(reply) = self.last_reply() {
-            reply.usage = reply.usage.or(usage);
-        }
-    }
-
     /// How many events there are.
     pub(super) fn len(&self) -> usize {
         self.events.len()
@@ -160,11 +145,13 @@ impl Turns {
     fn open(&mut self, call: &mut ToolCall, lane: &Lane, reply: usize) {
         let recorded = call.id.take().filter(|id| !id.is_empty());
         let own = recorded.clone().filter(|id| !self.given.contains(id));
-        let id = own.unwrap_or_else(|| loop {
-            self.n_calls += 1;
-            let id = Name::from(format!("call-{}", self.n_calls));
-            if !self.given.contains(&id) {
-                break id;
+        let id = own.unwrap_or_else(|| {
+            loop {
+                self.n_calls += 1;
+                let id = Name::from(format!("call-{}", self.n_calls));
+                if !self.given.contains(&id) {
+                    break id;
+                }
             }
         });
         self.given.insert(id.clone());
@@ -256,6 +243,6 @@ mod tests {
         turns.call(ToolCall::new(None, "cat", "{}"), None);
         turns.push(result(None));
         assert_eq!(turns.len(), 2);
-        assert_eq!(turns.reply("m").unwrap().tool_calls.len(), 2);
+        assert_eq!(turns.last_reply().unwrap().tool_calls.len(), 2);
     }
 }

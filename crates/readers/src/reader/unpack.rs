@@ -6,14 +6,15 @@
 //! is. One bad member costs that member.
 
 use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use flate2::CrcReader;
-use zip::{CompressionMethod, ZipArchive};
+use zip::{CompressionMethod, ZipArchive, read::read_zipfile_from_stream};
 
 use super::decode;
 use super::held::Held;
@@ -65,6 +66,10 @@ pub(super) struct Unpacked {
     pub(super) held: Held,
     /// Members left out, each with the reason.
     pub(super) refused: Vec<Refused>,
+    /// Members that have the name of one before them, and the names under which they are kept.
+    pub(super) renamed: Vec<(String, PathBuf)>,
+    /// How often each name that is stored came again.
+    again: BTreeMap<PathBuf, u64>,
 }
 
 impl Unpacked {
@@ -72,8 +77,41 @@ impl Unpacked {
         self.refused.push(Refused { name: name.to_owned(), reason: reason.into(), lost: true });
     }
 
+    /// A new file for a member: under its own name or, where a member before it has that, under one with a number.
+    fn create(&mut self, name: &str, inner: PathBuf) -> io::Result<(File, PathBuf)> {
+        let mut inner = inner;
+        let first = inner.clone();
+        loop {
+            let path = self.folder.join(&inner);
+            path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+            match File::create_new(&path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_file() => {
+                    let n = self.again.entry(first.clone()).or_insert(1);
+                    *n += 1;
+                    inner = first.with_file_name(numbered(&first, *n));
+                }
+                Ok(file) => {
+                    if inner != first {
+                        self.renamed.push((name.to_owned(), inner));
+                    }
+                    return Ok((file, path));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
     fn leave_out(&mut self, name: &str, reason: &str) {
         self.refused.push(Refused { name: name.to_owned(), reason: reason.to_owned(), lost: false });
+    }
+}
+
+/// The name of the `n`th file of one name: `a#2.json`, its ending kept.
+fn numbered(path: &Path, n: u64) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    match name.find('.').filter(|at| *at > 0) {
+        Some(at) => format!("{}#{n}{}", &name[..at], &name[at..]),
+        None => format!("{name}#{n}"),
     }
 }
 
@@ -99,10 +137,10 @@ pub(super) fn unpack(path: &Path, name: &str, budget: &mut Budget) -> io::Result
     let held = Held::new()?;
     let folder = held.path().join(name);
     std::fs::create_dir_all(&folder)?;
-    let mut unpacked = Unpacked { folder, held, refused: Vec::new() };
+    let mut unpacked = Unpacked { folder, held, refused: Vec::new(), renamed: Vec::new(), again: BTreeMap::new() };
     let (packing, _) = decode::packing(File::open(path)?)?;
     if packing == decode::Packing::Zip {
-        unpack_zip(File::open(path)?, &mut unpacked, budget)?;
+        unpack_zip(path, &mut unpacked, budget)?;
     } else {
         unpack_tar(decode::decoded(File::open(path)?)?, &mut unpacked, budget)?;
     }
@@ -110,22 +148,29 @@ pub(super) fn unpack(path: &Path, name: &str, budget: &mut Budget) -> io::Result
 }
 
 /// Do members share packed bytes? Then few bytes unpack to many, which no packer does.
-pub(super) fn overlaps<R: Read + io::Seek>(archive: &mut ZipArchive<R>, packed: u64) -> bool {
+pub(super) fn overlaps<R: Read + Seek>(archive: &mut ZipArchive<R>, packed: u64) -> bool {
     let sizes =
         (0..archive.len()).map(|index| archive.by_index_raw(index).map_or(0, |member| member.compressed_size()));
     let sum = sizes.fold(0, u64::saturating_add);
     sum > packed || archive.has_overlapping_files().unwrap_or(false)
 }
 
-fn unpack_zip(file: File, unpacked: &mut Unpacked, budget: &mut Budget) -> io::Result<()> {
-    let packed = file.metadata()?.len();
-    let mut archive = ZipArchive::new(io::BufReader::new(file)).map_err(io::Error::other)?;
+fn unpack_zip(path: &Path, unpacked: &mut Unpacked, budget: &mut Budget) -> io::Result<()> {
+    let packed = std::fs::metadata(path)?.len();
+    let mut archive = ZipArchive::new(io::BufReader::new(File::open(path)?)).map_err(io::Error::other)?;
     if archive.len() > budget.members {
         return Err(io::Error::other(format!("it has {} members; at most {} are read", archive.len(), budget.members)));
     }
     if overlaps(&mut archive, packed) {
         return Err(io::Error::other("its members overlap, as in an archive that is made to fill a disk"));
     }
+    let mut beside = io::BufReader::new(File::open(path)?);
+    let behind_others = hidden(&mut archive, &mut beside)?;
+    let sizes = behind_others.iter().map(|member| member.packed).fold(0, u64::saturating_add);
+    if sizes > packed || behind_others.len() > budget.members {
+        return Err(io::Error::other("its members overlap, as in an archive that is made to fill a disk"));
+    }
+    unpack_hidden(behind_others, &mut beside, unpacked, budget)?;
     let mut wanted = Vec::new();
     let mut size = 0_u64;
     for index in 0..archive.len() {
@@ -184,6 +229,73 @@ fn unpack_zip(file: File, unpacked: &mut Unpacked, budget: &mut Budget) -> io::R
             }
         };
         if stored == Stored::BudgetSpent {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// A member of a zip that the library does not show, since one behind it has the same name.
+#[derive(Debug)]
+pub(super) struct Hidden {
+    pub(super) name: String,
+    /// Where its own header begins.
+    header: u64,
+    packed: u64,
+}
+
+/// The members whose name one behind them has: the directory of a zip may hold several, as a writer that appends
+/// leaves it.
+pub(super) fn hidden<R: Read + Seek>(
+    archive: &mut ZipArchive<R>,
+    file: &mut (impl Read + Seek),
+) -> io::Result<Vec<Hidden>> {
+    let shown: BTreeSet<u64> = (0..archive.len())
+        .filter_map(|index| archive.by_index_raw(index).ok().map(|member| member.header_start()))
+        .collect();
+    file.seek(SeekFrom::Start(archive.central_directory_start()))?;
+    let directory = file;
+    let mut hidden = Vec::new();
+    loop {
+        let mut entry = [0; 46];
+        if directory.read_exact(&mut entry).is_err() || !entry.starts_with(b"PK\x01\x02") {
+            return Ok(hidden);
+        }
+        let short = |at: usize| u64::from(u16::from_le_bytes([entry[at], entry[at + 1]]));
+        let long = |at: usize| short(at) | short(at + 2) << 16;
+        let mut name = Vec::new();
+        directory.by_ref().take(short(28)).read_to_end(&mut name)?;
+        let behind = short(30) + short(32);
+        io::copy(&mut directory.by_ref().take(behind), &mut io::sink())?;
+        let header = archive.offset() + long(42);
+        // A header beyond 4 GB stands elsewhere; those are not looked for.
+        if long(42) != u64::from(u32::MAX) && !shown.contains(&header) {
+            let name = String::from_utf8_lossy(&name).into_owned();
+            hidden.push(Hidden { name, header, packed: long(20) });
+        }
+    }
+}
+
+/// Unpacks the members that the library does not show. What cannot be told from its own header alone is lost, and told.
+fn unpack_hidden(
+    hidden: Vec<Hidden>,
+    file: &mut (impl Read + Seek),
+    unpacked: &mut Unpacked,
+    budget: &mut Budget,
+) -> io::Result<()> {
+    for Hidden { name, header, .. } in hidden {
+        if name.ends_with('/') {
+            continue;
+        }
+        file.seek(SeekFrom::Start(header))?;
+        let Ok(Some(mut member)) = read_zipfile_from_stream(file) else {
+            unpacked.lose(&name, "another member has this name, and this one cannot be read by itself");
+            continue;
+        };
+        let size = member.size();
+        if size > FREE && size / member.compressed_size().max(1) > HIGHEST_RATIO {
+            unpacked.lose(&name, "it unpacks to many times its size, as no recording does");
+        } else if store(&name, &mut member, size, unpacked, budget)? == Stored::BudgetSpent {
             break;
         }
     }
@@ -260,6 +372,10 @@ fn unpack_tar(input: impl Read, unpacked: &mut Unpacked, budget: &mut Budget) ->
     if at_end.load(Ordering::Relaxed) {
         unpacked.lose("", format!("it ends without its end mark: what was behind {n} members may be cut off"));
     }
+    // The checksum of a compressed tar stands behind its end mark.
+    if let Err(error) = io::copy(&mut archive.into_inner().take(FREE), &mut io::sink()) {
+        unpacked.lose("", format!("it is damaged: {error}; its {n} members are read"));
+    }
     Ok(())
 }
 
@@ -298,10 +414,8 @@ fn store(
         unpacked.lose(name, OUTSIDE);
         return Ok(Stored::Done);
     };
-    let path = unpacked.folder.join(inner);
-    let parent = path.parent().map_or(Ok(()), std::fs::create_dir_all);
-    let mut file = match parent.and_then(|()| File::create_new(&path)) {
-        Ok(file) => file,
+    let (mut file, path) = match unpacked.create(name, inner) {
+        Ok(created) => created,
         Err(error) => {
             unpacked.lose(name, format!("it cannot be stored: {error}"));
             return Ok(Stored::Done);

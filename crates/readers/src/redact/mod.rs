@@ -14,8 +14,8 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::transcript::{
-    Draft, Event, Grade, Header, JUDGE_TAKEN_OUT, Json, Lane, Message, Metrics, Note, OutcomeSource, PLAN_TAKEN_OUT,
-    Role, Run, Text, ToolCall, is_json, is_public_name,
+    Carries, Draft, Event, Grade, Header, JUDGE_TAKEN_OUT, Json, Lane, Message, Metrics, Note, OutcomeSource,
+    PLAN_TAKEN_OUT, Role, Run, Text, ToolCall, is_json, is_public_name,
 };
 use pseudonyms::Pseudonyms;
 
@@ -27,7 +27,8 @@ pub fn redact(run: &Run, salt: &str) -> Run {
     let mut names = Pseudonyms::of(run);
     let events = run.events().iter().map(|event| self::event(event, &mut names)).collect();
     let grade = Grade { source: OutcomeSource::None, ..run.grade.clone() };
-    Run::new(Draft { header: header(&run.header, salt), events, grade, warnings: Vec::new() })
+    let header = Header { ended_at: run.ended_at, totals: run.totals, ..header(&run.header, salt) };
+    Run::new(Draft { header, events, grade, warnings: Vec::new() })
 }
 
 fn header(header: &Header, salt: &str) -> Header {
@@ -38,15 +39,19 @@ fn header(header: &Header, salt: &str) -> Header {
     let is_number = |trial: &str| trial.len() < 5 && trial.bytes().all(|byte| byte.is_ascii_digit());
     Header {
         run_id: hashed("run", &header.run_id),
+        parent: header.parent.as_deref().map(|id| hashed("run", id)),
         task_id: header.task_id.as_deref().map(|id| hashed("task", id)),
         trial: header.trial.as_deref().map(|id| if is_number(id) { id.to_owned() } else { hashed("trial", id) }),
         suite: public("suite", &header.suite),
         model: public("model", &header.model),
         agent: public("agent", &header.agent),
         started_at: header.started_at,
-        ended_at: header.ended_at,
-        totals: header.totals,
+        ended_at: None,
+        totals: None,
         meta: None,
+        prompted_by: header.prompted_by,
+        delivered: None,
+        file: None,
         redacted: true,
     }
 }
@@ -75,6 +80,7 @@ fn message(message: &Message, names: &mut Pseudonyms) -> Message {
         Lane::Side(id) => Lane::Side(names.plain("agent", id)),
         other => other.clone(),
     };
+    redacted.origin = message.origin;
     redacted.content = message.content.as_ref().map(|text| names.text(text));
     redacted.reasoning = message.reasoning.as_ref().map(|text| names.text(text));
     redacted.tool_calls = message.tool_calls.iter().map(|call| self::call(call, names)).collect();
@@ -144,7 +150,7 @@ fn is_numbered(name: &str) -> bool {
 fn note(note: &Note, names: &mut Pseudonyms) -> Note {
     const COUNTED: [&str; 5] = ["status", "turns_used", "tokens_used", "wall_clock_used_sec", "last_verdict"];
     let mut kept = serde_json::Map::new();
-    if &*note.kind == "agentica.goal" {
+    if note.carries() == Carries::GoalRow {
         let body: Value = serde_json::from_str(note.body.get()).unwrap_or_default();
         let goal = body.get("goal").filter(|goal| goal.is_object()).unwrap_or(&body);
         for field in COUNTED {
@@ -187,7 +193,7 @@ mod tests {
             Window, Wording, failure::failure_in, provider_error::provider_error, user_request::user_request_in,
         };
         let tables = ["asks_user", "blocked", "observations"]
-            .map(|table| std::fs::read_to_string(format!("../../fixtures/texts/{table}.jsonl")).unwrap());
+            .map(|table| std::fs::read_to_string(format!("../frameworks/src/system/texts/{table}.jsonl")).unwrap());
         let mut texts = 0;
         for line in tables.iter().flat_map(|table| table.lines()) {
             let line: Value = serde_json::from_str(line).unwrap();

@@ -5,13 +5,13 @@ use super::fields::{Fields, Read};
 use super::hints::Level;
 use crate::bailout::{self, BailoutError, Reply};
 use crate::diagnostic::nearest;
-use crate::stack::{Cap, CapRow, OnHit};
+use crate::stack::{Cap, CapRow, OnHit, Scope};
 
 /// How a cap is written.
 const EXAMPLE: &str = "{ steps = 50 }";
 
 /// Reads the cap of a stack, if it has one.
-pub(super) fn read(stack: &Fields<'_>) -> Read<Option<Cap>> {
+pub(super) fn read(stack: &Fields<'_>, scope: Scope) -> Read<Option<Cap>> {
     if !stack.has("cap") {
         return Ok(None);
     }
@@ -26,7 +26,7 @@ pub(super) fn read(stack: &Fields<'_>) -> Read<Option<Cap>> {
     };
     fields.finish(Level::Cap)?;
     match steps? {
-        Some(steps) => Ok(Some(Cap { steps, on_hit: on_hit? })),
+        Some(steps) => Ok(Some(Cap { steps, on_hit: on_hit?, scope })),
         None => Err(fields.error_here("a cap without `steps`", format!("write `cap = {EXAMPLE}`"))),
     }
 }

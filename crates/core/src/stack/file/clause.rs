@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::super::Clause;
+use super::super::{Clause, Scope};
 use super::fields::{Fields, Placed, Read, Reported};
 use super::hints::{self, Level};
 use super::limit;
@@ -18,19 +18,22 @@ const THEN: [Action; 6] = [Action::Stop, Action::Warn, Action::Inject, Action::D
 pub(super) const EXAMPLE: &str = "{ signal = \"steps\", at_least = 50 }";
 
 /// Reads one clause.
-pub(super) fn read(fields: &Fields<'_>) -> Read<Clause> {
+pub(super) fn read(fields: &Fields<'_>, scope: Scope) -> Read<Clause> {
     let name = fields.string("name");
     let at = choice(fields, "at", &Moment::ALL.map(|moment| (moment.name(), moment)));
     let then = choice(fields, "then", &THEN.map(|action| (action.name(), action)));
+    let own_scope = self::scope(fields);
     let strikes = fields.count("strikes");
     let cooldown = fields.count("cooldown");
     let condition = condition(fields);
     let finished = fields.finish(Level::Clause(signal_named(fields)));
     let (name, condition, strikes) = (name?, condition?, strikes?.unwrap_or(1));
     finished?;
+    let scope = own_scope?.unwrap_or(scope);
+    let by_round = if scope == Scope::Round { " by round" } else { "" };
     let name = name.unwrap_or_else(|| match strikes {
-        1 => condition.to_string(),
-        n => format!("{condition} ({n} strikes)"),
+        1 => format!("{condition}{by_round}"),
+        n => format!("{condition}{by_round} ({n} strikes)"),
     });
     Ok(Clause {
         name: RuleName::new(name),
@@ -39,7 +42,13 @@ pub(super) fn read(fields: &Fields<'_>) -> Read<Clause> {
         strikes,
         cooldown: cooldown?.unwrap_or(0),
         then: then?.unwrap_or(Action::Stop),
+        scope,
     })
+}
+
+/// With what the counts of a clause, a stack or all stacks of the file begin.
+pub(super) fn scope(fields: &Fields<'_>) -> Read<Option<Scope>> {
+    choice(fields, "scope", &Scope::NAMED)
 }
 
 /// The signal a table names, known or not.
@@ -130,13 +139,9 @@ pub(super) fn limit_places(fields: &Fields<'_>, places: &mut Vec<Range<usize>>) 
 
 fn read_rule(fields: &Fields<'_>) -> Read<Rule> {
     let id = fields.string("signal")?.unwrap_or_default();
-    let Some(info) = signal::find(&id) else {
-        let known = signal::REGISTRY.iter().map(|signal| signal.id);
-        let help = match hints::signal(&id).or_else(|| nearest(&id, known)) {
-            Some(meant) => format!("did you mean `{meant}`?"),
-            None => "`whenstop rules` lists the signals".to_owned(),
-        };
-        let told = fields.error_at_value("signal", format!("unknown signal `{id}`"), help);
+    let Some(info) = fields.signal(&id) else {
+        let (what, help) = unknown_signal(&id);
+        let told = fields.error_at_value("signal", what, help);
         // Its limit and options may be right: which ones it takes is not known.
         for comparator in Comparator::ALL {
             let _ = limit::read(fields, comparator, None);
@@ -172,6 +177,28 @@ fn read_rule(fields: &Fields<'_>) -> Read<Rule> {
             Err(fields.error_at_key(second.key(), format!("`{id}` with two limits"), help))
         }
     }
+}
+
+/// What to say of a signal that does not exist, and what was probably meant.
+fn unknown_signal(id: &str) -> (String, String) {
+    let known = signal::REGISTRY.iter().map(|signal| signal.id);
+    let help = match hints::signal(id).or_else(|| nearest(id, known)) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => "`whenstop rules` lists the signals".to_owned(),
+    };
+    (format!("unknown signal `{id}`"), help)
+}
+
+/// A rule from its parts: see [`parse_rule`](super::parse_rule). `options` holds the signal's options and nothing else.
+pub(super) fn rule_of(id: &str, comparator: Comparator, limit: f64, options: &Fields<'_>) -> Read<Rule> {
+    let Some(info) = options.signal(id) else {
+        let (what, help) = unknown_signal(id);
+        return Err(options.error_here(what, help));
+    };
+    let read = read_options(options, info);
+    options.finish(Level::Options(id))?;
+    let (options, options_label) = read?;
+    Ok(Rule { signal: info, options, comparator, limit, options_label })
 }
 
 /// Is the unknown key a limit under another name? Then the rule does not lack one.

@@ -11,6 +11,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::hints::{self, Level};
 use crate::diagnostic::{Diagnostic, nearest};
+use crate::signal::{self, SignalInfo};
 
 /// Something was wrong and stands in the list of errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +26,8 @@ pub(super) struct Source<'t> {
     pub(super) path: &'t str,
     pub(super) text: &'t str,
     pub(super) told: &'t RefCell<Vec<Diagnostic>>,
+    /// Signals that may be named beside the registered ones.
+    pub(super) own: &'static [SignalInfo],
 }
 
 impl Source<'_> {
@@ -61,6 +64,11 @@ impl<'t> Fields<'t> {
                 Err(self.error_at(span, what, format!("write it as `{example}`")))
             }
         }
+    }
+
+    /// The signal of that name: one of the caller's own, or a registered one.
+    pub(super) fn signal(&self, id: &str) -> Option<&'static SignalInfo> {
+        self.source.own.iter().find(|signal| signal.id == id).or_else(|| signal::find(id))
     }
 
     /// The bytes the table stands at.

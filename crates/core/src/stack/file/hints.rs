@@ -18,6 +18,8 @@ pub(super) enum Level<'s> {
     Clause(Option<&'s str>),
     /// A condition inside another; the signal it names, if it does.
     Part(Option<&'s str>),
+    /// The options of one signal by themselves.
+    Options(&'s str),
     /// A cap.
     Cap,
     /// Anything else.
@@ -159,6 +161,11 @@ pub(super) fn of_unknown(level: Level<'_>, key: &str, value: &DeValue<'_>) -> Op
             Some((plain, format!("did you mean `{meant}`?")))
         }
         Level::Clause(signal) | Level::Part(signal) => rule_key(level, signal, key, value),
+        Level::Options(_) if is_of_stack_file(key) => {
+            let help = "give options of the signal only".to_owned();
+            Some((format!("`{key}` beside one signal held against one limit"), help))
+        }
+        Level::Options(signal) => rule_key(level, Some(signal), key, value),
         Level::Cap => {
             let id = signal::find(key).map(|info| info.id).or_else(|| self::signal(key)).filter(|id| *id != "steps");
             let help = |id| format!("write a clause instead: `{{ signal = \"{id}\", at_least = … }}`");
@@ -166,6 +173,12 @@ pub(super) fn of_unknown(level: Level<'_>, key: &str, value: &DeValue<'_>) -> Op
         }
         Level::File | Level::Other => None,
     }
+}
+
+/// Is it a key of a clause or of a condition other than a signal's options?
+fn is_of_stack_file(key: &str) -> bool {
+    let of_clause = ["name", "at", "then", "strikes", "cooldown", "signal", "all", "any", "not", "latched"];
+    of_clause.contains(&key) || Comparator::ALL.iter().any(|known| known.key() == key)
 }
 
 fn stack_key(key: &str, value: &DeValue<'_>) -> Option<String> {

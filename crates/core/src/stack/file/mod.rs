@@ -11,10 +11,14 @@ mod places;
 use std::cell::RefCell;
 use std::sync::Arc;
 
+use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::{Clause, Stack};
-use crate::diagnostic::{Diagnostic, Diagnostics};
+use super::{Clause, Scope, Stack};
+use crate::diagnostic::{Diagnostic, Diagnostics, Location};
+use crate::effect::{Effect, EffectTable};
+use crate::rule::{Comparator, Rule};
+use crate::signal::SignalInfo;
 use fields::{Fields, Read, Reported, Source};
 use hints::Level;
 pub use places::Places;
@@ -25,6 +29,8 @@ use places::SourceText;
 pub struct StackFile {
     /// The entries.
     pub entries: Vec<Entry>,
+    /// What the file says of the effects of tools and commands.
+    pub effects: EffectTable,
     /// Where each of them stands, in the same order.
     places: Vec<Places>,
 }
@@ -35,7 +41,7 @@ pub enum Entry {
     /// Rules of one's own.
     Own(Arc<Stack>),
     /// A system or preset by name.
-    Use(Use),
+    Use(Box<Use>),
 }
 
 impl Entry {
@@ -76,11 +82,30 @@ impl StackFile {
 
     /// The stacks that can be read, and what is wrong with the others: for whoever has more to say about the file.
     pub fn parse_partly(path: &str, text: &str) -> (Self, Vec<Diagnostic>) {
+        Self::parse_partly_with(path, text, &[])
+    }
+
+    /// Reads the text of a stack file whose rules may also name signals of your own; one with the name of a registered
+    /// signal takes its place. The options such a signal may take are those of the registered ones.
+    pub fn parse_with(path: &str, text: &str, own: &'static [SignalInfo]) -> Result<Self, Diagnostics> {
+        let (file, errors) = Self::parse_partly_with(path, text, own);
+        Diagnostics::of(errors).map_or(Ok(file), Err)
+    }
+
+    fn parse_partly_with(path: &str, text: &str, own: &'static [SignalInfo]) -> (Self, Vec<Diagnostic>) {
         let told = RefCell::new(Vec::new());
-        let mut file = Self { entries: Vec::new(), places: Vec::new() };
+        let mut file = Self { entries: Vec::new(), effects: EffectTable::default(), places: Vec::new() };
         // What could not be read stands in the list.
-        let _ = read(Source { path, text, told: &told }, &mut file);
+        let _ = read(Source { path, text, told: &told, own }, &mut file);
         (file, told.into_inner())
+    }
+
+    /// The stack of that name that has rules of its own; `None` for a system or preset, and where there is none.
+    pub fn stack(&self, name: &str) -> Option<Arc<Stack>> {
+        self.entries.iter().find_map(|entry| match entry {
+            Entry::Own(stack) if stack.name == name => Some(Arc::clone(stack)),
+            _ => None,
+        })
     }
 
     /// Where the keys of entry `index` stand: `any.0` is its first clause, `any.0.1` the limit of that clause's second
@@ -90,8 +115,36 @@ impl StackFile {
     }
 }
 
-/// Reads the stacks that are right into `file`.
-fn read(source: Source<'_>, file: &mut StackFile) -> Read<()> {
+/// One rule from its parts: the name of its signal, a comparator, a limit (any number: a stack file refuses some as
+/// pointless), and the signal's options as they would stand in a stack file, `window = 10, identity = "name"`; `path` is
+/// for messages.
+pub fn parse_rule(
+    path: &str,
+    signal: &str,
+    comparator: Comparator,
+    limit: f64,
+    options: &str,
+) -> Result<Rule, Diagnostics> {
+    let told = RefCell::new(Vec::new());
+    let text = format!("options = {{{options}}}");
+    let source = Source { path, text: &text, told: &told, own: &[] };
+    let read = || {
+        let document = parsed(source)?;
+        let fields = Fields::new(source, document.get_ref(), 0..0);
+        let rule = clause::rule_of(signal, comparator, limit, &fields.table("options", "{}")?);
+        fields.finish(Level::Other)?;
+        rule
+    };
+    let rule = read();
+    match (Diagnostics::of(told.into_inner()), rule) {
+        (Some(errors), _) => Err(errors),
+        (None, Ok(rule)) => Ok(rule),
+        (None, Err(Reported)) => Err(Diagnostic::new(Location::file(path), "not a rule", "").into()),
+    }
+}
+
+/// The text of a source as TOML.
+fn parsed(source: Source<'_>) -> Read<Spanned<DeTable<'_>>> {
     let (document, errors) = DeTable::parse_recoverable(source.text);
     for error in &errors {
         let span = error.span().unwrap_or(0..0);
@@ -103,11 +156,16 @@ fn read(source: Source<'_>, file: &mut StackFile) -> Read<()> {
         };
         source.error(span, format!("not TOML: {what}"), help);
     }
-    if !errors.is_empty() {
-        return Err(Reported);
-    }
+    if errors.is_empty() { Ok(document) } else { Err(Reported) }
+}
+
+/// Reads the stacks that are right into `file`.
+fn read(source: Source<'_>, file: &mut StackFile) -> Read<()> {
+    let document = parsed(source)?;
     let text = Arc::new(SourceText { path: source.path.to_owned(), text: source.text.to_owned() });
     let fields = Fields::new(source, document.get_ref(), 0..0);
+    let effects = read_effects(&fields);
+    let scope = clause::scope(&fields);
     let tables = tables(&fields);
     let finished = fields.finish(Level::File);
     for fields in tables? {
@@ -115,7 +173,8 @@ fn read(source: Source<'_>, file: &mut StackFile) -> Read<()> {
         places.put("", Some(fields.span()), None);
         places.put("use", fields.key_span("use"), None);
         places.put("cap", fields.key_span("cap"), None);
-        let Ok(mut entry) = read_entry(&fields, &mut places) else { continue };
+        let scope = scope.as_ref().ok().copied().flatten().unwrap_or_default();
+        let Ok(mut entry) = read_entry(&fields, scope, &mut places) else { continue };
         if file.entries.iter().any(|other| other.name() == entry.name()) {
             let what = format!("two stacks are named `{}`", entry.name());
             let at = if fields.has("name") { "name" } else { "use" };
@@ -127,7 +186,35 @@ fn read(source: Source<'_>, file: &mut StackFile) -> Read<()> {
         file.entries.push(entry);
         file.places.push(places);
     }
+    scope?;
+    file.effects = effects?;
     finished
+}
+
+/// `[effects]`: patterns of tools, or `$` and the first words of commands, each with its effect.
+fn read_effects(file: &Fields<'_>) -> Read<EffectTable> {
+    let mut effects = EffectTable::default();
+    let table = match file.value("effects") {
+        None => return Ok(effects),
+        Some((DeValue::Table(table), _)) => table,
+        Some(other) => return Err(file.wrong("effects", other, "a table: `\"mcp__jira__*\" = \"handover\"`")),
+    };
+    let mut lines = Ok(());
+    for (pattern, value) in table {
+        match value.get_ref().as_str().map(str::parse) {
+            Some(Ok(effect)) => effects.add(pattern.get_ref(), effect),
+            _ => {
+                let names: Vec<&str> = Effect::ALL.iter().map(|effect| effect.name()).collect();
+                let help = format!("effects are {}", names.join(", "));
+                lines = Err(file.error_at_key(
+                    "effects",
+                    format!("`{}` has no effect of the table", pattern.get_ref()),
+                    help,
+                ));
+            }
+        }
+    }
+    lines.map(|()| effects)
 }
 
 /// The `[[stack]]` tables of the file; at least one.
@@ -143,6 +230,7 @@ fn tables<'t>(file: &Fields<'t>) -> Read<Vec<Fields<'t>>> {
             Err(file.error_at_key("stack", "`stack` is one table and should be a list of tables", help))
         }
         Some(placed) => Err(file.wrong("stack", placed, "a list of tables")),
+        None if file.unknown().is_empty() && file.has("effects") => Ok(Vec::new()),
         None if file.unknown().is_empty() => {
             Err(file.error_here("no `[[stack]]`", "a stack file is a list of `[[stack]]` tables"))
         }
@@ -151,20 +239,22 @@ fn tables<'t>(file: &Fields<'t>) -> Read<Vec<Fields<'t>>> {
     }
 }
 
-fn read_entry(fields: &Fields<'_>, places: &mut Places) -> Read<Entry> {
+fn read_entry(fields: &Fields<'_>, scope: Scope, places: &mut Places) -> Read<Entry> {
     let name = fields.string("name");
     if fields.has("use") {
         return read_use(fields, name, places);
     }
+    let own_scope = clause::scope(fields);
+    let scope = own_scope.as_ref().ok().copied().flatten().unwrap_or(scope);
     let clauses = match (fields.has("any"), fields.has("all")) {
         (true, true) => {
             let help = "put the `all` inside: `any = [{ all = […] }, …]`";
             Err(fields.error_at_key("all", "a stack with both `any` and `all`", help))
         }
-        (_, false) => read_any(fields, places),
-        (false, true) => read_whole(fields, places),
+        (_, false) => read_any(fields, scope, places),
+        (false, true) => read_whole(fields, scope, places),
     };
-    let cap = cap::read(fields);
+    let cap = cap::read(fields, scope);
     let nothing_unknown = fields.unknown().is_empty();
     let finished = fields.finish(Level::Stack);
     let name = match name {
@@ -187,17 +277,18 @@ fn read_entry(fields: &Fields<'_>, places: &mut Places) -> Read<Entry> {
     }
     let name = name?;
     finished?;
+    own_scope?;
     Ok(Entry::Own(Arc::new(Stack { name, clauses, cap })))
 }
 
 /// `any = […]`: a list of clauses, any of which acts.
-fn read_any(fields: &Fields<'_>, places: &mut Places) -> Read<Vec<Clause>> {
+fn read_any(fields: &Fields<'_>, scope: Scope, places: &mut Places) -> Read<Vec<Clause>> {
     let list = fields.list("any")?.unwrap_or_default();
     let mut clauses = Vec::new();
     for (index, placed) in list.into_iter().enumerate() {
         let clause = fields.nested(placed, "a clause", clause::EXAMPLE);
         clauses.push(clause.and_then(|fields| {
-            let clause = clause::read(&fields)?;
+            let clause = clause::read(&fields, scope)?;
             put_clause(&fields, index, places);
             Ok(clause)
         }));
@@ -206,8 +297,8 @@ fn read_any(fields: &Fields<'_>, places: &mut Places) -> Read<Vec<Clause>> {
 }
 
 /// `all = […]` by itself: one clause that stops when all of it holds.
-fn read_whole(fields: &Fields<'_>, places: &mut Places) -> Read<Vec<Clause>> {
-    let clause = Clause::stop_on(clause::read_all(fields)?);
+fn read_whole(fields: &Fields<'_>, scope: Scope, places: &mut Places) -> Read<Vec<Clause>> {
+    let clause = Clause { scope, ..Clause::stop_on(clause::read_all(fields)?) };
     put_clause(fields, 0, places);
     places.put("any.0", fields.key_span("all"), None);
     Ok(vec![clause])
@@ -247,7 +338,7 @@ fn read_use(fields: &Fields<'_>, name: Read<Option<String>>, places: &mut Places
         Some(profile) => format!("{system} ({profile})"),
         None => system.clone(),
     });
-    Ok(Entry::Use(Use { name, system, profile, config, set, places: Places::default() }))
+    Ok(Entry::Use(Box::new(Use { name, system, profile, config, set, places: Places::default() })))
 }
 
 /// Enters where the settings stand, nested ones under dotted paths.

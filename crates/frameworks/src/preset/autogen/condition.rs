@@ -87,8 +87,8 @@ impl Condition {
             Self::Single(single) => match single.kind {
                 Kind::TokenUsage { .. } => vec![Need::Usage],
                 Kind::Timeout { .. } => vec![Need::Times],
-                Kind::External { .. } => vec![Need::Native("an outside request")],
-                Kind::Functional { .. } => vec![Need::Native("a function of the user")],
+                Kind::External { .. } => vec![Need::Unrecorded("an outside request")],
+                Kind::Functional { .. } => vec![Need::Unrecorded("a function of the user")],
                 _ => Vec::new(),
             },
         }

@@ -6,7 +6,7 @@ mod message;
 use serde_json::{Map, Value};
 
 use super::Preset;
-use super::frame::{Action, Acts, Facts, Machine, Parameter, Recipe, Settings, SettingsError};
+use super::frame::{Action, Acts, Facts, Machine, Parameter, Recipe, RuleReading, Settings, SettingsError, reading};
 use crate::decision::Need;
 use crate::transcript::{Event, Instant, Moment, PointView, Role};
 
@@ -341,5 +341,9 @@ impl Machine for Team {
 
     fn facts(&self) -> Facts {
         vec![("messages", Value::Array(self.messages.clone()))]
+    }
+
+    fn readings(&self) -> Vec<RuleReading> {
+        self.max_turns.iter().map(|max| reading(MAX_TURNS, "turns", self.turns as f64, *max as f64)).collect()
     }
 }

@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::frame::{
-    Action, Acts, Facts, Machine, Parameter, Places, Recipe, Settings, SettingsError, native, wrong_kind,
+    Action, Acts, Facts, Machine, Parameter, Places, Recipe, RuleReading, Settings, SettingsError, native, reading,
+    wrong_kind,
 };
 use super::{Preset, Variant};
 use crate::decision::Need;
@@ -314,5 +315,10 @@ impl Machine for Crew {
     fn facts(&self) -> Facts {
         let ended_at = self.ended_at.map_or(Value::Null, Value::from);
         vec![("ended_at", ended_at), ("tool_runs", self.tool_runs.into())]
+    }
+
+    fn readings(&self) -> Vec<RuleReading> {
+        let Stage::Working(task) = &self.stage else { return Vec::new() };
+        vec![reading(MAX_ITER, "iterations", task.iterations as f64, self.max_iter as f64)]
     }
 }

@@ -9,6 +9,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::decision::{Decision, Evidence, Need, Requirement, RuleName, Strategy, Watch};
+
+pub use crate::decision::RuleReading;
 use crate::transcript::{Event, Header, Lane, Message, Moment, Point, PointView, Role, Run};
 
 pub use crate::decision::Action;
@@ -127,10 +129,21 @@ pub trait Machine: Send {
     /// end of a recording that ends with something to answer.
     fn point(&mut self, _view: &PointView<'_>, _acts: &mut Acts<'_, '_>) {}
 
+    /// What its rules read at the point it was shown last, for people: a count, held against the limit at which its rule
+    /// acts ([`reading`]).
+    fn readings(&self) -> Vec<RuleReading> {
+        Vec::new()
+    }
+
     /// What the framework would report beside its decisions, when the replay is over.
     fn facts(&self) -> Facts {
         Facts::new()
     }
+}
+
+/// A count of `what`, for [`Machine::readings`], held against the limit of `rule`; at the limit the rule acts.
+pub fn reading(rule: &'static str, what: &'static str, count: f64, limit: f64) -> RuleReading {
+    RuleReading::new(RuleName::fixed(rule), what, Some(count)).against(limit, count >= limit)
 }
 
 /// Does a user's words start a run of the framework? A simulated user's do; its tool calls do not.
@@ -364,5 +377,9 @@ impl Watch for PresetWatch {
         let mut acts = Vec::new();
         self.advance(view, &mut acts);
         trail.extend(acts.into_iter().map(|act| act.decision));
+    }
+
+    fn readings(&self) -> Vec<RuleReading> {
+        self.machine.readings()
     }
 }

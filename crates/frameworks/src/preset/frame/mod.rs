@@ -8,11 +8,13 @@ pub mod identity;
 mod machine;
 pub mod native;
 mod places;
+pub mod rounds;
 mod settings;
 
 pub use identity::arguments;
 pub use machine::{
-    Act, Action, Acts, AfterStop, Facts, Machine, PresetStrategy, PresetWatch, Recipe, next_request, starts_run,
+    Act, Action, Acts, AfterStop, Facts, Machine, PresetStrategy, PresetWatch, Recipe, RuleReading, next_request,
+    reading, starts_run,
 };
 pub use places::Places;
 pub(in crate::preset) use settings::wrong_kind;

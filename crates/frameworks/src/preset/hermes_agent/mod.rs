@@ -6,7 +6,9 @@ mod guardrails;
 use serde_json::{Map, Value};
 
 use super::Preset;
-use super::frame::{Action, Acts, COMBINED, Facts, Machine, Parameter, Recipe, Settings, SettingsError};
+use super::frame::{
+    Action, Acts, COMBINED, Facts, Machine, Parameter, Recipe, RuleReading, Settings, SettingsError, reading,
+};
 use crate::decision::Need;
 use crate::transcript::{Event, Moment, PointView, Role};
 
@@ -249,6 +251,11 @@ impl Machine for Hermes {
             facts.push(("turns", goal.turns()));
         }
         facts
+    }
+
+    fn readings(&self) -> Vec<RuleReading> {
+        let budget = self.budget.iter();
+        budget.map(|budget| reading(BUDGET, "requests", budget.requests as f64, budget.max as f64)).collect()
     }
 }
 

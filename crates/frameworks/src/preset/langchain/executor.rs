@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::super::frame::{Action, Acts, Machine, Settings, SettingsError};
+use super::super::frame::{Action, Acts, Machine, RuleReading, Settings, SettingsError, reading};
 use super::EXECUTOR;
 use crate::python;
 use crate::transcript::{Event, Instant, Message, Moment, PointView, Role};
@@ -116,5 +116,10 @@ impl Machine for Executor {
         {
             self.stop(evidence, acts);
         }
+    }
+
+    fn readings(&self) -> Vec<RuleReading> {
+        let limit = self.max_iterations.iter();
+        limit.map(|max| reading(EXECUTOR, "iterations", self.iterations as f64, *max as f64)).collect()
     }
 }

@@ -1,6 +1,6 @@
 //! The agent as a graph: supersteps and their limit.
 
-use super::super::frame::{Action, Acts, Machine};
+use super::super::frame::{Action, Acts, Machine, RuleReading, reading};
 use super::middleware::{Middleware, Outcome};
 use super::{RECURSION, REMAINING};
 use crate::transcript::{Event, Message, Moment, PointView, Role};
@@ -113,5 +113,10 @@ impl Machine for Graph {
             (Moment::AfterTools, _) => self.after_tools(view, acts),
             _ => {}
         }
+    }
+
+    fn readings(&self) -> Vec<RuleReading> {
+        let done = reading(RECURSION, "supersteps", self.done as f64, self.limit as f64);
+        std::iter::once(done).chain(self.hooks.iter().flat_map(Middleware::readings)).collect()
     }
 }

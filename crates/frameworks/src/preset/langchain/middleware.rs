@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::super::frame::{Action, Acts, SettingsError, wrong_kind};
+use super::super::frame::{Action, Acts, RuleReading, SettingsError, reading, wrong_kind};
 use super::{MODEL_CALLS, TOOL_CALLS};
 use crate::python;
 use crate::transcript::Message;
@@ -89,6 +89,16 @@ impl Middleware {
             Kind::Model => MODEL_CALLS,
             Kind::Tool { .. } => TOOL_CALLS,
         }
+    }
+
+    /// Calls of the thread and of the run against their limits.
+    pub(super) fn readings(&self) -> impl Iterator<Item = RuleReading> + use<> {
+        let rule = self.rule();
+        let limits =
+            [("calls of the thread", self.thread, self.thread_limit), ("calls of the run", self.run, self.run_limit)];
+        limits
+            .into_iter()
+            .filter_map(move |(what, count, limit)| Some(reading(rule, what, count as f64, limit? as f64)))
     }
 
     pub(super) fn new_run(&mut self) {

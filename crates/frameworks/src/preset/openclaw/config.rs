@@ -164,7 +164,9 @@ fn check_block(block: &Value, path: &str, release: Release, issues: &mut Vec<Str
     if release == Release::Numbers {
         known.extend(NUMBERS);
         known.extend(["detectors", "postCompactionGuard"]);
-        NUMBERS.iter().for_each(|name| whole_above_0(fields, name, path, issues));
+        for name in NUMBERS {
+            whole_above_0(fields, name, path, issues);
+        }
         let group = |name: &str, issues: &mut Vec<String>, names: &[&str], numbers: bool| {
             let path = format!("{path}.{name}");
             let Some(inner) = fields.get(name).and_then(|inner| object(inner, &path, issues)) else { return };

@@ -204,7 +204,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     for rule in rules.iter().filter(|rule| **rule != GUARD) {
         recipe = recipe.needs(rule, Need::Results);
         if has_details && *rule != "unknown_tool_repeat" {
-            recipe = recipe.needs(rule, Need::Native("result details"));
+            recipe = recipe.needs(rule, Need::ResultDetails);
         }
     }
     // A golden case ends at its first halt; in a session the next user message starts another run.
@@ -282,7 +282,8 @@ impl OpenClaw {
     /// Can the call run at all? Others are neither judged nor counted.
     fn can_run(&self, call: &ToolCall) -> bool {
         let lacks_path = || !arguments(call)["path"].is_string();
-        !self.is_missing(&call.name) && !(self.strict_tools.iter().any(|tool| *tool == *call.name) && lacks_path())
+        let is_refused = self.strict_tools.iter().any(|tool| *tool == *call.name) && lacks_path();
+        !(is_refused || self.is_missing(&call.name))
     }
 
     fn reply(&mut self, reply: &Message, acts: &mut Acts<'_, '_>) {

@@ -194,9 +194,8 @@ fn without_new_fields(value: &Value) -> Value {
                 && text("text")
                 && (["direction", "senderId", "accountId"].iter().any(|name| text(name))
                     || fields.get("conversation").is_some_and(Value::is_object));
-            let kept = fields
-                .iter()
-                .filter(|(name, _)| !NEW_EACH_TIME.contains(&name.as_str()) && !(is_message && name.as_str() == "id"));
+            let is_new = |name: &str| NEW_EACH_TIME.contains(&name) || (is_message && name == "id");
+            let kept = fields.iter().filter(|(name, _)| !is_new(name));
             Value::Object(kept.map(|(name, inner)| (name.clone(), without_new_fields(inner))).collect())
         }
         other => other.clone(),
@@ -231,16 +230,9 @@ fn unwrapped(text: &str) -> String {
     while let Some(at) = rest.find(OPENS) {
         let (before, from) = rest.split_at(at);
         out.push_str(before);
-        match wrapper(from) {
-            Some((length, zeroed)) => {
-                out.push_str(&zeroed);
-                rest = &from[length..];
-            }
-            None => {
-                out.push_str(OPENS);
-                rest = &from[OPENS.len()..];
-            }
-        }
+        let (length, zeroed) = wrapper(from).unwrap_or_else(|| (OPENS.len(), OPENS.to_owned()));
+        out.push_str(&zeroed);
+        rest = &from[length..];
     }
     out + rest
 }

@@ -4,7 +4,7 @@ mod detector;
 
 use serde_json::{Map, Value};
 
-use super::frame::{Action, Acts, Machine, Recipe, Settings, SettingsError, native};
+use super::frame::{Action, Acts, Machine, Recipe, RuleReading, Settings, SettingsError, native, reading};
 use super::{Parameter, Preset};
 use crate::decision::Need;
 use crate::python;
@@ -299,5 +299,11 @@ impl Machine for Conversation {
             Moment::AfterTools if self.drive != Drive::Detector => self.after_step(acts),
             _ => {}
         }
+    }
+
+    fn readings(&self) -> Vec<RuleReading> {
+        let iterations = reading(ITERATIONS, "iterations", self.iterations as f64, self.max_iterations as f64);
+        let budget = self.max_budget.map(|max| reading(BUDGET, "usd", self.spent, max));
+        std::iter::once(iterations).chain(budget).collect()
     }
 }

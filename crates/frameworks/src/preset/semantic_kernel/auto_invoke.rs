@@ -1,6 +1,6 @@
 //! Functions called without asking, a number of times.
 
-use super::super::frame::{Action, Acts, Facts, Machine, Settings, SettingsError};
+use super::super::frame::{Action, Acts, Facts, Machine, RuleReading, Settings, SettingsError, reading};
 use super::AUTO_INVOKE;
 use crate::transcript::{Event, Moment, PointView, Role};
 
@@ -63,5 +63,9 @@ impl Machine for AutoInvoke {
 
     fn facts(&self) -> Facts {
         vec![("model_calls", self.calls.into()), ("tools_executed", self.executed.into())]
+    }
+
+    fn readings(&self) -> Vec<RuleReading> {
+        vec![reading(AUTO_INVOKE, "attempts", self.attempts as f64, self.max as f64)]
     }
 }

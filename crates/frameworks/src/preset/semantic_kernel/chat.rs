@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::super::frame::{Action, Acts, Facts, Machine, Settings, SettingsError, wrong_kind};
+use super::super::frame::{Action, Acts, Facts, Machine, RuleReading, Settings, SettingsError, reading, wrong_kind};
 use super::strategy::Strategy;
 use super::{AGGREGATOR, MAXIMUM, ROUNDS, STRATEGY};
 use crate::transcript::{Event, Message, Moment, PointView, Role};
@@ -146,5 +146,11 @@ impl Machine for Rounds {
 
     fn facts(&self) -> Facts {
         vec![("agent_turns", self.spoken.into())]
+    }
+
+    fn readings(&self) -> Vec<RuleReading> {
+        // The round that is about to begin is the one that is refused.
+        let limit = self.max.iter();
+        limit.map(|max| reading(ROUNDS, "rounds", (self.spoken + 1) as f64, *max as f64 + 1.0)).collect()
     }
 }

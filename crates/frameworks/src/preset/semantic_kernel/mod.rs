@@ -18,7 +18,7 @@ const AGGREGATOR: &str = "AggregatorTerminationStrategy";
 const ROUNDS: &str = "max_rounds";
 const MAGENTIC_LIMITS: &str = "magentic.limits";
 const MAGENTIC_LEDGER: &str = "magentic.ledger";
-const AGENT_NAMES: Need = Need::Native("agent names");
+const AGENT_NAMES: Need = Need::AgentNames;
 
 const PARAMETERS: &[Parameter] = &[
     Parameter {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::config;
 use super::iterations::{End, Iterations, Next, Profile, Strategies};
 use super::review::Review;
-use crate::decision::{Action, Decision, Evidence, Need, Requirement, RuleName, Strategy, Watch};
+use crate::decision::{Action, Decision, Evidence, Need, Requirement, RuleName, RuleReading, Strategy, Watch};
 use crate::judge::Judge;
 use crate::system::{ConfigError, Round, RoundClock, Settings};
 use crate::text::conclusion_tag::has_conclusion;
@@ -111,6 +111,7 @@ impl Strategy for Adaptive {
             adaptive: self,
             cycle: Cycle::default(),
             final_call: None,
+            logged: 0,
             reviews: 0,
             truth: Truth::UNKNOWN,
         })
@@ -135,6 +136,8 @@ struct Workflow {
     cycle: Cycle,
     /// The rule that made the next call the last one.
     final_call: Option<RuleName>,
+    /// How much the workflow had logged before the point shown last.
+    logged: usize,
     /// Questions to a simulated reviewer.
     reviews: u64,
     /// For a simulated reviewer.
@@ -146,11 +149,20 @@ impl Watch for Workflow {
         self.truth = truth;
     }
 
+    fn readings(&self) -> Vec<RuleReading> {
+        let (current, max) = (self.iterations.current as f64, self.adaptive.max as f64);
+        let iterations = RuleReading::new(MAX, "iterations", Some(current)).against(max, current >= max);
+        let said = self.iterations.log.get(self.logged..).unwrap_or_default().iter();
+        let said = said.map(|words| RuleReading::new(MAX, "log", None).saying(words));
+        std::iter::once(iterations).chain(said).collect()
+    }
+
     fn extra_calls(&self) -> u64 {
         self.reviews
     }
 
     fn at(&mut self, view: &PointView<'_>, trail: &mut Vec<Decision>) {
+        self.logged = self.iterations.log.len();
         self.take_in(view);
         let ends = self.clock.ends(view);
         let by_step = self.adaptive.round == Round::Step;

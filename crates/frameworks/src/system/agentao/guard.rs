@@ -49,6 +49,16 @@ impl Tripped {
         }
     }
 
+    /// What it counts, in a word.
+    pub(super) fn counts(self) -> &'static str {
+        match self {
+            Self::SameCall => "same call",
+            Self::EmptyName => "empty names",
+            Self::BadArguments => "unreadable in a row",
+            Self::CutReplies => "cut in a row",
+        }
+    }
+
     /// agentao's word for why the turn is incomplete.
     pub fn reason(self) -> &'static str {
         match self {
@@ -94,6 +104,17 @@ impl Guard {
         }
         self.cut = 0;
         calls.find_map(|call| self.plan(call))
+    }
+
+    /// How far a guard has counted, the worst case where there are several, and where it trips.
+    pub(super) fn count(&self, guard: Tripped) -> (u32, u32) {
+        let count = match guard {
+            Tripped::SameCall => self.same.values().copied().max().unwrap_or(0),
+            Tripped::EmptyName => self.empty_names,
+            Tripped::BadArguments => self.unreadable.values().copied().max().unwrap_or(0),
+            Tripped::CutReplies => self.cut,
+        };
+        (count, LIMIT)
     }
 
     fn plan(&mut self, call: Call<'_>) -> Option<Tripped> {

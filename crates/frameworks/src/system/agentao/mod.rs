@@ -11,7 +11,7 @@ pub use guard::{Call, Guard, Tripped, is_cut, why_unreadable};
 
 use super::{ConfigError, Settings, SystemInfo};
 use crate::bailout::{AtCap, Bailout, Entry, History, Reply, RunHistory, Speaker, Verdict, rough_tokens};
-use crate::decision::{Action, Decision, Evidence, Need, Requirement, RuleName, Strategy, Watch};
+use crate::decision::{Action, Decision, Evidence, Need, Requirement, RuleName, RuleReading, Strategy, Watch};
 use crate::transcript::{Header, Message, Moment, PointView};
 
 /// The system's registration.
@@ -178,6 +178,21 @@ impl Watch for AgentaoWatch {
             Moment::AfterTools => {}
             Moment::EndOfRound => self.chat_over = true,
         }
+    }
+
+    fn readings(&self) -> Vec<RuleReading> {
+        let (iteration, cap) = (self.iteration as f64, self.system.cap.max_iterations as f64);
+        let iterations = RuleReading::new(self.system.cap_rule(), "iterations", Some(iteration));
+        let guards = match self.system.profile {
+            Profile::Documented => &[][..],
+            Profile::Published05 => &GUARDS[..],
+        };
+        let guards = guards.iter().map(|guard| {
+            let (count, limit) = self.guard.count(*guard);
+            RuleReading::new(RuleName::fixed(guard.rule()), guard.counts(), Some(f64::from(count)))
+                .against(f64::from(limit), count >= limit)
+        });
+        std::iter::once(iterations.against(cap, iteration >= cap)).chain(guards).collect()
     }
 }
 

@@ -19,7 +19,7 @@ pub use ruling::{Cause, Event, Prompt, Ruling};
 
 use self::round::{GoalRow, RoundEvents, RoundJudge, UserDeed};
 use super::{ConfigError, Round, RoundClock, Settings, SystemInfo};
-use crate::decision::{Action, Decision, Evidence, Need, Requirement, RuleName, Strategy, Watch};
+use crate::decision::{Action, Decision, Evidence, Need, Requirement, RuleName, RuleReading, Strategy, Watch};
 use crate::judge::Judge;
 use crate::transcript::{Header, Instant, PointView, Truth};
 
@@ -156,7 +156,7 @@ impl Agentica {
         match cause {
             Cause::Tokens => Some(Need::Usage),
             Cause::Seconds => Some(Need::Times),
-            Cause::Tool => Some(Need::Native("agentica.goal")),
+            Cause::Tool => Some(Need::GoalRows),
             Cause::ToolStuck => Some(Need::ErrorFlags),
             Cause::Judge | Cause::JudgeBroken | Cause::Unknown => match self.judge {
                 Judge::Recorded => Some(Need::Judge),
@@ -218,10 +218,17 @@ impl Strategy for Agentica {
             ended_at: None,
             tokens_before: 0,
             verdict_was_missing: false,
+            announced: None,
             judge_calls: 0,
             truth: Truth::UNKNOWN,
         })
     }
+}
+
+/// An announcement, and the rule it is owed to.
+struct Announced {
+    cause: Cause,
+    event: ruling::Event,
 }
 
 struct AgenticaWatch {
@@ -237,6 +244,8 @@ struct AgenticaWatch {
     /// Tokens of the round before.
     tokens_before: i128,
     verdict_was_missing: bool,
+    /// What was announced at the point shown last.
+    announced: Option<Announced>,
     /// Questions to a simulated judge.
     judge_calls: u64,
     /// For a simulated judge.
@@ -245,6 +254,7 @@ struct AgenticaWatch {
 
 impl Watch for AgenticaWatch {
     fn at(&mut self, view: &PointView<'_>, trail: &mut Vec<Decision>) {
+        self.announced = None;
         if !self.clock.ends(view) {
             return;
         }
@@ -254,7 +264,24 @@ impl Watch for AgenticaWatch {
         self.row = round.goal_row(self.row.as_ref()).or(self.row.take());
         self.from_event = view.events().len();
         self.ended_at = view.now().or(self.ended_at);
+        self.announced = ruling.event.clone().map(|event| Announced { cause: ruling.cause, event });
         trail.extend(self.decide(view, ruling));
+    }
+
+    fn readings(&self) -> Vec<RuleReading> {
+        let Some(goal) = self.manager.goal() else { return Vec::new() };
+        let reading = |cause: Cause| {
+            let Evidence { observed, limit } = self.system.evidence(cause, goal);
+            let reading = RuleReading::new(self.system.rule(cause), cause.counts()?, observed);
+            Some(match (observed, limit) {
+                (Some(observed), Some(limit)) => reading.against(limit, observed >= limit),
+                _ => reading,
+            })
+        };
+        let event = self.announced.iter().map(|Announced { cause, event }| {
+            RuleReading::new(self.system.rule(*cause), "event", None).saying(event.to_string())
+        });
+        self.system.causes().into_iter().filter_map(reading).chain(event).collect()
     }
 
     fn seat_judge(&mut self, truth: Truth) {

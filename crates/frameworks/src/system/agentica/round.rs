@@ -7,7 +7,7 @@ use super::evaluate::{Referee, Turn, Verified};
 use super::goal::Goal;
 use super::reply::{self, Verdict};
 use crate::judge::{self, Judge};
-use crate::transcript::{Event, Lane, Message, Millis, PointView, Role, Truth};
+use crate::transcript::{Carries, Event, Lane, Message, Millis, PointView, Role, Truth};
 
 /// The events of a round that has just ended.
 #[derive(Clone, Copy)]
@@ -95,7 +95,7 @@ impl RoundEvents<'_, '_> {
     /// The goal rows, in order.
     fn rows(&self) -> impl DoubleEndedIterator<Item = GoalRow> {
         self.events.iter().filter_map(|event| match event {
-            Event::Note(note) if &*note.kind == "agentica.goal" => read_row(note.body.get()),
+            Event::Note(note) if note.carries() == Carries::GoalRow => read_row(note.body.get()),
             _ => None,
         })
     }

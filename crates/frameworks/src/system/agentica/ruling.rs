@@ -1,5 +1,7 @@
 //! What an evaluated turn comes to, and what is announced of it.
 
+use std::fmt;
+
 use serde::Serialize;
 
 use super::goal::{Budgets, Goal, Status};
@@ -39,6 +41,20 @@ pub enum Cause {
     Judge,
     /// The judge would have been asked, and its answer is not known.
     Unknown,
+}
+
+impl Cause {
+    /// What it counts, in a word; `None` where it is not about a number.
+    pub(super) fn counts(self) -> Option<&'static str> {
+        match self {
+            Self::Tokens => Some("tokens"),
+            Self::Seconds => Some("seconds"),
+            Self::Turns => Some("turns"),
+            Self::ToolStuck => Some("turns of failed tools in a row"),
+            Self::JudgeBroken => Some("unreadable judge replies in a row"),
+            Self::NoGoal | Self::Tool | Self::User | Self::Verifier | Self::Judge | Self::Unknown => None,
+        }
+    }
 }
 
 /// What a turn's evaluation comes to.
@@ -81,6 +97,19 @@ pub struct Event {
     pub status: Status,
     /// Turns evaluated.
     pub turns_used: i64,
+}
+
+/// `goal.paused after 3 turns: tool-stuck`.
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} after {} turns", self.event, self.turns_used)?;
+        let paused = self.paused_reason.iter().flatten().map(String::as_str);
+        let why = paused.chain(self.verdict).chain(self.reason.as_deref()).chain(self.budget_message.as_deref());
+        for (nth, why) in why.filter(|why| !why.is_empty()).enumerate() {
+            write!(f, "{}{why}", if nth == 0 { ": " } else { ", " })?;
+        }
+        Ok(())
+    }
 }
 
 impl Event {

@@ -112,7 +112,7 @@ fn logged(rows: &[&[Value]]) -> Run {
         events.extend(messages.map(Event::Message));
         events.extend(row.iter().map(|goal| {
             let body = serde_json::value::to_raw_value(&json!({ "goal": goal })).unwrap();
-            Event::Note(Note { kind: "agentica.goal".into(), body })
+            Event::Note(Note { kind: Note::GOAL_ROW.into(), body })
         }));
     }
     Run::new(Draft { events, ..Draft::default() })

@@ -14,7 +14,7 @@ pub use policy::{Policy, Stop};
 pub use spec::{AgentStops, DEFAULT_MAX_ROUNDS, StopConditionSpec};
 
 use super::{ConfigError, Settings, SystemInfo};
-use crate::decision::{Action, Decision, FirstFiring, Requirement, RuleName, Strategy, Watch};
+use crate::decision::{Action, Decision, FirstFiring, Requirement, RuleName, RuleReading, Strategy, Watch};
 use crate::diagnostic::Location;
 use crate::transcript::{Header, Message, Millis, Moment, PointView};
 
@@ -159,13 +159,18 @@ impl Strategy for Awaken {
 
     fn start(self: Arc<Self>, _header: &Header) -> Box<dyn Watch> {
         let first_firings = vec![None; self.hooks.policies().count()];
-        Box::new(AwakenWatch { system: self, counters: Counters::default(), first_firings })
+        Box::new(AwakenWatch { system: self, counters: Counters::default(), last: (None, false), first_firings })
     }
 }
+
+/// What the statistics that all policies are shown go by.
+const STATISTICS: RuleName = RuleName::fixed("statistics");
 
 struct AwakenWatch {
     system: Arc<Awaken>,
     counters: Counters,
+    /// Milliseconds into the run at the last reply, and whether that was a failed call.
+    last: (Option<u64>, bool),
     first_firings: Vec<FirstFiring>,
 }
 
@@ -177,6 +182,7 @@ impl Watch for AwakenWatch {
         let Some(reply) = view.reply() else { return };
         let boundary = self.system.boundary(reply);
         let elapsed_ms = self.system.elapsed_ms(view);
+        self.last = (elapsed_ms, matches!(boundary, Boundary::Failed));
         let said = self.system.hooks.each(&mut self.counters, &boundary, elapsed_ms);
         for (first, stop) in self.first_firings.iter_mut().zip(&said) {
             *first = first.or(stop.as_ref().map(|stop| (view.point(), stop.evidence)));
@@ -193,6 +199,28 @@ impl Watch for AwakenWatch {
         } else {
             decision.detail(stop.detail)
         });
+    }
+
+    /// awaken's statistics of the step, each with the policy that is about it, and those without one.
+    fn readings(&self) -> Vec<RuleReading> {
+        let (elapsed_ms, failed) = self.last;
+        let boundary = if failed { Boundary::Failed } else { Boundary::Nothing };
+        let seen = self.counters.snapshot(&boundary, elapsed_ms);
+        let profile = self.system.profile;
+        let held = self.system.hooks.policies().filter_map(|policy| {
+            let (what, observed, limit) = policy.reading(&seen)?;
+            let passes = policy.evaluate(profile, &seen).is_some();
+            Some(RuleReading::new(RuleName::new(policy.rule(profile)), what, observed).against(limit, passes))
+        });
+        let statistics = [
+            ("step_count", Some(f64::from(seen.step_count))),
+            ("total_input_tokens", Some(seen.input as f64)),
+            ("total_output_tokens", Some(seen.output as f64)),
+            ("elapsed_ms", elapsed_ms.map(|ms| ms as f64)),
+            ("consecutive_errors", Some(f64::from(seen.errors))),
+        ];
+        let statistics = statistics.into_iter().map(|(what, observed)| RuleReading::new(STATISTICS, what, observed));
+        held.chain(statistics).collect()
     }
 
     fn first_firings(&self) -> Option<&[FirstFiring]> {

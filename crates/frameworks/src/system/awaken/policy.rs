@@ -78,6 +78,25 @@ impl Policy {
         matches!(self.pattern, Some(Ok(_)))
     }
 
+    /// What it counts and its limit, where it counts anything.
+    pub fn reading(&self, seen: &Snapshot<'_>) -> Option<(&'static str, Option<f64>, f64)> {
+        match &self.condition {
+            StopConditionSpec::MaxRounds { rounds: rounds @ 1.. } => {
+                Some(("rounds", Some(f64::from(seen.step_count)), *rounds as f64))
+            }
+            StopConditionSpec::Timeout { seconds: seconds @ 1.. } => {
+                Some(("elapsed ms", seen.elapsed_ms.map(|ms| ms as f64), seconds.saturating_mul(1000) as f64))
+            }
+            StopConditionSpec::TokenBudget { max_total: max @ 1.. } => {
+                Some(("tokens", Some(seen.input.wrapping_add(seen.output) as f64), *max as f64))
+            }
+            StopConditionSpec::ConsecutiveErrors { max } if low_32_bits(*max) > 0 => {
+                Some(("errors in a row", Some(f64::from(seen.errors)), f64::from(low_32_bits(*max))))
+            }
+            _ => None,
+        }
+    }
+
     /// Asks it. The published profile stops at the round limit, the documented one beyond it.
     pub fn evaluate(&self, profile: Profile, seen: &Snapshot<'_>) -> Option<Stop> {
         match &self.condition {

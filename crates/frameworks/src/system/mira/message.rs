@@ -149,8 +149,8 @@ impl Message {
         self.policy = None;
     }
 
-    /// The tokens held against `maxTokens`.
-    fn counted_tokens(&self) -> i128 {
+    /// The tokens held against `maxTokens`: the message's, or on the document's word the session's.
+    pub fn counted_tokens(&self) -> i128 {
         match self.rules.tokens {
             TokenScope::Message => self.tokens,
             TokenScope::Session => self.tokens_before + self.tokens,

@@ -10,7 +10,7 @@ use super::plan::MetricsScope;
 use super::policy::Policy;
 use super::rules::{Guardrail, Order, PROFILES, Profile, ProviderCheck, Rules, TokenScope};
 use super::stop::{RULES, Reason};
-use crate::decision::{Action, Decision, Evidence, Need, Requirement, RuleName, Strategy, Watch};
+use crate::decision::{Action, Decision, Evidence, Need, Requirement, RuleName, RuleReading, Strategy, Watch};
 use crate::python::{self, Raised, Strictness};
 use crate::system::{ConfigError, ConfigText, Round, RoundClock, Settings};
 use crate::transcript::{Event, Header, Lane, Message as Recorded, Metrics, PointView, Role};
@@ -36,6 +36,8 @@ const POLICY_KEYS: &[&str] = &["logic", "goals", "maxExperiments", "maxTokens", 
 const PROJECT_KEYS: &[&str] = &["automation_policy", "agent_profile", "contract_version"];
 /// The rule of a run that is not in auto mode: one run, and a silent end.
 const MANUAL: RuleName = RuleName::fixed("mira.manual_mode");
+/// The rule whose guard most of what the loop prints is about.
+const GUARD: RuleName = RuleName::fixed(RULES[5]);
 /// The rule of an exception the original lets through.
 const EXCEPTION: RuleName = RuleName::fixed("mira.exception");
 
@@ -192,7 +194,7 @@ impl Strategy for Mira {
         message.agent_profile = self.agent_profile;
         message.guards_export = self.guards_export;
         message.plan_may_be_unrecorded = true;
-        Box::new(AutoRun { clock: RoundClock::new(self.round), mira: self, message, tokens: 0 })
+        Box::new(AutoRun { clock: RoundClock::new(self.round), mira: self, message, tokens: 0, progress: Vec::new() })
     }
 }
 
@@ -203,10 +205,13 @@ struct AutoRun {
     clock: RoundClock,
     /// Tokens of the current round.
     tokens: i128,
+    /// What the loop printed at the point shown last.
+    progress: Vec<String>,
 }
 
 impl Watch for AutoRun {
     fn at(&mut self, view: &PointView<'_>, trail: &mut Vec<Decision>) {
+        self.progress.clear();
         for event in view.news() {
             match event {
                 Event::Message(message) => self.hear(message),
@@ -221,15 +226,41 @@ impl Watch for AutoRun {
         let tokens = std::mem::take(&mut self.tokens);
         // The original's agent loop strips the final text before the auto mode sees it.
         match self.message.after_run(python::strip(&text), tokens) {
-            Ok(turn) => trail.extend(decision(view, &turn.next)),
+            Ok(turn) => {
+                trail.extend(decision(view, &turn.next));
+                self.progress = turn.progress;
+            }
             Err(raised) => {
                 trail.push(Decision::at(view, Action::Fail, EXCEPTION, Evidence::NONE).detail(raised.to_string()));
             }
         }
     }
+
+    fn readings(&self) -> Vec<RuleReading> {
+        let Message { rules, policy, auto_round, tokens, tokens_before, .. } = &self.message;
+        let limit = policy.as_ref().and_then(|policy| policy.max_tokens.as_ref()).map(|limit| limit.value() as f64);
+        let (message, session) = (*tokens as f64, (*tokens_before + *tokens) as f64);
+        let counts_session = rules.tokens == TokenScope::Session;
+        let numbers = [
+            Self::reading(RULES[2], "message tokens", message, limit.filter(|_| !counts_session)),
+            Self::reading(RULES[2], "session tokens", session, limit.filter(|_| counts_session)),
+            Self::reading(RULES[6], "follow-ups", f64::from(*auto_round), Some(f64::from(rules.max_rounds))),
+        ];
+        let said = self.progress.iter().map(|words| RuleReading::new(GUARD, "mira", None).saying(words));
+        numbers.into_iter().chain(said).collect()
+    }
 }
 
 impl AutoRun {
+    /// A number, held against a limit where the policy has one.
+    fn reading(rule: &'static str, what: &'static str, observed: f64, limit: Option<f64>) -> RuleReading {
+        let reading = RuleReading::new(RuleName::fixed(rule), what, Some(observed));
+        match limit {
+            Some(limit) => reading.against(limit, observed >= limit),
+            None => reading,
+        }
+    }
+
     fn hear(&mut self, message: &Recorded) {
         if message.lane != Lane::Counterpart {
             let total = message.usage.and_then(|usage| usage.total());

@@ -14,7 +14,7 @@ use crate::reader::labels::{self, Labels};
 use crate::reader::parquet::Tables;
 use crate::reader::reading::{FileName, Of, Untaken};
 use crate::reader::{CorpusReport, Detail, Finding, Pricing, PricingReport, ReadError, ReadOptions, ZeroCosts};
-use crate::transcript::{Draft, Event, Lane, Outcome, OutcomeSource, Run, Spend};
+use crate::transcript::{Event, Lane, Outcome, OutcomeSource, Run, Spend};
 
 /// The report in the making, the ids given away, and the labels.
 pub(super) struct Ledger<'c> {
@@ -83,12 +83,13 @@ impl<'c> Ledger<'c> {
                 }
                 for mut found in found {
                     self.take_copies_out(&mut found, &file);
-                    let Found { mut run, spend, checked, pricing, unknown_zero, .. } = found;
+                    let Found { mut run, spend, checked, pricing, unknown_zero, named_outcome, .. } = found;
                     if row.is_some_and(|row| !self.tables.enter(&file.name.path, &run, &spend, row)) {
                         continue;
                     }
                     let is_graded = matches!(run.grade.source, OutcomeSource::Native(_));
-                    self.graded_by_key += u64::from(is_graded && OUTCOME_KEYED.contains(&file.format.id()));
+                    let by_key = is_graded && OUTCOME_KEYED.contains(&file.format.id());
+                    self.graded_by_key += u64::from(by_key || named_outcome);
                     let native = self.name(&mut run, &file.name);
                     if unknown_zero {
                         self.report.zero_costs.get_or_insert_default().enter(&run, &spend);
@@ -105,9 +106,13 @@ impl<'c> Ledger<'c> {
         Ok(())
     }
 
-    /// Enters what the corpus found unreadable before any file was opened.
+    /// Enters what the corpus found unreadable, or read under another name, before any file was opened.
     pub(super) fn begin(&mut self, corpus: &Corpus) -> Result<(), ReadError> {
-        corpus.sources.unreadable.iter().try_for_each(|diagnostic| self.lose(diagnostic.clone()))
+        corpus.sources.unreadable.iter().try_for_each(|diagnostic| self.lose(diagnostic.clone()))?;
+        for diagnostic in &corpus.sources.renamed {
+            self.find(Finding { severity: Severity::Warning, diagnostic: diagnostic.clone() })?;
+        }
+        Ok(())
     }
 
     /// Something that should have been read is not, or not to its end.
@@ -130,13 +135,7 @@ impl<'c> Ledger<'c> {
         if events.is_empty() {
             return;
         }
-        let run = &found.run;
-        let mut draft = Draft {
-            header: run.header.clone(),
-            events: run.events().to_vec(),
-            grade: run.grade.clone(),
-            warnings: run.warnings.clone(),
-        };
+        let mut draft = found.run.to_draft();
         for copy in &events {
             if let Some(Event::Message(reply)) = draft.events.get_mut(*copy) {
                 reply.lane = Lane::Canned;
@@ -173,6 +172,7 @@ impl<'c> Ledger<'c> {
 
     /// Makes the run's id unique in the corpus, joins its label, and gives back the id it was recorded with.
     fn name(&mut self, run: &mut Run, file: &FileName) -> String {
+        run.header.file = Some(file.path.clone());
         let native = std::mem::take(&mut run.header.run_id);
         let print = |name: &str| xxhash_rust::xxh3::xxh3_64(name.as_bytes());
         run.header.run_id = if self.ids.insert(print(&native)) {
@@ -247,7 +247,7 @@ impl<'c> Ledger<'c> {
 
     /// The field that should hold the outcome, where no run has it or no format looks for it.
     fn outcome_notice(&self) -> Option<Diagnostic> {
-        let key = self.options.outcome_key.as_deref()?;
+        let key = self.options.outcome_key.as_deref().filter(|_| self.graded_by_key == 0)?;
         let formats = &self.report.formats;
         let keyed: Vec<_> = formats.iter().filter(|counts| OUTCOME_KEYED.contains(&counts.format.as_str())).collect();
         let runs: u64 = keyed.iter().map(|counts| counts.runs).sum();
@@ -257,11 +257,9 @@ impl<'c> Ledger<'c> {
             let help = "their outcome has a fixed place; for another one use `--labels`";
             return (!names.is_empty()).then(|| Diagnostic::new(Location::default(), what, help));
         }
-        (self.graded_by_key == 0).then(|| {
-            let what = format!("no run has a field `{key}` that grades it (`--outcome {key}`)");
-            let help = "their outcomes are unknown: correct the name, or use `--labels`";
-            Diagnostic::new(Location::default(), what, help)
-        })
+        let what = format!("no run has a field `{key}` that grades it (`--outcome {key}`)");
+        let help = "their outcomes are unknown: correct the name, or use `--labels`";
+        Some(Diagnostic::new(Location::default(), what, help))
     }
 }
 

@@ -7,12 +7,14 @@ use std::sync::Arc;
 use super::stream::OpenFile;
 use crate::diagnostic::Diagnostic;
 use crate::reader::copies::ReplyId;
-use crate::reader::format::Layout;
 use crate::reader::forms::{self, Reshape};
 use crate::reader::hygiene::Checked;
+use crate::reader::layout::Layout;
+use crate::reader::naming;
 use crate::reader::price::{self, Settled};
 use crate::reader::reading::{FileName, Findings, Of, Places, Reading, Record, Untaken};
 use crate::reader::records::Cut;
+use crate::reader::subagents;
 use crate::reader::{Detail, Finding, Pricing, ReadOptions, Skipped, json};
 use crate::transcript::{Draft, Grade, Outcome, OutcomeSource, Run, Spend};
 
@@ -42,6 +44,8 @@ pub(super) struct Found {
     pub(super) pricing: Option<Pricing>,
     /// The recording states a cost of 0 for calls with tokens, which is taken as unknown.
     pub(super) unknown_zero: bool,
+    /// Its outcome stands where the user said.
+    pub(super) named_outcome: bool,
     pub(super) replies: Vec<ReplyId>,
 }
 
@@ -61,9 +65,13 @@ pub(super) fn read_record(file: &Arc<OpenFile>, cut: &Cut, options: &ReadOptions
     let places = Places::default();
     let record = Record {
         places: &places,
-        text: reshaped.as_deref().unwrap_or(&text),
+        text: reshaped.as_ref().map_or(&text, |reshaped| &reshaped.text),
         // What was decoded has no places of its own in the file.
-        original: if file.reshape == Reshape::Decoded { reshaped.as_deref().unwrap_or(&text) } else { &text },
+        original: match &reshaped {
+            Some(reshaped) if file.reshape == Reshape::Decoded => &reshaped.text,
+            _ => &text,
+        },
+        inserted: reshaped.as_ref().map_or(&[], |reshaped| &reshaped.inserted),
         file: of_part.as_ref().unwrap_or(&file.name),
         key: if file.as_files { "" } else { &cut.key },
         envelope: &file.envelope,
@@ -76,14 +84,14 @@ pub(super) fn read_record(file: &Arc<OpenFile>, cut: &Cut, options: &ReadOptions
     if invalid {
         let valid = std::str::from_utf8(&cut.bytes).map_or_else(|error| error.valid_up_to(), str::len);
         reading.warning(Diagnostic::new(
-            record.at(valid),
+            record.at_original(valid),
             "bytes that are not UTF-8, read as U+FFFD",
             "write the recording as UTF-8",
         ));
     }
     if surrogates > 0 {
         reading.warning(Diagnostic::new(
-            record.at(first_difference(&lossy, &text)),
+            record.at_original(first_difference(&lossy, &text)),
             format!("{surrogates} escapes of half a surrogate pair, read as U+FFFD"),
             "harmless for stop rules; the recorder cut a character in two",
         ));
@@ -123,6 +131,7 @@ impl Gathered {
                 places: &places,
                 text: &text,
                 original: &text,
+                inserted: &[],
                 key: &cut.key,
                 envelope: &envelope,
                 line: whole.line + cut.line - 1,
@@ -147,14 +156,20 @@ impl Gathered {
         for (kind, n) in unknown {
             *self.unknown.entry(kind).or_default() += n;
         }
-        self.runs.extend(drafts.into_iter().enumerate().map(|(n, mut draft)| {
+        for (n, mut draft) in drafts.into_iter().enumerate() {
+            draft.header.prompted_by = draft.header.prompted_by.max(file.format.prompted_by());
+            let named_outcome = naming::apply(&mut draft, &record, options);
             join_report(&mut draft, record);
             let Settled { pricing, unknown_zero } = price::settle(&mut draft, options, file.format.counts_by_turn());
-            let run = Run::new(draft);
-            let checked = (options.detail != Detail::Counts).then(|| Checked::of(&run));
-            let spend = Spend::of_run(&run);
-            Found { run, spend, checked, pricing, unknown_zero, replies: replies.remove(&n).unwrap_or_default() }
-        }));
+            let replies = replies.remove(&n).unwrap_or_default();
+            for (draft, replies) in subagents::apart(draft, replies, options.sub_agents) {
+                let run = Run::new(draft);
+                let checked = (options.detail != Detail::Counts).then(|| Checked::of(&run));
+                let spend = Spend::of_run(&run);
+                let pricing = pricing.clone();
+                self.runs.push(Found { run, spend, checked, pricing, unknown_zero, named_outcome, replies });
+            }
+        }
     }
 }
 

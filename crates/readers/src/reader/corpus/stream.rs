@@ -8,13 +8,15 @@ use std::sync::atomic::Ordering;
 use super::Corpus;
 use crate::diagnostic::{Diagnostic, Location, Severity};
 use crate::reader::eval_log::EvalLog;
-use crate::reader::format::{self, Format, Layout};
+use crate::reader::format::{self, Format};
 use crate::reader::forms::{self, Form, Reshape};
-use crate::reader::grown::{self, Grown};
 use crate::reader::grades::{self, FolderGrades, Joined, Reports};
+use crate::reader::grown::{self, Grown};
 use crate::reader::labels;
+use crate::reader::layout::Layout;
 use crate::reader::parquet::{self, Dialect, Export, Plan, Table, TableRecords};
 use crate::reader::probe::{Probe, Shape};
+use crate::reader::producers;
 use crate::reader::reading::FileName;
 use crate::reader::records::{self, Cut, Item, Records};
 use crate::reader::source::Source;
@@ -244,7 +246,9 @@ impl<'c> Stream<'c> {
         };
         let observes = |other: &&Source| {
             let columns = Table::open(other.path(), &other.name.path).map(|table| table.columns());
-            columns.and_then(|columns| Plan::of(&columns, None)).is_ok_and(|plan| plan.layout.dialect == Dialect::Observations)
+            columns
+                .and_then(|columns| Plan::of(&columns, None))
+                .is_ok_and(|plan| plan.layout.dialect == Dialect::Observations)
         };
         let files = self.corpus.sources.files.iter().filter(is_beside).filter(observes);
         files.map(|other| (other.path().to_path_buf(), other.name.path.clone())).collect()
@@ -259,11 +263,8 @@ impl<'c> Stream<'c> {
             return other.map(|_| format!("the same run as `{name}` beside it, which says more"));
         }
         let grown = self.grown.get_or_insert_with(|| Grown::of(files));
-        let latest = if format.latest_copy_counts() {
-            grown.later_conversation(source)
-        } else {
-            grown.later_checkpoint(source)
-        };
+        let latest =
+            if format.latest_copy_counts() { grown.later_conversation(source) } else { grown.later_checkpoint(source) };
         latest.map(|latest| format!("an earlier state of the session that `{}` holds to its end", latest.name.path))
     }
 
@@ -310,7 +311,11 @@ const LOG_HEADER: &[&str] = &["eval", "status"];
 /// Why nobody recognises a file.
 fn why_not(probe: &Probe, name: &str) -> String {
     if grades::is_report(name) {
-        return "an outcome report that grades no run read here".to_owned();
+        let named = producers::known(probe);
+        return named.unwrap_or("no recording, and no report of outcomes for any run read here").to_owned();
+    }
+    if let Some(named) = producers::known(probe) {
+        return named.to_owned();
     }
     let head: String = probe.head.chars().take(40).collect::<String>().escape_debug().to_string();
     match probe.shape {

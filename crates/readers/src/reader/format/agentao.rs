@@ -41,6 +41,10 @@ impl Format for Agentao {
         Layout::Whole
     }
 
+    fn prompted_by(&self) -> crate::transcript::PromptedBy {
+        crate::transcript::PromptedBy::Person
+    }
+
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let mut log = Log::default();
         for value in rows::values(record, out) {

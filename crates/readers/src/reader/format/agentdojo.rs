@@ -8,7 +8,7 @@ use crate::reader::openai;
 use crate::reader::probe::Probe;
 use crate::reader::reading::{Reading, Record};
 use crate::reader::turns::Turns;
-use crate::transcript::{EndCause, Grade, Header, Outcome, OutcomeSource};
+use crate::transcript::{EndCause, Grade, Header, Outcome, OutcomeSource, PromptedBy};
 
 /// AgentDojo runs.
 pub(super) struct AgentDojo;
@@ -31,6 +31,10 @@ impl Format for AgentDojo {
         Layout::Whole
     }
 
+    fn prompted_by(&self) -> PromptedBy {
+        PromptedBy::Program
+    }
+
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let run = match Node::whole(record) {
             Ok(run) => run,
@@ -50,7 +54,8 @@ impl Format for AgentDojo {
         let broke_off = run.has("error");
         let header = Header {
             run_id: run_id.unwrap_or_else(|| {
-                let words = [&pipeline, &suite, &task, &run.some_word("attack_type"), &run.some_word("injection_task_id")];
+                let words =
+                    [&pipeline, &suite, &task, &run.some_word("attack_type"), &run.some_word("injection_task_id")];
                 let words: Vec<&str> = words.iter().filter_map(|word| word.as_deref()).collect();
                 if words.is_empty() { record.file.stem.clone() } else { words.join("/") }
             }),

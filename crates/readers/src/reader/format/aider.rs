@@ -8,7 +8,7 @@ use crate::reader::probe::Probe;
 use crate::reader::reading::{Reading, Record, plausible};
 use crate::reader::time;
 use crate::reader::turns::Turns;
-use crate::transcript::{EndCause, Grade, Header, Instant, Message, Role, Text, Usage, Usd};
+use crate::transcript::{EndCause, Grade, Header, Instant, Message, PromptedBy, Role, Text, Usage, Usd};
 
 /// aider's chat history.
 pub(super) struct Aider;
@@ -46,7 +46,13 @@ impl Format for Aider {
             record.text.lines().for_each(|line| session.line(line));
             let model = graded.model.clone();
             let (header, grade) = (Header { run_id: stem.clone(), ..Header::default() }, graded.grade());
-            let header = Header { task_id: Some(stem.clone()), suite: Some("swe-bench".to_owned()), model, ..header };
+            let header = Header {
+                prompted_by: PromptedBy::Program,
+                task_id: Some(stem.clone()),
+                suite: Some("swe-bench".to_owned()),
+                model,
+                ..header
+            };
             return session.hand_over(header, grade, out);
         }
         let mut sessions: Vec<Session> = Vec::new();
@@ -176,9 +182,19 @@ impl Session {
     fn hand_over(mut self, header: Header, grade: Grade, out: &mut Reading<'_>) {
         self.close_block();
         self.reply_without_words();
+        // The program was started and left again.
+        if self.turns.len() == 0 {
+            return;
+        }
         let agent = self.version.map_or_else(|| "aider".to_owned(), |version| format!("aider {version}"));
-        let header =
-            Header { agent: Some(agent), model: header.model.or(self.model), started_at: self.started_at, ..header };
+        let prompted_by = header.prompted_by.max(PromptedBy::Person);
+        let header = Header {
+            prompted_by,
+            agent: Some(agent),
+            model: header.model.or(self.model),
+            started_at: self.started_at,
+            ..header
+        };
         let end = if self.interrupted { EndCause::Killed } else { grade.end };
         out.run(self.turns.into_draft(header, Grade { end, ..grade }));
     }

@@ -7,7 +7,7 @@ use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::turns::Turns;
 use crate::reader::{dialect, json};
-use crate::transcript::{EndCause, Grade, Header, Outcome, OutcomeSource, Role, Totals, Usage};
+use crate::transcript::{EndCause, Grade, Header, Outcome, OutcomeSource, PromptedBy, Role, Totals, Usage};
 
 /// bashkit evaluations.
 pub(super) struct Bashkit;
@@ -31,6 +31,10 @@ impl Format for Bashkit {
 
     fn layout(&self, _probe: &Probe) -> Layout {
         Layout::Elements { at: Some("results"), envelope: &["provider", "model", "timestamp", "max_turns"] }
+    }
+
+    fn prompted_by(&self) -> PromptedBy {
+        PromptedBy::Program
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {

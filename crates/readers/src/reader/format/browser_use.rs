@@ -6,7 +6,9 @@ use crate::reader::node::Node;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::turns::Turns;
-use crate::transcript::{EndCause, Grade, Header, Message, Outcome, OutcomeSource, Role, Text, ToolCall, Usage};
+use crate::transcript::{
+    EndCause, Grade, Header, Message, Outcome, OutcomeSource, PromptedBy, Role, Text, ToolCall, Usage,
+};
 
 /// browser-use histories.
 pub(super) struct BrowserUse;
@@ -28,6 +30,10 @@ impl Format for BrowserUse {
 
     fn layout(&self, _probe: &Probe) -> Layout {
         Layout::Whole
+    }
+
+    fn prompted_by(&self) -> PromptedBy {
+        PromptedBy::Program
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {

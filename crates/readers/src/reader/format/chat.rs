@@ -7,9 +7,9 @@ use serde_json::value::RawValue;
 
 use super::{Format, Layout};
 use crate::reader::probe::{Probe, Shape, Sketch};
-use crate::reader::reading::{Reading, Record};
+use crate::reader::reading::{Reading, Record, plausible};
 use crate::reader::{dialect, json, labels, openai};
-use crate::transcript::{Draft, Event, Grade, Header, Message, Outcome, OutcomeSource, Role};
+use crate::transcript::{Draft, Event, Grade, Header, Message, Outcome, OutcomeSource, Role, Tokens, Totals, Usd};
 
 /// OpenAI chat messages.
 pub(super) struct Chat;
@@ -189,8 +189,10 @@ fn push_run(record: &Record<'_>, fields: &Fields<'_>, messages: &[&RawValue], ou
         (None, "") => stem.clone(),
         (None, key) => format!("{stem}/{key}"),
     };
+    let totals = totals(fields, &events, out);
     out.run(Draft {
         header: Header {
+            totals,
             run_id,
             task_id: word(&["task_id", "instance_id", "task"]),
             trial: word(&["trial"]),
@@ -203,6 +205,17 @@ fn push_run(record: &Record<'_>, fields: &Fields<'_>, messages: &[&RawValue], ou
         grade: grade(fields, record.options.outcome_key.as_deref()),
         warnings: Vec::new(),
     });
+}
+
+/// What the object around the messages says the run spent, where the messages do not say it themselves.
+fn totals(fields: &Fields<'_>, events: &[Event], out: &mut Reading<'_>) -> Option<Totals> {
+    let messages = || events.iter().filter_map(Event::message);
+    let own = find(fields, &["usage", "token_usage", "total_usage", "tokens"]).filter(|raw| raw.get().starts_with('{'));
+    let own = own.filter(|_| !messages().any(Message::has_usage));
+    let usage = own.and_then(|own| openai::usage(Some(own), out)).filter(|usage| usage.total() > Some(Tokens(0)));
+    let cost = find(fields, &["cost", "total_cost", "cost_usd"]).filter(|_| messages().all(|one| one.cost.is_none()));
+    let cost = cost.and_then(json::number).and_then(plausible).filter(|cost| *cost > 0.0).map(Usd);
+    (usage.is_some() || cost.is_some()).then(|| Totals { usage: usage.unwrap_or_default(), cost })
 }
 
 /// What a message says, which may be several messages here: results of tools stand in the user's words

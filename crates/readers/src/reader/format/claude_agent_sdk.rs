@@ -77,6 +77,10 @@ impl Format for ClaudeAgentSdk {
         Layout::Whole
     }
 
+    fn prompted_by(&self) -> crate::transcript::PromptedBy {
+        crate::transcript::PromptedBy::Program
+    }
+
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let mut conversation = Conversation::default();
         let mut about = About::default();

@@ -70,6 +70,10 @@ impl Format for ClaudeCode {
         Layout::Whole
     }
 
+    fn prompted_by(&self) -> crate::transcript::PromptedBy {
+        crate::transcript::PromptedBy::Person
+    }
+
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let lines = parse_lines(record, out);
         // A file of nothing but a sub-agent's lines is that sub-agent's run.
@@ -83,10 +87,12 @@ impl Format for ClaudeCode {
         let Session { conversation, id, version, .. } = session;
         let end = if conversation.is_interrupted() { EndCause::Killed } else { EndCause::Unknown };
         let agent = if all_side { "claude-code subagent" } else { "claude-code" };
+        // A checkpoint's file is called `full`, whatever the session.
+        let named = id.clone().filter(|_| record.file.stem == "full");
         let meta = id.map(|id| format!("{{\"session_id\":{}}}", serde_json::Value::String(id)));
         let draft = Draft {
             header: Header {
-                run_id: record.file.stem.clone(),
+                run_id: named.unwrap_or_else(|| record.file.stem.clone()),
                 model: conversation.model,
                 agent: Some(version.map_or_else(|| agent.to_owned(), |version| format!("{agent} {version}"))),
                 meta: meta.and_then(|meta| RawValue::from_string(meta).ok()),

@@ -6,7 +6,7 @@ use crate::reader::node::Node;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::turns::Turns;
-use crate::transcript::{Grade, Header, Instant, Message, Role, Text, ToolCall, Usage};
+use crate::transcript::{Grade, Header, Instant, Message, PromptedBy, Role, Text, ToolCall, Usage};
 
 /// The messages of the API.
 pub(super) struct Cline;
@@ -16,11 +16,36 @@ pub(super) const NAME: &str = "api_conversation_history.json";
 
 /// Tools whose calls stand as XML in the text.
 const TOOLS: &[&str] = &[
-    "execute_command", "read_file", "write_to_file", "replace_in_file", "search_files", "list_files",
-    "list_code_definition_names", "browser_action", "use_mcp_tool", "access_mcp_resource", "ask_followup_question",
-    "attempt_completion", "plan_mode_respond", "new_task", "condense", "web_fetch", "web_search", "apply_diff",
-    "insert_content", "search_and_replace", "switch_mode", "update_todo_list", "codebase_search", "fetch_instructions",
-    "load_mcp_documentation", "report_bug", "new_rule", "use_skill", "use_subagents", "apply_patch",
+    "execute_command",
+    "read_file",
+    "write_to_file",
+    "replace_in_file",
+    "search_files",
+    "list_files",
+    "list_code_definition_names",
+    "browser_action",
+    "use_mcp_tool",
+    "access_mcp_resource",
+    "ask_followup_question",
+    "attempt_completion",
+    "plan_mode_respond",
+    "new_task",
+    "condense",
+    "web_fetch",
+    "web_search",
+    "apply_diff",
+    "insert_content",
+    "search_and_replace",
+    "switch_mode",
+    "update_todo_list",
+    "codebase_search",
+    "fetch_instructions",
+    "load_mcp_documentation",
+    "report_bug",
+    "new_rule",
+    "use_skill",
+    "use_subagents",
+    "apply_patch",
 ];
 
 impl Format for Cline {
@@ -50,6 +75,10 @@ impl Format for Cline {
 
     fn layout(&self, _probe: &Probe) -> Layout {
         Layout::Whole
+    }
+
+    fn prompted_by(&self) -> PromptedBy {
+        PromptedBy::Person
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {

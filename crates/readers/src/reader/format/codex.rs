@@ -4,10 +4,13 @@
 //! session's total changed. Items since the call before belong to it. A rollout without counts is cut
 //! at the outputs.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{Format, Layout, Raw};
+use crate::reader::node::Node;
 use crate::reader::openai;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
@@ -59,6 +62,14 @@ struct Item<'a> {
     model: Raw<'a>,
     #[serde(borrow)]
     cli_version: Raw<'a>,
+    #[serde(borrow)]
+    tools: Raw<'a>,
+    #[serde(borrow)]
+    success: Raw<'a>,
+    #[serde(borrow)]
+    exit_code: Raw<'a>,
+    #[serde(borrow)]
+    result: Raw<'a>,
 }
 
 #[derive(Default, Deserialize)]
@@ -94,6 +105,28 @@ const ITEMS: &[&str] = &[
     "local_shell_call",
     "local_shell_call_output",
     "web_search_call",
+    "tool_search_call",
+    "tool_search_output",
+];
+/// Beginnings of the kinds of events that say again what items say, or are the program's own.
+const SAID_AGAIN: &[&str] = &[
+    "user_message",
+    "agent_message",
+    "agent_reasoning",
+    "exec_command_",
+    "mcp_tool_call_",
+    "patch_apply_",
+    "web_search_",
+    "turn_diff",
+    "plan_update",
+    "stream_error",
+    "warning",
+    "background_event",
+    "thread_",
+    "view_image_tool_call",
+    "entered_review_mode",
+    "exited_review_mode",
+    "token_usage",
 ];
 
 impl Format for Codex {
@@ -122,6 +155,10 @@ impl Format for Codex {
 
     fn layout(&self, _probe: &Probe) -> Layout {
         Layout::Whole
+    }
+
+    fn prompted_by(&self) -> crate::transcript::PromptedBy {
+        crate::transcript::PromptedBy::Person
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
@@ -155,6 +192,8 @@ struct Session {
     /// Where the reply of the call that is not over stands.
     open: Option<usize>,
     counted: bool,
+    /// Calls of which the program said whether they failed.
+    ended: BTreeMap<String, bool>,
     total: Option<Usage>,
     model: Option<String>,
     version: Option<String>,
@@ -190,17 +229,21 @@ impl Session {
                 let said = out.content(item.summary, "summary").filter(|text| !text.is_empty());
                 self.reply(ts, |reply| reply.reasoning = said.or(reply.reasoning.take()));
             }
-            "function_call" | "custom_tool_call" | "local_shell_call" | "web_search_call" => {
+            "function_call" | "custom_tool_call" | "local_shell_call" | "web_search_call" | "tool_search_call" => {
                 let arguments = openai::arguments(item.arguments.or(item.input).or(item.action));
                 let id = out.word(item.call_id.or(item.id), "call_id");
                 let name =
                     out.string(item.name, "name").map_or_else(|| kind.trim_end_matches("_call").to_owned(), Into::into);
                 self.reply(ts, |reply| reply.tool_calls.push(ToolCall::new(id.as_deref(), &name, arguments)));
             }
-            "function_call_output" | "custom_tool_call_output" | "local_shell_call_output" => {
+            "function_call_output" | "custom_tool_call_output" | "local_shell_call_output" | "tool_search_output" => {
                 let mut result = Message::new(Role::Tool);
                 result.tool_call_id = out.word(item.call_id, "call_id").map(Into::into);
                 (result.content, result.is_error) = output(item.output, out);
+                // The tools a search found are its result.
+                result.content = result.content.or_else(|| item.tools.map(|tools| Text::plain(tools.get())));
+                let told = result.tool_call_id.as_ref().and_then(|id| self.ended.get(id.as_str()));
+                result.is_error = told.copied().or(result.is_error);
                 result.ts = ts;
                 self.events.push(Event::Message(result));
                 if !self.counted {
@@ -247,10 +290,27 @@ impl Session {
             "error" => self.end = EndCause::Error,
             "task_started" => self.end = EndCause::Unknown,
             "context_compacted" => self.note("codex.context_compacted", raw),
-            // These say again what the items say.
-            "user_message" | "agent_message" | "agent_reasoning" | "agent_reasoning_raw_content" => {}
+            "patch_apply_end" => self.ended(item, out.flag(item.success, "success").map(|success| !success), out),
+            "exec_command_end" => {
+                self.ended(item, out.number(item.exit_code, "exit_code").map(|code| code != 0.0), out)
+            }
+            "mcp_tool_call_end" => self.ended(item, item.result.and_then(has_failed), out),
+            kind if SAID_AGAIN.iter().any(|begins| kind.starts_with(begins)) => {}
             other => out.unknown(&format!("event {other}")),
         }
+    }
+
+    /// A tool has ended, and the program says whether it failed: its result may come before or after that.
+    fn ended(&mut self, item: &Item<'_>, failed: Option<bool>, out: &mut Reading<'_>) {
+        let Some((id, failed)) = out.word(item.call_id, "call_id").zip(failed) else { return };
+        let results = self.events.iter_mut().rev().filter_map(|event| match event {
+            Event::Message(message) if message.role == Role::Tool => Some(message),
+            _ => None,
+        });
+        for result in results.filter(|result| result.tool_call_id.as_deref() == Some(&id)).take(1) {
+            result.is_error = Some(failed);
+        }
+        self.ended.insert(id, failed);
     }
 
     /// A token count: one model call, when the total is another than before.
@@ -262,7 +322,11 @@ impl Session {
         }
         let last = out.part(info.last_token_usage, "last_token_usage", "an object").map(|counts| usage(counts, out));
         let before = std::mem::replace(&mut self.total, total);
-        let call = last.or_else(|| total.map(|total| difference(total, before.unwrap_or_default())));
+        let grown = total.map(|total| difference(total, before.unwrap_or_default()));
+        // A total that grew by more than the last call counts one of which nothing was written: the total is the truth.
+        // The first total may go on from an earlier session, and one that fell was begun anew.
+        let more = before.is_some() && grown.and_then(|grown| grown.total()) > last.and_then(|last| last.total());
+        let call = if more { grown } else { last.or(grown) };
         if self.open.is_none() {
             // A call of which nothing was written, such as one that shortens the context.
             let mut unseen = Message::new(Role::Assistant);
@@ -305,6 +369,15 @@ pub(super) fn usage(counts: Counts<'_>, out: &mut Reading<'_>) -> Usage {
         output: out.count(counts.output_tokens, "output_tokens"),
         reasoning: out.count(counts.reasoning_output_tokens, "reasoning_output_tokens"),
     }
+}
+
+/// Did a tool of a server fail? `{"Ok": {"isError": …}}` or `{"Err": …}`.
+fn has_failed(result: &RawValue) -> Option<bool> {
+    let result = Node::of(result);
+    if let Some(given) = result.get("Ok") {
+        return Some(given.get(["isError", "is_error"]).is_some_and(|flag| flag.written() == "true"));
+    }
+    result.has("Err").then_some(true)
 }
 
 /// What was added to a total that only grows.

@@ -109,6 +109,10 @@ impl Format for CodexExec {
         true
     }
 
+    fn prompted_by(&self) -> crate::transcript::PromptedBy {
+        crate::transcript::PromptedBy::Program
+    }
+
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let mut threads = vec![Thread::default()];
         for text in lines(record) {

@@ -6,7 +6,9 @@ use crate::reader::node::Node;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::turns::Turns;
-use crate::transcript::{EndCause, Grade, Header, Lane, Message, Role, Text, ToolCall, Totals, Usage};
+use crate::transcript::{
+    EndCause, Grade, Header, Lane, Message, Origin, PromptedBy, Role, Text, ToolCall, Totals, Usage,
+};
 
 /// Copilot CLI sessions.
 pub(super) struct CopilotCli;
@@ -26,9 +28,8 @@ impl Format for CopilotCli {
             let own = ["session.", "assistant.", "user.", "tool.execution", "hook.", "system."];
             value.has(&["data", "id", "timestamp"]) && own.iter().any(|prefix| kind.starts_with(prefix))
         };
-        let from_copilot = |value: &Sketch| {
-            is_event(value) && value.get("data").and_then(|data| data.text_of("producer")).is_some()
-        };
+        let from_copilot =
+            |value: &Sketch| is_event(value) && value.get("data").and_then(|data| data.text_of("producer")).is_some();
         if probe.values.iter().any(from_copilot) {
             return Some("a `session.start` event with its `producer`".to_owned());
         }
@@ -42,6 +43,10 @@ impl Format for CopilotCli {
 
     fn layout(&self, _probe: &Probe) -> Layout {
         Layout::Whole
+    }
+
+    fn prompted_by(&self) -> PromptedBy {
+        PromptedBy::Person
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
@@ -80,7 +85,8 @@ impl Session {
                     self.header.run_id = id;
                 }
                 let version = data.word("copilotVersion", out);
-                self.header.agent = version.map(|version| format!("copilot-cli {version}")).or(self.header.agent.take());
+                self.header.agent =
+                    version.map(|version| format!("copilot-cli {version}")).or(self.header.agent.take());
                 self.header.model = self.header.model.take().or_else(|| data.some_word("selectedModel"));
                 self.header.started_at = self.header.started_at.or_else(|| data.instant("startTime", out)).or(ts);
             }
@@ -133,7 +139,12 @@ impl Session {
                 (result.ts, result.lane) = (ts, lane);
                 self.turns.push(result);
             }
-            "abort" => self.end = EndCause::Killed,
+            "abort" => {
+                let mut mark = Message::new(Role::User);
+                (mark.content, mark.ts, mark.origin) = (data.text("reason", out), ts, Origin::Interruption);
+                self.turns.push(mark);
+                self.end = EndCause::Killed;
+            }
             "session.error" => self.end = EndCause::Error,
             "session.compaction_complete" | "session.truncation" => {
                 self.turns.note(format!("copilot-cli.{}", kind.trim_start_matches("session.")), data.kept());
@@ -147,7 +158,15 @@ impl Session {
 
 /// Beginnings of the kinds of events that are the host's.
 const HOST: [&str; 10] = [
-    "hook.", "permission.", "session.", "assistant.", "tool.", "system.", "subagent.", "skill.", "user_input.",
+    "hook.",
+    "permission.",
+    "session.",
+    "assistant.",
+    "tool.",
+    "system.",
+    "subagent.",
+    "skill.",
+    "user_input.",
     "external_tool.",
 ];
 

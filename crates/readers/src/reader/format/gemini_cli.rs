@@ -44,6 +44,10 @@ impl Format for GeminiCli {
         if probe.shape == Shape::Lines && whole == 2 { Layout::Lines } else { Layout::Whole }
     }
 
+    fn prompted_by(&self) -> crate::transcript::PromptedBy {
+        crate::transcript::PromptedBy::Person
+    }
+
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let mut session = Session::default();
         let found = out.findings.made();

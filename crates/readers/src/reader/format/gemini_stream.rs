@@ -6,7 +6,7 @@ use crate::reader::node::Node;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::turns::Turns;
-use crate::transcript::{EndCause, Grade, Header, Instant, Message, Role, Text, ToolCall, Totals, Usage};
+use crate::transcript::{EndCause, Grade, Header, Instant, Message, PromptedBy, Role, Text, ToolCall, Totals, Usage};
 
 /// Gemini CLI's stream.
 pub(super) struct GeminiStream;
@@ -36,6 +36,10 @@ impl Format for GeminiStream {
 
     fn layout(&self, _probe: &Probe) -> Layout {
         Layout::Whole
+    }
+
+    fn prompted_by(&self) -> PromptedBy {
+        PromptedBy::Program
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {

@@ -50,6 +50,10 @@ impl Format for Inspect {
         Layout::Elements { at: Some("samples"), envelope: &["eval", "status"] }
     }
 
+    fn prompted_by(&self) -> crate::transcript::PromptedBy {
+        crate::transcript::PromptedBy::Program
+    }
+
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let whole: &RawValue = match record.parse() {
             Ok(whole) => whole,

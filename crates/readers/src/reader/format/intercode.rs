@@ -71,6 +71,10 @@ impl Format for InterCode {
         Layout::Elements { at: None, envelope: &[] }
     }
 
+    fn prompted_by(&self) -> crate::transcript::PromptedBy {
+        crate::transcript::PromptedBy::Program
+    }
+
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let wire: Wire<'_> = match record.parse() {
             Ok(wire) => wire,

@@ -7,7 +7,7 @@ use crate::reader::openai;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::turns::Turns;
-use crate::transcript::{Grade, Header, Message, Outcome, OutcomeSource, Role, Text, ToolCall, Totals};
+use crate::transcript::{Grade, Header, Message, Outcome, OutcomeSource, PromptedBy, Role, Text, ToolCall, Totals};
 
 /// Ko-AgentBench logs.
 pub(super) struct KoAgentBench;
@@ -29,6 +29,10 @@ impl Format for KoAgentBench {
 
     fn layout(&self, _probe: &Probe) -> Layout {
         Layout::Elements { at: Some("results"), envelope: &["metadata"] }
+    }
+
+    fn prompted_by(&self) -> PromptedBy {
+        PromptedBy::Program
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
@@ -78,7 +82,8 @@ fn push<'a>(
     };
     if role == Role::Tool {
         let mut result = Message::new(Role::Tool);
-        result.content = node.get("content").map(|said| json::text(&said).unwrap_or_else(|| Text::plain(said.written())));
+        result.content =
+            node.get("content").map(|said| json::text(&said).unwrap_or_else(|| Text::plain(said.written())));
         turns.push(result);
         return;
     }

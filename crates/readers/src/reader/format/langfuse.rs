@@ -139,7 +139,7 @@ impl Export<'_> {
         let kind = match kind {
             "GENERATION" => Kind::Model(Box::new(model_call(value, failed, raw, out))),
             "TOOL" => Kind::Tool(ToolRun {
-                call_id: pick(value, &["metadata"]).and_then(|more| word(more, &["tool_call_id", "toolCallId"])),
+                call_id: call_id(value),
                 arguments: pick(value, &["input"]).map(|input| as_text(&unquoted(input))),
                 result: pick(value, &["output"]).map(|output| as_text(&unquoted(output))),
                 is_error: Some(failed),
@@ -191,6 +191,14 @@ impl Export<'_> {
             out.run(Draft { header, events: talk.events, grade, warnings: talk.warnings });
         }
     }
+}
+
+/// The call a tool's observation answers: in its metadata, or among the attributes of the span it was.
+fn call_id(observation: &Value) -> Option<String> {
+    let metadata = dialect::unwrapped(pick(observation, &["metadata"])?);
+    let names = ["tool_call_id", "toolCallId", "gen_ai.tool.call.id"];
+    let attributes = pick(&metadata, &["attributes"]).map(dialect::unwrapped).unwrap_or_default();
+    word(&metadata, &names).or_else(|| word(&attributes, &names))
 }
 
 /// Blob exports write every value as JSON inside a string, strings too.

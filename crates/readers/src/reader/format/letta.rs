@@ -6,7 +6,7 @@ use crate::reader::openai;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::turns::Turns;
-use crate::transcript::{Grade, Header, Role};
+use crate::transcript::{Grade, Header, PromptedBy, Role};
 
 /// Letta agent files.
 pub(super) struct Letta;
@@ -26,12 +26,18 @@ impl Format for Letta {
         if is_agent(document) {
             return Some("an agent with `agent_type`, `llm_config` and `messages`".to_owned());
         }
+        // Agents have more fields than a sketch keeps.
         let agents = document.get("agents")?.elements();
-        agents.iter().any(is_agent).then(|| "`agents` with `llm_config` and `messages`".to_owned())
+        let is_agent = |value: &Sketch| value.has(&["agent_type", "llm_config"]);
+        agents.iter().any(is_agent).then(|| "`agents` with `agent_type` and `llm_config`".to_owned())
     }
 
     fn layout(&self, _probe: &Probe) -> Layout {
         Layout::Whole
+    }
+
+    fn prompted_by(&self) -> PromptedBy {
+        PromptedBy::Person
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {

@@ -30,6 +30,8 @@ struct Info<'a> {
     config: Raw<'a>,
     #[serde(borrow)]
     mini_version: Raw<'a>,
+    #[serde(borrow)]
+    submission: Raw<'a>,
 }
 
 #[derive(Default, Deserialize)]
@@ -127,6 +129,10 @@ impl Format for MiniSweAgent {
         true
     }
 
+    fn prompted_by(&self) -> crate::transcript::PromptedBy {
+        crate::transcript::PromptedBy::Program
+    }
+
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         // Tests and early versions write the messages alone.
         let parsed = match record.parse::<&RawValue>() {
@@ -164,6 +170,7 @@ impl Format for MiniSweAgent {
                     version.map_or_else(|| "mini-swe-agent".to_owned(), |version| format!("mini-swe-agent {version}")),
                 ),
                 meta: RawValue::from_string(format!("{{{}}}", limits.join(","))).ok().filter(|_| !limits.is_empty()),
+                delivered: info.submission.and_then(json::string).and_then(|patch| json::patched_files(&patch)),
                 ..Header::default()
             },
             events,
@@ -251,17 +258,17 @@ fn complete_reply(message: &mut Message, extra: &Extra<'_>, out: &mut Reading<'_
     }
 }
 
-/// The command of a reply with exactly one fenced `bash` block, as JSON arguments.
+/// The command of a reply with exactly one fenced block for the shell, as JSON arguments.
 fn only_command(text: &str) -> Option<Text> {
-    let mut blocks = text.split("```bash\n").skip(1);
-    let block = blocks.next()?;
-    if blocks.next().is_some() {
-        return None;
-    }
+    let blocks: Vec<&str> = FENCES.iter().flat_map(|fence| text.split(fence).skip(1)).collect();
+    let [block] = blocks[..] else { return None };
     let command = block.split("\n```").next().filter(|command| command.len() < block.len())?;
     let arguments = serde_json::json!({ "command": command.trim() });
     Some(Text::plain(arguments.to_string()))
 }
+
+/// How a block for the shell begins, in the older versions and in the newer.
+const FENCES: [&str; 2] = ["```bash\n", "```mswea_bash_command\n"];
 
 /// The return code an observation begins with.
 fn return_code(text: &str) -> Option<f64> {

@@ -3,11 +3,13 @@
 
 use super::{Format, Layout};
 use crate::reader::node::Node;
+use crate::reader::openai;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::turns::Turns;
-use crate::reader::openai;
-use crate::transcript::{EndCause, Grade, Header, Message, Outcome, OutcomeSource, Role, Text, ToolCall, Totals, Usage};
+use crate::transcript::{
+    EndCause, Grade, Header, Message, Outcome, OutcomeSource, PromptedBy, Role, Text, ToolCall, Totals, Usage,
+};
 
 /// MINT results.
 pub(super) struct Mint;
@@ -31,6 +33,10 @@ impl Format for Mint {
 
     fn layout(&self, probe: &Probe) -> Layout {
         if probe.document().is_some() { Layout::Whole } else { Layout::Lines }
+    }
+
+    fn prompted_by(&self) -> PromptedBy {
+        PromptedBy::Program
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {

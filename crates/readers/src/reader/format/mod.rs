@@ -13,31 +13,13 @@
 //! 6. `fixtures/readers/x/`: a good file `good.*`, and one `bad-*.*` for each error it can report, each with
 //!    its findings in `tests/it/readers.rs`.
 
+use super::layout::Layout;
 use super::probe::{Probe, Sketch};
 use super::reading::{Reading, Record};
+use crate::transcript::PromptedBy;
 
 /// Raw JSON of a field that may be absent or null.
 pub type Raw<'a> = Option<&'a serde_json::value::RawValue>;
-
-/// What one record of a file is.
-#[derive(Clone, Copy, Debug)]
-pub enum Layout {
-    /// The whole file.
-    Whole,
-    /// One line; empty lines are none.
-    Lines,
-    /// One of several values that follow each other, over any number of lines.
-    Values,
-    /// Lines that stand together; a line for which this is true begins a new group.
-    Groups(fn(&[u8]) -> bool),
-    /// The elements of an array, or the values of an object.
-    Elements {
-        /// The top-level key it stands under; `None` when it is the document itself.
-        at: Option<&'static str>,
-        /// Other top-level keys each record needs; they may come before or after.
-        envelope: &'static [&'static str],
-    },
-}
 
 /// One format of recorded runs.
 pub trait Format: Sync {
@@ -72,6 +54,11 @@ pub trait Format: Sync {
     /// Are tokens stated once for all calls of a turn? Then a call without any is no gap in the sum.
     fn counts_by_turn(&self) -> bool {
         false
+    }
+
+    /// Who prompts in its recordings, as far as the format tells.
+    fn prompted_by(&self) -> PromptedBy {
+        PromptedBy::Unknown
     }
 
     /// The name of a file beside it that says more of the same run; if it is there, this one is left out.
@@ -119,6 +106,7 @@ formats! {
     webvoyager::WebVoyager,
     ko_agentbench::KoAgentBench,
     openhands_completions::OpenHandsCompletions,
+    openclaw::OpenClaw,
     agentica::Agentica,
     agentao::Agentao,
     awaken::Awaken,
@@ -151,7 +139,8 @@ const LARGEST_BESIDE: u64 = 16 << 20;
 
 /// The text of a file beside a recording, such as its metadata.
 fn beside(record: &Record<'_>, name: &str) -> Option<String> {
-    let path = record.file.folder.join(name);
+    // A text that is in no file has nothing beside it.
+    let path = Some(record.file.folder.join(name)).filter(|_| !record.file.folder_name.is_empty())?;
     let size = std::fs::metadata(&path).ok().filter(std::fs::Metadata::is_file)?.len();
     (size <= LARGEST_BESIDE).then(|| std::fs::read_to_string(path).ok()).flatten()
 }

@@ -13,7 +13,8 @@ use crate::reader::openai;
 use crate::reader::probe::{Probe, Shape, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::rows::{self, Object};
-use crate::transcript::{Draft, EndCause, Event, Grade, Header, Instant, Message, Note, Role, Text, ToolCall, Usage};
+use crate::reader::turns::Turns;
+use crate::transcript::{EndCause, Grade, Header, Instant, Message, Role, Text, ToolCall, Usage};
 
 /// OpenCode sessions.
 pub(super) struct OpenCode;
@@ -53,6 +54,10 @@ impl Format for OpenCode {
         if exports { Layout::Lines } else { Layout::Whole }
     }
 
+    fn prompted_by(&self) -> crate::transcript::PromptedBy {
+        crate::transcript::PromptedBy::Person
+    }
+
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let mut session = Session::default();
         for value in rows::values(record, out) {
@@ -63,23 +68,18 @@ impl Format for OpenCode {
         for (message, parts) in loose {
             session.message(&message, &parts, out);
         }
-        if session.events.is_empty() && session.id.is_none() {
+        if session.turns.len() == 0 && session.id.is_none() {
             out.error_at(record.text, "no session and no messages", "it is left out");
             return;
         }
-        out.run(Draft {
-            header: Header {
-                run_id: session.id.unwrap_or_else(|| record.file.stem.clone()),
-                model: session.model,
-                agent: Some(
-                    session.version.map_or_else(|| "opencode".to_owned(), |version| format!("opencode {version}")),
-                ),
-                ..Header::default()
-            },
-            events: session.events,
-            grade: Grade { end: session.end, ..Grade::default() },
-            warnings: Vec::new(),
-        });
+        let agent = session.version.map_or_else(|| "opencode".to_owned(), |version| format!("opencode {version}"));
+        let header = Header {
+            run_id: session.id.unwrap_or_else(|| record.file.stem.clone()),
+            model: session.model,
+            agent: Some(agent),
+            ..Header::default()
+        };
+        out.run(session.turns.into_draft(header, Grade { end: session.end, ..Grade::default() }));
     }
 }
 
@@ -89,7 +89,7 @@ struct Session<'a> {
     id: Option<String>,
     version: Option<String>,
     model: Option<String>,
-    events: Vec<Event>,
+    turns: Turns,
     /// Messages that stand apart from their parts.
     loose: Vec<(Object<'a>, Vec<&'a RawValue>)>,
     by_id: BTreeMap<String, usize>,
@@ -151,7 +151,7 @@ impl<'a> Session<'a> {
                 let put_in = part.get(&["synthetic"]).is_some_and(|raw| raw.get() == "true");
                 let mut said = Message::saying(if put_in { Role::System } else { Role::User }, text);
                 said.ts = created;
-                self.events.push(Event::Message(said));
+                self.turns.push(said);
             }
             return;
         }
@@ -185,7 +185,8 @@ struct Steps<'s, 'a> {
 impl Steps<'_, '_> {
     fn part(&mut self, part: &Object<'_>, out: &mut Reading<'_>) {
         match part.word(&["type"]).unwrap_or_default().as_str() {
-            "step-start" => self.flush(),
+            // A second start goes on with the same call: the first attempt broke off.
+            "step-start" => {}
             "step-finish" => {
                 let (usage, cost) = (usage(part, out), out.dollars(part.get(&["cost"]), "cost"));
                 self.counted |= usage.is_some();
@@ -205,10 +206,7 @@ impl Steps<'_, '_> {
                 reply.reasoning = joined(reply.reasoning.take(), text);
             }
             "tool" => self.tool(part, out),
-            "compaction" => self
-                .session
-                .events
-                .push(Event::Note(Note { kind: "opencode.compaction".into(), body: RawValue::NULL.to_owned() })),
+            "compaction" => self.session.turns.note("opencode.compaction", Some(RawValue::NULL.to_owned())),
             "snapshot" | "patch" | "file" | "agent" | "subtask" | "retry" => {}
             other => out.unknown(&format!("part {other}")),
         }
@@ -246,7 +244,9 @@ impl Steps<'_, '_> {
     /// Hands over the reply and its results.
     fn flush(&mut self) {
         let messages = self.reply.take().into_iter().chain(self.results.drain(..));
-        self.session.events.extend(messages.map(Event::Message));
+        for message in messages {
+            self.session.turns.push(message);
+        }
     }
 
     /// The rest, with the tokens of the message where its steps have none.
@@ -277,12 +277,18 @@ fn usage(object: &Object<'_>, out: &mut Reading<'_>) -> Option<Usage> {
     let read = out.count(cache.get(&["read"]), "tokens.cache.read");
     let written = out.count(cache.get(&["write"]), "tokens.cache.write");
     let beside = read.unwrap_or(0).saturating_add(written.unwrap_or(0));
+    let reasoning = out.count(tokens.get(&["reasoning"]), "tokens.reasoning");
+    let total = out.count(tokens.get(&["total"]), "tokens.total");
+    // Older versions counted reasoning as a part of the output; where the total has room for it, it stands beside.
+    let sum = [input, output, Some(beside)].into_iter().flatten().fold(0, u64::saturating_add);
+    let is_beside = total.map_or(reasoning > output, |total| sum.saturating_add(reasoning.unwrap_or(0)) <= total);
+    let thought = reasoning.filter(|_| is_beside).unwrap_or(0);
     let usage = Usage {
         input: input.map(|input| input.saturating_add(beside)),
         cache_read: read,
         cache_write: written,
-        output,
-        reasoning: out.count(tokens.get(&["reasoning"]), "tokens.reasoning"),
+        output: output.map(|output| output.saturating_add(thought)),
+        reasoning,
     };
     let spent = usage.total().is_some_and(|total| total.0 > 0);
     spent.then_some(usage)

@@ -173,7 +173,8 @@ struct History {
     /// Tokens of each response id, from the list beside the history.
     usages: BTreeMap<String, Option<Usage>>,
     /// The agent's totals so far, and the reply they were last given to.
-    total: Option<Usage>,
+    /// Running totals, by what they were spent on.
+    totals: BTreeMap<String, Usage>,
     model: Option<String>,
     end: EndCause,
 }
@@ -258,22 +259,40 @@ impl History {
                 let value = event.within(&["value"]);
                 let stats = Object::of_or(value.get(&["stats"]), value);
                 let uses = stats.within(&["usage_to_metrics"]);
-                let counts = uses.within(&["default", "agent"]).within(&["accumulated_token_usage"]);
-                let Some(total) = counts_of(&counts, out) else { return };
-                let before = self.total.replace(total);
-                if before == Some(total) {
-                    return;
-                }
-                let last = self.events.iter_mut().rev().find_map(|event| match event {
-                    Event::Message(message) if message.is_step() => Some(message),
-                    _ => None,
-                });
-                if let Some(reply) = last.filter(|reply| reply.usage.is_none()) {
-                    reply.usage = Some(difference(total, before.unwrap_or_default()));
+                for (name, metrics) in uses.fields() {
+                    let metrics = Object::of(metrics).unwrap_or_default();
+                    if let Some(total) = counts_of(&metrics.within(&["accumulated_token_usage"]), out) {
+                        self.spent(name, total);
+                    }
                 }
             }
             _ => {}
         }
+    }
+
+    /// The running total of one use: the agent's own, or that of what shortens its context and the like. What it grew by
+    /// is the last reply's, or that of calls of which nothing was written.
+    fn spent(&mut self, name: &str, total: Usage) {
+        let before = self.totals.insert(name.to_owned(), total);
+        if before == Some(total) {
+            return;
+        }
+        let grown = difference(total, before.unwrap_or_default());
+        if !grown.total().is_some_and(|grown| grown.0 > 0) {
+            return;
+        }
+        let is_own = matches!(name, "default" | "agent");
+        let last = self.events.iter_mut().rev().find_map(|event| match event {
+            Event::Message(message) if message.is_step() && is_own => Some(message),
+            _ => None,
+        });
+        if let Some(reply) = last {
+            reply.usage = Some(reply.usage.map_or(grown, |usage| sum(usage, grown)));
+            return;
+        }
+        let mut unseen = Message::new(Role::Assistant);
+        (unseen.lane, unseen.usage) = (Lane::Side(format!("unseen {name}").into()), Some(grown));
+        self.events.push(Event::Message(unseen));
     }
 
     /// An event of the first generation.
@@ -391,6 +410,18 @@ fn counts_of(counts: &Object<'_>, out: &mut Reading<'_>) -> Option<Usage> {
         reasoning: out.count(counts.get(&["reasoning_tokens"]), "reasoning_tokens"),
     };
     (!usage.is_empty()).then_some(usage)
+}
+
+/// Tokens of two calls together.
+fn sum(one: Usage, other: Usage) -> Usage {
+    let both = |a: Option<u64>, b: Option<u64>| a.map_or(b, |a| Some(a.saturating_add(b.unwrap_or(0))));
+    Usage {
+        input: both(one.input, other.input),
+        cache_read: both(one.cache_read, other.cache_read),
+        cache_write: both(one.cache_write, other.cache_write),
+        output: both(one.output, other.output),
+        reasoning: both(one.reasoning, other.reasoning),
+    }
 }
 
 fn difference(total: Usage, before: Usage) -> Usage {

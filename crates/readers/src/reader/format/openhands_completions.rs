@@ -7,7 +7,7 @@ use crate::reader::openai;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::turns::Turns;
-use crate::transcript::{EndCause, Grade, Header, Message, Role, Text, ToolCall};
+use crate::transcript::{EndCause, Grade, Header, Message, PromptedBy, Role, Text, ToolCall};
 
 /// OpenHands completion logs.
 pub(super) struct OpenHandsCompletions;
@@ -41,6 +41,10 @@ impl Format for OpenHandsCompletions {
         true
     }
 
+    fn prompted_by(&self) -> PromptedBy {
+        PromptedBy::Program
+    }
+
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let log = match Node::whole(record) {
             Ok(log) => log,
@@ -66,7 +70,8 @@ impl Format for OpenHandsCompletions {
                 reply.model = response.word("model", out).map(Into::into);
                 reply.ts = log.instant("timestamp", out);
                 push(reply, is_text, &mut turns);
-                let finishes = turns.last_reply().is_some_and(|reply| reply.tool_calls.iter().any(|call| call.name == "finish"));
+                let finishes =
+                    turns.last_reply().is_some_and(|reply| reply.tool_calls.iter().any(|call| call.name == "finish"));
                 end = if finishes { EndCause::SelfFinish } else { end };
             }
         }

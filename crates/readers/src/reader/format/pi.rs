@@ -6,11 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::value::RawValue;
 
 use super::{Format, Layout};
+use crate::reader::node::Node;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::rows::{self, Object};
 use crate::reader::{json, openai};
-use crate::transcript::{Draft, EndCause, Event, Lane, Message, Note, Role, Text, ToolCall, Usage};
+use crate::transcript::{Draft, EndCause, Event, Json, Lane, Message, Note, Role, Text, ToolCall, Usage};
 
 /// Pi coding agent sessions.
 pub(super) struct Pi;
@@ -45,6 +46,10 @@ impl Format for Pi {
 
     fn layout(&self, _probe: &Probe) -> Layout {
         Layout::Whole
+    }
+
+    fn prompted_by(&self) -> crate::transcript::PromptedBy {
+        crate::transcript::PromptedBy::Person
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
@@ -148,6 +153,12 @@ fn push_entry(entry: &Object<'_>, raw: &RawValue, on_path: bool, draft: &mut Dra
     false
 }
 
+/// A message in this agent's spelling, as other recorders copy it.
+pub(super) fn message_of(node: &Node<'_>, out: &mut Reading<'_>) -> Option<Message> {
+    let raw: &RawValue = serde_json::from_str(node.written()).ok()?;
+    message(&Object::of(raw)?, raw, out)
+}
+
 fn message(fields: &Object<'_>, raw: &RawValue, out: &mut Reading<'_>) -> Option<Message> {
     let named = fields.word(&["role"]);
     let role = match named.as_deref() {
@@ -172,6 +183,7 @@ fn message(fields: &Object<'_>, raw: &RawValue, out: &mut Reading<'_>) -> Option
             message.tool_call_id = fields.word(&["toolCallId"]).map(Into::into);
             message.name = fields.word(&["toolName"]).map(Into::into);
             message.is_error = out.flag(fields.get(&["isError"]), "isError");
+            message.extra = fields.get(&["details"]).and_then(details);
         }
         Role::Assistant => {
             message.model = fields.word(&["model"]).map(Into::into);
@@ -183,6 +195,12 @@ fn message(fields: &Object<'_>, raw: &RawValue, out: &mut Reading<'_>) -> Option
         Role::User | Role::System => {}
     }
     Some(message)
+}
+
+/// What a tool returned beside its text, as the own format keeps it: some rules compare it.
+fn details(raw: &RawValue) -> Option<Json> {
+    let told = raw.get().trim_start().starts_with('{');
+    told.then(|| RawValue::from_string(format!("{{\"native\":{{\"details\":{}}}}}", raw.get())).ok())?
 }
 
 fn push_blocks(blocks: &[&RawValue], message: &mut Message, out: &mut Reading<'_>) {

@@ -8,7 +8,9 @@ use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::rows::Object;
 use crate::reader::{json, openai};
-use crate::transcript::{Draft, EndCause, Event, Grade, Header, Message, Outcome, OutcomeSource, Role, Text, ToolCall};
+use crate::transcript::{
+    Draft, EndCause, Event, Grade, Header, Message, Outcome, OutcomeSource, Role, Text, ToolCall, Totals, Usage,
+};
 
 /// SWE-agent trajectories.
 pub(super) struct SweAgent;
@@ -42,6 +44,10 @@ impl Format for SweAgent {
         true
     }
 
+    fn prompted_by(&self) -> crate::transcript::PromptedBy {
+        crate::transcript::PromptedBy::Program
+    }
+
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let whole: &RawValue = match record.parse() {
             Ok(whole) => whole,
@@ -64,6 +70,8 @@ impl Format for SweAgent {
         }
         let graded = record.grades.of(&record.file.stem);
         let status = info.word(&["exit_status"]);
+        let stats = info.within(&["model_stats"]);
+        let totals = totals(&stats, out);
         let meta = info.get(&["model_stats"]).map(|stats| format!("{{\"model_stats\":{}}}", stats.get()));
         out.run(Draft {
             header: Header {
@@ -71,7 +79,9 @@ impl Format for SweAgent {
                 task_id: Some(record.file.stem.clone()),
                 suite: Some("swe-bench".to_owned()),
                 agent: Some("swe-agent".to_owned()),
+                totals,
                 meta: meta.and_then(|meta| RawValue::from_string(meta).ok()),
+                delivered: info.word(&["submission"]).and_then(|patch| json::patched_files(&patch)),
                 ..Header::default()
             },
             events,
@@ -84,6 +94,14 @@ impl Format for SweAgent {
             warnings: Vec::new(),
         });
     }
+}
+
+/// What the run spent, which `model_stats` adds up. Zeros are a replay, which spends nothing and says nothing.
+fn totals(stats: &Object<'_>, out: &mut Reading<'_>) -> Option<Totals> {
+    let mut count = |name: &str| out.count(stats.get(&[name]), name).filter(|count| *count > 0);
+    let usage = Usage { input: count("tokens_sent"), output: count("tokens_received"), ..Usage::default() };
+    let cost = out.dollars(stats.get(&["instance_cost", "total_cost"]), "instance_cost").filter(|cost| cost.0 > 0.0);
+    (!usage.is_empty() || cost.is_some()).then_some(Totals { usage, cost })
 }
 
 /// `submitted (exit_cost)` ended at its limit: what was there was then handed in.

@@ -7,7 +7,7 @@ use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::turns::Turns;
 use crate::reader::{json, openai};
-use crate::transcript::{Grade, Header, Lane, Message, Role, Text, ToolCall};
+use crate::transcript::{Grade, Header, Lane, Message, PromptedBy, Role, Text, ToolCall};
 
 /// Trajectories handed in to SWE-bench.
 pub(super) struct SweBenchTrajectory;
@@ -25,10 +25,14 @@ impl Format for SweBenchTrajectory {
         let document = probe.document().filter(|document| document.has(&["instance_id"]))?;
         let is_call = |value: &Sketch| {
             let kind = value.text_of("type").unwrap_or_default();
-            matches!(kind.as_str(), "llm_call" | "tool_call" | "model_call") && (value.has(&["output"]) || value.has(&["tool"]))
+            matches!(kind.as_str(), "llm_call" | "tool_call" | "model_call")
+                && (value.has(&["output"]) || value.has(&["tool"]))
         };
         let entries = document.get("trajectory")?.elements();
-        entries.iter().any(is_call).then(|| "`instance_id` with a `trajectory` of `llm_call` and `tool_call`".to_owned())
+        entries
+            .iter()
+            .any(is_call)
+            .then(|| "`instance_id` with a `trajectory` of `llm_call` and `tool_call`".to_owned())
     }
 
     fn layout(&self, _probe: &Probe) -> Layout {
@@ -37,6 +41,10 @@ impl Format for SweBenchTrajectory {
 
     fn joins_reports(&self) -> bool {
         true
+    }
+
+    fn prompted_by(&self) -> PromptedBy {
+        PromptedBy::Program
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {

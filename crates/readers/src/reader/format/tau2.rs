@@ -145,6 +145,10 @@ impl Format for Tau2 {
         }
     }
 
+    fn prompted_by(&self) -> crate::transcript::PromptedBy {
+        crate::transcript::PromptedBy::SimulatedUser
+    }
+
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let simulation: Simulation<'_> = match record.parse() {
             Ok(simulation) => simulation,

@@ -42,6 +42,10 @@ impl Format for TauBench {
         Layout::Elements { at: None, envelope: &[] }
     }
 
+    fn prompted_by(&self) -> crate::transcript::PromptedBy {
+        crate::transcript::PromptedBy::SimulatedUser
+    }
+
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let trial: Wire<'_> = match record.parse() {
             Ok(trial) => trial,

@@ -5,16 +5,15 @@ mod write;
 use serde_json::value::RawValue;
 
 use super::{Format, Layout};
-use crate::diagnostic::Diagnostic;
 use crate::json_text::{Inner, List};
 use crate::reader::in_memory::{self, ReadText};
 use crate::reader::json::{self, Fields as _, fields};
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::{labels, openai};
-use crate::transcript::{Totals,
-    Checkpoint, Draft, EndCause, Event, Grade, Header, Json, JudgeReply, Lane, Message, Metrics, Note, Outcome,
-    OutcomeSource, Usage,
+use crate::transcript::{
+    Checkpoint, Draft, EndCause, Event, Grade, Header, Json, JudgeReply, Lane, Message, Metrics, Note, Origin, Outcome,
+    OutcomeSource, Totals, Usage,
 };
 
 pub use write::write;
@@ -43,6 +42,7 @@ fields! {
         ts = "ts",
         model = "model",
         lane = "lane",
+        origin = "origin",
         reasoning = "reasoning",
         finish_reason = "finish_reason",
         invalid_call = "invalid_call",
@@ -51,6 +51,7 @@ fields! {
         plan_update = "plan_update",
         target = "target",
         run_id = "run_id",
+        parent = "parent",
         task_id = "task_id",
         trial = "trial",
         suite = "suite",
@@ -129,8 +130,7 @@ impl Format for Trace {
         let usual = (record.text.len() / 128 + 1).min(USUAL_EVENTS);
         for text in record.lines() {
             if let Err(error) = line.read(text) {
-                let broken = record.broken(text, &error);
-                out.error(Diagnostic { what: format!("this line is left out: {}", broken.what), ..broken });
+                out.broken_line(text, &error);
                 continue;
             }
             let Some(kind) = out.string(line.type_, "type") else {
@@ -182,6 +182,7 @@ fn begin(line: &Line<'_>, text: &str, record: &Record<'_>, out: &mut Reading<'_>
     });
     let header = Header {
         run_id,
+        parent: out.word(line.parent, "parent"),
         task_id: out.word(line.task_id, "task_id"),
         trial: out.word(line.trial, "trial"),
         suite: out.word(line.suite, "suite"),
@@ -192,6 +193,7 @@ fn begin(line: &Line<'_>, text: &str, record: &Record<'_>, out: &mut Reading<'_>
         totals: totals(line, out),
         meta: line.meta.and_then(json::kept),
         redacted: out.flag(line.redacted, "redacted").unwrap_or(false),
+        ..Header::default()
     };
     Draft { header, ..Draft::default() }
 }
@@ -252,6 +254,7 @@ fn message(line: &Line<'_>, text: &str, out: &mut Reading<'_>) -> Option<Message
     };
     let mut message = Message::new(role);
     message.lane = lane(line.lane, out);
+    message.origin = out.string(line.origin, "origin").and_then(|name| Origin::named(&name)).unwrap_or_default();
     message.content = out.content(line.content, "content");
     message.reasoning = out.content(line.reasoning, "reasoning");
     message.tool_calls = openai::tool_calls(line.tool_calls.as_ref(), out);

@@ -6,7 +6,7 @@ use crate::reader::openai;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::turns::Turns;
-use crate::transcript::{EndCause, Grade, Header, Message, Outcome, OutcomeSource, Role, Totals};
+use crate::transcript::{EndCause, Grade, Header, Message, Outcome, OutcomeSource, PromptedBy, Role, Totals};
 
 /// verifiers rollouts.
 pub(super) struct Verifiers;
@@ -25,7 +25,8 @@ impl Format for Verifiers {
             let messages = |key: &str| {
                 value.get(key).is_some_and(|list| list.elements().first().is_some_and(|one| one.has(&["role"])))
             };
-            let id = value.has(&["example_id"]) || (value.has(&["id"]) && (value.has(&["answer"]) || value.has(&["task"])));
+            let id =
+                value.has(&["example_id"]) || (value.has(&["id"]) && (value.has(&["answer"]) || value.has(&["task"])));
             value.has(&["reward"]) && id && messages("prompt") && messages("completion")
         };
         probe.values.iter().any(is_rollout).then(|| "lines of `prompt`, `completion` and `reward`".to_owned())
@@ -33,6 +34,10 @@ impl Format for Verifiers {
 
     fn layout(&self, probe: &Probe) -> Layout {
         if probe.document().is_some() { Layout::Whole } else { Layout::Lines }
+    }
+
+    fn prompted_by(&self) -> PromptedBy {
+        PromptedBy::Program
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {

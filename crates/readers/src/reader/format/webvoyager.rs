@@ -6,7 +6,7 @@ use crate::reader::openai;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::turns::Turns;
-use crate::transcript::{EndCause, Grade, Header, Role, ToolCall};
+use crate::transcript::{EndCause, Grade, Header, PromptedBy, Role, ToolCall};
 
 /// WebVoyager.
 pub(super) struct WebVoyager;
@@ -36,6 +36,10 @@ impl Format for WebVoyager {
         Layout::Whole
     }
 
+    fn prompted_by(&self) -> PromptedBy {
+        PromptedBy::Program
+    }
+
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let messages = match Node::whole(record) {
             Ok(whole) => whole.elements().unwrap_or_default(),
@@ -56,7 +60,8 @@ impl Format for WebVoyager {
         }
         // `taskAmazon--0/interact_messages.json`, or a file named after the task.
         let (folder, stem) = (&record.file.folder_name, &record.file.stem);
-        let task = [stem, folder].into_iter().find_map(|name| name.strip_prefix("task").filter(|name| name.contains("--")));
+        let task =
+            [stem, folder].into_iter().find_map(|name| name.strip_prefix("task").filter(|name| name.contains("--")));
         let header = Header {
             run_id: task.map_or_else(|| stem.clone(), str::to_owned),
             task_id: task.map(str::to_owned),

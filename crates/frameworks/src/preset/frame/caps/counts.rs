@@ -39,6 +39,24 @@ pub(super) enum Count {
 }
 
 impl Count {
+    /// What is counted, in words.
+    pub(super) fn words(self) -> &'static str {
+        match self {
+            Self::Requests => "requests",
+            Self::Calls => "calls",
+            Self::CallsProjected => "calls, with those asked for",
+            Self::InputTokens => "input tokens",
+            Self::OutputTokens => "output tokens",
+            Self::TotalTokens => "tokens",
+            Self::RequestInputTokens => "input tokens of the request",
+            Self::CostSum | Self::CostExact => "usd",
+            Self::WholeSeconds => "seconds",
+            Self::RepliesWithoutCall => "replies without a call in a row",
+            Self::RepliesWithoutUsage => "replies without usage",
+            Self::RunsWithoutCost => "no cost known",
+        }
+    }
+
     /// What the counter needs of a recording.
     pub(super) fn need(self) -> Option<Need> {
         match self {

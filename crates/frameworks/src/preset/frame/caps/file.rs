@@ -4,10 +4,56 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::counts::Count;
-use super::machine::CapMachine;
-use super::plan::{Comparator, Off, Plan, When};
 use crate::preset::Preset;
 use crate::preset::frame::{Action, Parameter, Recipe, Settings, SettingsError};
+
+/// When a cap is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum When {
+    /// Before each request, the one that would follow the end of the recording included.
+    BeforeRequest,
+    /// Before the request is sent, with its input tokens counted ahead.
+    CountedAhead,
+    /// Once the reply is known and paid for.
+    AfterReply,
+    /// After that, before its tools run, if it asks for any.
+    BeforeTools,
+    /// For each call of the reply in turn.
+    EachCall,
+    /// When the framework's run ends by itself.
+    EndOfRun,
+}
+
+/// How a reading passes a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Comparator {
+    /// `reading >= limit`.
+    AtLeast,
+    /// `reading > limit`.
+    MoreThan,
+}
+
+impl Comparator {
+    pub(super) fn holds(self, reading: f64, limit: f64) -> bool {
+        match self {
+            Self::AtLeast => reading >= limit,
+            Self::MoreThan => reading > limit,
+        }
+    }
+}
+
+/// Which limits switch a cap off; an absent limit (`null`) always does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Off {
+    /// Only an absent one.
+    #[default]
+    Absent,
+    /// 0 and negatives too.
+    NotPositive,
+}
 
 /// A preset whose rules are caps.
 #[derive(Debug, Deserialize)]
@@ -167,25 +213,6 @@ impl CapsFile {
             build,
             case,
         }
-    }
-
-    /// The machine under these settings. A rule that is off is not among its rules.
-    pub fn build(&'static self, settings: &Settings) -> Result<Recipe, SettingsError> {
-        let plan = Plan::new(self, settings)?;
-        let mut rules: Vec<&'static str> = Vec::new();
-        for rule in plan.caps.iter().map(|cap| cap.rule).chain(plan.tool_stops.iter().map(|stop| stop.rule)) {
-            if !rules.contains(&rule) {
-                rules.push(rule);
-            }
-        }
-        let needs: Vec<_> = plan.caps.iter().filter_map(|cap| Some((cap.rule, cap.counts.need()?))).collect();
-        let mut recipe = Recipe::new(CapMachine::new(plan), &rules).blind(&rules);
-        for (index, (rule, need)) in needs.iter().enumerate() {
-            if !needs[..index].contains(&(*rule, *need)) {
-                recipe = recipe.needs(rule, *need);
-            }
-        }
-        Ok(recipe)
     }
 }
 

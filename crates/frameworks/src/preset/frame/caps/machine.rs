@@ -5,8 +5,10 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::counts::Counts;
-use super::plan::{Cap, End, Plan, When};
-use crate::preset::frame::{Action, Acts, Facts, Machine, arguments, native, next_request, starts_run};
+use super::file::When;
+use super::plan::{Cap, End, Plan};
+use crate::decision::RuleName;
+use crate::preset::frame::{Action, Acts, Facts, Machine, RuleReading, arguments, native, next_request, starts_run};
 use crate::transcript::{Event, Message, Moment, Point, PointView, ToolCall, Usage};
 
 /// Caps at work on one run.
@@ -237,6 +239,15 @@ impl Machine for CapMachine {
             (Moment::EndOfRound, Some(reply)) => self.said(view, reply, acts),
             _ => {}
         }
+    }
+
+    fn readings(&self) -> Vec<RuleReading> {
+        let reading = |cap: &Cap| {
+            let observed = self.counts.read(cap.counts);
+            let passes = observed.is_some_and(|observed| cap.fires.holds(observed, cap.limit));
+            RuleReading::new(RuleName::fixed(cap.rule), cap.counts.words(), observed).against(cap.limit, passes)
+        };
+        self.plan.caps.iter().map(reading).collect()
     }
 
     fn facts(&self) -> Facts {

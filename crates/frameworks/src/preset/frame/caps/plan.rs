@@ -1,59 +1,10 @@
 //! The caps of a file under given settings: which are on, and with what limit.
 
-use serde::Deserialize;
 use serde_json::Value;
 
 use super::counts::Count;
-use super::file::{CapEntry, CapsFile, EndEntry, SwitchEntry, ToolStopEntry};
+use super::file::{CapEntry, CapsFile, Comparator, EndEntry, Off, SwitchEntry, ToolStopEntry, When};
 use crate::preset::frame::{Action, Settings, SettingsError, wrong_kind};
-
-/// When a cap is looked at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum When {
-    /// Before each request, the one that would follow the end of the recording included.
-    BeforeRequest,
-    /// Before the request is sent, with its input tokens counted ahead.
-    CountedAhead,
-    /// Once the reply is known and paid for.
-    AfterReply,
-    /// After that, before its tools run, if it asks for any.
-    BeforeTools,
-    /// For each call of the reply in turn.
-    EachCall,
-    /// When the framework's run ends by itself.
-    EndOfRun,
-}
-
-/// How a reading passes a limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Comparator {
-    /// `reading >= limit`.
-    AtLeast,
-    /// `reading > limit`.
-    MoreThan,
-}
-
-impl Comparator {
-    pub(super) fn holds(self, reading: f64, limit: f64) -> bool {
-        match self {
-            Self::AtLeast => reading >= limit,
-            Self::MoreThan => reading > limit,
-        }
-    }
-}
-
-/// Which limits switch a cap off; an absent limit (`null`) always does.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Off {
-    /// Only an absent one.
-    #[default]
-    Absent,
-    /// 0 and negatives too.
-    NotPositive,
-}
 
 /// A cap that is on.
 #[derive(Clone, Debug)]

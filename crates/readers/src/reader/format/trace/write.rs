@@ -7,12 +7,12 @@ use serde_json::value::RawValue;
 
 use crate::reader::time::rfc3339;
 use crate::transcript::{
-    EndCause, Event, Grade, Header, Instant, Json, Lane, Message, Metrics, Name, Outcome, Run, Text, ToolCall, Usage,
+    EndCause, Event, Grade, Instant, Json, Lane, Message, Metrics, Name, Outcome, Run, Text, ToolCall, Usage,
 };
 
 /// Writes a run as lines of `whenstop trace v1`.
 pub fn write(run: &Run, mut to: impl Write) -> io::Result<()> {
-    line(&mut to, &run_line(&run.header))?;
+    line(&mut to, &run_line(run))?;
     for event in run.events() {
         match event {
             Event::Message(message) => line(&mut to, &message_line(message))?,
@@ -63,6 +63,8 @@ struct RunLine<'a> {
     line_type: &'a str,
     run_id: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
+    parent: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     task_id: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     trial: Option<&'a str>,
@@ -93,6 +95,8 @@ struct MessageLine<'a> {
     role: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     lane: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    origin: Option<&'static str>,
     content: Option<std::borrow::Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reasoning: Option<std::borrow::Cow<'a, str>>,
@@ -226,20 +230,22 @@ struct OutcomeLine<'a> {
     secured_step: Option<usize>,
 }
 
-fn run_line(header: &Header) -> RunLine<'_> {
+fn run_line(run: &Run) -> RunLine<'_> {
+    let header = &run.header;
     let time = |instant: Option<Instant>| instant.map(rfc3339).filter(|text| !text.is_empty());
     RunLine {
         line_type: "run",
         run_id: &header.run_id,
+        parent: header.parent.as_deref(),
         task_id: header.task_id.as_deref(),
         trial: header.trial.as_deref(),
         suite: header.suite.as_deref(),
         model: header.model.as_deref(),
         agent: header.agent.as_deref(),
         started_at: time(header.started_at),
-        ended_at: time(header.ended_at),
-        usage: header.totals.filter(|totals| !totals.usage.is_empty()).map(|totals| usage(&totals.usage)),
-        cost_usd: header.totals.and_then(|totals| totals.cost).map(|cost| cost.0),
+        ended_at: time(run.ended_at),
+        usage: run.totals.filter(|totals| !totals.usage.is_empty()).map(|totals| usage(&totals.usage)),
+        cost_usd: run.totals.and_then(|totals| totals.cost).map(|cost| cost.0),
         meta: header.meta.as_deref().map(one_line),
         redacted: header.redacted,
     }
@@ -250,6 +256,7 @@ fn message_line(message: &Message) -> MessageLine<'_> {
         line_type: "message",
         role: message.role.name(),
         lane: lane(&message.lane),
+        origin: message.origin.name(),
         content: message.content.as_ref().map(Text::as_str),
         reasoning: message.reasoning.as_ref().map(Text::as_str),
         tool_calls: message.tool_calls.iter().map(call_line).collect(),

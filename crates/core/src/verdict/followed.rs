@@ -1,0 +1,233 @@
+//! What followed a stop in the recording: evidence of what the stop cost that needs no label.
+
+use std::collections::BTreeMap;
+
+use super::Ledger;
+use crate::effect::{Effect, EffectReader, EffectTable, Told};
+use crate::transcript::{Message, Moment, Point, Run, Tokens};
+
+/// A count that is known within bounds: unknown effects may be any.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bound {
+    /// At least so many.
+    pub low: u64,
+    /// At most so many.
+    pub high: u64,
+}
+
+impl Bound {
+    fn add(&mut self, certain: bool, possible: bool) {
+        self.low += u64::from(certain);
+        self.high += u64::from(certain || possible);
+    }
+
+    /// Is there one?
+    pub fn any(self) -> (bool, bool) {
+        (self.low > 0, self.high > 0)
+    }
+}
+
+/// What one step of a run did.
+#[derive(Clone, Copy, Debug, Default)]
+struct StepWork {
+    edits: Bound,
+    handovers: Bound,
+    /// A check that turned from red to green.
+    greens: Bound,
+}
+
+/// What a run did, step by step, and what it had spent by then.
+#[derive(Clone, Debug)]
+pub struct Work {
+    steps: Vec<StepWork>,
+    /// Tokens by the end of each step; unknown where the run does not tell.
+    tokens: Vec<Option<Tokens>>,
+    whole: Option<Tokens>,
+    /// Does the run end with a reply that hands back?
+    replies: bool,
+}
+
+/// What was still to come after a stop.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Followed {
+    /// Calls that edit.
+    pub edits: Bound,
+    /// Calls that hand over.
+    pub handovers: Bound,
+    /// Checks that turned from red to green.
+    pub greens: Bound,
+    /// The closing reply of the run.
+    pub reply: bool,
+    /// Tokens after the last effect, or after the stop where none followed; as far as is known.
+    pub tokens_after_last_effect: Option<u64>,
+}
+
+impl Followed {
+    /// Was the work cut short: surely, and possibly?
+    pub fn cut_short(&self) -> (bool, bool) {
+        let parts = [self.edits.any(), self.handovers.any(), self.greens.any()];
+        (parts.iter().any(|part| part.0), parts.iter().any(|part| part.1))
+    }
+}
+
+impl Work {
+    /// Reads it off a run.
+    pub fn of(run: &Run, table: &EffectTable, ledger: &Ledger) -> Self {
+        let mut reader = EffectReader::new(table);
+        let calls = |step| run.reply(step).map_or(&[][..], |reply| reply.tool_calls.as_slice());
+        let told: Vec<Vec<Told>> =
+            (0..run.steps().len()).map(|step| calls(step).iter().map(|call| reader.tell(call)).collect()).collect();
+        let scratch = Scratch::of(&told);
+        let mut checks = Checks::default();
+        let mut steps = Vec::with_capacity(told.len());
+        for (step, calls) in told.iter().enumerate() {
+            let mut work = StepWork::default();
+            for (nth, told) in calls.iter().enumerate() {
+                match told.effect {
+                    Effect::Edit => match delivered(run, told) {
+                        Some((certain, possible)) => work.edits.add(certain, possible),
+                        None => work.edits.add(!scratch.holds(told, step), true),
+                    },
+                    Effect::Handover => work.handovers.add(true, true),
+                    Effect::Check => {
+                        let (certain, possible) = checks.take(flag(run, step, nth));
+                        work.greens.add(certain, possible);
+                        work.edits.add(false, told.may_change);
+                    }
+                    _ => work.edits.add(false, told.may_change),
+                }
+            }
+            steps.push(work);
+        }
+        let tokens = (0..steps.len()).map(|step| ledger.until(Point::new(step, Moment::EndOfRound)).tokens).collect();
+        let replies = run.steps().last().is_some_and(|last| !last.has_calls);
+        Self { steps, tokens, whole: ledger.whole().tokens, replies }
+    }
+
+    /// What was still to come after a stop at `point`; of the whole run for `None`.
+    pub fn after(&self, point: Option<Point>) -> Followed {
+        // The tools of a step run after its reply.
+        let from = point.map_or(0, |point| point.step as usize + usize::from(point.moment >= Moment::AfterTools));
+        let rest = self.steps.get(from..).unwrap_or_default();
+        let mut followed = Followed { reply: self.replies && from < self.steps.len(), ..Followed::default() };
+        for step in rest {
+            for (sum, part) in [
+                (&mut followed.edits, step.edits),
+                (&mut followed.handovers, step.handovers),
+                (&mut followed.greens, step.greens),
+            ] {
+                sum.low += part.low;
+                sum.high += part.high;
+            }
+        }
+        let last = rest.iter().rposition(|step| step.edits.high + step.handovers.high + step.greens.high > 0);
+        let last = last.map(|at| from + at).or(from.checked_sub(1));
+        let spent = last.map_or(Some(Tokens(0)), |step| self.tokens.get(step).copied().flatten());
+        followed.tokens_after_last_effect = self.whole.zip(spent).map(|(whole, spent)| whole.0.saturating_sub(spent.0));
+        followed
+    }
+
+    /// The step from which on the files stood as they were at the end: not before the first, not after the second. `None`:
+    /// from the beginning.
+    pub fn standing(&self) -> (Option<usize>, Option<usize>) {
+        let last = |counts: fn(Bound) -> u64| self.steps.iter().rposition(|step| counts(step.edits) > 0);
+        (last(|bound| bound.low), last(|bound| bound.high))
+    }
+
+    /// Tokens after the last effect of the run, and of the whole run: what a stop in hindsight could save.
+    pub fn tail(&self) -> Option<(u64, u64)> {
+        let whole = self.whole?.0;
+        Some((self.after(None).tokens_after_last_effect?, whole))
+    }
+}
+
+/// Does an edit change a file of the patch that the run submitted: surely, and possibly? `None` where no patch is known.
+fn delivered(run: &Run, told: &Told) -> Option<(bool, bool)> {
+    let files = run.header.delivered.as_ref()?;
+    let is_one = |touched: &String| {
+        let touched = name(touched);
+        let within = |long: &str, short: &str| long.strip_suffix(short).is_some_and(|rest| rest.ends_with('/'));
+        files.iter().any(|file| *file == touched || within(&touched, file) || within(file, &touched))
+    };
+    let certain = told.touched.iter().any(is_one);
+    Some((certain, certain || told.blind || told.may_change))
+}
+
+/// The flag of the result of a call.
+fn flag(run: &Run, step: usize, nth: usize) -> Option<bool> {
+    let at = run.steps().get(step)?;
+    let results: Vec<&Message> =
+        run.events()[at.reply..at.end].iter().filter_map(|event| event.message()).filter(|m| m.is_result()).collect();
+    let id = run.reply(step)?.tool_calls.get(nth)?.id.as_deref();
+    let named = id.and_then(|id| results.iter().find(|result| result.tool_call_id.as_deref() == Some(id)));
+    named.or_else(|| results.get(nth).filter(|result| id.is_none() || result.tool_call_id.is_none()))?.is_error
+}
+
+/// Whether the checks so far were red.
+#[derive(Default)]
+struct Checks {
+    red: bool,
+    /// A check without a flag came after the last one with.
+    unflagged: bool,
+}
+
+impl Checks {
+    /// Takes a check in: did it turn green, surely and possibly?
+    fn take(&mut self, failed: Option<bool>) -> (bool, bool) {
+        match failed {
+            Some(true) => {
+                *self = Self { red: true, unflagged: false };
+                (false, false)
+            }
+            Some(false) => {
+                let Self { red, unflagged } = std::mem::take(self);
+                (red && !unflagged, red || unflagged)
+            }
+            None => {
+                let turns = self.red || self.unflagged;
+                self.unflagged = true;
+                (false, turns)
+            }
+        }
+    }
+}
+
+/// Files that nobody keeps: made and removed by the run itself, or in a folder for such files.
+struct Scratch {
+    /// The step in which a file was first changed.
+    made: BTreeMap<String, usize>,
+    /// The step in which it was last removed.
+    removed: BTreeMap<String, usize>,
+}
+
+impl Scratch {
+    fn of(told: &[Vec<Told>]) -> Self {
+        let (mut made, mut removed) = (BTreeMap::new(), BTreeMap::new());
+        for (step, told) in told.iter().enumerate().flat_map(|(step, calls)| calls.iter().map(move |told| (step, told)))
+        {
+            for file in told.touched.iter().filter(|file| !told.removed.contains(file)) {
+                made.entry(name(file)).or_insert(step);
+            }
+            for file in &told.removed {
+                removed.insert(name(file), step);
+            }
+        }
+        Self { made, removed }
+    }
+
+    /// Does the call change nothing but such files?
+    fn holds(&self, told: &Told, step: usize) -> bool {
+        let is_scratch = |file: &String| {
+            let lasts_to = self.removed.get(&name(file)).copied();
+            let made = self.made.get(&name(file)).copied();
+            file.starts_with("/tmp/")
+                || (made.is_some_and(|made| made <= step) && lasts_to.is_some_and(|end| end >= step))
+        };
+        !told.blind && !told.touched.is_empty() && told.touched.iter().all(is_scratch)
+    }
+}
+
+/// A path as it is compared: without a leading `./`.
+fn name(path: &str) -> String {
+    path.trim_start_matches("./").to_owned()
+}

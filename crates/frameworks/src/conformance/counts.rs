@@ -1,0 +1,44 @@
+//! How many answers of each framework's own code stand in `fixtures/golden/presets*`; a test holds them against the tables.
+
+/// Framework and cases, in name order. All of them agree.
+pub const GOLDEN_CASES: &[(&str, usize)] = &[
+    ("ag2", 80),
+    ("agent-framework", 94),
+    ("agno", 89),
+    ("autogen", 209),
+    ("browser-use", 91),
+    ("camel-ai", 69),
+    ("cline", 78),
+    ("crewai", 86),
+    ("deerflow", 88),
+    ("gemini-cli", 100),
+    ("google-adk", 59),
+    ("goose", 93),
+    ("haystack", 62),
+    ("hermes-agent", 83),
+    ("inspect-ai", 213),
+    ("kilo-code", 140),
+    ("langchain", 170),
+    ("letta", 33),
+    ("litellm", 175),
+    ("llama-index", 72),
+    ("mastra", 73),
+    ("mini-swe-agent", 65),
+    ("openai-agents", 56),
+    ("openclaw", 586),
+    ("opencode", 65),
+    ("openhands", 185),
+    ("pydantic-ai", 131),
+    ("qwen-code", 715),
+    ("roo-code", 98),
+    ("semantic-kernel", 132),
+    ("smolagents", 84),
+    ("strands-agents", 139),
+    ("tau2-bench", 41),
+    ("vercel-ai", 45),
+];
+
+/// The cases of one framework; `None` where there are none.
+pub fn golden_cases(framework: &str) -> Option<usize> {
+    GOLDEN_CASES.iter().find(|(name, _)| *name == framework).map(|(_, cases)| *cases)
+}

@@ -1,0 +1,367 @@
+//! AG2: turns of a two-agent chat, automatic replies, termination words, a human, and rounds of a group chat.
+
+use std::collections::VecDeque;
+
+use serde_json::{Map, Value};
+
+use super::Preset;
+use super::frame::{Action, Acts, Facts, Machine, Parameter, Recipe, Settings, SettingsError, wrong_kind};
+use crate::python;
+use crate::transcript::{Message, Moment, PointView};
+
+const TURNS: &str = "max_turns";
+const REPLIES: &str = "max_consecutive_auto_reply";
+const WORD: &str = "is_termination_msg";
+const HUMAN: &str = "human_input";
+const ROUNDS: &str = "group_chat";
+
+const MANUAL: &str = "\
+Two agents: *assistant* with the model, *proxy* which runs the tools and speaks the user's messages.
+- **max_turns** (none; a whole number, true is 1): a turn is a message of the proxy and a reply of the assistant. After that many the chat \
+ends, **the last reply's tools do not run**. 0 and negatives: not even the task is sent. It comes before the word of that reply.
+- **max_consecutive_auto_reply** (100, also where it is null), of each agent: before answering, answers so far `>=` limit ends the chat. All \
+results of a reply are one answer. 0 and negatives: nothing is answered. The count restarts when that agent ends the chat or a human \
+answers.
+- **is_termination_msg** (the text is exactly `TERMINATE`): held by each agent against the message it is about to answer, after the count: \
+the proxy against replies (text beside calls too), the assistant against the task, automatic replies **and tool results**. Here `{ contains \
+= }`, `{ ends = }`, `{ never = true }`, `{ no_calls = true }`. With max_turns the assistant's is also held against its own replies, and \
+then the chat ends without naming a reason.
+- **human_input** (NEVER): TERMINATE asks a person where the chat would end, ALWAYS after every reply; `exit` ends, a text starts the count \
+anew, an empty answer goes on at the limit and ends at the word.
+- **group_chat** `max_round` (10): messages, the task included, `>=` max after each message; the results of a reply are one. The \
+manager's word comes first. 0: nothing happens, no reason named.
+- Traps: the default test looks at the whole text, the manual's examples search in it. Release 1.x has none of these classes. No rule \
+about repetition, tokens, cost or time.";
+
+pub(super) fn preset() -> Preset {
+    Preset {
+        id: "ag2",
+        version: "ag2 0.14.0",
+        source: "autogen/agentchat/conversable_agent.py, autogen/agentchat/groupchat.py",
+        summary: "100 automatic replies of each agent, the word TERMINATE; turns and rounds where they are set",
+        manual: MANUAL,
+        parameters: &[
+            Parameter { name: TURNS, default: "null", off: "null", doc: "turns of a two-agent chat" },
+            Parameter { name: "proxy.max_consecutive_auto_reply", default: "100", off: "", doc: "the proxy's answers" },
+            Parameter {
+                name: "proxy.is_termination_msg",
+                default: "null",
+                off: "",
+                doc: "the proxy's test of a reply",
+            },
+            Parameter {
+                name: "proxy.human_input_mode",
+                default: "\"NEVER\"",
+                off: "\"NEVER\"",
+                doc: "NEVER, TERMINATE or ALWAYS: whether a person is asked",
+            },
+            Parameter {
+                name: "proxy.default_auto_reply",
+                default: "\"\"",
+                off: "",
+                doc: "the proxy's automatic reply",
+            },
+            Parameter {
+                name: "assistant.max_consecutive_auto_reply",
+                default: "100",
+                off: "",
+                doc: "the assistant's answers",
+            },
+            Parameter { name: "assistant.is_termination_msg", default: "null", off: "", doc: "the assistant's test" },
+            Parameter { name: "group_chat.max_round", default: "10", off: "", doc: "messages of a group chat" },
+            Parameter { name: "group_chat.is_termination_msg", default: "null", off: "", doc: "the manager's test" },
+        ],
+        variants: &[],
+        tables: &[TURNS, REPLIES, WORD, HUMAN, ROUNDS],
+        build,
+        case,
+    }
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
+    let mut settings = Settings { only: None, ..Settings::of_case(rule, input).devices(&["human"]) };
+    // An empty table says no less than that this is a group chat.
+    let is_group = settings.set.get(ROUNDS).is_some_and(Value::is_object);
+    settings.driver.insert("is_group".to_owned(), Value::Bool(is_group));
+    Ok(settings)
+}
+
+/// A test of a message.
+#[derive(Clone, Debug)]
+enum Word {
+    Exactly,
+    Contains(String),
+    Ends(String),
+    Never,
+    NoCalls,
+}
+
+impl Word {
+    fn of(name: &str, settings: &Settings) -> Result<Self, SettingsError> {
+        let value = match settings.get(name) {
+            None | Some(Value::Null) => return Ok(Self::Exactly),
+            Some(value) => value,
+        };
+        let wrong = || wrong_kind(name, "a table with one of contains, ends, never, no_calls", value);
+        let text = |key: &str| value[key].as_str().map(str::to_owned);
+        if let Some(text) = text("contains") {
+            return Ok(Self::Contains(text));
+        }
+        if let Some(text) = text("ends") {
+            return Ok(Self::Ends(text));
+        }
+        match (value["never"] == true, value["no_calls"] == true) {
+            (true, _) => Ok(Self::Never),
+            (_, true) => Ok(Self::NoCalls),
+            _ => Err(wrong()),
+        }
+    }
+
+    fn holds(&self, text: &str, has_calls: bool) -> bool {
+        match self {
+            Self::Exactly => text == "TERMINATE",
+            Self::Contains(word) => text.contains(word.as_str()),
+            Self::Ends(word) => python::strip(text).ends_with(word.as_str()),
+            Self::Never => false,
+            Self::NoCalls => !has_calls,
+        }
+    }
+}
+
+/// When a person is asked.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Mode {
+    Never,
+    Terminate,
+    Always,
+}
+
+/// One of the two.
+#[derive(Clone, Debug)]
+struct Agent {
+    name: &'static str,
+    other: &'static str,
+    limit: f64,
+    word: Word,
+    mode: Mode,
+    answers: f64,
+}
+
+impl Agent {
+    fn of(name: &'static str, other: &'static str, settings: &Settings) -> Result<Self, SettingsError> {
+        let mode = format!("{name}.human_input_mode");
+        let mode = match settings.text(&mode)? {
+            None | Some("NEVER") => Mode::Never,
+            Some("TERMINATE") => Mode::Terminate,
+            Some("ALWAYS") => Mode::Always,
+            Some(other) => return Err(wrong_kind(&mode, "NEVER, TERMINATE or ALWAYS", &Value::from(other))),
+        };
+        let limit = settings.number(&format!("{name}.max_consecutive_auto_reply"), 100.0)?;
+        let word = Word::of(&format!("{name}.is_termination_msg"), settings)?;
+        Ok(Self { name, other, limit, word, mode, answers: 0.0 })
+    }
+
+    /// About to answer a message; true when the chat ends instead.
+    fn ends(&mut self, text: &str, has_calls: bool, human: &mut VecDeque<String>, acts: &mut Acts<'_, '_>) -> bool {
+        let is_word = self.word.holds(text, has_calls);
+        let at_limit = self.answers >= self.limit;
+        let met = format!("Termination message condition on agent '{}' met", self.name);
+        let unanswered = format!("{met} and no human input provided");
+        let requested = (HUMAN, "User requested to end the conversation".to_owned());
+        let mut ask = |skips: &str| {
+            let words = if self.mode == Mode::Always {
+                format!(
+                    "Replying as {}. Provide feedback to {}. Press enter to skip and use auto-reply, or type 'exit' to end \
+                     the conversation: ",
+                    self.name, self.other
+                )
+            } else {
+                format!(
+                    "Please give feedback to {}. Press enter {skips}type 'exit' to stop the conversation: ",
+                    self.other
+                )
+            };
+            acts.act(Action::Ask, HUMAN).code(HUMAN).detail(words);
+            human.pop_front().unwrap_or_default()
+        };
+        let skips = if is_word { "or " } else { "to skip and use auto-reply, or " };
+        let (reply, reason) = match (self.mode, at_limit, is_word) {
+            (Mode::Always, ..) => {
+                let reply = ask("");
+                match reply.as_str() {
+                    "" if is_word => ("exit".to_owned(), (WORD, met)),
+                    _ => (reply, requested),
+                }
+            }
+            (Mode::Never, true, _) => {
+                ("exit".to_owned(), (REPLIES, "Maximum number of consecutive auto-replies reached".to_owned()))
+            }
+            (Mode::Never, false, true) => ("exit".to_owned(), (WORD, met)),
+            (Mode::Terminate, true, _) => {
+                let reply = ask(skips);
+                if reply.is_empty() && is_word { ("exit".to_owned(), (WORD, unanswered)) } else { (reply, requested) }
+            }
+            (Mode::Terminate, false, true) => {
+                let reply = ask(skips);
+                (if reply.is_empty() { "exit".to_owned() } else { reply }, (WORD, unanswered))
+            }
+            (_, false, false) => (String::new(), requested),
+        };
+        if reply == "exit" {
+            let (rule, words) = reason;
+            let act = acts.act(Action::Stop, rule).code(rule).detail(words);
+            if rule == REPLIES {
+                act.evidence(self.answers, self.limit);
+            }
+            self.answers = 0.0;
+            return true;
+        }
+        let answered = !reply.is_empty() || self.limit == 0.0;
+        self.answers = if answered { 0.0 } else { self.answers + 1.0 };
+        false
+    }
+}
+
+fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+    // Only a whole number is a limit: 2.0 is none.
+    let max_turns = match settings.get(TURNS) {
+        None | Some(Value::Null) => None,
+        Some(value @ Value::Bool(flag)) => Some((i64::from(*flag), python::repr(value))),
+        Some(value @ Value::Number(number)) => number.as_i64().map(|turns| (turns, python::repr(value))),
+        Some(value) => return Err(wrong_kind(TURNS, "a whole number", value)),
+    };
+    let is_group = settings.device("is_group") == Some(&Value::Bool(true))
+        || settings.gives(&["group_chat.max_round", "group_chat.is_termination_msg"]);
+    let group = if is_group {
+        let max = settings.number("group_chat.max_round", 10.0)?;
+        Some((max, Word::of("group_chat.is_termination_msg", settings)?))
+    } else {
+        None
+    };
+    let mut rules = if is_group { vec![ROUNDS, WORD] } else { vec![REPLIES, WORD] };
+    rules.extend(max_turns.as_ref().filter(|_| !is_group).map(|_| TURNS));
+    let answers = settings.device("human").and_then(Value::as_array).into_iter().flatten();
+    let chat = Chat {
+        max_turns,
+        proxy: Agent::of("proxy", "assistant", settings)?,
+        assistant: Agent::of("assistant", "proxy", settings)?,
+        group,
+        human: answers.filter_map(Value::as_str).map(str::to_owned).collect(),
+        requests: 0,
+        turns: 0,
+        messages: 0,
+        over: false,
+    };
+    if chat.proxy.mode != Mode::Never {
+        rules.push(HUMAN);
+    }
+    Ok(Recipe::new(chat, &rules).blind(&[TURNS, REPLIES, ROUNDS]))
+}
+
+#[derive(Clone, Debug)]
+struct Chat {
+    /// The limit, and how Python writes it.
+    max_turns: Option<(i64, String)>,
+    proxy: Agent,
+    assistant: Agent,
+    /// The rounds of a group chat, and its manager's test.
+    group: Option<(f64, Word)>,
+    human: VecDeque<String>,
+    requests: u64,
+    turns: i64,
+    messages: u32,
+    over: bool,
+}
+
+/// The message the assistant is about to answer: the task, an automatic reply, or the results of a reply, joined.
+fn news_of(view: &PointView<'_>) -> String {
+    let texts = |message: &Message| message.text().into_owned();
+    let mut results: Vec<String> = view.messages().rev().take_while(|message| message.is_result()).map(texts).collect();
+    results.reverse();
+    if results.is_empty() { view.messages().next_back().map(texts).unwrap_or_default() } else { results.join("\n") }
+}
+
+impl Chat {
+    fn stop(&mut self, rule: &'static str, code: &'static str, words: Option<String>, acts: &mut Acts<'_, '_>) {
+        self.over = true;
+        let act = acts.act(Action::Stop, rule).code(code);
+        if let Some(words) = words {
+            act.detail(words);
+        }
+    }
+
+    fn before_request(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+        let text = news_of(view);
+        if self.group.is_some() {
+            self.round(&text, false, acts);
+            return;
+        }
+        let is_first = self.turns == 0;
+        if let Some((_, written)) = self.max_turns.clone().filter(|(max, _)| is_first && *max <= 0) {
+            self.stop(TURNS, TURNS, Some(format!("Maximum turns ({written}) reached")), acts);
+        } else if is_first && self.max_turns.is_some() && self.assistant.limit <= 0.0 {
+            // The loop ends before the task is sent, and the summary has nothing to sum up.
+            let act = acts.act(Action::Fail, REPLIES).code("TypeError");
+            act.detail("'NoneType' object is not subscriptable");
+            self.over = true;
+        } else {
+            self.over = self.assistant.ends(&text, false, &mut self.human, acts);
+        }
+    }
+
+    fn replied(&mut self, reply: &Message, acts: &mut Acts<'_, '_>) {
+        self.requests += 1;
+        let (text, has_calls) = (reply.text(), !reply.tool_calls.is_empty());
+        if self.group.is_some() {
+            self.round(&text, has_calls, acts);
+            return;
+        }
+        self.turns += 1;
+        if let Some((max, written)) = &self.max_turns {
+            if self.turns >= *max {
+                let words = format!("Maximum turns ({written}) reached");
+                self.stop(TURNS, TURNS, Some(words), acts);
+                return;
+            }
+            if self.assistant.word.holds(&text, has_calls) {
+                self.stop(WORD, "no reason given", None, acts);
+                return;
+            }
+        }
+        self.over = self.proxy.ends(&text, has_calls, &mut self.human, acts);
+    }
+
+    /// One more message of a group chat.
+    fn round(&mut self, text: &str, has_calls: bool, acts: &mut Acts<'_, '_>) {
+        let Some((max, word)) = self.group.clone() else { return };
+        if self.messages == 0 && max <= 0.0 {
+            self.stop(ROUNDS, "no reason given", None, acts);
+            return;
+        }
+        self.messages += 1;
+        if word.holds(text, has_calls) {
+            let words = "Termination message condition on the GroupChatManager 'chat_manager' met".to_owned();
+            self.stop(WORD, WORD, Some(words), acts);
+        } else if f64::from(self.messages) >= max {
+            self.stop(ROUNDS, "max_round", Some(format!("Maximum rounds ({max}) reached")), acts);
+        }
+    }
+}
+
+impl Machine for Chat {
+    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+        if self.over {
+            return;
+        }
+        match (view.moment(), view.reply()) {
+            (Moment::BeforeRequest, _) => self.before_request(view, acts),
+            (Moment::AfterResponse, Some(reply)) => self.replied(reply, acts),
+            _ => {}
+        }
+    }
+
+    fn facts(&self) -> Facts {
+        vec![("model_calls", self.requests.into())]
+    }
+}

@@ -1,0 +1,347 @@
+//! Microsoft Agent Framework: the function-invocation layer's limits, and the loop around an agent.
+
+use serde_json::{Map, Value};
+
+use super::Preset;
+use super::frame::rounds::{AgentLoop, Flow, Rounds, answered};
+use super::frame::{Action, Acts, Parameter, Recipe, Settings, SettingsError, native, next_request, wrong_kind};
+use crate::decision::Need;
+use crate::transcript::{Instant, Message, Moment, Point, PointView, ToolCall};
+
+const ITERATIONS: &str = "max_iterations";
+const CALLS: &str = "max_function_calls";
+const ERRORS: &str = "max_consecutive_errors_per_request";
+const DURATION: &str = "max_duration_seconds";
+const UNKNOWN: &str = "terminate_on_unknown_calls";
+const CALLER: &str = "returned_to_caller";
+const LOOP: &str = "agent_loop";
+
+const MANUAL: &str = "\
+The first four do not raise: tools are switched off and **one more request** is made, whose text is the answer; calls in it are dropped.
+- **max_iterations** (40, at least 1): after that many requests that all had calls, whose tools have run.
+- **max_function_calls** (none, at least 1): after a reply's tools, calls so far `>=` limit; the whole batch has run. Failed and unknown \
+calls count.
+- **max_consecutive_errors_per_request** (3, at least 0): replies in a row with a failed call, `>=` limit; however many of its calls \
+fail, a reply is one. Unknown tools and bad arguments are failures. 0 acts like 1.
+- **max_duration_seconds** (none, above 0): elapsed since the run began `>=` limit, looked at after the tools of a reply only: a slow text \
+reply is never cut off.
+- **terminate_on_unknown_calls** (false): raises before any call of the reply runs.
+- **returned_to_caller**: tools that need approval, declaration-only tools, `enabled = false`: the calls go back, no further request. \
+Function middleware may end the loop after a tool.
+- **agent_loop** (`AgentLoopMiddleware`, none): after each run of the agent, runs `>=` its `max_iterations` (10, null off); only then is \
+`should_continue` asked (here: `until_text`).
+- Order after the tools: middleware, errors, duration, calls; iterations last. Each run (user message) starts anew.
+- Traps: null is no off value of max_iterations and of the error limit (TypeError). A batch that passes the error limit and others is \
+attributed to the errors. No repetition, token or cost rule.";
+
+pub(super) fn preset() -> Preset {
+    Preset {
+        id: "agent-framework",
+        version: "agent-framework-core 1.23.0",
+        source: "agent_framework/_tools.py, agent_framework/_middleware.py",
+        summary: "40 requests with calls, 3 failing replies in a row; then one more request without tools",
+        manual: MANUAL,
+        parameters: &[
+            Parameter { name: ITERATIONS, default: "40", off: "", doc: "requests of one run that may have calls" },
+            Parameter { name: CALLS, default: "null", off: "null", doc: "calls of one run" },
+            Parameter { name: ERRORS, default: "3", off: "", doc: "replies in a row with a failed call" },
+            Parameter { name: DURATION, default: "null", off: "null", doc: "seconds of one run" },
+            Parameter { name: UNKNOWN, default: "false", off: "false", doc: "an unknown tool raises" },
+            Parameter { name: "enabled", default: "true", off: "", doc: "false: calls go back to the caller" },
+            Parameter { name: "approval_tools", default: "[]", off: "[]", doc: "tools with approval_mode always" },
+            Parameter { name: "declaration_only", default: "[]", off: "[]", doc: "tools without an implementation" },
+            Parameter {
+                name: "loop",
+                default: "null",
+                off: "null",
+                doc: "AgentLoopMiddleware: max_iterations, until_text, should_continue",
+            },
+        ],
+        variants: &[],
+        tables: &[ITERATIONS, CALLS, ERRORS, DURATION, UNKNOWN, CALLER, LOOP],
+        build,
+        case,
+    }
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
+    let settings = Settings::of_case(rule, input).devices(&["terminate_after", "tools", "set_later"]);
+    Ok(Settings { only: None, ..settings })
+}
+
+/// A limit that the finished client may have been given unchecked.
+struct Limits<'s> {
+    settings: &'s Settings,
+    later: &'s Value,
+}
+
+impl Limits<'_> {
+    fn get(&self, name: &str) -> Option<&Value> {
+        self.later.get(name).or_else(|| self.settings.get(name))
+    }
+
+    fn is_checked(&self, name: &str) -> bool {
+        *self.later != true && self.later.get(name).is_none()
+    }
+
+    /// A number that must be there.
+    fn number(&self, name: &str, default: f64, least: f64, words: &str) -> Result<f64, SettingsError> {
+        match self.get(name) {
+            None => Ok(default),
+            Some(Value::Null) => {
+                Err(SettingsError::refused("TypeError", "'<' not supported between instances of 'NoneType' and 'int'"))
+            }
+            Some(value) => self.checked(name, value, |number| number >= least, words),
+        }
+    }
+
+    /// A number that may be none.
+    fn optional(&self, name: &str, holds: fn(f64) -> bool, words: &str) -> Result<Option<f64>, SettingsError> {
+        match self.get(name).filter(|value| !value.is_null()) {
+            None => Ok(None),
+            Some(value) if value.as_str() == Some("none") => Ok(None),
+            Some(value) => self.checked(name, value, holds, words).map(Some),
+        }
+    }
+
+    fn checked(
+        &self,
+        name: &str,
+        value: &Value,
+        holds: impl Fn(f64) -> bool,
+        words: &str,
+    ) -> Result<f64, SettingsError> {
+        let number = value.as_f64().ok_or_else(|| wrong_kind(name, "a number", value))?;
+        if self.is_checked(name) && !holds(number) {
+            return Err(SettingsError::refused("ValueError", words));
+        }
+        Ok(number)
+    }
+}
+
+fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+    let later = settings.device("set_later").unwrap_or(&Value::Null);
+    let limits = Limits { settings, later };
+    let agent_loop = match settings.get("loop") {
+        None | Some(Value::Null) => None,
+        Some(value) => Some(LoopMiddleware::of(value)?),
+    };
+    let names = |name: &str| settings.texts(name).map(Option::unwrap_or_default);
+    let terminate_after = settings.device("terminate_after").and_then(Value::as_array).into_iter().flatten();
+    let agent = FunctionLoop {
+        iterations: limits.number(ITERATIONS, 40.0, 1.0, "max_iterations must be at least 1.")?,
+        calls: limits.optional(CALLS, |n| n >= 1.0, "max_function_calls must be at least 1 or None.")?,
+        errors: limits.number(ERRORS, 3.0, 0.0, "max_consecutive_errors_per_request must be 0 or more.")?,
+        duration: limits.optional(DURATION, |n| n > 0.0, "max_duration_seconds must be greater than 0 or None.")?,
+        raises_unknown: settings.flag(UNKNOWN, false)?,
+        runs_tools: settings.flag("enabled", true)? && settings.device("tools") != Some(&Value::Bool(false)),
+        approval_tools: names("approval_tools")?,
+        declared_tools: names("declaration_only")?,
+        terminate_after: terminate_after.filter_map(Value::as_str).map(str::to_owned).collect(),
+        agent_loop,
+        requests: 0,
+        n_calls: 0,
+        failing: 0,
+        started_at: None,
+        agent_runs: 0,
+    };
+    let mut rules = vec![ERRORS];
+    rules.extend(agent.duration.map(|_| DURATION));
+    rules.extend(agent.calls.map(|_| CALLS));
+    rules.push(ITERATIONS);
+    rules.extend(agent.raises_unknown.then_some(UNKNOWN));
+    let keeps_all =
+        agent.approval_tools.is_empty() && agent.declared_tools.is_empty() && agent.terminate_after.is_empty();
+    let has_caller = !(agent.runs_tools && keeps_all);
+    rules.extend(has_caller.then_some(CALLER));
+    rules.extend(agent.agent_loop.as_ref().map(|_| LOOP));
+    Ok(Recipe::new(Rounds::new(agent), &rules)
+        .blind(&[ERRORS, DURATION, CALLS, ITERATIONS, UNKNOWN, CALLER])
+        .needs(ERRORS, Need::ErrorFlags)
+        .needs(DURATION, Need::Times)
+        .needs(UNKNOWN, Need::Field("invalid_call"))
+        .keeps_own_state())
+}
+
+/// The agent run again and again.
+#[derive(Clone, Debug)]
+struct LoopMiddleware {
+    max: Option<f64>,
+    until_text: Option<String>,
+    continues: bool,
+}
+
+impl LoopMiddleware {
+    fn of(value: &Value) -> Result<Self, SettingsError> {
+        let fields = value.as_object().ok_or_else(|| wrong_kind("loop", "a table", value))?;
+        let max = match fields.get("max_iterations") {
+            None => Some(10.0),
+            Some(Value::Null) => None,
+            Some(value) => Some(value.as_f64().ok_or_else(|| wrong_kind("loop.max_iterations", "a number", value))?),
+        };
+        if max.is_some_and(|max| max < 1.0) {
+            let words = "max_iterations must be None or a positive integer (>= 1).";
+            return Err(SettingsError::refused("ValueError", words));
+        }
+        let until_text = fields.get("until_text").and_then(Value::as_str).map(str::to_owned);
+        Ok(Self { max, until_text, continues: fields.get("should_continue") != Some(&Value::Bool(false)) })
+    }
+}
+
+#[derive(Clone, Debug)]
+struct FunctionLoop {
+    iterations: f64,
+    calls: Option<f64>,
+    errors: f64,
+    duration: Option<f64>,
+    raises_unknown: bool,
+    runs_tools: bool,
+    approval_tools: Vec<String>,
+    declared_tools: Vec<String>,
+    terminate_after: Vec<String>,
+    agent_loop: Option<LoopMiddleware>,
+    requests: u64,
+    n_calls: u64,
+    failing: u64,
+    started_at: Option<Instant>,
+    /// Runs of the agent in this call.
+    agent_runs: u64,
+}
+
+/// Tools are switched off, and one more request is made: it is not in the recording.
+fn force_final(rule: &'static str, words: String, seen: f64, limit: f64, acts: &mut Acts<'_, '_>) -> Flow {
+    let point = next_request(acts.view().point());
+    let act = acts.act(Action::ForceFinal, rule).code(rule).detail(words).evidence(seen, limit).ends_run();
+    act.decision.point = point;
+    Flow::Over
+}
+
+impl FunctionLoop {
+    /// Calls that go back to the caller.
+    fn returned(&self, reply: &Message, acts: &mut Acts<'_, '_>) -> bool {
+        let is_in = |list: &[String], call: &ToolCall| list.iter().any(|tool| *tool == *call.name);
+        if reply.tool_calls.is_empty() {
+            return false;
+        }
+        if let Some(call) = reply.tool_calls.iter().find(|call| self.runs_tools && is_in(&self.approval_tools, call)) {
+            acts.act(Action::Ask, CALLER).code("function_approval_request").call(call.id.as_deref());
+        } else if !self.runs_tools || reply.tool_calls.iter().any(|call| is_in(&self.declared_tools, call)) {
+            acts.act(Action::Stop, CALLER).code("function calls returned to the caller");
+        } else {
+            return false;
+        }
+        true
+    }
+}
+
+impl AgentLoop for FunctionLoop {
+    fn starts(&mut self, message: &Message) -> bool {
+        // Words that the loop puts in begin another run of the agent, not of the call.
+        let is_own = native::word(message, "native").as_deref() == Some("loop");
+        self.requests = 0;
+        self.n_calls = 0;
+        self.failing = 0;
+        self.started_at = message.ts;
+        if !is_own {
+            self.agent_runs = 0;
+        }
+        !is_own
+    }
+
+    fn before_request(&mut self, _: &PointView<'_>, acts: &mut Acts<'_, '_>) -> Flow {
+        if self.requests > 0 {
+            return Flow::GoesOn;
+        }
+        if self.iterations.fract() != 0.0 {
+            let words = "'float' object cannot be interpreted as an integer";
+            acts.act(Action::Fail, ITERATIONS).code("TypeError").detail(words);
+            return Flow::Over;
+        }
+        if self.iterations <= 0.0 {
+            let act = acts.act(Action::ForceFinal, ITERATIONS).code(ITERATIONS).evidence(0.0, self.iterations);
+            act.ends_run();
+            return Flow::Over;
+        }
+        Flow::GoesOn
+    }
+
+    fn replied(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut Acts<'_, '_>) -> Flow {
+        self.requests += 1;
+        if self.started_at.is_none() {
+            self.started_at = view.now();
+        }
+        // Whether a tool is there, a recording tells by the result.
+        if !self.raises_unknown && self.returned(reply, acts) {
+            return Flow::Over;
+        }
+        Flow::GoesOn
+    }
+
+    fn tools_ran(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut Acts<'_, '_>) -> Flow {
+        let answered = answered(view, reply);
+        if self.raises_unknown {
+            let before_tools = Point { moment: Moment::AfterResponse, ..view.point() };
+            let is_missing = |result: &Option<(usize, &Message)>| {
+                result.as_ref().is_some_and(|(_, result)| native::flag(result, "invalid_call"))
+            };
+            if let Some((nth, _)) = answered.iter().find(|(_, result)| is_missing(result)) {
+                let call = &reply.tool_calls[*nth];
+                let words = format!("Error: Requested function \"{}\" not found.", call.name);
+                let act = acts.act(Action::Fail, UNKNOWN).code("_UnknownFunctionCallError").detail(words);
+                act.call(call.id.as_deref());
+                act.decision.event = view.reply_index();
+                act.decision.point = before_tools;
+                return Flow::Over;
+            }
+            if self.returned(reply, acts) {
+                return Flow::Over;
+            }
+        }
+        let failed = |result: &Message| result.is_error == Some(true) || native::flag(result, "invalid_call");
+        let has_failed = answered.iter().any(|(_, result)| result.as_ref().is_some_and(|(_, result)| failed(result)));
+        self.n_calls += reply.tool_calls.len() as u64;
+        self.failing = if has_failed { self.failing + 1 } else { 0 };
+        if reply.tool_calls.iter().any(|call| self.terminate_after.iter().any(|tool| *tool == *call.name)) {
+            acts.act(Action::Stop, CALLER).code("MiddlewareTermination");
+            return Flow::Over;
+        }
+        let rest = "Stopping further function calls for this request.";
+        let (failing, n_calls, requests) = (self.failing as f64, self.n_calls as f64, self.requests as f64);
+        if has_failed && failing >= self.errors {
+            let words = format!("Maximum consecutive function call errors reached ({}). {rest}", self.errors);
+            return force_final(ERRORS, words, failing, self.errors, acts);
+        }
+        let elapsed = view.now().zip(self.started_at).map(|(now, start)| now.since(start).0 as f64 / 1000.0);
+        if let Some((limit, elapsed)) = self.duration.zip(elapsed).filter(|(limit, elapsed)| elapsed >= limit) {
+            let words = format!("Maximum duration reached ({elapsed:.2}s / {limit:.2}s). {rest}");
+            return force_final(DURATION, words, elapsed, limit, acts);
+        }
+        if let Some(limit) = self.calls.filter(|limit| n_calls >= *limit) {
+            let words = format!("Maximum function calls reached ({n_calls}/{limit}). {rest}");
+            return force_final(CALLS, words, n_calls, limit, acts);
+        }
+        if requests >= self.iterations {
+            let words =
+                format!("Maximum iterations reached ({}). Requesting final response without tools.", self.iterations);
+            return force_final(ITERATIONS, words, requests, self.iterations, acts);
+        }
+        Flow::GoesOn
+    }
+
+    fn said(&mut self, _: &PointView<'_>, reply: &Message, acts: &mut Acts<'_, '_>) -> Flow {
+        let Some(agent_loop) = &self.agent_loop else { return Flow::Over };
+        self.agent_runs += 1;
+        let runs = self.agent_runs as f64;
+        if let Some(max) = agent_loop.max.filter(|max| runs >= *max) {
+            acts.act(Action::Stop, LOOP).code("loop.max_iterations").evidence(runs, max);
+            return Flow::Over;
+        }
+        let is_said = |text: &String| reply.text().contains(text.as_str());
+        if !agent_loop.continues || agent_loop.until_text.as_ref().is_some_and(is_said) {
+            acts.act(Action::Stop, LOOP).code("should_continue");
+            return Flow::Over;
+        }
+        Flow::GoesOn
+    }
+}

@@ -1,0 +1,317 @@
+//! CAMEL: the iterations of a step, terminators, and calls that go back to the caller.
+
+use serde_json::{Map, Value};
+
+use super::Preset;
+use super::frame::rounds::{AgentLoop, Flow, Rounds, answered};
+use super::frame::{Action, Acts, Facts, Machine, Parameter, Recipe, Settings, SettingsError, native, wrong_kind};
+use crate::decision::Need;
+use crate::python;
+use crate::transcript::{Event, Message, PointView, Role};
+
+const ITERATION: &str = "max_iteration";
+const TERMINATORS: &str = "response_terminators";
+const CALLER: &str = "returned_to_caller";
+const TOKENS: &str = "token_limit_terminator";
+
+const MANUAL: &str = "\
+- **max_iteration** (none): requests of this step `>=` limit, looked at after the tools of a reply: they all run, then the step ends \
+with what that reply said, no error, no further request. 0 and negatives act like 1, 2.5 like 3. Parallel calls, failed and unknown \
+tools are one iteration.
+- **response_terminators** (none): lists of `{ words = { DONE = 1 }, case_sensitive = false, mode = \"any\" }`, asked at replies without \
+calls. A reply that contains a word (anywhere, also inside a word) counts one, however often; count `>=` its threshold fires. None \
+fires: max_iteration (`>=`), else the agent is told to go on, without end. Without terminators a text reply ends the step.
+- **external_tools**: the step ends after the agent's own calls of that reply.
+- **token_limit_terminator** (`token_limit`): tokens of a reply `>=` limit, and then at every later question. **`ChatAgent` never asks \
+it**: here it is evaluated by itself, when it is set.
+- Order: external tools, max_iteration; at a text reply: terminators, max_iteration.
+- Counter: max_iteration one step (one user message); terminators the agent's life: **once fired, every later step ends at its first \
+text reply**. At the end of each step they are asked once more about the last reply, so a reply can count twice.
+- Traps: the text that did not satisfy a terminator is not kept in memory; resetting a `ResponseWordsTerminator` breaks it. No \
+repetition, cost or time rule.";
+
+pub(super) fn preset() -> Preset {
+    Preset {
+        id: "camel-ai",
+        version: "camel-ai 0.2.90",
+        source: "camel/agents/chat_agent.py, camel/terminators",
+        summary: "no limit by default; iterations of a step, words that end it, tools that go back to the caller",
+        manual: MANUAL,
+        parameters: &[
+            Parameter { name: ITERATION, default: "null", off: "null", doc: "requests of one step" },
+            Parameter { name: TERMINATORS, default: "[]", off: "[]", doc: "words that end a step" },
+            Parameter { name: "external_tools", default: "[]", off: "[]", doc: "tools that the caller runs" },
+            Parameter { name: "token_limit", default: "null", off: "null", doc: "tokens of a TokenLimitTerminator" },
+        ],
+        variants: &[],
+        tables: &[ITERATION, TERMINATORS, TOKENS, CALLER],
+        build,
+        case,
+    }
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
+    let devices = ["stop_event_after", "reset_by_user", "reset_between", "validate"];
+    Ok(Settings { only: None, ..Settings::of_case(rule, input).devices(&devices) })
+}
+
+fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+    let is_on = |name: &str| settings.device(name) == Some(&Value::Bool(true));
+    let given_tokens = settings.get("token_limit");
+    let drives_tokens = settings.device("drive").is_some_and(|drive| drive == "terminator");
+    if drives_tokens || given_tokens.is_some_and(|limit| !limit.is_null()) {
+        let limit = settings.opt_number("token_limit", None)?;
+        if let Some(limit) = limit.filter(|limit| *limit <= 0.0 && is_on("validate")) {
+            let words = format!("`token_limit` should be a value larger than 0, got {limit}.");
+            return Err(SettingsError::refused("ValueError", words));
+        }
+        let machine = TokenLimit { limit, resets: is_on("reset_by_user"), fired: false, over: false };
+        let recipe = Recipe::new(machine, &[TOKENS]).blind(&[TOKENS]).needs(TOKENS, Need::Usage).keeps_own_state();
+        return Ok(recipe);
+    }
+    let max = settings.get(ITERATION).filter(|max| !max.is_null()).cloned();
+    settings.opt_number(ITERATION, None)?;
+    let terminators = match settings.get(TERMINATORS) {
+        None | Some(Value::Null) => Vec::new(),
+        Some(Value::Array(list)) => list.iter().map(WordsTerminator::of).collect::<Result<_, _>>()?,
+        Some(other) => return Err(wrong_kind(TERMINATORS, "a list of tables with words", other)),
+    };
+    let agent = ChatAgent {
+        max,
+        terminators,
+        external_tools: settings.texts("external_tools")?.unwrap_or_default(),
+        stop_event_after: settings.device("stop_event_after").and_then(Value::as_u64),
+        resets: is_on("reset_between"),
+        requests: 0,
+        requests_ever: 0,
+        terminated: Vec::new(),
+    };
+    let mut rules = vec![ITERATION];
+    if !agent.terminators.is_empty() {
+        rules.push(TERMINATORS);
+    }
+    if !agent.external_tools.is_empty() || agent.stop_event_after.is_some() {
+        rules.push(CALLER);
+    }
+    Ok(Recipe::new(Rounds::new(agent), &rules).blind(&[ITERATION, CALLER]).keeps_own_state())
+}
+
+/// Words that end a step once they were said often enough.
+#[derive(Clone, Debug)]
+struct WordsTerminator {
+    /// Word, threshold and count.
+    words: Vec<(String, Value, u64)>,
+    /// The words in the order in which they were first said.
+    said: Vec<usize>,
+    case_sensitive: bool,
+    all: bool,
+    /// Why it has fired.
+    fired: Option<String>,
+    /// A reset leaves it broken.
+    broken: bool,
+}
+
+impl WordsTerminator {
+    fn of(value: &Value) -> Result<Self, SettingsError> {
+        let wrong = || wrong_kind(TERMINATORS, "a table with words = { word = threshold }", value);
+        let words = value.get("words").and_then(Value::as_object).ok_or_else(wrong)?;
+        if words.is_empty() {
+            return Err(SettingsError::refused("ValueError", "`words_dict` cannot be empty"));
+        }
+        for (word, threshold) in words {
+            if threshold.as_f64().ok_or_else(wrong)? <= 0.0 {
+                let got = python::text(threshold);
+                let words = format!("Threshold for word `{word}` should be larger than 0, got `{got}`");
+                return Err(SettingsError::refused("ValueError", words));
+            }
+        }
+        Ok(Self {
+            words: words.iter().map(|(word, threshold)| (word.clone(), threshold.clone(), 0)).collect(),
+            said: Vec::new(),
+            case_sensitive: value["case_sensitive"] == true,
+            all: value["mode"] == "all",
+            fired: None,
+            broken: false,
+        })
+    }
+
+    /// Asked about a reply: has it fired?
+    fn ask(&mut self, text: &str) -> Option<&str> {
+        if self.fired.is_none() {
+            let lower = python::lower(text);
+            for (nth, (word, _, count)) in self.words.iter_mut().enumerate() {
+                let is_said =
+                    if self.case_sensitive { text.contains(&**word) } else { lower.contains(&python::lower(word)) };
+                if is_said {
+                    *count += 1;
+                    if !self.said.contains(&nth) {
+                        self.said.push(nth);
+                    }
+                }
+            }
+            let reached: Vec<String> = self
+                .said
+                .iter()
+                .map(|nth| &self.words[*nth])
+                .filter(|(_, threshold, count)| threshold.as_f64().is_some_and(|threshold| *count as f64 >= threshold))
+                .map(|(word, threshold, count)| {
+                    format!(
+                        "Word `{word}` appears {count} times in the 1 message of the response which has reached \
+                         termination threshold {}.",
+                        python::text(threshold)
+                    )
+                })
+                .collect();
+            let enough = if self.all { reached.len() >= self.words.len() } else { !reached.is_empty() };
+            self.fired = enough.then(|| reached.join("\n"));
+        }
+        self.fired.as_deref()
+    }
+}
+
+#[derive(Clone, Debug)]
+struct ChatAgent {
+    /// As it was given; a number.
+    max: Option<Value>,
+    terminators: Vec<WordsTerminator>,
+    external_tools: Vec<String>,
+    stop_event_after: Option<u64>,
+    resets: bool,
+    requests: u64,
+    requests_ever: u64,
+    /// The flag of each finished step's response.
+    terminated: Vec<Value>,
+}
+
+impl ChatAgent {
+    /// The step is over; all terminators are asked once more about its last reply.
+    fn ends(&mut self, reply: &Message) -> Flow {
+        let text = reply.text();
+        let fired = self.terminators.iter_mut().map(|terminator| terminator.ask(&text).is_some());
+        let fired = fired.fold(false, |any, one| any | one);
+        self.terminated.push(Value::from(fired));
+        Flow::Over
+    }
+
+    fn limit(&self) -> Option<(f64, &Value)> {
+        let max = self.max.as_ref()?;
+        let limit = max.as_f64()?;
+        (self.requests as f64 >= limit).then_some((limit, max))
+    }
+
+    fn is_external(&self, tool: &str) -> bool {
+        self.external_tools.iter().any(|external| external == tool)
+    }
+}
+
+impl AgentLoop for ChatAgent {
+    fn starts(&mut self, message: &Message) -> bool {
+        // "Please continue." is the framework's own.
+        if native::word(message, "native").as_deref() == Some("continue") {
+            return false;
+        }
+        if self.resets && self.requests_ever > 0 {
+            self.terminators.iter_mut().for_each(|terminator| {
+                terminator.fired = None;
+                terminator.broken = true;
+            });
+        }
+        self.requests = 0;
+        true
+    }
+
+    fn replied(&mut self, _: &PointView<'_>, reply: &Message, acts: &mut Acts<'_, '_>) -> Flow {
+        self.requests += 1;
+        self.requests_ever += 1;
+        if self.stop_event_after.is_some_and(|after| self.requests_ever >= after) {
+            acts.act(Action::Stop, CALLER).code("termination_triggered");
+            self.terminated.push(Value::Bool(true));
+            return Flow::Over;
+        }
+        let calls = &reply.tool_calls;
+        if !calls.is_empty() && calls.iter().all(|call| self.is_external(&call.name)) {
+            acts.act(Action::Stop, CALLER).code("external_tool_call");
+            return self.ends(reply);
+        }
+        Flow::GoesOn
+    }
+
+    fn tools_ran(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut Acts<'_, '_>) -> Flow {
+        if reply.tool_calls.iter().any(|call| self.is_external(&call.name)) {
+            let own =
+                answered(view, reply).into_iter().filter(|(nth, _)| !self.is_external(&reply.tool_calls[*nth].name));
+            let last = own.filter_map(|(_, result)| Some(result?.0)).max();
+            let act = acts.act(Action::Stop, CALLER).code("external_tool_call");
+            act.decision.event = last.or(act.decision.event);
+            return self.ends(reply);
+        }
+        if let Some((limit, _)) = self.limit() {
+            let act = acts.act(Action::Stop, ITERATION).code(ITERATION);
+            act.detail(format!("Max iteration reached: {}", self.requests)).evidence(self.requests as f64, limit);
+            return self.ends(reply);
+        }
+        Flow::GoesOn
+    }
+
+    fn said(&mut self, _: &PointView<'_>, reply: &Message, acts: &mut Acts<'_, '_>) -> Flow {
+        if self.terminators.is_empty() {
+            return self.ends(reply);
+        }
+        let text = reply.text();
+        for terminator in &mut self.terminators {
+            if terminator.broken {
+                let words = "'collections.defaultdict' object has no attribute 'append'";
+                acts.act(Action::Fail, TERMINATORS).code("AttributeError").detail(words);
+                return Flow::Over;
+            }
+            if let Some(reason) = terminator.ask(&text) {
+                acts.act(Action::Stop, TERMINATORS).code("ResponseWordsTerminator").detail(reason);
+                return self.ends(reply);
+            }
+        }
+        if let Some((limit, max)) = self.limit() {
+            let words = format!("Max iteration {} reached without termination signal", python::text(max));
+            let act = acts.act(Action::Stop, ITERATION).code(ITERATION).detail(words);
+            act.evidence(self.requests as f64, limit);
+            return self.ends(reply);
+        }
+        Flow::GoesOn
+    }
+
+    fn facts(&self) -> Facts {
+        vec![("terminated", Value::Array(self.terminated.clone()))]
+    }
+}
+
+/// The terminator that no agent asks.
+#[derive(Clone, Debug)]
+struct TokenLimit {
+    limit: Option<f64>,
+    resets: bool,
+    fired: bool,
+    over: bool,
+}
+
+impl Machine for TokenLimit {
+    fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
+        let Some(message) = event.message().filter(|_| !self.over) else { return };
+        if message.role == Role::User {
+            self.fired &= !self.resets;
+        } else if message.is_step() {
+            let Some(limit) = self.limit else {
+                let words = "'>=' not supported between instances of 'int' and 'NoneType'";
+                acts.act(Action::Fail, TOKENS).code("TypeError").detail(words);
+                self.over = true;
+                return;
+            };
+            let usage = message.usage.unwrap_or_default();
+            let tokens = usage.input.unwrap_or(0).saturating_add(usage.output.unwrap_or(0)) as f64;
+            self.fired |= tokens >= limit;
+            if self.fired {
+                let act = acts.act(Action::Stop, TOKENS).code("TokenLimitTerminator").detail("max_tokens_exceeded");
+                act.evidence(tokens, limit);
+            }
+        }
+    }
+}

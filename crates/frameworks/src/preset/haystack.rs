@@ -1,0 +1,224 @@
+//! Haystack: the agent's step cap, tools that end its run, and failing tools.
+
+use serde_json::{Map, Value};
+
+use super::Preset;
+use super::frame::identity::arguments;
+use super::frame::rounds::{AgentLoop, Flow, Rounds, answered};
+use super::frame::{Action, Acts, Facts, Parameter, Recipe, Settings, SettingsError, native, wrong_kind};
+use crate::decision::Need;
+use crate::python;
+use crate::transcript::{Message, Moment, Point, PointView};
+
+const STEPS: &str = "max_agent_steps";
+const EXIT: &str = "exit_conditions";
+const FAILURE: &str = "raise_on_tool_invocation_failure";
+const HOOKS: &str = "hooks";
+
+const MANUAL: &str = "\
+- **max_agent_steps** (100): a step is one reply with all its tools. Before each step `done < max`, else the run ends \
+(`exit_reason` max_agent_steps) without error or further request: the last message is a tool result. 0 and negatives: no request. \
+There is no off value: null is a TypeError at run; 2.5 gives three steps.
+- **exit_conditions** (`[\"text\"]`): after the tools of a reply that calls a listed tool; the first listed one in call order is \
+named. A text reply or an exit tool on the last step wins over the cap. Finish reason `length` or `content_filter` ends the run on a \
+reply without calls.
+- **raise_on_tool_invocation_failure** (false): a failing tool raises after all calls of the reply ran, an unknown one before any.
+- Counter: each run starts at zero. Parallel calls, failed and unknown tools, text beside calls: one step. No repetition, token, cost \
+or time rule.
+- Traps: a **failed listed tool cancels the exit**, also that of another listed tool or of a second call of the same one (failure is \
+looked up by the tool's name); an unknown tool is a failed one. Names are exact. `text` need not be listed: a reply with text and \
+without calls always ends the run. **An empty reply is a step and does not end the run.**";
+
+pub(super) fn preset() -> Preset {
+    Preset {
+        id: "haystack",
+        version: "haystack-ai 3.4.0",
+        source: "haystack/components/agents/agent.py, tools/tool_invoker.py",
+        summary: "100 steps, looked at before each; tools may end the run unless one of them failed",
+        manual: MANUAL,
+        parameters: &[
+            Parameter { name: STEPS, default: "100", off: "", doc: "replies of one run" },
+            Parameter { name: EXIT, default: "[\"text\"]", off: "[\"text\"]", doc: "tools after which the run ends" },
+            Parameter { name: FAILURE, default: "false", off: "false", doc: "a failing tool raises" },
+        ],
+        variants: &[],
+        tables: &[STEPS, EXIT, "tool_failure"],
+        build,
+        case,
+    }
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
+    let settings = Settings::of_case(rule, input).devices(&["on_exit_continue", "stop_run_after_steps"]);
+    let mut settings = Settings { only: None, ..settings };
+    // The driver registers every tool that the case calls and that is there.
+    let events = || input.get("events").and_then(Value::as_array).into_iter().flatten();
+    let missing: Vec<&Value> =
+        events().filter(|event| event["invalid_call"] == true).map(|event| &event["name"]).collect();
+    let mut tools: Vec<Value> = Vec::new();
+    for call in events().filter_map(|event| event["tool_calls"].as_array()).flatten() {
+        let name = &call["name"];
+        if !missing.contains(&name) && !tools.contains(name) {
+            tools.push(name.clone());
+        }
+    }
+    settings.driver.insert("tools".to_owned(), Value::Array(tools));
+    Ok(settings)
+}
+
+fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+    let max = match settings.get(STEPS) {
+        None => Some(100.0),
+        Some(Value::Null) => None,
+        Some(value) => Some(value.as_f64().ok_or_else(|| wrong_kind(STEPS, "a number", value))?),
+    };
+    let count = |name: &str| settings.device(name).and_then(Value::as_i64);
+    let names = settings.device("tools").and_then(Value::as_array);
+    let agent = Haystack {
+        max,
+        exits: settings.texts(EXIT)?.unwrap_or_else(|| vec!["text".to_owned()]),
+        raises: settings.flag(FAILURE, false)?,
+        stop_after: count("stop_run_after_steps"),
+        stays: count("on_exit_continue").unwrap_or(0),
+        tools: names.map(|names| names.iter().filter_map(Value::as_str).map(str::to_owned).collect()),
+        done: 0,
+        stayed: 0,
+        reasons: Vec::new(),
+    };
+    let listed = agent.exits.iter().any(|exit| exit != "text");
+    let mut rules = vec![STEPS, EXIT];
+    if agent.raises {
+        rules.push(FAILURE);
+    }
+    if agent.stop_after.is_some() {
+        rules.push(HOOKS);
+    }
+    let recipe = Recipe::new(Rounds::new(agent), &rules).blind(&[STEPS, EXIT, HOOKS]).keeps_own_state();
+    let recipe = recipe.needs(FAILURE, Need::ErrorFlags);
+    Ok(if listed { recipe.needs(EXIT, Need::ErrorFlags) } else { recipe })
+}
+
+#[derive(Clone, Debug)]
+struct Haystack {
+    max: Option<f64>,
+    exits: Vec<String>,
+    raises: bool,
+    /// A hook before the request asks for a stop from this many steps on.
+    stop_after: Option<i64>,
+    /// A hook at the exit asks to go on so many times.
+    stays: i64,
+    /// The registered tools of a case.
+    tools: Option<Vec<String>>,
+    done: i64,
+    stayed: i64,
+    reasons: Vec<Value>,
+}
+
+impl Haystack {
+    fn ends(&mut self, reason: &str) -> Flow {
+        self.reasons.push(Value::from(reason));
+        Flow::Over
+    }
+
+    /// The hook at the exit: true when the run goes on.
+    fn stays(&mut self) -> bool {
+        let stays = self.stayed < self.stays;
+        self.stayed += i64::from(stays);
+        stays
+    }
+
+    /// Is a step left?
+    fn due(&mut self, acts: &mut Acts<'_, '_>) -> Flow {
+        let done = self.done as f64;
+        let Some(max) = self.max else {
+            let words = "'<' not supported between instances of 'int' and 'NoneType'";
+            acts.act(Action::Fail, STEPS).code("TypeError").detail(words);
+            return self.ends("TypeError");
+        };
+        if done >= max {
+            acts.act(Action::Stop, STEPS).code(STEPS).evidence(done, max);
+            return self.ends(STEPS);
+        }
+        if let Some(after) = self.stop_after.filter(|after| self.done >= *after) {
+            acts.act(Action::Stop, HOOKS).code("hook").evidence(done, after as f64);
+            return self.ends("hook");
+        }
+        Flow::GoesOn
+    }
+}
+
+impl AgentLoop for Haystack {
+    fn starts(&mut self, _: &Message) -> bool {
+        self.done = 0;
+        self.stayed = 0;
+        true
+    }
+
+    fn before_request(&mut self, _: &PointView<'_>, acts: &mut Acts<'_, '_>) -> Flow {
+        self.due(acts)
+    }
+
+    fn replied(&mut self, _: &PointView<'_>, _: &Message, _: &mut Acts<'_, '_>) -> Flow {
+        self.done += 1;
+        Flow::GoesOn
+    }
+
+    fn tools_ran(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut Acts<'_, '_>) -> Flow {
+        let answered = answered(view, reply);
+        let is_missing = |result: &Message| native::flag(result, "invalid_call");
+        let results =
+            || answered.iter().filter_map(|(nth, result)| Some((&reply.tool_calls[*nth], result.as_ref()?.1)));
+        if self.raises {
+            if let Some((call, _)) = results().find(|(_, result)| is_missing(result)) {
+                let tools = self.tools.clone().unwrap_or_default().join(", ");
+                let words = format!("Tool '{}' not found. Available tools: {tools}", call.name);
+                let act = acts.act(Action::Fail, FAILURE).code("ToolNotFoundException").detail(words);
+                act.call(call.id.as_deref());
+                // It is found before any call runs, though the recording tells of it by the result.
+                act.decision.event = view.reply_index();
+                act.decision.point = Point { moment: Moment::AfterResponse, ..view.point() };
+                return self.ends("ToolNotFoundException");
+            }
+            if let Some((call, result)) = results().find(|(_, result)| result.is_error == Some(true)) {
+                let given = python::repr(&arguments(call));
+                let words =
+                    format!("Failed to invoke Tool `{}` with parameters {given}. Error: {}", call.name, result.text());
+                acts.act(Action::Fail, FAILURE).code("ToolInvocationError").detail(words).call(call.id.as_deref());
+                return self.ends("ToolInvocationError");
+            }
+        }
+        let is_exit = |name: &str| self.exits.iter().any(|exit| exit == name);
+        let failed = results()
+            .any(|(call, result)| is_exit(&call.name) && (result.is_error == Some(true) || is_missing(result)));
+        let exit = reply.tool_calls.iter().find(|call| is_exit(&call.name)).filter(|_| !failed);
+        match exit.map(|call| call.name.clone()) {
+            Some(tool) if !self.stays() => {
+                acts.act(Action::Stop, EXIT).code(tool.to_string());
+                self.ends(&tool)
+            }
+            _ => Flow::GoesOn,
+        }
+    }
+
+    fn said(&mut self, _: &PointView<'_>, reply: &Message, acts: &mut Acts<'_, '_>) -> Flow {
+        let reason = match reply.finish_reason.as_deref() {
+            Some(reason @ ("length" | "content_filter")) => Some(reason),
+            _ if !reply.text().is_empty() => Some("text"),
+            _ => None,
+        };
+        match reason {
+            Some(reason) if !self.stays() => {
+                if reason != "text" {
+                    acts.act(Action::Stop, EXIT).code(reason.to_owned());
+                }
+                self.ends(reason)
+            }
+            _ => self.due(acts),
+        }
+    }
+
+    fn facts(&self) -> Facts {
+        vec![("exit_reasons", Value::Array(self.reasons.clone()))]
+    }
+}

@@ -1,0 +1,546 @@
+//! Inspect AI: limits on messages, tokens, turns, money and time; `react`, `basic_agent` and `generate`.
+
+mod tokens;
+
+use serde_json::{Map, Value};
+
+use self::tokens::{TokenLimit, grouped};
+use super::Preset;
+use super::frame::rounds::answered;
+use super::frame::{Act, Action, Acts, Facts, Machine, Parameter, Recipe, Settings, SettingsError, native, wrong_kind};
+use crate::decision::Need;
+use crate::python;
+use crate::transcript::{Event, Instant, Message, Moment, Point, PointView, Role, Usage};
+
+const MESSAGE: &str = "message_limit";
+const TOKEN: &str = "token_limit";
+const TURN: &str = "turn_limit";
+const COST: &str = "cost_limit";
+const TIME: &str = "time_limit";
+const WORKING: &str = "working_limit";
+const ATTEMPTS: &str = "attempts";
+const ON_CONTINUE: &str = "on_continue";
+const LENGTH: &str = "model_length";
+const FILTER: &str = "content_filter";
+/// Refusals in a row that end a run of `react`.
+const REFUSALS: u32 = 3;
+
+const MANUAL: &str = "\
+All limits are off by default (`basic_agent`: see below); **0 is a limit, negatives are refused**. One run is one sample. A limit ends \
+it normally: it is scored.
+- **message_limit**: every message counts (system, injected ones, each tool result). Before a request: count `>=` limit. When messages \
+are added: count + new `>` limit; the results of a reply are added together, **after their tools ran**, and refused together.
+- **token_limit** (`all`, `output`, or arithmetic over input and output; texts such as `output:1m`), **cost_limit** (dollars): after each \
+reply, before its tools, sum `>` limit, so a final answer is lost; before each request sum `>=` limit. Missing usage adds nothing.
+- **turn_limit**: replies `>` limit, after the reply. **One more request than the limit is made, and its reply thrown away**: 0 pays for \
+one.
+- **time_limit**: seconds from the start; whatever is under way then is cut off and lost. **working_limit**: the same less waiting (a \
+recording has none of it). Both set: the earlier one is named. A working limit of the agent is watched by nobody.
+- Order: before a request message, token, cost; after a reply token, cost, turn.
+- `agent_limits`: of message limits **only the innermost counts**: a higher one (or none) hides the sample's until the agent is done; \
+token, turn and cost limits are all looked at, outermost first.
+- **react**: ends after the tools of a reply whose submission did not fail, at `attempts` (1; 0 and negatives act like 1) or a right \
+answer. A reply without calls is urged on, without end; `agent.submit = false`: it ends the run. Three `content_filter` replies in a row \
+end it, `model_length` at once unless `agent.truncation` is on. `on_continue` may end it after any reply.
+- **basic_agent**: message limit of its own, else of the sample, else 50 **unless it has a token limit of its own**; 0 means not given. A \
+failed submission counts as an answer.
+- Traps: the manual calls turn_limit a maximum of turns and says that `LimitExceededError` is raised: at sample level nothing is.";
+
+const PARAMETERS: &[Parameter] = &[
+    Parameter { name: MESSAGE, default: "null", off: "null", doc: "messages of the conversation" },
+    Parameter { name: TOKEN, default: "null", off: "null", doc: "tokens: a number, output:1m, or tokens and type" },
+    Parameter { name: TURN, default: "null", off: "null", doc: "replies; one more is paid for" },
+    Parameter { name: COST, default: "null", off: "null", doc: "dollars" },
+    Parameter { name: TIME, default: "null", off: "null", doc: "seconds of clock time" },
+    Parameter { name: WORKING, default: "null", off: "null", doc: "seconds of working time" },
+    Parameter { name: "solver", default: "\"react\"", off: "", doc: "react, basic_agent or generate" },
+    Parameter { name: "agent.attempts", default: "1", off: "", doc: "submissions of react" },
+    Parameter { name: "agent.max_attempts", default: "1", off: "", doc: "submissions of basic_agent" },
+    Parameter { name: "agent.submit", default: "true", off: "false", doc: "is there a tool to submit with?" },
+    Parameter { name: "agent.submit_name", default: "\"submit\"", off: "", doc: "its name" },
+    Parameter {
+        name: "agent.on_continue",
+        default: "null",
+        off: "null",
+        doc: "a text, or a function: stop_without_calls, stop_after, say",
+    },
+    Parameter { name: "agent.truncation", default: "\"disabled\"", off: "\"disabled\"", doc: "auto: go on when full" },
+    Parameter { name: "agent.prompt", default: "false", off: "", doc: "a system prompt is put in front" },
+    Parameter { name: "agent.message_limit", default: "null", off: "0", doc: "basic_agent's own message limit" },
+    Parameter { name: "agent.token_limit", default: "null", off: "0", doc: "basic_agent's own token limit" },
+    Parameter { name: "agent_limits.message", default: "null", off: "", doc: "messages, of the agent in the sample" },
+    Parameter { name: "agent_limits.token", default: "null", off: "null", doc: "tokens, of the agent" },
+    Parameter { name: "agent_limits.turn", default: "null", off: "null", doc: "replies, of the agent" },
+    Parameter { name: "agent_limits.cost", default: "null", off: "null", doc: "dollars, of the agent" },
+    Parameter { name: "agent_limits.time", default: "null", off: "null", doc: "seconds, of the agent" },
+    Parameter { name: "agent_limits.working", default: "null", off: "null", doc: "watched by nobody" },
+    Parameter {
+        name: "model_cost",
+        default: "null",
+        off: "",
+        doc: "dollars per million tokens: input, output, input_cache_write, input_cache_read; else the recorded costs",
+    },
+];
+
+pub(super) fn preset() -> Preset {
+    Preset {
+        id: "inspect-ai",
+        version: "inspect-ai 0.3.285",
+        source: "inspect_ai/util/_limit.py, agent/_react.py, solver/_basic_agent.py, model/_model.py",
+        summary: "limits on messages, tokens, turns, dollars and seconds, all off; react ends with a submission",
+        manual: MANUAL,
+        parameters: PARAMETERS,
+        variants: &[],
+        tables: &[MESSAGE, TOKEN, TURN, COST, TIME, WORKING, ATTEMPTS, ON_CONTINUE, "basic_agent"],
+        build,
+        case,
+    }
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
+    let mut settings = Settings { only: None, ..Settings::of_case(rule, input).devices(&["target"]) };
+    // The driver scores by containment of an answer that every case shares.
+    settings.driver.entry("target").or_insert_with(|| Value::from("42"));
+    Ok(settings)
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Solver {
+    React,
+    BasicAgent,
+    Generate,
+}
+
+/// What the function after each reply answers.
+#[derive(Clone, Debug, Default)]
+struct OnContinue {
+    given: bool,
+    stop_without_calls: bool,
+    stop_after: Option<u64>,
+}
+
+/// A number that may be none; negatives are refused in the framework's words.
+fn limit(settings: &Settings, name: &'static str, words: Option<(&str, &str)>) -> Result<Option<f64>, SettingsError> {
+    let limit = settings.opt_number(name, None)?;
+    if let (Some(number), Some((what, kind))) = (limit.filter(|number| *number < 0.0), words) {
+        let value = settings.get(name).map_or_else(|| number.to_string(), python::text);
+        let words = format!("{what} limit value must be a non-negative {kind} or None: {value}");
+        return Err(SettingsError::refused("ValueError", words));
+    }
+    Ok(limit)
+}
+
+/// What is refused only when the sample starts.
+fn late_refusal(settings: &Settings) -> Result<Option<(&'static str, String)>, SettingsError> {
+    let negative =
+        |name: &'static str| Ok::<_, SettingsError>(limit(settings, name, None)?.filter(|limit| *limit < 0.0));
+    let given = |name: &str| settings.get(name).map(python::text).unwrap_or_default();
+    if negative("agent.message_limit")?.is_some() {
+        let value = given("agent.message_limit");
+        return Ok(Some((MESSAGE, format!("Message limit value must be a non-negative integer or None: {value}"))));
+    }
+    if let Some(limit) = negative(TIME)? {
+        // The message names the time that scoring would get.
+        let half = python::repr_float(limit / 2.0);
+        return Ok(Some((TIME, format!("Time limit value must be a non-negative float or None: {half}"))));
+    }
+    if negative(WORKING)?.is_some() {
+        let words = format!("Working time limit value must be a non-negative float or None: {}", given(WORKING));
+        return Ok(Some((WORKING, words)));
+    }
+    if negative(TURN)?.is_some() {
+        let words = format!("Turn limit value must be a non-negative integer or None: {}", given(TURN));
+        return Ok(Some((TURN, words)));
+    }
+    Ok(None)
+}
+
+fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+    let solver = match settings.text("solver")? {
+        None | Some("react") => Solver::React,
+        Some("basic_agent") => Solver::BasicAgent,
+        Some("generate") => Solver::Generate,
+        Some(other) => return Err(wrong_kind("solver", "react, basic_agent or generate", &Value::from(other))),
+    };
+    let of_sample = limit(settings, MESSAGE, Some(("Message", "integer")))?;
+    let of_agent = settings.gives(&["agent_limits.message"]);
+    let own = limit(settings, "agent.message_limit", None)?.filter(|limit| *limit != 0.0);
+    let own_tokens = settings.get("agent.token_limit");
+    let message = match solver {
+        _ if of_agent => limit(settings, "agent_limits.message", Some(("Message", "integer")))?,
+        Solver::BasicAgent => {
+            let has_tokens = own_tokens.is_some_and(|tokens| !tokens.is_null());
+            own.or(of_sample).or((!has_tokens).then_some(50.0))
+        }
+        _ => of_sample,
+    };
+    let tokens = [
+        TokenLimit::of(TOKEN, settings.get(TOKEN))?,
+        TokenLimit::of("agent_limits.token", settings.get("agent_limits.token"))?,
+        TokenLimit::of("agent.token_limit", own_tokens.filter(|own| solver == Solver::BasicAgent && **own != 0))?,
+    ];
+    let costs = [
+        limit(settings, COST, Some(("Cost", "float")))?,
+        limit(settings, "agent_limits.cost", Some(("Cost", "float")))?,
+    ];
+    let turns = [limit(settings, TURN, None)?, limit(settings, "agent_limits.turn", Some(("Turn", "integer")))?];
+    let times = [limit(settings, TIME, None)?, limit(settings, "agent_limits.time", Some(("Time", "float")))?];
+    let attempts = match solver {
+        Solver::BasicAgent => settings.number("agent.max_attempts", 1.0)?,
+        _ => settings.number("agent.attempts", 1.0)?,
+    };
+    let has_submit = solver != Solver::Generate && settings.flag("agent.submit", true)?;
+    let on_continue = settings.get("agent.on_continue").filter(|given| !given.is_null());
+    let on_continue = on_continue.map_or_else(OnContinue::default, |given| OnContinue {
+        given: given.is_object(),
+        stop_without_calls: given["stop_without_calls"] == true,
+        stop_after: given["stop_after"].as_u64(),
+    });
+    let sample = Sample {
+        solver,
+        late_refusal: late_refusal(settings)?,
+        message,
+        outer_message: of_sample.filter(|_| of_agent),
+        tokens: tokens.into_iter().flatten().collect(),
+        costs: costs.into_iter().flatten().collect(),
+        prices: settings.get("model_cost").cloned(),
+        turns: turns.into_iter().flatten().collect(),
+        times: times.into_iter().flatten().map(|time| (time, seconds_of(settings, time))).collect(),
+        working: limit(settings, WORKING, None)?.map(|time| (time, seconds_of(settings, time))),
+        attempts: attempts.max(1.0),
+        submit: has_submit.then_some(settings.text("agent.submit_name")?.unwrap_or("submit").to_owned()),
+        target: settings.device("target").and_then(Value::as_str).map(str::to_owned),
+        on_continue,
+        truncates: settings.text("agent.truncation")?.is_some_and(|truncation| truncation != "disabled"),
+        n_messages: 0,
+        replies: 0,
+        input: 0,
+        output: 0,
+        cost: 0.0,
+        submissions: 0,
+        refusals: 0,
+        started_at: None,
+        over: false,
+    };
+    Ok(recipe(sample))
+}
+
+/// The limit as it was written, for the words of the framework.
+fn seconds_of(settings: &Settings, time: f64) -> String {
+    let names = [TIME, "agent_limits.time", WORKING];
+    let given = names.iter().filter_map(|name| settings.get(name)).find(|given| given.as_f64() == Some(time));
+    given.map_or_else(|| time.to_string(), python::text)
+}
+
+fn recipe(sample: Sample) -> Recipe {
+    let mut rules = Vec::new();
+    for (rule, is_on) in [
+        (MESSAGE, sample.message.is_some() || sample.outer_message.is_some()),
+        (TOKEN, !sample.tokens.is_empty()),
+        (COST, !sample.costs.is_empty()),
+        (TURN, !sample.turns.is_empty()),
+        (TIME, !sample.times.is_empty()),
+        (WORKING, sample.working.is_some()),
+        (ATTEMPTS, sample.submit.is_some()),
+        (LENGTH, sample.solver != Solver::Generate && !sample.truncates),
+        (FILTER, sample.solver == Solver::React),
+        (ON_CONTINUE, sample.on_continue.given),
+    ] {
+        rules.extend(is_on.then_some(rule));
+    }
+    let scores = sample.attempts > 1.0 && sample.target.is_none();
+    let prices = sample.prices.is_some();
+    let recipe = Recipe::new(sample, &rules)
+        .blind(&[MESSAGE, TOKEN, COST, TURN, TIME, WORKING, LENGTH, FILTER, ON_CONTINUE])
+        .needs(TOKEN, Need::Usage)
+        .needs(COST, if prices { Need::Usage } else { Need::Cost })
+        .needs(TIME, Need::Times)
+        .needs(WORKING, Need::Times)
+        .needs(LENGTH, Need::FinishReasons)
+        .needs(FILTER, Need::FinishReasons);
+    if scores { recipe.needs(ATTEMPTS, Need::Unrecorded("scores of submissions")) } else { recipe }
+}
+
+#[derive(Clone, Debug)]
+struct Sample {
+    solver: Solver,
+    late_refusal: Option<(&'static str, String)>,
+    /// The innermost limit on messages.
+    message: Option<f64>,
+    /// The sample's, where the agent's hides it.
+    outer_message: Option<f64>,
+    /// Outermost first, as the next two.
+    tokens: Vec<TokenLimit>,
+    costs: Vec<f64>,
+    turns: Vec<f64>,
+    /// Dollars per million tokens; the recorded costs where it is none.
+    prices: Option<Value>,
+    /// Seconds, and how they are written.
+    times: Vec<(f64, String)>,
+    working: Option<(f64, String)>,
+    attempts: f64,
+    submit: Option<String>,
+    /// An answer that holds this is right.
+    target: Option<String>,
+    on_continue: OnContinue,
+    truncates: bool,
+    n_messages: u64,
+    replies: u64,
+    input: u64,
+    output: u64,
+    cost: f64,
+    submissions: u64,
+    refusals: u32,
+    started_at: Option<Instant>,
+    over: bool,
+}
+
+impl Sample {
+    fn stop<'a>(
+        &mut self,
+        rule: &'static str,
+        code: &'static str,
+        words: Option<String>,
+        acts: &'a mut Acts<'_, '_>,
+    ) -> &'a mut Act {
+        self.over = true;
+        let act = acts.act(Action::Stop, rule).code(code);
+        act.decision.detail = words;
+        act
+    }
+
+    /// `count` messages, when the limit is reached or exceeded.
+    fn messages<'a>(&mut self, count: u64, limit: f64, acts: &'a mut Acts<'_, '_>) -> &'a mut Act {
+        let status = if count as f64 <= limit { "reached" } else { "exceeded" };
+        let [seen, most] = [count as f64, limit].map(whole);
+        let words = format!("Message limit {status}. count: {seen}; limit: {most}");
+        self.stop(MESSAGE, "message", Some(words), acts).evidence(count as f64, limit)
+    }
+
+    /// Tokens and money: `equal` before a request, which would exceed what is reached.
+    fn sums(&mut self, equal: bool, acts: &mut Acts<'_, '_>) {
+        let status = |is_equal: bool| if is_equal { "reached" } else { "exceeded" };
+        let hit = self.tokens.iter().find_map(|limit| {
+            let (value, most) = (limit.value(self.input, self.output)?, i64::try_from(limit.most).unwrap_or(i64::MAX));
+            let acts = value > most || (equal && value == most);
+            let words = || {
+                format!("{}. value: {}; limit: {}", limit.words(status(value == most)), grouped(value), grouped(most))
+            };
+            acts.then(|| (words(), value as f64, most as f64))
+        });
+        if let Some((words, value, most)) = hit {
+            self.stop(TOKEN, "token", Some(words), acts).evidence(value, most);
+            return;
+        }
+        let cost = self.cost;
+        let over = self.costs.iter().copied().find(|limit| if equal { cost >= *limit } else { cost > *limit });
+        if let Some(limit) = over {
+            let [value, most] = [cost, limit].map(dollars);
+            let words = format!("Cost limit {}. value: ${value}; limit: ${most}", status(cost <= limit));
+            self.stop(COST, "cost", Some(words), acts).evidence(self.cost, limit);
+        }
+    }
+
+    fn price(&self, reply: &Message) -> f64 {
+        let Some(prices) = &self.prices else { return reply.cost.map_or(0.0, |cost| cost.0) };
+        let Some(usage) = reply.usage else { return 0.0 };
+        let price = |name: &str| prices[name].as_f64().unwrap_or(0.0);
+        let cached = usage.cache_read.unwrap_or(0).saturating_add(usage.cache_write.unwrap_or(0));
+        let plain = usage.input.unwrap_or(0).saturating_sub(cached);
+        let mut cost = plain as f64 * price("input") / 1e6;
+        cost += usage.output.unwrap_or(0) as f64 * price("output") / 1e6;
+        cost += usage.cache_write.unwrap_or(0) as f64 * price("input_cache_write") / 1e6;
+        cost + usage.cache_read.unwrap_or(0) as f64 * price("input_cache_read") / 1e6
+    }
+
+    /// What was under way when a deadline passed is cut off.
+    fn clock(&mut self, message: &Message, acts: &mut Acts<'_, '_>) {
+        if self.late_refusal.is_some() {
+            return;
+        }
+        self.started_at = self.started_at.or(acts.view().started_at());
+        let Some(elapsed) = message.ts.zip(self.started_at).map(|(now, start)| now.since(start).0 as f64 / 1000.0)
+        else {
+            return;
+        };
+        let time = self.times.iter().filter(|(limit, _)| elapsed > *limit).min_by(|a, b| a.0.total_cmp(&b.0));
+        let working = self.working.iter().find(|(limit, _)| elapsed > *limit);
+        let (rule, code, words) = match (time, working) {
+            (Some((time, _)), Some((working, written))) if working < time => {
+                (WORKING, "working", working_words(written))
+            }
+            (Some((_, written)), _) => (TIME, "time", format!("Time limit exceeded. limit: {written} seconds")),
+            (None, Some((_, written))) => (WORKING, "working", working_words(written)),
+            (None, None) => return,
+        };
+        let point = acts.view().point();
+        let before = acts.event().and_then(|event| event.checked_sub(1));
+        let follows_reply =
+            before.and_then(|event| acts.view().events()[event].message()).is_some_and(Message::is_step);
+        self.over = true;
+        let act = acts.act(Action::Stop, rule).code(code).detail(words);
+        act.decision.event = before;
+        if message.is_step() {
+            act.decision.point = Point { moment: Moment::BeforeRequest, ..point };
+        } else if message.is_result() && follows_reply {
+            act.decision.point = Point { moment: Moment::AfterResponse, ..point };
+        }
+    }
+
+    fn before_request(&mut self, acts: &mut Acts<'_, '_>) {
+        if self.replies == 0 {
+            if let Some((rule, words)) = &self.late_refusal {
+                self.over = true;
+                acts.act(Action::Fail, rule).code("ValueError").detail(words.as_str());
+                return;
+            }
+            if let Some((_, written)) = self.times.iter().find(|(limit, _)| *limit <= 0.0) {
+                let words = format!("Time limit exceeded. limit: {written} seconds");
+                self.stop(TIME, "time", Some(words), acts);
+                return;
+            }
+        }
+        if let Some(limit) = self.message.filter(|limit| self.n_messages as f64 >= *limit) {
+            self.messages(self.n_messages, limit, acts);
+            return;
+        }
+        self.sums(true, acts);
+    }
+
+    fn replied(&mut self, reply: &Message, acts: &mut Acts<'_, '_>) {
+        self.replies += 1;
+        self.n_messages += 1;
+        let usage: Usage = reply.usage.unwrap_or_default();
+        self.input = self.input.saturating_add(usage.input.unwrap_or(0));
+        self.output = self.output.saturating_add(usage.output.unwrap_or(0));
+        self.cost += self.price(reply);
+        self.sums(false, acts);
+        if self.over {
+            return;
+        }
+        if let Some(limit) = self.turns.iter().copied().find(|limit| self.replies as f64 > *limit) {
+            let [value, most] = [self.replies as f64, limit].map(whole);
+            let words = format!("Turn limit exceeded. value: {value}; limit: {most}");
+            self.stop(TURN, "turn", Some(words), acts).evidence(self.replies as f64, limit);
+            return;
+        }
+        let reason = reply.finish_reason.as_deref();
+        if reason == Some(LENGTH) && self.solver != Solver::Generate && !self.truncates {
+            self.stop(LENGTH, LENGTH, None, acts);
+            return;
+        }
+        self.refusals = if reason == Some(FILTER) { self.refusals + 1 } else { 0 };
+        if self.solver == Solver::React && self.refusals >= REFUSALS {
+            self.stop(FILTER, FILTER, None, acts);
+        }
+    }
+
+    fn tools_ran(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut Acts<'_, '_>) {
+        let answered = answered(view, reply);
+        let results: Vec<&Message> = answered.iter().filter_map(|(_, result)| Some(result.as_ref()?.1)).collect();
+        let count = self.n_messages + results.len() as u64;
+        if let Some(limit) = self.message.filter(|limit| count as f64 > *limit) {
+            self.messages(count, limit, acts);
+            return;
+        }
+        self.n_messages = count;
+        let counts_failed = self.solver == Solver::BasicAgent;
+        let is_submission = |result: &&&Message| {
+            let failed = result.is_error == Some(true) || native::flag(result, "invalid_call");
+            self.submit.is_some() && result.name.as_deref() == self.submit.as_deref() && (counts_failed || !failed)
+        };
+        let submitted: Vec<&&Message> = results.iter().filter(is_submission).collect();
+        if let Some(first) = submitted.first() {
+            let is_right = self.target.as_ref().is_some_and(|target| first.text().contains(target.as_str()));
+            self.submissions += 1;
+            if self.submissions as f64 >= self.attempts || is_right {
+                self.done(submitted.len() as u64, Some((ATTEMPTS, "submit")), acts);
+                return;
+            }
+        }
+        self.asked_to_continue(true, acts);
+    }
+
+    fn said(&mut self, reply: &Message, acts: &mut Acts<'_, '_>) {
+        match self.solver {
+            Solver::Generate => self.done(0, None, acts),
+            _ if reply.finish_reason.as_deref() == Some(LENGTH) => {}
+            Solver::React if self.submit.is_none() && !self.on_continue.given => self.done(0, None, acts),
+            _ => self.asked_to_continue(false, acts),
+        }
+    }
+
+    fn asked_to_continue(&mut self, has_calls: bool, acts: &mut Acts<'_, '_>) {
+        let OnContinue { stop_without_calls, stop_after, .. } = self.on_continue;
+        if (stop_without_calls && !has_calls) || stop_after.is_some_and(|after| self.replies >= after) {
+            self.done(0, Some((ON_CONTINUE, ON_CONTINUE)), acts);
+        }
+    }
+
+    /// The agent is done; its messages must fit into the sample's limit where it had one of its own.
+    fn done(&mut self, dropped: u64, end: Option<(&'static str, &'static str)>, acts: &mut Acts<'_, '_>) {
+        self.over = true;
+        let count = self.n_messages.saturating_sub(dropped);
+        if let Some(limit) = self.outer_message.filter(|limit| count as f64 > *limit) {
+            self.messages(count, limit, acts);
+        } else if let Some((rule, code)) = end {
+            self.stop(rule, code, None, acts);
+        }
+    }
+}
+
+fn working_words(written: &str) -> String {
+    format!("Working time limit exceeded. limit: {written} seconds")
+}
+
+/// A whole number with commas; others as they are.
+fn whole(number: f64) -> String {
+    #[expect(clippy::cast_possible_truncation, reason = "whole, checked before")]
+    if number.fract() == 0.0 && number.abs() < 9e15 { grouped(number as i64) } else { number.to_string() }
+}
+
+/// Dollars with four decimals and commas.
+fn dollars(amount: f64) -> String {
+    let text = format!("{amount:.4}");
+    match text.split_once('.') {
+        Some((whole, cents)) => whole.parse().map_or(text.clone(), |whole| format!("{}.{cents}", grouped(whole))),
+        None => text,
+    }
+}
+
+impl Machine for Sample {
+    fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
+        let Some(message) = event.message().filter(|_| !self.over) else { return };
+        self.clock(message, acts);
+        if self.over || !matches!(message.role, Role::User | Role::System) {
+            return;
+        }
+        let count = self.n_messages + 1;
+        if let Some(limit) = self.message.filter(|limit| self.replies > 0 && count as f64 > *limit) {
+            let before = acts.event().and_then(|event| event.checked_sub(1));
+            self.messages(count, limit, acts).decision.event = before;
+            return;
+        }
+        self.n_messages = count;
+    }
+
+    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+        if self.over {
+            return;
+        }
+        match (view.moment(), view.reply()) {
+            (Moment::BeforeRequest, _) => self.before_request(acts),
+            (Moment::AfterResponse, Some(reply)) => self.replied(reply, acts),
+            (Moment::AfterTools, Some(reply)) if !reply.tool_calls.is_empty() && view.results().next().is_some() => {
+                self.tools_ran(view, reply, acts);
+            }
+            (Moment::EndOfRound, Some(reply)) => self.said(reply, acts),
+            _ => {}
+        }
+    }
+
+    fn facts(&self) -> Facts {
+        vec![("model_calls", self.replies.into())]
+    }
+}

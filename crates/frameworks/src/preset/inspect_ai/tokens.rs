@@ -1,0 +1,290 @@
+//! Inspect's token limits: how many, and which tokens are metered.
+
+use serde_json::Value;
+
+use crate::preset::frame::SettingsError;
+use crate::python;
+
+/// A limit on tokens.
+#[derive(Clone, Debug)]
+pub(super) struct TokenLimit {
+    pub(super) most: u64,
+    meter: Meter,
+}
+
+/// Which tokens count.
+#[derive(Clone, Debug)]
+enum Meter {
+    All,
+    Output,
+    /// Arithmetic over the sums, as it is written.
+    Formula(String, Expression),
+}
+
+impl TokenLimit {
+    /// A number, a table with `tokens` and `type`, or a text such as `output:1m`; `None` where it is none.
+    pub(super) fn of(name: &'static str, value: Option<&Value>) -> Result<Option<Self>, SettingsError> {
+        let refused = |words: String| SettingsError::refused("ValueError", words);
+        let invalid = || SettingsError::refused("ValidationError", "1 validation error for TokenLimit");
+        let wrong = |value: &Value| {
+            crate::preset::frame::wrong_kind(
+                name,
+                "a number, a text such as output:1m, or a table of tokens and type",
+                value,
+            )
+        };
+        match value {
+            None | Some(Value::Null | Value::Bool(false)) => Ok(None),
+            Some(Value::String(text)) if text == "none" => Ok(None),
+            Some(Value::String(text)) => {
+                let (meter, count) = text.rsplit_once(':').unwrap_or(("all", text));
+                let expected = || {
+                    refused(format!("token limit: expected [<type>:]<number>[k|m|b], got {}", python::repr_text(text)))
+                };
+                let most = tokens(count).ok_or_else(expected)?;
+                let meter = Meter::of(meter.trim(), true).ok_or_else(invalid)?;
+                Ok(Some(Self { most, meter }))
+            }
+            Some(table @ Value::Object(_)) => {
+                let most = table["tokens"].as_u64().ok_or_else(invalid)?;
+                let meter = table.get("type").map_or(Some("all"), Value::as_str).ok_or_else(invalid)?;
+                Ok(Some(Self { most, meter: Meter::of(meter, false).ok_or_else(invalid)? }))
+            }
+            Some(value) => {
+                let number = value.as_f64().filter(|number| number.fract() == 0.0).ok_or_else(|| wrong(value))?;
+                if number < 0.0 {
+                    let words =
+                        format!("Token limit value must be a non-negative integer or None: {}", python::text(value));
+                    return Err(refused(words));
+                }
+                #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole and not negative")]
+                let most = number as u64;
+                Ok(Some(Self { most, meter: Meter::All }))
+            }
+        }
+    }
+
+    /// What is metered of these sums.
+    pub(super) fn value(&self, input: u64, output: u64) -> Option<i64> {
+        let sum = match &self.meter {
+            Meter::All => input.saturating_add(output) as f64,
+            Meter::Output => output as f64,
+            Meter::Formula(_, formula) => formula.value(input as f64, output as f64).floor(),
+        };
+        #[expect(clippy::cast_possible_truncation, reason = "a whole number; beyond 64 bits it stays the largest")]
+        let sum = sum.is_finite().then_some(sum as i64);
+        sum
+    }
+
+    /// The words of the framework before the value.
+    pub(super) fn words(&self, status: &str) -> String {
+        match &self.meter {
+            Meter::All => format!("Token limit {status}"),
+            Meter::Output => format!("Output token limit {status}"),
+            Meter::Formula(text, _) => format!("Token limit {status} ({text})"),
+        }
+    }
+}
+
+impl Meter {
+    /// By its name or formula; in a text the names may be in any case.
+    fn of(name: &str, any_case: bool) -> Option<Self> {
+        let word = if any_case { name.to_lowercase() } else { name.to_owned() };
+        match word.as_str() {
+            "all" => Some(Self::All),
+            "output" => Some(Self::Output),
+            _ => Some(Self::Formula(name.to_owned(), Expression::parse(name)?)),
+        }
+    }
+}
+
+/// `0.03k`, `1m`: a whole number of tokens.
+fn tokens(text: &str) -> Option<u64> {
+    let text = text.trim().to_lowercase();
+    let (number, unit) = match text.strip_suffix(['k', 'm', 'b']) {
+        Some(number) => (number.trim_end(), text.chars().last()),
+        None => (text.as_str(), None),
+    };
+    let plain = number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+        && !number.starts_with('.')
+        && !number.ends_with('.');
+    let unit = match unit {
+        Some('k') => 1e3,
+        Some('m') => 1e6,
+        Some('b') => 1e9,
+        _ => 1.0,
+    };
+    let tokens = number.parse::<f64>().ok().filter(|_| plain)? * unit;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole and not negative")]
+    let tokens = (tokens.fract() == 0.0).then_some(tokens as u64);
+    tokens
+}
+
+/// Arithmetic over `input` and `output`, in the order in which it is evaluated (postfix).
+#[derive(Clone, Debug)]
+struct Expression(Vec<Piece>);
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Piece {
+    Number(f64),
+    Input,
+    Output,
+    Negate,
+    Plus,
+    Minus,
+    Times,
+    Over,
+}
+
+/// Nothing that a person writes is deeper.
+const DEEPEST: usize = 100;
+
+impl Expression {
+    fn parse(text: &str) -> Option<Self> {
+        let mut parser = Parser { rest: text.trim(), pieces: Vec::new(), depth: 0 };
+        parser.sum()?;
+        parser.rest.trim_start().is_empty().then_some(Self(parser.pieces))
+    }
+
+    fn value(&self, input: f64, output: f64) -> f64 {
+        let mut stack: Vec<f64> = Vec::new();
+        for piece in &self.0 {
+            let number = match piece {
+                Piece::Number(number) => *number,
+                Piece::Input => input,
+                Piece::Output => output,
+                Piece::Negate => -stack.pop().unwrap_or(f64::NAN),
+                operator => {
+                    let (right, left) = (stack.pop().unwrap_or(f64::NAN), stack.pop().unwrap_or(f64::NAN));
+                    match operator {
+                        Piece::Plus => left + right,
+                        Piece::Minus => left - right,
+                        Piece::Times => left * right,
+                        _ => left / right,
+                    }
+                }
+            };
+            stack.push(number);
+        }
+        stack.pop().unwrap_or(f64::NAN)
+    }
+}
+
+struct Parser<'t> {
+    rest: &'t str,
+    pieces: Vec<Piece>,
+    depth: usize,
+}
+
+impl Parser<'_> {
+    fn take(&mut self, wanted: char) -> bool {
+        let rest = self.rest.trim_start();
+        let taken = rest.strip_prefix(wanted);
+        self.rest = taken.unwrap_or(rest);
+        taken.is_some()
+    }
+
+    fn sum(&mut self) -> Option<()> {
+        self.product()?;
+        loop {
+            let operator = if self.take('+') {
+                Piece::Plus
+            } else if self.take('-') {
+                Piece::Minus
+            } else {
+                return Some(());
+            };
+            self.product()?;
+            self.pieces.push(operator);
+        }
+    }
+
+    fn product(&mut self) -> Option<()> {
+        self.factor()?;
+        loop {
+            let operator = if self.take('*') {
+                Piece::Times
+            } else if self.take('/') {
+                Piece::Over
+            } else {
+                return Some(());
+            };
+            self.factor()?;
+            self.pieces.push(operator);
+        }
+    }
+
+    fn factor(&mut self) -> Option<()> {
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            return None;
+        }
+        if self.take('-') {
+            self.factor()?;
+            self.pieces.push(Piece::Negate);
+        } else if self.take('+') {
+            self.factor()?;
+        } else if self.take('(') {
+            self.sum()?;
+            self.take(')').then_some(())?;
+        } else {
+            let length = self.rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '.' || c == '_'));
+            let (word, rest) = self.rest.split_at(length.unwrap_or(self.rest.len()));
+            self.rest = rest;
+            self.pieces.push(match word {
+                "input" => Piece::Input,
+                "output" => Piece::Output,
+                number if number.starts_with(|c: char| c.is_ascii_digit() || c == '.') => {
+                    Piece::Number(python::float_of_text(number).filter(|number| number.is_finite())?)
+                }
+                _ => return None,
+            });
+        }
+        self.depth -= 1;
+        Some(())
+    }
+}
+
+/// A whole number with commas, as Python groups it.
+pub(super) fn grouped(number: i64) -> String {
+    let digits = number.unsigned_abs().to_string();
+    let mut out = String::from(if number < 0 { "-" } else { "" });
+    for (nth, digit) in digits.chars().enumerate() {
+        if nth > 0 && (digits.len() - nth).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formulas_are_arithmetic_over_two_sums() {
+        let check = |text: &str, wanted: Option<f64>| {
+            let value = Expression::parse(text).map(|expression| expression.value(12.0, 5.0));
+            assert_eq!(value, wanted, "{text}");
+        };
+        check("(input*0.1)+output", Some(6.2));
+        check("input - output - 1", Some(6.0));
+        check("-input + 2 * -output / 4", Some(-14.5));
+        check("input+foo", None);
+        check("input+", None);
+        check("input output", None);
+        check(&"(".repeat(500), None);
+    }
+
+    #[test]
+    fn counts_may_have_units() {
+        let check = |text: &str, wanted: Option<u64>| assert_eq!(tokens(text), wanted, "{text}");
+        check("0.03k", Some(30));
+        check("1M", Some(1_000_000));
+        check("1.5", None);
+        check("k", None);
+        assert_eq!(grouped(1_234_567), "1,234,567");
+        assert_eq!(grouped(-1000), "-1,000");
+    }
+}

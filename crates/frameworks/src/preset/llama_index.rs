@@ -1,0 +1,181 @@
+//! LlamaIndex: the iterations of an agent's run, how it stops early, and tools whose result is the answer.
+
+use serde_json::{Map, Value};
+
+use super::Preset;
+use super::frame::rounds::{AgentLoop, Flow, Rounds, answered};
+use super::frame::{Action, Acts, Parameter, Recipe, Settings, SettingsError, native, wrong_kind};
+use crate::decision::Need;
+use crate::python;
+use crate::transcript::{Message, PointView};
+
+const ITERATIONS: &str = "max_iterations";
+const METHOD: &str = "early_stopping_method";
+const DIRECT: &str = "return_direct";
+
+const MANUAL: &str = "\
+- **max_iterations** (20, an argument of `run`): replies of the run `>=` limit, counted **after each reply, before anything else**. \
+The limit-th reply is always lost: its tools do not run, and **a final answer on it is thrown away**: n replies need n + 1, a limit \
+of 1 never returns an answer. 0 and null mean 20, negatives stop after the first reply, 2.5 after the third. There is no off value.
+- **early_stopping_method** (`force`): raises WorkflowRuntimeError; `generate` asks for one more reply without tools. Other values are \
+refused.
+- **return_direct** (none): after all calls of a reply, the first such call that did not fail is the answer.
+- Counter: one run (one user message); parallel calls, failed and unknown tools are one iteration. In an AgentWorkflow one counter \
+for all agents, a handoff is an iteration. Empty replies end a FunctionAgent's run; **a ReActAgent retries** them and unparsable ones.
+- Traps: with `generate` the extra request does not see this run's calls and results. In a shared context the first run's limit \
+stays. In an AgentWorkflow only the workflow's own method counts. No repetition, token or cost rule.";
+
+pub(super) fn preset() -> Preset {
+    Preset {
+        id: "llama-index",
+        version: "llama-index-core 0.14.25",
+        source: "llama_index/core/agent/workflow/base_agent.py, multi_agent_workflow.py, react_agent.py",
+        summary: "20 replies, the last of which is always lost; then an exception, or one more request",
+        manual: MANUAL,
+        parameters: &[
+            Parameter { name: ITERATIONS, default: "20", off: "", doc: "replies of one run" },
+            Parameter { name: METHOD, default: "\"force\"", off: "", doc: "force (an exception) or generate" },
+            Parameter { name: DIRECT, default: "[]", off: "[]", doc: "tools whose result is the answer" },
+            Parameter {
+                name: "agent",
+                default: "\"FunctionAgent\"",
+                off: "",
+                doc: "FunctionAgent, ReActAgent or AgentWorkflow",
+            },
+        ],
+        variants: &[],
+        tables: &[ITERATIONS, METHOD, DIRECT, "react", "agent_workflow"],
+        build,
+        case,
+    }
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
+    let devices = [
+        "agents",
+        "agent_early_stopping_method",
+        "run_early_stopping_method",
+        "share_context",
+        "max_iterations_by_run",
+    ];
+    Ok(Settings { only: None, ..Settings::of_case(rule, input).devices(&devices) })
+}
+
+fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+    let agent = settings.text("agent")?.unwrap_or("FunctionAgent");
+    if !["FunctionAgent", "ReActAgent", "AgentWorkflow"].contains(&agent) {
+        let expected = "FunctionAgent, ReActAgent or AgentWorkflow";
+        return Err(wrong_kind("agent", expected, &Value::from(agent)));
+    }
+    let method = settings.text(METHOD)?.unwrap_or("force");
+    let of_agent = settings.device("agent_early_stopping_method").and_then(Value::as_str).unwrap_or("force");
+    if [method, of_agent].iter().any(|method| !["force", "generate"].contains(method)) {
+        return Err(SettingsError::refused("ValidationError", format!("1 validation error for {agent}")));
+    }
+    let of_run = settings.device("run_early_stopping_method").and_then(Value::as_str);
+    let max = settings.get(ITERATIONS).cloned().unwrap_or_default();
+    settings.number(ITERATIONS, 20.0)?;
+    let by_run = settings.device("max_iterations_by_run").and_then(Value::as_array).cloned().unwrap_or_default();
+    let direct = settings.texts(DIRECT)?.unwrap_or_default();
+    let rules: &[&str] = if direct.is_empty() { &[ITERATIONS] } else { &[ITERATIONS, DIRECT] };
+    let agent = Workflow {
+        max,
+        by_run,
+        shares: settings.device("share_context") == Some(&Value::Bool(true)),
+        generates: of_run.unwrap_or(method) == "generate",
+        retries: agent == "ReActAgent",
+        direct,
+        runs: 0,
+        limit: Value::Null,
+        replies: 0,
+    };
+    let recipe = Recipe::new(Rounds::new(agent), rules).blind(rules).needs(DIRECT, Need::ErrorFlags);
+    Ok(recipe.keeps_own_state())
+}
+
+#[derive(Clone, Debug)]
+struct Workflow {
+    max: Value,
+    by_run: Vec<Value>,
+    shares: bool,
+    generates: bool,
+    /// A ReActAgent asks again where a reply is empty or cannot be parsed.
+    retries: bool,
+    direct: Vec<String>,
+    runs: usize,
+    /// This run's limit, as it was given.
+    limit: Value,
+    replies: u32,
+}
+
+impl Workflow {
+    fn limit_of_run(&mut self) {
+        if self.shares && self.runs > 0 {
+            return;
+        }
+        let given = self.by_run.get(self.runs).unwrap_or(&self.max);
+        self.limit = if python::is_true(given) { given.clone() } else { Value::from(20) };
+    }
+}
+
+impl AgentLoop for Workflow {
+    fn starts(&mut self, _: &Message) -> bool {
+        self.limit_of_run();
+        self.runs += 1;
+        self.replies = 0;
+        true
+    }
+
+    fn replied(&mut self, _: &PointView<'_>, _: &Message, acts: &mut Acts<'_, '_>) -> Flow {
+        if self.runs == 0 {
+            self.limit_of_run();
+        }
+        self.replies += 1;
+        let (replies, limit) = (f64::from(self.replies), self.limit.as_f64().unwrap_or(20.0));
+        if replies < limit {
+            return Flow::GoesOn;
+        }
+        if self.generates {
+            acts.act(Action::ForceFinal, ITERATIONS).code("generate").evidence(replies, limit).ends_run();
+        } else {
+            let words = format!(
+                "Max iterations of {} reached! Either something went wrong, or you can increase the max iterations with \
+                 `.run(.., max_iterations=...)` or use `early_stopping_method='generate'` to generate a final response \
+                 instead.",
+                python::text(&self.limit)
+            );
+            let act = acts.act(Action::Fail, ITERATIONS).code("WorkflowRuntimeError").detail(words);
+            act.evidence(replies, limit);
+        }
+        Flow::Over
+    }
+
+    fn tools_ran(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut Acts<'_, '_>) -> Flow {
+        for (nth, result) in answered(view, reply) {
+            let Some((_, result)) = result else { continue };
+            let call = &reply.tool_calls[nth];
+            let failed = result.is_error == Some(true) || native::flag(result, "invalid_call");
+            if !failed && self.direct.iter().any(|tool| *tool == *call.name) {
+                let act = acts.act(Action::Stop, DIRECT).code(DIRECT).call(call.id.as_deref());
+                act.field("final_output", result.text().as_ref());
+                return Flow::Over;
+            }
+        }
+        Flow::GoesOn
+    }
+
+    fn said(&mut self, _: &PointView<'_>, reply: &Message, _: &mut Acts<'_, '_>) -> Flow {
+        let text = reply.text();
+        if self.retries && (text.trim().is_empty() || text.strip_prefix("RAW:").is_some_and(|raw| !is_answer(raw))) {
+            Flow::GoesOn
+        } else {
+            Flow::Over
+        }
+    }
+}
+
+/// A reply in ReAct's text form that its parser takes for an answer: without its keywords, or with an answer.
+fn is_answer(text: &str) -> bool {
+    !text.contains("Thought:") || (!text.contains("Action:") && text.contains("Answer:"))
+}

@@ -1,0 +1,226 @@
+//! Qwen Code's guards in daemon and ACP sessions: repeated failures, invalid parameters, the cap and the duplicates.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use serde_json::Value;
+
+use super::calls::{Cap, DUPLICATES, key_of};
+use super::{CAP, DUPLICATE, FAILURES, INVALID};
+use crate::preset::frame::identity::arguments;
+use crate::preset::frame::{Action, Acts, Machine, native, next_request, starts_run};
+use crate::transcript::{Event, Fingerprint, Message, Moment, PointView};
+
+/// Calls with invalid parameters of one tool.
+const INVALID_CALLS: u32 = 3;
+/// Failures, in at least so many batches.
+const FAILED: u32 = 8;
+const BATCHES: u32 = 2;
+
+/// What the guard against repeated failures may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    Off,
+    Shadow,
+    Warn,
+    Enforce,
+}
+
+impl Mode {
+    /// An environment variable; what it does not know is the default.
+    pub(super) fn of(word: Option<&str>) -> Self {
+        match word.unwrap_or_default().trim().to_lowercase().as_str() {
+            "off" => Self::Off,
+            "warn" => Self::Warn,
+            "enforce" => Self::Enforce,
+            _ => Self::Shadow,
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Acp {
+    pub(super) mode: Mode,
+    pub(super) opted_in: bool,
+    pub(super) cap: Cap,
+    pub(super) prompt: Prompt,
+}
+
+/// The state of one prompt.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Prompt {
+    calls: u64,
+    by_key: HashMap<Fingerprint, u32>,
+    most: u32,
+    invalid: BTreeMap<String, u32>,
+    failures: Failures,
+    over: bool,
+}
+
+/// A tool and the type of its error.
+type Failure = (String, String);
+
+#[derive(Clone, Debug, Default)]
+struct Failures {
+    of: Option<Failure>,
+    count: u32,
+    batches: u32,
+    reminded: bool,
+    latched: bool,
+    /// After one unclear result the guard no more than reminds.
+    unclear: bool,
+}
+
+/// What one result says.
+enum Observed {
+    Success(String),
+    Failure(Failure),
+    /// Nothing that may be counted: start again; the flag says that it was unclear.
+    Reset(bool),
+}
+
+fn observed(result: &Message) -> Observed {
+    let native = native::field(result, "native").unwrap_or_default();
+    let word = |name: &str| native[name].as_str();
+    let tool = result.name.as_deref().unwrap_or_default().to_owned();
+    if native["invalid_params"] == true {
+        return Observed::Reset(false);
+    }
+    let failed = result.is_error == Some(true);
+    let terminal = if failed { word("terminal").unwrap_or("error") } else { "success" };
+    let execution = word("execution").unwrap_or(if failed { "error" } else { "success" });
+    match (terminal, execution) {
+        ("cancelled", _) => Observed::Reset(false),
+        ("success", "success" | "not_started") if !tool.is_empty() => Observed::Success(tool),
+        ("success", _) | (_, "unknown") => Observed::Reset(true),
+        (_, "cancelled" | "not_started" | "success") => Observed::Reset(false),
+        (_, "error") => match word("error_type").unwrap_or("execution_failed") {
+            "unknown" => Observed::Reset(true),
+            _ if tool.is_empty() => Observed::Reset(true),
+            kind => Observed::Failure((tool, kind.to_owned())),
+        },
+        _ => Observed::Reset(true),
+    }
+}
+
+impl Failures {
+    fn restart(&mut self) {
+        *self = Self { unclear: self.unclear, ..Self::default() };
+    }
+
+    /// A batch of results; what the guard does.
+    fn batch(&mut self, results: &[&Message], mode: Mode) -> Option<Action> {
+        if mode == Mode::Off || self.latched || results.is_empty() {
+            return None;
+        }
+        let (mut failures, mut successes, mut restarts) = (Vec::new(), BTreeSet::new(), false);
+        for result in results {
+            match observed(result) {
+                Observed::Success(tool) => {
+                    successes.insert(tool);
+                }
+                Observed::Failure(failure) => failures.push(failure),
+                Observed::Reset(unclear) => {
+                    restarts = true;
+                    self.unclear |= unclear;
+                }
+            }
+        }
+        if restarts {
+            self.restart();
+            return None;
+        }
+        failures.retain(|(tool, _)| !successes.contains(tool));
+        let Some(first) = failures.first() else {
+            if self.of.as_ref().is_some_and(|(tool, _)| successes.contains(tool)) {
+                self.restart();
+            }
+            return None;
+        };
+        if failures.iter().any(|failure| failure != first) {
+            self.restart();
+            return None;
+        }
+        let count = u32::try_from(failures.len()).unwrap_or(u32::MAX);
+        if self.of.as_ref() != Some(first) {
+            let of = Some(first.clone());
+            *self = Self { of, count, batches: 1, unclear: self.unclear, ..Self::default() };
+            return None;
+        }
+        self.count = self.count.saturating_add(count);
+        self.batches += 1;
+        let enforces = mode == Mode::Enforce && !self.unclear;
+        if self.reminded {
+            self.latched = true;
+            return enforces.then_some(Action::Stop);
+        }
+        if self.count < FAILED || self.batches < BATCHES {
+            return None;
+        }
+        self.reminded = true;
+        (mode != Mode::Shadow).then_some(Action::Inject)
+    }
+}
+
+impl Acp {
+    fn stop(&mut self, rule: &'static str, code: &str, seen: u32, limit: f64, acts: &mut Acts<'_, '_>) {
+        self.prompt.over = true;
+        acts.act(Action::Stop, rule).code(format!("LoopDetected:{code}")).evidence(f64::from(seen), limit);
+    }
+
+    fn asked(&mut self, reply: &Message, acts: &mut Acts<'_, '_>) {
+        let prompt = &mut self.prompt;
+        prompt.calls += reply.tool_calls.len() as u64;
+        for call in &reply.tool_calls {
+            let count = prompt.by_key.entry(key_of(&call.name, &arguments(call))).or_default();
+            *count += 1;
+            prompt.most = prompt.most.max(*count);
+        }
+        if self.cap.is_passed(prompt.calls, prompt.most) {
+            let calls = u32::try_from(prompt.calls).unwrap_or(u32::MAX);
+            self.stop(CAP, CAP, calls, self.cap.calls, acts);
+        } else if self.opted_in && self.prompt.most >= DUPLICATES {
+            self.stop(DUPLICATE, DUPLICATE, self.prompt.most, f64::from(DUPLICATES), acts);
+        }
+    }
+}
+
+impl Machine for Acp {
+    fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
+        let Some(message) = event.message() else { return };
+        if starts_run(message) {
+            self.prompt = Prompt::default();
+        } else if self.prompt.over {
+        } else if message.is_step() && !message.tool_calls.is_empty() {
+            self.asked(message, acts);
+        } else if message.is_result() && is_invalid(message) {
+            let tool = message.name.as_deref().unwrap_or_default().to_owned();
+            let count = self.prompt.invalid.entry(tool).or_default();
+            *count += 1;
+            let count = *count;
+            if count >= INVALID_CALLS {
+                self.stop(INVALID, "invalid_tool_params_stagnation", count, f64::from(INVALID_CALLS), acts);
+            }
+        }
+    }
+
+    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+        if self.prompt.over || view.moment() != Moment::AfterTools {
+            return;
+        }
+        let results: Vec<&Message> = view.results().collect();
+        let Some(action) = self.prompt.failures.batch(&results, self.mode) else { return };
+        let count = f64::from(self.prompt.failures.count);
+        let code = match action {
+            Action::Stop => "LoopDetected:repeated_tool_execution_failure",
+            _ => "repeated_tool_failure_reminder",
+        };
+        self.prompt.over = action == Action::Stop;
+        let act = acts.act(action, FAILURES).code(code).evidence(count, f64::from(FAILED));
+        act.decision.point = next_request(view.point());
+    }
+}
+
+/// Parameters that the tool's own check refused.
+fn is_invalid(result: &Message) -> bool {
+    native::field(result, "native").is_some_and(|native: Value| native["invalid_params"] == true)
+}

@@ -1,0 +1,216 @@
+//! Qwen Code's budgets of a goal: tokens, goal turns, active time, and turns that record nothing.
+
+use serde_json::Value;
+
+use super::{GOAL, NO_PROGRESS};
+use crate::preset::frame::{Action, Acts, Machine, Settings, starts_run};
+use crate::transcript::{Event, Instant, Message, Moment, Point};
+
+/// Tokens of a goal where nothing else is set.
+const DEFAULT_TOKENS: f64 = 30_000_000.0;
+const MOST_TOKENS: f64 = 10.0 * DEFAULT_TOKENS;
+/// The largest values that count.
+const MOST_TURNS: i64 = 10_000;
+const MOST_MINUTES: i64 = 7 * 24 * 60;
+/// Goal turns in a row without a tool result.
+const IDLE: u32 = 3;
+
+/// One budget: what a window grants, and up to where it reaches.
+#[derive(Clone, Copy, Debug)]
+struct Budget {
+    grant: Option<f64>,
+    spent: f64,
+    until: f64,
+}
+
+impl Budget {
+    fn granted(grant: Option<f64>) -> Self {
+        Self { grant, spent: 0.0, until: f64::INFINITY }
+    }
+
+    /// A fresh window, on top of what is spent.
+    fn renew(&mut self) {
+        self.until = self.grant.map_or(f64::INFINITY, |grant| self.spent + grant);
+    }
+
+    fn is_spent(&self) -> bool {
+        self.spent >= self.until
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Goal {
+    tokens: Budget,
+    turns: Budget,
+    /// In milliseconds.
+    time: Budget,
+    is_active: bool,
+    /// When the active time was last added up.
+    metered_at: Option<Instant>,
+    /// The present goal turn: has it begun, its tokens and results.
+    turn: Option<(f64, u64)>,
+    idle: u32,
+    /// The next turn, or the present one, is the last.
+    winds_down: bool,
+    is_winding_down: bool,
+    last: Option<usize>,
+}
+
+impl Goal {
+    pub(super) fn of(settings: &Settings) -> Self {
+        let whole = |name: &str| settings.get(name).and_then(Value::as_f64).filter(|number| number.fract() == 0.0);
+        let tokens = match (settings.get("model.goalTokenBudget"), whole("model.goalTokenBudget")) {
+            (_, Some(0.0 | -1.0)) => None,
+            (_, Some(tokens)) if tokens > 0.0 && tokens <= MOST_TOKENS => Some(tokens),
+            _ => Some(DEFAULT_TOKENS),
+        };
+        let within = |name: &str, most: i64| whole(name).filter(|number| *number >= 1.0 && *number <= most as f64);
+        let minutes = within("model.goalMaxActiveMinutes", MOST_MINUTES);
+        Self {
+            tokens: Budget::granted(tokens),
+            turns: Budget::granted(within("model.goalMaxTurns", MOST_TURNS)),
+            time: Budget::granted(minutes.map(|minutes| minutes * 60_000.0)),
+            is_active: false,
+            metered_at: None,
+            turn: None,
+            idle: 0,
+            winds_down: false,
+            is_winding_down: false,
+            last: None,
+        }
+    }
+
+    pub(super) fn is_timed(&self) -> bool {
+        self.time.grant.is_some()
+    }
+
+    fn meter(&mut self, now: Option<Instant>) {
+        if let (Some(now), Some(before)) = (now, self.metered_at)
+            && self.is_active
+        {
+            self.time.spent += now.since(before).0.max(0) as f64;
+        }
+        self.metered_at = now.or(self.metered_at);
+    }
+
+    fn spoken_to(&mut self, message: &Message) {
+        self.meter(message.ts);
+        if self.is_active {
+            return;
+        }
+        self.is_active = true;
+        self.idle = 0;
+        (self.winds_down, self.is_winding_down) = (false, false);
+        [&mut self.tokens, &mut self.turns, &mut self.time].into_iter().for_each(Budget::renew);
+    }
+
+    fn reply(&mut self, reply: &Message, acts: &mut Acts<'_, '_>) {
+        self.meter(reply.ts);
+        if !self.is_active {
+            return;
+        }
+        if self.turn.is_none() && std::mem::take(&mut self.winds_down) {
+            self.is_winding_down = true;
+            let point = Point { moment: Moment::BeforeRequest, ..acts.view().point() };
+            let act = acts.act(Action::Inject, GOAL).code("goal_wind_down");
+            act.decision.event = self.last;
+            act.decision.point = point;
+        }
+        let usage = reply.usage.unwrap_or_default();
+        let tokens = usage.input.unwrap_or(0).saturating_add(usage.output.unwrap_or(0)) as f64;
+        let turn = self.turn.get_or_insert((0.0, 0));
+        turn.0 += tokens;
+        if reply.tool_calls.is_empty() {
+            self.finish(acts.event(), acts);
+        }
+    }
+
+    /// A goal turn is over.
+    fn finish(&mut self, at: Option<usize>, acts: &mut Acts<'_, '_>) {
+        let Some((tokens, results)) = self.turn.take() else { return };
+        self.last = at;
+        self.tokens.spent += tokens;
+        self.turns.spent += 1.0;
+        let spent = self.spent();
+        match spent {
+            Some((kind, words)) if self.is_winding_down => {
+                self.is_active = false;
+                let act = acts.act(Action::Stop, GOAL).code(format!("goal_usage_limited:{kind}")).detail(words);
+                act.decision.event = at;
+            }
+            Some(_) => self.winds_down = true,
+            None => {
+                self.idle = if results == 0 { self.idle + 1 } else { 0 };
+                if self.idle >= IDLE {
+                    self.is_active = false;
+                    let words = "Three Goal turns in a row recorded nothing to judge and no proposal. Resume the Goal to try \
+                                 again, or edit its objective into one the model can act on and then resume it.";
+                    let act = acts.act(Action::Stop, NO_PROGRESS).code("goal_paused:no_progress").detail(words);
+                    act.evidence(f64::from(IDLE), f64::from(IDLE)).decision.event = at;
+                }
+            }
+        }
+    }
+
+    /// The first budget that is spent, and the framework's words.
+    fn spent(&self) -> Option<(&'static str, String)> {
+        let count = |number: f64, word: &str| {
+            format!("{number} {word}{}", if (1.0..=1.0).contains(&number) { "" } else { "s" })
+        };
+        if self.tokens.is_spent() {
+            let tokens = grouped(self.tokens.until);
+            let words = format!(
+                "The Goal spent its autonomous token budget ({tokens} tokens). Resume the Goal to authorize another budget \
+                 window, or clear it."
+            );
+            return Some(("token_budget", words));
+        }
+        if self.turns.is_spent() {
+            let turns = count(self.turns.until, "turn");
+            let words = format!(
+                "The Goal ran its Goal-turn budget ({turns}). Resume the Goal to authorize another window of turns, or clear it."
+            );
+            return Some(("turn_budget", words));
+        }
+        self.time.is_spent().then(|| {
+            let minutes = count(self.time.until / 60_000.0, "minute");
+            let words = format!(
+                "The Goal ran its active-time budget ({minutes}). Resume the Goal to authorize another window of time, or clear \
+                 it."
+            );
+            ("time_budget", words)
+        })
+    }
+}
+
+/// A whole number with commas.
+fn grouped(number: f64) -> String {
+    let digits = format!("{number:.0}");
+    let places = digits.len();
+    digits.chars().enumerate().fold(String::new(), |mut out, (nth, digit)| {
+        if nth > 0 && (places - nth).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+        out
+    })
+}
+
+impl Machine for Goal {
+    fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
+        let Some(message) = event.message() else { return };
+        if starts_run(message) {
+            // A turn that was cut off by the user is over.
+            let before = acts.event().and_then(|event| event.checked_sub(1));
+            self.finish(before, acts);
+            self.spoken_to(message);
+        } else if message.is_step() {
+            self.reply(message, acts);
+        } else if message.is_result() {
+            self.meter(message.ts);
+            if let Some(turn) = &mut self.turn {
+                turn.1 += 1;
+            }
+        }
+    }
+}

@@ -1,0 +1,499 @@
+//! Qwen Code: loops of calls, texts and thoughts, caps of a turn and a session, goals, and the guards of ACP sessions.
+
+mod acp;
+mod calls;
+mod goal;
+mod shell;
+mod text;
+
+use serde_json::{Map, Value};
+
+use self::acp::{Acp, Mode, Prompt};
+use self::calls::{Calls, Cap, Seen};
+use self::goal::Goal;
+use self::text::{Repetition, Texts};
+use super::Preset;
+use super::frame::{
+    Act, Action, Acts, Machine, Parameter, Recipe, Settings, SettingsError, native, starts_run, wrong_kind,
+};
+use crate::decision::Need;
+use crate::transcript::{Event, Instant, Message, Moment, PointView};
+
+const SAME: &str = "consecutive_identical_tool_calls";
+const SHELL: &str = "shell_command_stagnation";
+const CAP: &str = "turn_tool_call_cap";
+const DUPLICATE: &str = "global_tool_call_duplicate";
+const ALTERNATING: &str = "alternating_tool_call_pattern";
+const READS: &str = "read_file_loop";
+const STAGNATION: &str = "action_stagnation";
+const STATEFUL: &str = "stateful_reads";
+const CONTENT: &str = "content_loop";
+const THOUGHTS: &str = "repetitive_thoughts";
+const TURNS: &str = "turn_limits";
+const HEADLESS: &str = "headless";
+const GOAL: &str = "goal_budgets";
+const NO_PROGRESS: &str = "goal_no_progress";
+const FAILURES: &str = "acp_repeated_failure";
+const INVALID: &str = "acp_turn_guards";
+
+const ALWAYS: [&str; 3] = [SAME, SHELL, CAP];
+const OPT_IN: [&str; 6] = [DUPLICATE, ALTERNATING, READS, STAGNATION, CONTENT, THOUGHTS];
+
+const MANUAL: &str = "\
+The first hit ends the turn (`LoopDetected:<type>`): no strike, no feedback, no call of the reply runs. A user message clears all.
+- Always on: **consecutive_identical_tool_calls** 5 in a row (name and arguments with sorted keys; old names are one tool, a `tool_call` \
+bridge counts as the inner call; results play no part). **shell_command_stagnation** 8 in a row of `git status`, `git ls-files` or a \
+`git diff` of the whole tree. **turn_tool_call_cap**: `maxToolCallsPerTurn` set: calls `>` cap; not set: `>` 100 and some call made 6 \
+times, or `>` 1000; 0 and negatives off.
+- Only with `skipLoopDetection = false`: **global_tool_call_duplicate** the same call 6 times in the turn, \
+**alternating_tool_call_pattern** ABABAB, **read_file_loop** 8 of the last 15 calls read or list, once another tool was called, \
+**action_stagnation** one name 8 times in a row, **content_loop**, **repetitive_thoughts** 3 equal thoughts.
+- **content_loop**: windows of 50 characters: the last 10 places of one at a mean distance `<=` 75, or 5 equally spaced places in an \
+exactly periodic region of 1000, or 3 where the last 4000 characters are periodic. Markdown structure starts anew.
+- `task_list` only: results count; another result is progress.
+- **turn_limits**, before a request: `maxSessionTurns` requests of the session `>` limit, `sessionTokenLimit` the last prompt `>` limit; \
+0 and negatives off.
+- `surface = \"headless\"` (`-p`): `maxSessionTurns >= 0` and requests `>` limit, so **0 lets none through**; `maxToolCalls` `>` before a \
+call runs; `maxWallTime`.
+- `surface = \"goal\"`: after a goal turn (up to a text without calls) tokens `>=` `goalTokenBudget` (30,000,000), turns `>=` \
+`goalMaxTurns`, time `>=` `goalMaxActiveMinutes`: one more turn to wind down, then the end; 3 turns without a tool result pause it. One \
+turn may overshoot without bound.
+- `surface = \"acp\"`: 8 failures of one tool and error type in at least 2 batches remind (`failureGuard`: off, shadow (default), warn, \
+enforce), the next batch ends; 3 calls with invalid parameters of one tool end; cap and duplicates. **No rule for identical calls in a row.**
+- Traps: `skipLoopDetection` is **true** in the settings; an unclosed code fence hides the text of all later prompts; no rule looks at money.";
+
+const PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "model.skipLoopDetection",
+        default: "true",
+        off: "true",
+        doc: "false switches the opt-in rules on",
+    },
+    Parameter { name: "model.maxToolCallsPerTurn", default: "100 (adaptive)", off: "-1", doc: "calls of one turn" },
+    Parameter { name: "model.maxSessionTurns", default: "-1", off: "-1", doc: "requests of the session" },
+    Parameter { name: "model.sessionTokenLimit", default: "-1", off: "-1", doc: "tokens of the last prompt" },
+    Parameter { name: "model.goalTokenBudget", default: "30000000", off: "-1", doc: "tokens of a goal" },
+    Parameter { name: "model.goalMaxTurns", default: "-1", off: "-1", doc: "turns of a goal" },
+    Parameter { name: "model.goalMaxActiveMinutes", default: "-1", off: "-1", doc: "active minutes of a goal" },
+    Parameter { name: "maxToolCalls", default: "-1", off: "-1", doc: "headless: --max-tool-calls" },
+    Parameter { name: "maxWallTime", default: "null", off: "null", doc: "headless: --max-wall-time, such as 90, 5m" },
+    Parameter { name: "failureGuard", default: "\"shadow\"", off: "\"off\"", doc: "ACP: off, shadow, warn, enforce" },
+    Parameter {
+        name: "surface",
+        default: "\"interactive\"",
+        off: "",
+        doc: "interactive, headless, goal or acp: each has rules of its own",
+    },
+];
+
+pub(super) fn preset() -> Preset {
+    Preset {
+        id: "qwen-code",
+        version: "@qwen-code/qwen-code 0.24.4",
+        source: "packages/core/src/services/loopDetectionService.ts, core/client.ts; cli acp-integration/session",
+        summary: "ends the turn at the 5th identical call, 8 git overviews, or 100 calls with repeats; more rules are opt-in",
+        manual: MANUAL,
+        parameters: PARAMETERS,
+        variants: &[],
+        tables: &[
+            SAME,
+            SHELL,
+            CAP,
+            DUPLICATE,
+            ALTERNATING,
+            READS,
+            STAGNATION,
+            STATEFUL,
+            CONTENT,
+            THOUGHTS,
+            TURNS,
+            HEADLESS,
+            GOAL,
+            FAILURES,
+            INVALID,
+        ],
+        build,
+        case,
+    }
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
+    let mut settings = Settings::of_case(rule, input).devices(&["disableForSession", "stream_chunk"]);
+    for parameter in PARAMETERS {
+        if let Some(bare) = parameter.name.strip_prefix("model.") {
+            settings = settings.renamed(bare, parameter.name);
+        }
+    }
+    Ok(Settings { only: None, ..settings })
+}
+
+fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+    let drive = settings.device("drive").and_then(Value::as_str);
+    let surface = settings.text("surface")?;
+    let goes_on = settings.device("continue_after_halt") == Some(&Value::Bool(true));
+    let recipe = match drive.or(surface).unwrap_or("interactive") {
+        "goal" => {
+            let goal = Goal::of(settings);
+            let timed = goal.is_timed();
+            let rules = [GOAL, NO_PROGRESS];
+            let recipe = Recipe::new(goal, &rules).blind(&rules).needs(GOAL, Need::Usage);
+            if timed { recipe.needs(GOAL, Need::Times) } else { recipe }
+        }
+        "acp" => {
+            let acp = Acp {
+                mode: Mode::of(settings.text("failureGuard")?),
+                opted_in: !settings.flag("model.skipLoopDetection", true)?,
+                cap: cap(settings)?,
+                prompt: Prompt::default(),
+            };
+            let mut rules = vec![CAP, INVALID];
+            rules.extend((acp.mode != Mode::Off).then_some(FAILURES));
+            rules.extend(acp.opted_in.then_some(DUPLICATE));
+            Recipe::new(acp, &rules)
+                .blind(&[CAP, DUPLICATE, FAILURES, INVALID])
+                .needs(FAILURES, Need::ErrorFlags)
+                .needs(INVALID, Need::Field("native"))
+        }
+        "client" | "interactive" => session(settings, false)?,
+        "headless" => session(settings, true)?,
+        other => return Err(wrong_kind("surface", "interactive, headless, goal or acp", &Value::from(other))),
+    };
+    Ok(match (drive, goes_on) {
+        (None, _) => recipe.resumes_at_user(),
+        (_, true) => recipe.keeps_own_state(),
+        _ => recipe,
+    })
+}
+
+/// `maxToolCallsPerTurn`: null is set too, at its default.
+fn cap(settings: &Settings) -> Result<Cap, SettingsError> {
+    let Some(given) = settings.get("model.maxToolCallsPerTurn") else {
+        return Ok(Cap { calls: 100.0, is_set: false });
+    };
+    if given.is_null() {
+        return Ok(Cap { calls: 100.0, is_set: true });
+    }
+    let Some(calls) = given.as_f64().filter(|calls| calls.fract() == 0.0) else {
+        let got = given.as_str().map_or_else(|| given.to_string(), str::to_owned);
+        let words = format!("Invalid maxToolCallsPerTurn: must be an integer, got {got}");
+        return Err(SettingsError::refused("FatalConfigError", words));
+    };
+    Ok(Cap { calls: if calls <= 0.0 { f64::INFINITY } else { calls }, is_set: true })
+}
+
+/// A whole number of a headless option, which may be written as a text.
+fn option(settings: &Settings, name: &'static str, headless: bool) -> Result<Option<i64>, SettingsError> {
+    let Some(given) = settings.get(name).filter(|given| !given.is_null()) else { return Ok(None) };
+    let whole = match given {
+        Value::String(text) => text.trim().parse().ok(),
+        number => number.as_f64().filter(|number| number.fract() == 0.0 && number.abs() < 9e15).map(|number| {
+            #[expect(clippy::cast_possible_truncation, reason = "whole and below 2^53")]
+            let whole = number as i64;
+            whole
+        }),
+    };
+    let refused = || {
+        if headless {
+            SettingsError::refused("refused", "not a whole number")
+        } else {
+            wrong_kind(name, "a whole number", given)
+        }
+    };
+    whole.map(Some).ok_or_else(refused)
+}
+
+/// `90`, `30s`, `5m`, `1h`, `500ms`: milliseconds, and how it is written.
+fn wall_time(settings: &Settings) -> Result<Option<(f64, String)>, SettingsError> {
+    let Some(given) = settings.get("maxWallTime").filter(|given| !given.is_null()) else { return Ok(None) };
+    let written = given.as_str().map_or_else(|| given.to_string(), str::to_owned);
+    let text = written.trim().to_lowercase();
+    let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match &text[number.len()..] {
+        "ms" => 1.0,
+        "" | "s" => 1000.0,
+        "m" => 60_000.0,
+        "h" => 3_600_000.0,
+        _ => f64::NAN,
+    };
+    let number = number.trim_end();
+    let is_plain = number.starts_with(|c: char| c.is_ascii_digit()) && number.ends_with(|c: char| c.is_ascii_digit());
+    let time = number.parse::<f64>().ok().filter(|_| is_plain).map(|number| number * unit);
+    // The program takes no limit below a second.
+    match time.filter(|time| *time >= 1000.0) {
+        Some(time) => Ok(Some((time, text))),
+        None => Err(SettingsError::refused("refused", "not a time")),
+    }
+}
+
+fn session(settings: &Settings, headless: bool) -> Result<Recipe, SettingsError> {
+    let is_on = |name: &str| settings.device(name) == Some(&Value::Bool(true));
+    let piece = settings.device("stream_chunk").and_then(Value::as_u64).unwrap_or(0);
+    let session = Session {
+        opted_in: !settings.flag("model.skipLoopDetection", true)?,
+        cap: cap(settings)?,
+        max_turns: option(settings, "model.maxSessionTurns", headless)?.unwrap_or(-1),
+        token_limit: settings.number("model.sessionTokenLimit", -1.0)?,
+        headless,
+        max_tool_calls: if headless {
+            option(settings, "maxToolCalls", headless)?.filter(|max| *max >= 0)
+        } else {
+            None
+        },
+        wall_time: if headless { wall_time(settings)? } else { None },
+        disabled: is_on("disableForSession"),
+        piece: usize::try_from(piece).unwrap_or(0),
+        is_case: settings.device("drive").is_some(),
+        calls: Calls::default(),
+        texts: Texts::default(),
+        turns: 0,
+        last_prompt: 0,
+        tool_calls: 0,
+        started_at: None,
+        same_request: false,
+        is_retry: false,
+        results: Vec::new(),
+        has_results: false,
+    };
+    let mut rules: Vec<&'static str> = ALWAYS.to_vec();
+    rules.extend(session.opted_in.then_some(OPT_IN).into_iter().flatten());
+    rules.extend((session.max_turns > 0 || session.token_limit > 0.0).then_some(TURNS));
+    let is_limited = session.max_tool_calls.is_some() || session.wall_time.is_some() || session.max_turns >= 0;
+    rules.extend((headless && is_limited).then_some(HEADLESS));
+    let (reads_tokens, is_timed) = (session.token_limit > 0.0, session.wall_time.is_some());
+    let recipe = Recipe::new(session, &rules).blind(&[SAME, CAP, DUPLICATE, ALTERNATING, STAGNATION, TURNS, HEADLESS]);
+    let recipe = if reads_tokens { recipe.needs(TURNS, Need::Usage) } else { recipe };
+    Ok(if is_timed { recipe.needs(HEADLESS, Need::Times) } else { recipe })
+}
+
+/// The client's session, or the program that runs without a person.
+#[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "three settings, a device, and two facts about the next request")]
+struct Session {
+    opted_in: bool,
+    cap: Cap,
+    max_turns: i64,
+    token_limit: f64,
+    headless: bool,
+    max_tool_calls: Option<i64>,
+    /// Milliseconds, and as it is written.
+    wall_time: Option<(f64, String)>,
+    /// The user switched the detection off for the session.
+    disabled: bool,
+    /// Texts arrive in pieces of so many characters; 0 is one piece.
+    piece: usize,
+    is_case: bool,
+    calls: Calls,
+    texts: Texts,
+    turns: i64,
+    last_prompt: u64,
+    tool_calls: i64,
+    started_at: Option<Instant>,
+    /// The next reply is another attempt of the same request.
+    same_request: bool,
+    /// The prompt was sent again.
+    is_retry: bool,
+    /// Results that the next request hands over.
+    results: Vec<Message>,
+    /// There are any at all, since the last reply.
+    has_results: bool,
+}
+
+/// A request that is not made.
+struct Refusal {
+    action: Action,
+    rule: &'static str,
+    code: &'static str,
+    words: Option<String>,
+    seen: f64,
+    limit: f64,
+}
+
+impl Refusal {
+    fn of(action: Action, rule: &'static str, code: &'static str, seen: f64, limit: f64) -> Self {
+        Self { action, rule, code, words: None, seen, limit }
+    }
+
+    fn act<'a>(self, acts: &'a mut Acts<'_, '_>) -> &'a mut Act {
+        let act = acts.act(self.action, self.rule).code(self.code).evidence(self.seen, self.limit);
+        act.decision.detail = self.words;
+        act
+    }
+}
+
+impl Session {
+    fn new_prompt(&mut self, message: &Message) {
+        self.calls = Calls::default();
+        self.texts.clear();
+        self.is_retry = native::word(message, "native").as_deref() == Some("retry");
+        self.same_request = false;
+        self.results.clear();
+        self.has_results = false;
+    }
+
+    /// Why the next request is not made.
+    fn refusal(&mut self) -> Option<Refusal> {
+        if std::mem::take(&mut self.same_request) {
+            return None;
+        }
+        if !std::mem::take(&mut self.is_retry) {
+            self.turns += 1;
+            let (turns, max) = (self.turns as f64, self.max_turns as f64);
+            if self.headless && self.max_turns >= 0 && self.turns > self.max_turns {
+                return Some(Refusal::of(Action::Fail, HEADLESS, "FatalTurnLimitedError", turns, max));
+            }
+            if self.max_turns > 0 && self.turns > self.max_turns {
+                return Some(Refusal::of(Action::Stop, TURNS, "MaxSessionTurns", turns, max));
+            }
+        }
+        let prompt = self.last_prompt as f64;
+        if self.token_limit > 0.0 && prompt > self.token_limit {
+            let words = format!(
+                "Session token limit exceeded: {prompt} tokens > {} limit. Please start a new session or increase the \
+                 sessionTokenLimit in your settings.json.",
+                self.token_limit
+            );
+            let refusal = Refusal::of(Action::Stop, TURNS, "SessionTokenLimitExceeded", prompt, self.token_limit);
+            return Some(Refusal { words: Some(words), ..refusal });
+        }
+        let results = std::mem::take(&mut self.results);
+        let code = "LoopDetected:global_tool_call_duplicate";
+        let limit = f64::from(calls::DUPLICATES);
+        let mut repeated = results.iter().filter(|_| !self.disabled);
+        repeated
+            .any(|result| self.calls.result(result, self.opted_in))
+            .then(|| Refusal::of(Action::Stop, DUPLICATE, code, limit, limit))
+    }
+
+    fn pieces(&self, text: &str) -> Vec<Vec<u16>> {
+        let units: Vec<u16> = text.encode_utf16().collect();
+        match self.piece {
+            _ if units.is_empty() => Vec::new(),
+            0 => vec![units],
+            piece => units.chunks(piece).map(<[u16]>::to_vec).collect(),
+        }
+    }
+
+    fn reply(&mut self, reply: &Message, acts: &mut Acts<'_, '_>) {
+        self.has_results = false;
+        let native = native::field(reply, "native").unwrap_or_default();
+        let over = self.is_looping(reply, &native, acts);
+        if let Some(attempt) = native["failed_attempt"].as_str() {
+            self.same_request = true;
+            match attempt {
+                "fallback" => self.calls.fell_back(self.opted_in),
+                _ => self.calls.retried(self.opted_in),
+            }
+            if attempt != "continuation" && self.opted_in {
+                self.texts.clear();
+            }
+            return;
+        }
+        self.calls.finished();
+        self.last_prompt = reply.usage.and_then(|usage| usage.input).unwrap_or(self.last_prompt);
+        if !over && let Some(max) = self.max_tool_calls {
+            self.tool_calls = self.tool_calls.saturating_add(i64::try_from(reply.tool_calls.len()).unwrap_or(i64::MAX));
+            if self.tool_calls > max {
+                let words = format!(
+                    "Run aborted: tool-call budget of {max} exceeded (--max-tool-calls); observed {}.",
+                    max.saturating_add(1)
+                );
+                let act = acts.act(Action::Fail, HEADLESS).code("FatalBudgetExceededError").detail(words);
+                act.evidence(max.saturating_add(1) as f64, max as f64);
+            }
+        }
+    }
+
+    /// Looks at a reply as it streams in: thoughts, text, calls.
+    fn is_looping(&mut self, reply: &Message, native: &Value, acts: &mut Acts<'_, '_>) -> bool {
+        if self.opted_in && !self.disabled {
+            let reasoning = reply.reasoning.as_ref().map(crate::transcript::Text::as_str).unwrap_or_default();
+            let mut thoughts = self.pieces(&reasoning);
+            let own = native["thoughts"].as_array().into_iter().flatten().filter_map(Value::as_str);
+            thoughts.extend(own.filter(|text| !text.is_empty()).map(|text| text.encode_utf16().collect()));
+            for piece in thoughts {
+                match self.texts.thought(&piece) {
+                    Some(Repetition::Thoughts) => return stop(THOUGHTS, THOUGHTS, acts),
+                    Some(Repetition::Chant) => return stop(CONTENT, "chanting_identical_sentences", acts),
+                    None => {}
+                }
+            }
+            for piece in self.pieces(&reply.text()) {
+                if self.texts.said(&piece) {
+                    return stop(CONTENT, "chanting_identical_sentences", acts);
+                }
+            }
+        }
+        if self.disabled {
+            return false;
+        }
+        for call in &reply.tool_calls {
+            let call = Seen::of(call);
+            let mut found = self.calls.always(&call, self.cap);
+            if found.is_none() && self.opted_in {
+                self.texts.clear();
+                found = self.calls.opt_in(&call);
+            }
+            if let Some((rule, seen, limit)) = found {
+                let act = acts.act(Action::Stop, rule).code(format!("LoopDetected:{rule}"));
+                act.evidence(seen as f64, limit);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// The program's timer ends whatever is under way.
+    fn clock(&mut self, message: &Message, acts: &mut Acts<'_, '_>) -> bool {
+        let Some((limit, written)) = &self.wall_time else { return false };
+        self.started_at = self.started_at.or(message.ts);
+        let elapsed = message.ts.zip(self.started_at).map(|(now, start)| now.since(start).0 as f64);
+        let Some(elapsed) = elapsed.filter(|elapsed| elapsed > limit) else { return false };
+        let words = format!("Run aborted: wall-clock budget of {written} exceeded (--max-wall-time).");
+        let before = acts.event().and_then(|event| event.checked_sub(1));
+        let act = acts.act(Action::Fail, HEADLESS).code("FatalBudgetExceededError").detail(words);
+        act.evidence(elapsed, *limit).decision.event = before;
+        true
+    }
+}
+
+fn stop(rule: &'static str, code: &str, acts: &mut Acts<'_, '_>) -> bool {
+    acts.act(Action::Stop, rule).code(format!("LoopDetected:{code}"));
+    true
+}
+
+impl Machine for Session {
+    fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
+        let Some(message) = event.message() else { return };
+        if self.clock(message, acts) {
+            return;
+        }
+        if starts_run(message) {
+            // The driver of the cases hands results over before it sends the next prompt.
+            if self.is_case
+                && self.has_results
+                && let Some(refusal) = self.refusal()
+            {
+                let before = acts.event().and_then(|event| event.checked_sub(1));
+                refusal.act(acts).decision.event = before;
+                return;
+            }
+            self.new_prompt(message);
+        } else if message.is_step() {
+            self.reply(message, acts);
+        } else if message.is_result() {
+            self.has_results = true;
+            if self.calls.awaits(message) {
+                self.results.push(message.clone());
+            }
+        }
+    }
+
+    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+        if view.moment() == Moment::BeforeRequest
+            && let Some(refusal) = self.refusal()
+        {
+            refusal.act(acts);
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! Qwen Code's search for repeated text, in what is said and what is thought.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+/// Length of the sliding window, in UTF-16 units, as the original counts characters.
+const WINDOW: usize = 50;
+/// Places of one window that are looked at, and their mean distance at most.
+const TIMES: usize = 10;
+const DISTANCE: f64 = 1.5 * WINDOW as f64;
+/// Characters that rules see, and how many more the buffer may hold.
+const SEEN: usize = 4000;
+const SLACK: usize = 1000;
+/// Equally spaced places: enough by themselves, or where the history is full.
+const SPACED: usize = 5;
+const SPACED_WHEN_FULL: usize = 3;
+/// A periodic region is at least so long.
+const REGION: usize = 1000;
+/// Equal thoughts in a row.
+const THOUGHTS: usize = 3;
+/// Of a thought's description so many characters count.
+const DESCRIPTION: usize = 200;
+
+/// What was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Repetition {
+    Chant,
+    Thoughts,
+}
+
+/// The text and the thoughts of the present prompt.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Texts {
+    history: Vec<u16>,
+    /// Where each window was seen, by a number for it.
+    places: HashMap<u64, Vec<usize>>,
+    next: usize,
+    in_fence: bool,
+    thoughts: VecDeque<(String, String)>,
+}
+
+impl Texts {
+    /// Forgets everything but that a fence is open.
+    pub(super) fn clear(&mut self) {
+        self.forget_text();
+        self.thoughts.clear();
+    }
+
+    fn forget_text(&mut self) {
+        self.history.clear();
+        self.places.clear();
+        self.next = 0;
+    }
+
+    /// A piece of what is said.
+    pub(super) fn said(&mut self, piece: &[u16]) -> bool {
+        let marks = Marks::of(&String::from_utf16_lossy(piece));
+        if marks.clear {
+            self.forget_text();
+        }
+        let was_in_fence = self.in_fence;
+        self.in_fence ^= marks.fences % 2 == 1;
+        if was_in_fence || self.in_fence || marks.is_divider {
+            return false;
+        }
+        self.add(piece)
+    }
+
+    /// A piece of what is thought.
+    pub(super) fn thought(&mut self, piece: &[u16]) -> Option<Repetition> {
+        let text = String::from_utf16_lossy(piece);
+        let (subject, description) = summary(&text);
+        let shown: String = String::from_utf16_lossy(
+            &description.trim().to_lowercase().encode_utf16().take(DESCRIPTION).collect::<Vec<_>>(),
+        );
+        self.thoughts.push_back((subject.trim().to_lowercase(), shown));
+        if self.thoughts.len() > THOUGHTS {
+            self.thoughts.pop_front();
+        }
+        if self.thoughts.len() == THOUGHTS && self.thoughts.iter().all(|thought| *thought == self.thoughts[0]) {
+            return Some(Repetition::Thoughts);
+        }
+        let joined: Vec<&str> =
+            [subject.as_str(), description.as_str()].into_iter().filter(|part| !part.is_empty()).collect();
+        let joined: Vec<u16> = joined.join(" ").encode_utf16().collect();
+        (!joined.is_empty() && self.add(&joined)).then_some(Repetition::Chant)
+    }
+
+    fn add(&mut self, piece: &[u16]) -> bool {
+        self.history.extend_from_slice(piece);
+        self.cut();
+        while self.next + WINDOW <= self.history.len() {
+            if self.is_repeated(self.next) {
+                return true;
+            }
+            self.next += 1;
+        }
+        false
+    }
+
+    fn cut(&mut self) {
+        if self.history.len() <= SEEN + SLACK {
+            return;
+        }
+        let gone = self.history.len() - SEEN;
+        self.history.drain(..gone);
+        self.next = self.next.saturating_sub(gone);
+        self.places.retain(|_, places| {
+            places.retain(|place| *place >= gone);
+            for place in places.iter_mut() {
+                *place -= gone;
+            }
+            !places.is_empty()
+        });
+    }
+
+    fn window_start(&self) -> usize {
+        self.history.len().saturating_sub(SEEN)
+    }
+
+    fn is_repeated(&mut self, at: usize) -> bool {
+        let start = self.window_start();
+        let window = &self.history[at..at + WINDOW];
+        let places = self.places.entry(number_of(window)).or_default();
+        places.retain(|place| *place >= start);
+        if places.first().is_some_and(|first| &self.history[*first..*first + WINDOW] != window) {
+            return false;
+        }
+        places.push(at);
+        if places.len() < 2 {
+            return false;
+        }
+        let places = std::mem::take(places);
+        let repeated = is_clustered(&places) || self.is_periodic(&places);
+        self.places.insert(number_of(&self.history[at..at + WINDOW]), places);
+        repeated
+    }
+
+    /// A long unit said again and again: equally spaced places, and nothing else between them.
+    fn is_periodic(&self, places: &[usize]) -> bool {
+        if places.len() < SPACED_WHEN_FULL {
+            return false;
+        }
+        let last = places.len() - 1;
+        let stride = places[last] - places[last - 1];
+        let spaced = places.windows(2).rev().take_while(|pair| pair[1] - pair[0] == stride).count() + 1;
+        let end = places[last] + WINDOW;
+        if spaced >= SPACED {
+            return self.repeats_itself(places[places.len() - spaced], end, stride);
+        }
+        spaced >= SPACED_WHEN_FULL
+            && self.history.len() >= SEEN
+            && self.repeats_itself(self.window_start(), end, stride)
+    }
+
+    fn repeats_itself(&self, start: usize, end: usize, stride: usize) -> bool {
+        let region = &self.history[start..end];
+        region.len() >= REGION && region.iter().zip(region.iter().skip(stride)).all(|(unit, later)| unit == later)
+    }
+}
+
+/// The last places lie close together.
+fn is_clustered(places: &[usize]) -> bool {
+    let Some(first) = places.len().checked_sub(TIMES) else { return false };
+    let distance = places[places.len() - 1] - places[first];
+    distance as f64 / (TIMES - 1) as f64 <= DISTANCE
+}
+
+/// A number for a window; equal windows have equal ones, and others are told apart by their text.
+fn number_of(window: &[u16]) -> u64 {
+    window.iter().fold(0xcbf2_9ce4_8422_2325, |number, unit| (number ^ u64::from(*unit)).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// The subject between the first `**` and the next, and the rest.
+fn summary(text: &str) -> (String, String) {
+    let parts = text.split_once("**").and_then(|(before, rest)| {
+        let (subject, after) = rest.split_once("**")?;
+        Some((subject.trim().to_owned(), format!("{before}{after}").trim().to_owned()))
+    });
+    parts.unwrap_or_else(|| (String::new(), text.to_owned()))
+}
+
+/// What a piece of Markdown has that makes the history start anew.
+struct Marks {
+    fences: usize,
+    is_divider: bool,
+    clear: bool,
+}
+
+impl Marks {
+    fn of(piece: &str) -> Self {
+        static STRUCTURE: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+            let blank = r"[\s\u{FEFF}&&[^\u{85}]]";
+            let patterns = [
+                format!(r"(^|\n){blank}*(\|[^\n\r\u{{2028}}\u{{2029}}]*\||[|+-]{{3,}})"),
+                format!(r"(^|\n){blank}*[-*+]{blank}"),
+                format!(r"(^|\n){blank}*[0-9]+\.{blank}"),
+                format!(r"(^|\n)#+{blank}"),
+                format!(r"(^|\n)>{blank}"),
+            ];
+            patterns.iter().filter_map(|pattern| Regex::new(pattern).ok()).collect()
+        });
+        let fences = piece.matches("```").count();
+        let is_line = |c: char| matches!(c, '-' | '+' | '_' | '=' | '*' | '\u{2500}'..='\u{257F}');
+        let is_divider = !piece.is_empty() && piece.chars().all(is_line);
+        let clear = fences > 0 || is_divider || STRUCTURE.iter().any(|pattern| pattern.is_match(piece));
+        Self { fences, is_divider, clear }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn units(text: &str) -> Vec<u16> {
+        text.encode_utf16().collect()
+    }
+
+    #[test]
+    fn short_and_long_units_are_found_where_nothing_else_stands_between_them() {
+        let check = |text: String, wanted: bool| assert_eq!(Texts::default().said(&units(&text)), wanted, "{text:.60}");
+        let sentence = "I will look at the parser again because it fails. ";
+        check(sentence.repeat(11), true);
+        check(sentence.repeat(9), false);
+        let long = (0..40).map(|word| format!("word{word} ")).collect::<Vec<_>>().concat();
+        check(long.repeat(8), true);
+        check((0..8).map(|nth| format!("{long}{nth}{nth}{nth}")).collect::<Vec<_>>().concat(), false);
+    }
+
+    #[test]
+    fn three_equal_thoughts_are_one_too_many() {
+        let mut texts = Texts::default();
+        let thought = units("**Plan** look at it");
+        assert_eq!(texts.thought(&thought), None);
+        assert_eq!(texts.thought(&thought), None);
+        assert_eq!(texts.thought(&units("**plan**  LOOK at it")), Some(Repetition::Thoughts));
+    }
+}

@@ -1,0 +1,92 @@
+//! Without a command: the bundled stacks on the bundled recordings. Both are part of the program, so it runs anywhere.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use clap::Args as ClapArgs;
+
+use super::Exit;
+use super::compare::publish;
+use super::failure::Failure;
+use super::inputs::{CorpusArgs, ReadingArgs, StackArgs, UnitOfRun};
+use super::output::Output;
+use crate::diagnostic::{Diagnostic, Location};
+use crate::reader::Held;
+
+/// A file by its name in `traces/`, with its text.
+macro_rules! recordings {
+    ($($name:literal)*) => { [$(($name, include_str!(concat!("../../traces/", $name)))),*] };
+}
+
+const RECORDINGS: [(&str, &str); 12] = recordings! {
+    "synthetic/code.jsonl"
+    "synthetic/research.jsonl"
+    "synthetic/service.jsonl"
+    "verdicts/clean_pass.jsonl"
+    "verdicts/fes.jsonl"
+    "verdicts/fes_unverified.jsonl"
+    "verdicts/good_trim.jsonl"
+    "verdicts/lost_success.jsonl"
+    "verdicts/missed_stop.jsonl"
+    "verdicts/rescued.jsonl"
+    "verdicts/true_stop.jsonl"
+    "verdicts/unlabelled.jsonl"
+};
+
+/// The stack file to begin with.
+const STACKS: &str = include_str!("../../fixtures/stacks/example.toml");
+
+/// Arguments of the example that runs without a command.
+#[derive(Debug, ClapArgs)]
+pub(super) struct Args {
+    /// Where the example writes its report.
+    #[arg(long, value_name = "DIR", default_value = "reports/example")]
+    out: PathBuf,
+}
+
+/// `whenstop` alone.
+pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+    let folder = Held::new().and_then(|folder| unpack(folder.path()).map(|()| folder)).map_err(|error| {
+        let help = "the recordings of the example are unpacked there; set TMPDIR to a folder that has room";
+        let temporary = std::env::temp_dir().display().to_string();
+        Failure::input(Diagnostic::new(Location::file(temporary), format!("cannot write: {error}"), help))
+    })?;
+    let path = |name: &str| folder.path().join(name);
+    output.note("comparing the bundled example stacks on the bundled recordings");
+    let corpus = CorpusArgs { paths: vec![path(TRACES)], reading: ReadingArgs::default(), unit: UnitOfRun::Run };
+    let stacks = StackArgs { stacks: vec![path(STACK_FILE).display().to_string()] };
+    let exit = publish(&corpus, &stacks, &args.out, output)?;
+    let agents = super::local::agents_here();
+    if !agents.is_empty() {
+        output.note(&format!("sessions of {} are on this machine: `whenstop local` looks at them", agents.join(", ")));
+    }
+    Ok(exit)
+}
+
+const TRACES: &str = "traces";
+const STACK_FILE: &str = "example.toml";
+
+fn unpack(folder: &Path) -> io::Result<()> {
+    for (name, text) in RECORDINGS {
+        let path = folder.join(TRACES).join(name);
+        path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+        std::fs::write(path, text)?;
+    }
+    std::fs::write(folder.join(STACK_FILE), STACKS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_bundled_recording_is_part_of_the_program() {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("traces");
+        let mut paths: Vec<_> =
+            walkdir::WalkDir::new(root).into_iter().map(|entry| entry.unwrap().into_path()).collect();
+        paths.retain(|path| path.extension().is_some_and(|ending| ending == "jsonl"));
+        paths.sort();
+        let texts: Vec<String> = paths.iter().map(|path| std::fs::read_to_string(path).unwrap()).collect();
+        assert_eq!(texts, RECORDINGS.map(|(_, text)| text));
+    }
+}

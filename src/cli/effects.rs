@@ -1,0 +1,60 @@
+//! `whenstop effects`: what each call of the recordings does to the world.
+
+use super::Exit;
+use super::failure::Failure;
+use super::inputs::{CorpusArgs, StackArgs};
+use super::output::{Format, Output};
+use crate::effect::EffectReader;
+use crate::report::table::{Cell, Table};
+use crate::transcript::{Event, Lane, Run};
+
+/// Arguments of `effects`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    corpus: CorpusArgs,
+    /// A stack file whose `[effects]` come before the shipped table. Repeatable.
+    #[arg(long, value_name = "FILE")]
+    stacks: Vec<std::path::PathBuf>,
+    /// How the calls are printed.
+    #[arg(long, value_enum, default_value = "csv")]
+    format: Format,
+}
+
+/// `whenstop effects`.
+pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+    let table = StackArgs::effects_of(&args.stacks)?;
+    let mut rows = Vec::new();
+    args.corpus.process(output, |run| calls(&run, &table), |calls| rows.extend(calls))?;
+    let columns = ["file", "run_id", "step", "call_id", "tool", "effect", "why"];
+    output.table(&Table { columns: columns.map(str::to_owned).to_vec(), rows }, args.format)?;
+    Ok(Exit::Done)
+}
+
+/// One row a call of the agent under test.
+fn calls(run: &Run, table: &crate::effect::EffectTable) -> Vec<Vec<Cell>> {
+    let mut reader = EffectReader::new(table);
+    let mut rows = Vec::new();
+    let mut step = 0;
+    for message in run.events().iter().filter_map(Event::message) {
+        let is_step = message.is_step();
+        if is_step || message.lane == Lane::Canned {
+            for call in &message.tool_calls {
+                let told = reader.tell(call);
+                if is_step {
+                    rows.push(vec![
+                        Cell::Text(run.header.file.clone().unwrap_or_default()),
+                        Cell::Text(run.header.run_id.clone()),
+                        Cell::Count(step),
+                        call.id.as_ref().map_or(Cell::Missing, |id| Cell::Text(id.to_string())),
+                        Cell::Text(call.name.to_string()),
+                        Cell::Text(told.effect.name().to_owned()),
+                        Cell::Text(told.why),
+                    ]);
+                }
+            }
+        }
+        step += u64::from(is_step);
+    }
+    rows
+}

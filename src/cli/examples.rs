@@ -1,0 +1,60 @@
+//! Examples below the help of each command, to be copied.
+
+pub(super) const COMPARE: &str = "Examples:\n  \
+    whenstop compare runs --stacks my.toml --out report/\n  \
+    whenstop compare runs --stacks preset:all --stacks system:all\n  \
+    whenstop compare runs --stacks my.toml --split test --max-fes 0.02";
+
+pub(super) const SWEEP: &str = "Examples:\n  \
+    whenstop sweep runs --signal steps --limits 10,20,30,40\n  \
+    whenstop sweep runs --signal call_result.streak --limits 2,3,4,5 --out sweep/";
+
+pub(super) const CERTIFY: &str = "Examples:\n  \
+    whenstop certify runs --signal call_result.streak --limits 2,3,4,5\n  \
+    whenstop certify runs --signal steps --limits 20,30,40 --alpha 0.02 --delta 0.1";
+
+pub(super) const REPORT: &str = "Examples:\n  \
+    whenstop report report/                           # redraw what `compare --out report/` wrote\n  \
+    whenstop report report/ --max-fes 0.02 --out strict/\n  \
+    whenstop report report/ --format pr --default openhands --proposed mine";
+
+pub(super) const CORPUS: &str = "Examples:\n  \
+    whenstop corpus runs                              # formats, outcomes, tokens, what looks wrong\n  \
+    whenstop corpus runs --why                        # and how each format was told\n  \
+    whenstop corpus runs --runs                       # every run";
+
+pub(super) const CONVERT: &str = "Examples:\n  \
+    whenstop convert runs --out runs.jsonl\n  \
+    whenstop convert runs --redact --salt \"$SECRET\" --out shared/";
+
+pub(super) const EXPLAIN: &str = "Examples:\n  \
+    whenstop explain runs --stacks my.toml --run RUN-ID\n  \
+    whenstop explain runs --stacks my.toml --run RUN-ID --around 3\n  \
+    whenstop explain runs --stacks preset:all --first # who acts when";
+
+pub(super) const LABELS: &str = "Examples:\n  \
+    whenstop labels runs --template labels.csv        # the runs to grade, those that matter most first\n  \
+    whenstop compare runs --stacks my.toml --labels labels.csv";
+
+pub(super) const LINT: &str = "Examples:\n  \
+    whenstop lint my.toml                             # what looks like a slip of the pen\n  \
+    whenstop lint my.toml --on runs                   # and what never fires on these recordings\n  \
+    whenstop lint my.toml --format sarif > lint.sarif";
+
+pub(super) const CONFORMANCE: &str = "Example:\n  \
+    whenstop conformance fixtures/golden              # the originals' answers, one line a table";
+
+pub(super) const SCHEMA: &str = "Examples:\n  \
+    whenstop schema trace > trace.schema.json\n  \
+    whenstop check --format json > check.json         # is as `whenstop schema check` says";
+
+pub(super) const COMPLETIONS: &str = "Examples:\n  \
+    whenstop completions bash > ~/.local/share/bash-completion/completions/whenstop\n  \
+    whenstop completions zsh > ~/.zfunc/_whenstop";
+
+pub(super) const MAN: &str = "Examples:\n  \
+    whenstop man check | man -l -\n  \
+    whenstop man --out ~/.local/share/man/man1";
+
+pub(super) const SYNTH: &str = "Example:\n  \
+    whenstop synth --runs 200 --seed 1 --out runs.jsonl";

@@ -1,0 +1,92 @@
+//! `whenstop accept`: the stop points as they are now become those that are held against.
+
+use super::inputs::GateInputs;
+use super::replayed::replayed;
+use super::{read_snapshot, told};
+use crate::cli::Exit;
+use crate::cli::failure::Failure;
+use crate::cli::output::Output;
+use crate::diagnostic::{Diagnostic, Location, nearest};
+use crate::report::write_atomically;
+use crate::review::Review;
+use crate::snapshot::Snapshot;
+
+/// Arguments of `accept`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    whenstop accept                                   # as whenstop.toml says\n  \
+    whenstop accept --only mixed                      # this stack's section, the others as they are\n  \
+    whenstop accept runs --stacks my.toml --snapshot stops.snap")]
+pub(in crate::cli) struct AcceptArgs {
+    #[command(flatten)]
+    inputs: GateInputs,
+    /// Take over the stop points of this stack only; those of the others stay as they were accepted. Repeatable.
+    #[arg(long, value_name = "STACK")]
+    only: Vec<String>,
+}
+
+/// `whenstop accept`.
+pub(in crate::cli) fn accept(args: &AcceptArgs, output: &Output) -> Result<Exit, Failure> {
+    let inputs = args.inputs.resolve(output)?;
+    let path = inputs.snapshot()?;
+    let name = path.display().to_string();
+    if std::env::var_os("CI").is_some_and(|value| !value.is_empty() && value != "false") {
+        let help = "accept on your own machine, review the file, and commit it; in CI use `check`";
+        return Err(Failure::usage(Diagnostic::new(Location::file(name), "snapshots are not written under CI", help)));
+    }
+    let before = if path.exists() || !args.only.is_empty() { read_old(args, path, output)? } else { None };
+    if let Some(before) = before.as_ref().filter(|_| !args.only.is_empty()) {
+        let known = inputs.stacks.load()?;
+        let known = known.iter().map(|stack| stack.name()).chain(before.stacks.keys().map(String::as_str));
+        names_exist(&args.only, &known.collect::<Vec<_>>())?;
+    }
+    let now = replayed(&inputs.corpus, &inputs.stacks, &args.only, before.as_ref(), output)?;
+    let snapshot = match &before {
+        Some(before) if !args.only.is_empty() => only(before, now.snapshot, args, &name)?,
+        _ => now.snapshot,
+    };
+    if let Some(before) = &before {
+        told::review(&Review::of(before, &snapshot, now.words), false, output)?;
+    }
+    write_atomically(path, |out| out.write_all(snapshot.to_text().as_bytes())).map_err(Failure::input)?;
+    output.note(&format!("{} stop points written to {name}", snapshot.len()));
+    Ok(Exit::Done)
+}
+
+/// The snapshot that is there. One that cannot be read is written anew, but where most of it is to stay.
+fn read_old(args: &AcceptArgs, path: &std::path::Path, output: &Output) -> Result<Option<Snapshot>, Failure> {
+    match read_snapshot(path) {
+        Ok(snapshot) => Ok(Some(snapshot)),
+        // A file of somebody else's is not written over.
+        Err(failure)
+            if args.only.is_empty() && std::fs::read_to_string(path).is_ok_and(|text| Snapshot::is_one(&text)) =>
+        {
+            failure.diagnostics.iter().for_each(|diagnostic| output.warning(diagnostic));
+            Ok(None)
+        }
+        Err(failure) => Err(failure),
+    }
+}
+
+fn names_exist(only: &[String], known: &[&str]) -> Result<(), Failure> {
+    let Some(name) = only.iter().find(|name| !known.contains(&name.as_str())) else { return Ok(()) };
+    let help = nearest(name, known.iter().copied())
+        .map_or_else(|| format!("the stacks are {}", known.join(", ")), |near| format!("did you mean `{near}`?"));
+    Err(Failure::usage(Diagnostic::new(Location::default(), format!("no stack `{name}`"), help)))
+}
+
+/// The snapshot that is there, with some stacks as they are now.
+fn only(before: &Snapshot, now: Snapshot, args: &AcceptArgs, name: &str) -> Result<Snapshot, Failure> {
+    let same =
+        before.corpus.as_ref().is_none_or(|before| Some(&before.print) == now.corpus.as_ref().map(|now| &now.print));
+    if !same {
+        let help = "the other stacks have no stop points on these: accept them all, without `--only`";
+        let what = "the recordings are not those the snapshot was accepted on";
+        return Err(Failure::usage(Diagnostic::new(Location::file(name), what, help)));
+    }
+    let mut stacks = before.stacks.clone();
+    stacks.retain(|stack, _| !args.only.contains(stack));
+    stacks.extend(now.stacks);
+    // The version stays: it is that of the stacks that were not looked at.
+    Ok(Snapshot { stacks, corpus: now.corpus, whenstop: before.whenstop.clone() })
+}

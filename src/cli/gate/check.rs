@@ -1,0 +1,154 @@
+//! `whenstop check`: exits 100 where stop points are not the accepted ones, or a gate fails.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use super::inputs::{GateInputs, Inputs};
+use super::replayed::{Replayed, replayed};
+use super::reports::{self, ReportFormat};
+use super::{read_snapshot, told};
+use crate::cli::Exit;
+use crate::cli::failure::Failure;
+use crate::cli::inputs::unreadable;
+use crate::cli::output::Output;
+use crate::cli::values::share;
+use crate::diagnostic::{Diagnostic, Location};
+use crate::report::{Appetite, Publication, table};
+use crate::review::{Checked, Held, Review};
+use crate::snapshot::{CutShortGate, Gate, MIN_KNOWN};
+
+/// Arguments of `check`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    whenstop check                                    # all of it as whenstop.toml says\n  \
+    whenstop check --report junit=junit.xml --report md=comment.md --report github=-\n  \
+    whenstop check runs --stacks my.toml --snapshot stops.snap --fail-on 'mixed:fes_rate_high>0.05'\n\n\
+    In CI: `whenstop init` writes a workflow. Exits 100 where stop points are not the accepted ones or a gate fails.")]
+pub(in crate::cli) struct CheckArgs {
+    #[command(flatten)]
+    inputs: GateInputs,
+    /// Fail when a number of the summary passes a limit. `fes_rate_high>0.05` passes only what is shown safe,
+    /// `fes_rate_low>0.02` fails only what is shown unsafe, `fes_rate>0.02` looks at the point; `ours:fes_rate_high>0.05`
+    /// at one stack; `cut_short_high>0.05` at what followed the stops, which needs no outcomes. What is not known fails.
+    /// Repeatable.
+    #[arg(long, value_name = "GATE")]
+    fail_on: Vec<String>,
+    /// Judge by what could be read, also where files, folders or archives could not.
+    #[arg(long)]
+    allow_unreadable: bool,
+    /// A gate fails on a number that is known on fewer than this share of the runs [default: 0.95].
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    min_known: Option<f64>,
+    /// What is printed.
+    #[arg(long, value_enum, default_value_t)]
+    format: ReportFormat,
+    /// Also write a report, `junit=junit.xml`; `-` is stdout, after what is printed. Repeatable.
+    #[arg(long, value_name = "FORMAT=PATH", value_parser = reports::parse)]
+    report: Vec<(ReportFormat, PathBuf)>,
+    /// Also write a folder of tables and figures, as `compare --out` does.
+    #[arg(long, value_name = "DIR")]
+    page: Option<PathBuf>,
+    /// Print every changed run, not only those that matter most.
+    #[arg(long)]
+    all: bool,
+}
+
+/// `whenstop check`.
+pub(in crate::cli) fn check(args: &CheckArgs, output: &Output) -> Result<Exit, Failure> {
+    let inputs = args.inputs.resolve(output)?;
+    let gates = gates(args, &inputs)?;
+    if inputs.snapshot.is_none() && gates.is_empty() {
+        let help = "give `--snapshot FILE` or `--fail-on GATE`, or write them into the project file";
+        return Err(Failure::usage(Diagnostic::new(
+            Location::default(),
+            "nothing to check: no snapshot, and no gate",
+            help,
+        )));
+    }
+    let wanted = wanted(args, &inputs)?;
+    let before = inputs.snapshot.as_deref().map(read_snapshot).transpose()?;
+    let replayed = replayed(&inputs.corpus, &inputs.stacks, &[], before.as_ref(), output)?;
+    if replayed.unreadable > 0 && !args.allow_unreadable {
+        return Err(Failure::input(Diagnostic::new(
+            Location::default(),
+            format!("{}: a gate that has not seen them says nothing", unreadable(replayed.unreadable)),
+            "mend them or leave them out, or judge without them: `--allow-unreadable`",
+        )));
+    }
+    let min_known = args.min_known.or(inputs.project.min_known).unwrap_or(MIN_KNOWN);
+    let mut held = Vec::new();
+    for (gate, at) in &gates {
+        let results = match gate {
+            AnyGate::Summary(gate) => gate.hold(&replayed.rows, min_known),
+            AnyGate::CutShort(gate) => gate.hold(replayed.followed.summaries()),
+        };
+        held.extend(results.into_iter().map(|result| Held { result, at: at.clone() }));
+    }
+    let Replayed { rows, firings, stacks, snapshot, words, places, .. } = replayed;
+    let checked = Checked {
+        snapshot: inputs.snapshot.as_ref().map(|path| path.display().to_string()),
+        review: before.as_ref().map(|before| Review::of(before, &snapshot, words)),
+        gates: held,
+        places,
+    };
+    if let Some(page) = args.page.as_ref().or(inputs.project.page.as_ref()) {
+        let settings = &inputs.project.appetite;
+        let appetite = Appetite {
+            max_fes: settings.max_fes.unwrap_or(Appetite::DEFAULT_MAX_FES),
+            lost_success_costs: settings.lost_success_costs,
+            all: false,
+        };
+        let publication = Publication::new(rows, firings, stacks, None, &[]).with_appetite(appetite);
+        let summaries = publication.summaries();
+        publication.write(&summaries, page, output.csv_style()).map_err(Failure::input)?;
+    }
+    match args.format {
+        ReportFormat::Text => told::checked(&checked, args.all, output)?,
+        format => output.bytes(reports::of_check(format, &checked)?.as_bytes()),
+    }
+    for (format, path) in &wanted {
+        reports::write(path, &reports::of_check(*format, &checked)?, output)?;
+    }
+    Ok(if checked.failed() { Exit::GateFailed } else { Exit::Done })
+}
+
+/// A gate on a number of the summary, or on what followed the stops.
+enum AnyGate {
+    Summary(Gate),
+    CutShort(CutShortGate),
+}
+
+/// The gates given, else those of the project file, each with its place.
+fn gates(args: &CheckArgs, inputs: &Inputs) -> Result<Vec<(AnyGate, Location)>, Failure> {
+    let written: Vec<(String, Location)> = if args.fail_on.is_empty() {
+        inputs.project.gates.clone()
+    } else {
+        args.fail_on.iter().map(|gate| (gate.clone(), Location::default())).collect()
+    };
+    let stacks: Vec<String> = inputs.stacks.load()?.iter().map(|stack| stack.name().to_owned()).collect();
+    let columns = table::summary_columns();
+    let parse = |text: &str| match CutShortGate::parse(text) {
+        Some(gate) => gate.map(AnyGate::CutShort),
+        None => Gate::parse(text, &columns, &stacks).map(AnyGate::Summary),
+    };
+    let parsed = written.into_iter().map(|(text, at)| match parse(&text) {
+        Ok(gate) => Ok((gate, at)),
+        Err(error) if at.path.is_empty() => Err(Failure::usage(error)),
+        Err(error) => Err(Failure::usage(Diagnostic { at, ..error })),
+    });
+    parsed.collect()
+}
+
+/// The reports asked for: those given win over those of the project file, format by format.
+fn wanted(args: &CheckArgs, inputs: &Inputs) -> Result<Vec<(ReportFormat, PathBuf)>, Failure> {
+    let mut wanted = BTreeMap::new();
+    for (name, path) in &inputs.project.reports {
+        let format = reports::named(name).map_err(|help| {
+            let at = Location::file(inputs.project.path.display().to_string());
+            Failure::usage(Diagnostic::new(at, format!("`reports` names no format `{name}`"), help))
+        })?;
+        wanted.insert(format, path.clone());
+    }
+    wanted.extend(args.report.iter().cloned());
+    Ok(wanted.into_iter().collect())
+}

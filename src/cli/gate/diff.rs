@@ -1,0 +1,166 @@
+//! `whenstop diff`: what changed between two snapshots, two stack files, two corpora, or a snapshot and now. It judges
+//! nothing.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+
+use super::inputs::GateInputs;
+use super::replayed::{Replayed, replayed};
+use super::reports::pretty;
+use super::{read_snapshot, told};
+use crate::cli::Exit;
+use crate::cli::failure::Failure;
+use crate::cli::inputs::{ReadingArgs, UnitOfRun};
+use crate::cli::output::Output;
+use crate::diagnostic::{Diagnostic, Location};
+use crate::review::{self, Checked, Review};
+use crate::snapshot::Snapshot;
+
+/// Arguments of `diff`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    whenstop diff old.snap new.snap                   # two snapshots\n  \
+    whenstop diff old.toml new.toml --on runs         # two stack files, on the same recordings\n  \
+    whenstop diff runs-may runs-june --stacks my.toml # two corpora, under the same stacks\n  \
+    whenstop diff                                     # the snapshot against now, as whenstop.toml says\n  \
+    whenstop diff runs --stacks my.toml --snapshot stops.snap")]
+pub(in crate::cli) struct DiffArgs {
+    /// OLD and NEW: two snapshots, two stack files (`.toml`), or two corpora. Or recordings, to be held against `--snapshot`.
+    #[arg(value_name = "OLD NEW|PATH")]
+    paths: Vec<PathBuf>,
+    /// The recordings on which two stack files are compared; by default those of the project file. Repeatable.
+    #[arg(long, value_name = "PATH")]
+    on: Vec<PathBuf>,
+    /// A stack file, or `preset:NAME`, `preset:all`, `system:NAME`, `system:all`. Repeatable.
+    #[arg(long, value_name = "FILE|preset:NAME|system:NAME")]
+    stacks: Vec<String>,
+    /// The snapshot file, to be held against the recordings as they are now.
+    #[arg(long, value_name = "FILE")]
+    snapshot: Option<PathBuf>,
+    /// The project file; by default `whenstop.toml`, where recordings or stacks are not given.
+    #[arg(long, value_name = "FILE")]
+    project: Option<PathBuf>,
+    #[command(flatten)]
+    reading: ReadingArgs,
+    /// What is printed.
+    #[arg(long, value_enum, default_value_t)]
+    format: DiffFormat,
+    /// Print every changed run, not only those that matter most.
+    #[arg(long)]
+    all: bool,
+}
+
+/// A format of a difference.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum DiffFormat {
+    /// For people, at a terminal.
+    #[default]
+    Text,
+    /// Markdown.
+    Md,
+    /// One JSON document (`whenstop schema check`).
+    Json,
+}
+
+/// What a path holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Snapshot,
+    Stacks,
+    Corpus,
+}
+
+impl Kind {
+    fn of(path: &Path) -> Self {
+        let name = path.to_string_lossy();
+        if name.starts_with("preset:") || name.starts_with("system:") {
+            return Self::Stacks;
+        }
+        // Only the beginning is looked at: a corpus may be large.
+        let mut start = [0; 64];
+        let read = std::fs::File::open(path).and_then(|mut file| std::io::Read::read(&mut file, &mut start));
+        let is_snapshot = read.is_ok_and(|n| std::str::from_utf8(&start[..n]).is_ok_and(Snapshot::is_one));
+        match path.extension() {
+            _ if is_snapshot => Self::Snapshot,
+            Some(extension) if extension == "toml" => Self::Stacks,
+            _ => Self::Corpus,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Snapshot => "a snapshot",
+            Self::Stacks => "a stack file",
+            Self::Corpus => "a corpus",
+        }
+    }
+}
+
+/// `whenstop diff`.
+pub(in crate::cli) fn diff(args: &DiffArgs, output: &Output) -> Result<Exit, Failure> {
+    let (review, snapshot) = match (&args.snapshot, &args.paths[..]) {
+        (None, [old, new]) => (between(args, old, new, output)?, None),
+        _ => against_snapshot(args, output)?,
+    };
+    let checked = Checked { snapshot, review: Some(review), ..Checked::default() };
+    match (args.format, &checked.review) {
+        (DiffFormat::Text, Some(review)) => told::review(review, args.all, output)?,
+        (DiffFormat::Text, None) => {}
+        (DiffFormat::Md, _) => output.bytes(review::markdown(&checked, false).as_bytes()),
+        (DiffFormat::Json, _) => output.bytes(pretty(&review::check_json(&checked, false)).as_bytes()),
+    }
+    Ok(Exit::Done)
+}
+
+fn against_snapshot(args: &DiffArgs, output: &Output) -> Result<(Review, Option<String>), Failure> {
+    let inputs = inputs(args, args.paths.clone(), args.stacks.clone()).resolve(output)?;
+    let path = inputs.snapshot()?;
+    let before = read_snapshot(path)?;
+    let now = replayed(&inputs.corpus, &inputs.stacks, &[], Some(&before), output)?;
+    Ok((Review::of(&before, &now.snapshot, now.words), Some(path.display().to_string())))
+}
+
+/// What changed from `old` to `new`.
+fn between(args: &DiffArgs, old: &Path, new: &Path, output: &Output) -> Result<Review, Failure> {
+    let pass = |paths: Vec<PathBuf>, stacks: Vec<String>, before: Option<&Snapshot>| -> Result<Replayed, Failure> {
+        let inputs = inputs(args, paths, stacks).resolve(output)?;
+        replayed(&inputs.corpus, &inputs.stacks, &[], before, output)
+    };
+    let stacks = |path: &Path| vec![path.display().to_string()];
+    match (Kind::of(old), Kind::of(new)) {
+        (Kind::Snapshot, Kind::Snapshot) => Ok(Review::of(&read_snapshot(old)?, &read_snapshot(new)?, BTreeMap::new())),
+        (Kind::Snapshot, Kind::Stacks) => {
+            let before = read_snapshot(old)?;
+            let now = pass(args.on.clone(), stacks(new), Some(&before))?;
+            Ok(Review::of(&before, &now.snapshot, now.words))
+        }
+        (Kind::Stacks, Kind::Stacks) => {
+            let before = pass(args.on.clone(), stacks(old), None)?.snapshot;
+            let now = pass(args.on.clone(), stacks(new), Some(&before))?;
+            Ok(Review::of(&before, &now.snapshot, now.words))
+        }
+        (Kind::Corpus, Kind::Corpus) => {
+            let before = pass(vec![old.to_owned()], args.stacks.clone(), None)?.snapshot;
+            let now = pass(vec![new.to_owned()], args.stacks.clone(), Some(&before))?;
+            Ok(Review::of(&before, &now.snapshot, now.words))
+        }
+        (old, new) => Err(Failure::usage(Diagnostic::new(
+            Location::default(),
+            format!("{} cannot be held against {}", old.name(), new.name()),
+            "give two snapshots, two stack files or two corpora; or `diff PATH --stacks FILE --snapshot FILE`",
+        ))),
+    }
+}
+
+fn inputs(args: &DiffArgs, paths: Vec<PathBuf>, stacks: Vec<String>) -> GateInputs {
+    GateInputs {
+        paths,
+        stacks,
+        snapshot: args.snapshot.clone(),
+        project: args.project.clone(),
+        unit: UnitOfRun::Run,
+        reading: args.reading.clone(),
+    }
+}

@@ -1,0 +1,109 @@
+//! Which recordings, stacks and snapshot: from the arguments, else from the project file.
+
+use std::path::{Path, PathBuf};
+
+use crate::cli::failure::Failure;
+use crate::cli::inputs::{CorpusArgs, ReadingArgs, StackArgs, UnitOfRun, read_text};
+use crate::cli::output::Output;
+use crate::diagnostic::{Diagnostic, Location};
+use crate::project::{self, Project};
+
+/// What to look at. What is not given comes from `whenstop.toml`.
+#[derive(Debug, clap::Args)]
+pub(super) struct GateInputs {
+    /// Files and folders of recordings; by default those of the project file.
+    #[arg(value_name = "PATH")]
+    pub(super) paths: Vec<PathBuf>,
+    /// A stack file, or `preset:NAME`, `preset:all`, `system:NAME`, `system:all`. Repeatable.
+    #[arg(long, value_name = "FILE|preset:NAME|system:NAME")]
+    pub(super) stacks: Vec<String>,
+    /// The snapshot file.
+    #[arg(long, value_name = "FILE")]
+    pub(super) snapshot: Option<PathBuf>,
+    /// The project file; by default `whenstop.toml`, where recordings or stacks are not given.
+    #[arg(long, value_name = "FILE")]
+    pub(super) project: Option<PathBuf>,
+    /// What counts as a run: the whole recording, or each round of it, from a prompt to the next.
+    #[arg(long, value_enum, default_value_t)]
+    pub(super) unit: UnitOfRun,
+    #[command(flatten)]
+    pub(super) reading: ReadingArgs,
+}
+
+/// The same with every gap filled.
+pub(super) struct Inputs {
+    pub(super) corpus: CorpusArgs,
+    pub(super) stacks: StackArgs,
+    pub(super) snapshot: Option<PathBuf>,
+    pub(super) project: Project,
+}
+
+impl GateInputs {
+    /// Reads the project file where something is missing, or where it is asked for.
+    pub(super) fn resolve(&self, output: &Output) -> Result<Inputs, Failure> {
+        let project = self.read_project(output)?.unwrap_or_default();
+        let or = |given: &[String], else_: &[String]| if given.is_empty() { else_.to_vec() } else { given.to_vec() };
+        let paths = if self.paths.is_empty() { project.recordings.clone() } else { self.paths.clone() };
+        let stacks = or(&self.stacks, &project.stacks);
+        let missing = match (paths.is_empty(), stacks.is_empty()) {
+            (false, false) => None,
+            (true, _) => Some("no recordings are named"),
+            (_, true) => Some("no stack is named"),
+        };
+        if let Some(what) = missing {
+            let from = project.path.display().to_string();
+            let (what, help) = if from.is_empty() {
+                let help = "give PATH and `--stacks FILE`, or let `whenstop init PATH` write a project file once";
+                (format!("{what}, and there is no `{}` here", project::FILE), help)
+            } else {
+                (what.to_owned(), "add `recordings = [\"PATH\"]` and `stacks = [\"FILE\"]`")
+            };
+            return Err(Failure::usage(Diagnostic::new(Location::file(from), what, help)));
+        }
+        Ok(Inputs {
+            corpus: CorpusArgs { paths, reading: self.reading_with(&project), unit: self.unit },
+            stacks: StackArgs { stacks },
+            snapshot: self.snapshot.clone().or_else(|| project.snapshot.clone()),
+            project,
+        })
+    }
+
+    fn read_project(&self, output: &Output) -> Result<Option<Project>, Failure> {
+        let path = match &self.project {
+            Some(path) => path.clone(),
+            None if !self.paths.is_empty() && !self.stacks.is_empty() => return Ok(None),
+            None if !Path::new(project::FILE).exists() => return Ok(None),
+            None => PathBuf::from(project::FILE),
+        };
+        let text = read_text(&path, "`whenstop init PATH` writes one").map_err(Failure::usage)?;
+        let project = Project::parse(&path, &text).map_err(Failure::usage)?;
+        output.note(&format!("as {} says", path.display()));
+        Ok(Some(project))
+    }
+
+    /// How to read: an argument wins over the project file.
+    fn reading_with(&self, project: &Project) -> ReadingArgs {
+        let (given, file) = (&self.reading, &project.reading);
+        let or = |given: &[PathBuf], else_: &[PathBuf]| if given.is_empty() { else_.to_vec() } else { given.to_vec() };
+        ReadingArgs {
+            as_format: given.as_format.clone().or_else(|| file.as_format.clone()),
+            labels: or(&given.labels, &file.labels),
+            success_at: given.success_at.or(file.success_at),
+            outcome: given.outcome.clone().or_else(|| file.outcome.clone()),
+            price: given.price.clone().or_else(|| file.price.clone()),
+            free_model: if given.free_model.is_empty() { file.free_models.clone() } else { given.free_model.clone() },
+            task: given.task.clone().or_else(|| file.task.clone()),
+            ..given.clone()
+        }
+    }
+}
+
+impl Inputs {
+    /// The snapshot file, or how to name one.
+    pub(super) fn snapshot(&self) -> Result<&Path, Failure> {
+        self.snapshot.as_deref().ok_or_else(|| {
+            let help = "give `--snapshot FILE`, or `snapshot = \"FILE\"` in the project file";
+            Failure::usage(Diagnostic::new(Location::default(), "no snapshot file is named", help))
+        })
+    }
+}

@@ -1,0 +1,126 @@
+//! One pass over the recordings: rows, a snapshot of them, and the words around the stops that are not as they were.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use xxhash_rust::xxh3::Xxh3;
+
+use super::rule_sets::RuleSets;
+use crate::aggregate::{Firings, FiringsBuilder, Row, Rows, RowsBuilder};
+use crate::cli::failure::Failure;
+use crate::cli::inputs::{CorpusArgs, StackArgs};
+use crate::cli::output::Output;
+use crate::compare::{Comparison, StackInfo};
+use crate::reader::trace;
+use crate::report::FollowedReport;
+use crate::review::{Places, Words};
+use crate::snapshot::{CorpusPrint, Snapshot, StopLine};
+use crate::transcript::{Fingerprint, Run};
+use crate::verdict::Assumptions;
+
+/// What a corpus came to under some stacks.
+pub(in crate::cli) struct Replayed {
+    pub(in crate::cli) rows: Rows,
+    pub(in crate::cli) firings: Firings,
+    pub(in crate::cli) stacks: Vec<StackInfo>,
+    pub(in crate::cli) snapshot: Snapshot,
+    /// By stack and run: where the stop is not the one before.
+    pub(in crate::cli) words: BTreeMap<(String, String), Words>,
+    /// Where each stack is written.
+    pub(in crate::cli) places: Places,
+    /// What followed the stops.
+    pub(in crate::cli) followed: FollowedReport,
+    /// Inputs that could not be read, or not to their end.
+    pub(in crate::cli) unreadable: u64,
+}
+
+/// Replays the corpus under the stacks, of these names where some are given. `before` is what the stops are held against.
+pub(in crate::cli) fn replayed(
+    corpus: &CorpusArgs,
+    stacks: &StackArgs,
+    only: &[String],
+    before: Option<&Snapshot>,
+    output: &Output,
+) -> Result<Replayed, Failure> {
+    let mut strategies = stacks.load()?;
+    let all: Vec<StackInfo> = strategies.iter().map(|strategy| StackInfo::of(&**strategy)).collect();
+    let sets = RuleSets::of(stacks, &all)?;
+    strategies.retain(|strategy| only.is_empty() || only.iter().any(|name| name == strategy.name()));
+    if all.is_empty() {
+        return Err(Failure::nothing("no stack to look at", "name one with `--stacks`"));
+    }
+    let comparison = Comparison::new(&strategies, Assumptions::default());
+    let earlier = earlier_names(before, &sets);
+    let was = |row: &Row| {
+        let stack = earlier.get(&*row.stack).copied().unwrap_or(&row.stack);
+        before?.stop(stack, &row.run_id)
+    };
+    let (mut rows, mut firings) = (RowsBuilder::default(), FiringsBuilder::default());
+    let (mut prints, mut words) = (Vec::new(), BTreeMap::new());
+    let effects = stacks.effects()?;
+    let mut followed = Vec::new();
+    let report = corpus.process(
+        output,
+        |run| {
+            let (rows, firings) = comparison.rows_of(&run);
+            let changed: Vec<_> = rows
+                .iter()
+                .filter_map(|row| {
+                    let now = StopLine::new(row.rule.as_deref(), row.stop_point, row.verdict);
+                    let was = was(row).filter(|was| **was != now)?;
+                    let at = row.stop_point.or_else(|| was.stop.parse().ok());
+                    Some(((row.stack.to_string(), row.run_id.to_string()), Words::around(&run, at)))
+                })
+                .collect();
+            let followed = Comparison::followed(&run, &rows, &effects);
+            (rows, firings, (run.header.run_id.clone(), print_of(&run)), changed, followed)
+        },
+        |(more_rows, more_firings, print, changed, more_followed)| {
+            followed.extend(more_followed);
+            rows.extend(more_rows);
+            firings.extend(more_firings);
+            prints.push(print);
+            words.extend(changed);
+        },
+    )?;
+    let formats = report.formats.iter().filter(|counts| counts.runs > 0);
+    let formats = formats.map(|counts| (counts.format.clone(), counts.runs)).collect();
+    let (rows, firings) = (rows.finish(), firings.finish());
+    let snapshot = Snapshot::accepted(&rows, CorpusPrint::of(prints, formats), &sets.by_stack);
+    let stacks = comparison.infos().to_vec();
+    let followed = FollowedReport::new(followed, corpus.unit.noun());
+    let (places, unreadable) = (sets.places, report.unreadable);
+    Ok(Replayed { rows, firings, stacks, snapshot, words, places, followed, unreadable })
+}
+
+/// New names of stacks, each with the one that stacks of equal rules had before.
+fn earlier_names<'b>(before: Option<&'b Snapshot>, sets: &RuleSets) -> BTreeMap<String, &'b str> {
+    let Some(before) = before else { return BTreeMap::new() };
+    let mut names = BTreeMap::new();
+    for (name, rules) in sets.by_stack.iter().filter(|(name, _)| !before.stacks.contains_key(*name)) {
+        let gone = before.stacks.iter().filter(|(was, _)| !sets.by_stack.contains_key(*was));
+        let same = gone.filter(|(_, stack)| stack.rules.as_ref().is_some_and(|was| was.print == rules.print));
+        if let Some((was, _)) = same.into_iter().next() {
+            names.insert(name.clone(), was.as_str());
+        }
+    }
+    names
+}
+
+/// A fingerprint of all that the own format tells of a run: it is the same for a copy that `convert` made.
+fn print_of(run: &Run) -> Fingerprint {
+    struct Hashed(Xxh3);
+    impl Write for Hashed {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.update(bytes);
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut hashed = Hashed(Xxh3::new());
+    // A run that cannot be written whole is told by what can.
+    let _ = trace::write(run, &mut hashed);
+    Fingerprint(hashed.0.digest())
+}

@@ -1,0 +1,89 @@
+//! The formats of `check`, `diff` and `lint`: on stdout, and as files.
+
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+
+use crate::cli::failure::Failure;
+use crate::cli::output::Output;
+use crate::diagnostic::{self, nearest};
+use crate::report::write_atomically;
+use crate::review::{self, Checked, Finding};
+
+/// A format of a report.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub(in crate::cli) enum ReportFormat {
+    /// For people, at a terminal.
+    #[default]
+    Text,
+    /// JUnit XML, for the test page of a CI system.
+    Junit,
+    /// Workflow commands: GitHub shows them as annotations.
+    Github,
+    /// GitLab's code quality report.
+    Gitlab,
+    /// Markdown, for the summary of a job or a comment on a pull request.
+    Md,
+    /// One JSON document (`whenstop schema check`, `whenstop schema lint`).
+    Json,
+    /// SARIF 2.1.0, for code scanning.
+    Sarif,
+}
+
+/// `junit=junit.xml`.
+pub(super) fn parse(text: &str) -> Result<(ReportFormat, PathBuf), String> {
+    let (format, path) = text.split_once('=').ok_or("write `junit=junit.xml`")?;
+    if path.is_empty() {
+        return Err(format!("write `{format}=FILE`, or `{format}=-` for stdout"));
+    }
+    Ok((named(format)?, path.into()))
+}
+
+/// The format of that name; the error says which there are.
+pub(super) fn named(name: &str) -> Result<ReportFormat, String> {
+    ReportFormat::from_str(name, false).ok().filter(|format| *format != ReportFormat::Text).ok_or_else(|| {
+        let known = ["junit", "github", "gitlab", "md", "json", "sarif"];
+        nearest(name, known)
+            .map_or_else(|| format!("the formats are {}", known.join(", ")), |near| format!("did you mean `{near}`?"))
+    })
+}
+
+/// A check in that format; as text it is told by the caller.
+pub(super) fn of_check(format: ReportFormat, checked: &Checked) -> Result<String, Failure> {
+    Ok(match format {
+        ReportFormat::Text => String::new(),
+        ReportFormat::Junit => review::junit(checked).map_err(|error| Failure::internal(&error))?,
+        ReportFormat::Github => review::workflow_commands(&checked.findings()),
+        ReportFormat::Gitlab => pretty(&review::code_quality(&checked.findings())),
+        ReportFormat::Md => review::markdown(checked, true),
+        ReportFormat::Json => pretty(&review::check_json(checked, true)),
+        ReportFormat::Sarif => pretty(&review::sarif(&checked.findings())),
+    })
+}
+
+/// The warnings of a lint in that format; `None` as text.
+pub(in crate::cli) fn lint_report(format: ReportFormat, findings: &[Finding]) -> Result<Option<String>, Failure> {
+    Ok(Some(match format {
+        ReportFormat::Text => return Ok(None),
+        ReportFormat::Junit => Finding::junit(findings).map_err(|error| Failure::internal(&error))?,
+        ReportFormat::Github => review::workflow_commands(findings),
+        ReportFormat::Gitlab => pretty(&review::code_quality(findings)),
+        ReportFormat::Md => review::lint_markdown(findings),
+        ReportFormat::Json => pretty(&review::lint_json(findings)),
+        ReportFormat::Sarif => pretty(&review::sarif(findings)),
+    }))
+}
+
+/// A JSON document, which shows no control character of a recording as it is.
+pub(super) fn pretty(value: &serde_json::Value) -> String {
+    diagnostic::json(&format!("{value:#}\n")).into_owned()
+}
+
+/// Writes a report to a file, or to stdout for `-`.
+pub(super) fn write(path: &Path, text: &str, output: &Output) -> Result<(), Failure> {
+    if path == Path::new("-") {
+        output.bytes(text.as_bytes());
+        return Ok(());
+    }
+    write_atomically(path, |out| out.write_all(text.as_bytes())).map_err(Failure::input)
+}

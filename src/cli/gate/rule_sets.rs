@@ -1,0 +1,99 @@
+//! Which rules a stack consults, told apart by a fingerprint: of what the stack file says, without the stack's name, its
+//! comments and its order of keys; and of the version of the framework.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::cli::failure::Failure;
+use crate::cli::inputs::{StackArgs, load_stack_file, read_config, read_text};
+use crate::compare::StackInfo;
+use crate::diagnostic::Location;
+use crate::preset;
+use crate::review::Places;
+use crate::snapshot::RuleSet;
+use crate::stack::{Entry, StackFile};
+use crate::transcript::fingerprint;
+
+/// The rule sets of the stacks by name, and where each stack is written.
+#[derive(Debug, Default)]
+pub(super) struct RuleSets {
+    pub(super) by_stack: BTreeMap<String, RuleSet>,
+    pub(super) places: Places,
+}
+
+impl RuleSets {
+    /// Of the stacks named in `args`; `infos` are those that were loaded from them.
+    pub(super) fn of(args: &StackArgs, infos: &[StackInfo]) -> Result<Self, Failure> {
+        let mut sets = Self::default();
+        for named in &args.stacks {
+            if !named.starts_with("preset:") && !named.starts_with("system:") {
+                sets.read_file(Path::new(named), infos)?;
+            }
+        }
+        // The others are at their defaults: named on the command line.
+        for info in infos {
+            if !sets.by_stack.contains_key(&*info.name) {
+                let of = info.name.split(" (").next().unwrap_or_default();
+                sets.put(&info.name, source(of, &info.profile), "");
+            }
+        }
+        Ok(sets)
+    }
+
+    fn put(&mut self, name: &str, source: String, settings: &str) {
+        let print = format!("{:016x}", fingerprint::of_text(&format!("{source}\n{settings}")).0);
+        self.by_stack.insert(name.to_owned(), RuleSet { source, print });
+    }
+
+    fn read_file(&mut self, path: &Path, infos: &[StackInfo]) -> Result<(), Failure> {
+        let (file, _) = load_stack_file(path).map_err(Failure::usage)?;
+        let text = read_text(path, "").map_err(Failure::usage)?;
+        let document: toml::Table = toml::from_str(&text).unwrap_or_default();
+        let tables = document.get("stack").and_then(toml::Value::as_array).cloned().unwrap_or_default();
+        for (index, entry) in file.entries.iter().enumerate() {
+            let mut table = tables.get(index).and_then(toml::Value::as_table).cloned().unwrap_or_default();
+            table.remove("name");
+            let mut settings = toml::to_string(&table).unwrap_or_default();
+            let name = entry.name();
+            let source = match entry {
+                Entry::Own(_) => "own rules".to_owned(),
+                Entry::Use(used) => {
+                    if let Some(config) = used.config.as_deref().and_then(|config| read_config(path, config).ok()) {
+                        settings += &config.text;
+                    }
+                    let profile = infos.iter().find(|info| *info.name == *name).map(|info| info.profile.to_string());
+                    source(&used.system, &profile.unwrap_or_default())
+                }
+            };
+            self.put(name, source, &settings);
+            self.put_places(path, &file, index);
+        }
+        Ok(())
+    }
+
+    /// Where the stack stands, and each of its own rules.
+    fn put_places(&mut self, path: &Path, file: &StackFile, index: usize) {
+        let (entry, places) = (&file.entries[index], file.places(index));
+        let name = entry.name().to_owned();
+        let at = |key: &str| {
+            let at = places.at_name(key, "", "").at;
+            if at.path.is_empty() { Location::file(path.display().to_string()) } else { at }
+        };
+        if let Entry::Own(stack) = entry {
+            for (nth, clause) in stack.clauses.iter().enumerate() {
+                let rule = Some(clause.name.as_str().to_owned());
+                self.places.entry((name.clone(), rule)).or_insert_with(|| at(&format!("any.{nth}")));
+            }
+        }
+        self.places.insert((name, None), at(""));
+    }
+}
+
+/// Whose rules they are, with the version.
+fn source(name: &str, profile: &str) -> String {
+    match preset::find(name) {
+        Some(preset) => preset.version.to_owned(),
+        None if profile.is_empty() => name.to_owned(),
+        None => format!("{name} {profile}"),
+    }
+}

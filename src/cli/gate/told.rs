@@ -1,0 +1,114 @@
+//! A review at a terminal: the net effect first, then what changed, then the runs that matter most.
+
+use crate::cli::failure::Failure;
+use crate::cli::output::{Format, Output, Style};
+use crate::diagnostic::one_line;
+use crate::review::{Changed, Checked, Review, listed, net_effect, told_title};
+
+/// Groups that are listed.
+const GROUPS: usize = 12;
+
+/// Columns of a terminal.
+const COLUMNS: usize = 80;
+
+/// A check: what changed, the gates, and the verdict.
+pub(super) fn checked(checked: &Checked, all: bool, output: &Output) -> Result<(), Failure> {
+    if let Some(told) = &checked.review {
+        review(told, all, output)?;
+    }
+    if checked.review.as_ref().is_some_and(Review::has_changes) {
+        output.data("\n");
+        output.paragraph("if that is meant: `whenstop accept`, review the snapshot, and commit it");
+    }
+    for gate in &checked.gates {
+        let result = &gate.result;
+        let word = if result.failed { "FAILED" } else { "held" };
+        let of = if result.gate.contains(':') { String::new() } else { format!("{}: ", result.stack) };
+        let style = if result.failed { Style::Stop } else { Style::Good };
+        output.styled_paragraph(style, &format!("gate {}: {word}: {of}{}", result.gate, result.why));
+    }
+    let style = if checked.failed() { Style::Stop } else { Style::Good };
+    output.styled_paragraph(style, &checked.sentence());
+    Ok(())
+}
+
+/// What changed. `all` tells every changed run, a line each.
+pub(super) fn review(review: &Review, all: bool, output: &Output) -> Result<(), Failure> {
+    let notices = review.notices();
+    for notice in &notices {
+        output.paragraph(notice);
+    }
+    let effect = net_effect(review);
+    if !effect.rows.is_empty() {
+        if !notices.is_empty() {
+            output.data("\n");
+        }
+        output.table(&effect, Format::Table)?;
+        let same = review.unchanged();
+        if !same.is_empty() {
+            output.paragraph(&format!("as before: {}", listed(&same)));
+        }
+        output.data("\n");
+    }
+    output.data(&format!("{}\n", review.sentence()));
+    for group in review.groups.iter().take(GROUPS) {
+        output.data(&hanging("- ", &group.sentence()));
+    }
+    if review.groups.len() > GROUPS {
+        let more = &review.groups[GROUPS..];
+        let runs: usize = more.iter().map(|group| group.runs.len()).sum();
+        output.data(&format!("- and {} more kinds of change, of {runs} stop points\n", more.len()));
+    }
+    let told = if all { &review.changes[..] } else { review.in_full() };
+    if !told.is_empty() {
+        output.data(&format!("\n{}:\n", told_title(told.len(), review.changes.len())));
+    }
+    for change in told {
+        tell(change, output);
+    }
+    let rest = review.changes.len() - told.len();
+    if rest > 0 {
+        output.data(&format!("\n{rest} more changes: `--all` tells them, `--format json` has them all\n"));
+    }
+    Ok(())
+}
+
+/// A changed run in full: what was, what is, and the words around it.
+fn tell(change: &Changed, output: &Output) {
+    let (before, now) = (change.before.told(), change.now.told());
+    let (run, stack) = (one_line(&change.run), one_line(&change.stack));
+    output.data("\n");
+    output.data(&hanging("", &format!("{run} under {stack}: was {before}; now {now}")));
+    let Some(words) = &change.words else { return };
+    for said in &words.lines {
+        let line = format!("{:>6} {:<6} {}", said.step, said.kind.name(), one_line(&said.text));
+        output.data(&format!("{}\n", cut(&line)));
+    }
+}
+
+/// Cut to the columns of a terminal.
+fn cut(line: &str) -> String {
+    if line.chars().count() <= COLUMNS {
+        return line.to_owned();
+    }
+    let kept: String = line.chars().take(COLUMNS - 1).collect();
+    format!("{kept}…")
+}
+
+/// Lines broken between words, the first after `mark`, the others as far in.
+fn hanging(mark: &str, text: &str) -> String {
+    let (mut lines, mut line) = (String::new(), mark.to_owned());
+    let mut is_first = true;
+    for word in one_line(text).split(' ') {
+        if !is_first && line.chars().count() + 1 + word.chars().count() > COLUMNS {
+            lines += &line;
+            lines.push('\n');
+            line = " ".repeat(if mark.is_empty() { 2 } else { mark.len() });
+        } else if !is_first {
+            line.push(' ');
+        }
+        line += word;
+        is_first = false;
+    }
+    lines + &line + "\n"
+}

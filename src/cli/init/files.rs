@@ -1,0 +1,151 @@
+//! The files that `init` writes.
+
+use std::fmt::Write as _;
+use std::path::{Component, PathBuf};
+
+use crate::aggregate::Summary;
+use crate::cli::inputs::ReadingArgs;
+use crate::diagnostic::one_line;
+
+/// The stacks to begin with.
+pub(super) const STARTER: &str = include_str!("stacks.toml");
+
+/// What they are written to.
+pub(super) const STACKS: &str = "stacks.toml";
+
+/// What the snapshot is called.
+pub(super) const SNAPSHOT: &str = "whenstop.snap";
+
+/// GitHub's workflow, with plain steps.
+pub(super) fn github(install: &str) -> String {
+    include_str!("github.yml").replace("{install}", install)
+}
+
+/// GitHub's workflow, with whenstop's own action.
+pub(super) fn github_action(action: &str) -> String {
+    include_str!("github-action.yml").replace("{action}", action)
+}
+
+/// GitLab's job.
+pub(super) fn gitlab(install: &str) -> String {
+    include_str!("gitlab.yml").replace("{install}", install)
+}
+
+/// What was found in the recordings, and what was asked for.
+pub(super) struct Found<'a> {
+    pub(super) headline: String,
+    pub(super) paths: &'a [PathBuf],
+    pub(super) reading: &'a ReadingArgs,
+    pub(super) stacks: Vec<String>,
+    pub(super) is_starter: bool,
+    pub(super) max_fes: f64,
+    pub(super) summaries: &'a [Summary],
+    pub(super) ungraded: bool,
+}
+
+impl Found<'_> {
+    /// Paths that are not below this folder.
+    pub(super) fn outside(&self) -> impl Iterator<Item = String> {
+        let is_outside =
+            |path: &&PathBuf| path.is_absolute() || path.components().any(|part| part == Component::ParentDir);
+        self.paths.iter().filter(is_outside).map(|path| path.display().to_string())
+    }
+
+    /// `whenstop.toml`, with every key explained.
+    pub(super) fn project_file(&self) -> String {
+        let mut text = String::new();
+        let paths = self.paths.iter().map(|path| path.display().to_string());
+        let _ = write!(
+            text,
+            "# Written by `whenstop init`: {headline}.\n\
+             # `whenstop check` does what stands here; paths are relative to this file, and an argument that is given wins.\n\n\
+             # Files and folders of recordings, in whatever format they have. `whenstop corpus PATH` says what is in them.\n\
+             recordings = [{paths}]\n\n\
+             # Stack files, or `preset:NAME` and `system:NAME` for the rules that a framework ships (`whenstop rules list`).\n\
+             {starter}stacks = [{stacks}]\n\n\
+             # Where each stack stopped each run when somebody last looked. `whenstop accept` writes it; review and commit it.\n\
+             snapshot = {snapshot}\n\n",
+            headline = one_line(&self.headline),
+            paths = listed(paths),
+            starter = if self.is_starter { "# These four are to begin with: edit them.\n" } else { "" },
+            stacks = listed(self.stacks.iter().cloned()),
+            snapshot = quoted(SNAPSHOT),
+        );
+        self.put_gates(&mut text);
+        self.put_reading(&mut text);
+        let _ = write!(
+            text,
+            "# What is tolerated: the share of successes a stack may kill, by the upper end of its interval. The page's first\n\
+             # sentence goes by it. `lost_success_costs = 2.50` (dollars) decides by money instead.\n\
+             [appetite]\nmax_fes = {}\n\n\
+             # Reports to be written by every check: junit, github, gitlab, md, json, sarif.\n\
+             [reports]\n# junit = \"whenstop-report/junit.xml\"\n",
+            self.max_fes
+        );
+        text
+    }
+
+    /// A gate for each stack that holds today; the others stand there with the reason why not.
+    fn put_gates(&self, text: &mut String) {
+        let limit = self.max_fes;
+        *text += "# A check fails where one of these holds, or is not known. `fes_rate_high` is the upper end of the interval of the\n\
+                  # share of successes killed: the gate passes only what is shown to be safe. Any column of summary.csv will do.\n";
+        *text += "gates = [\n";
+        for summary in self.summaries {
+            let gate = format!("{}:fes_rate_high>{limit}", summary.stack);
+            let known = summary.unknown_share();
+            let why = match summary.fes_rate().upper() {
+                None if self.ungraded => Some("no run has an outcome".to_owned()),
+                None => Some("too few tasks to say".to_owned()),
+                Some(high) if high > limit => Some(format!("{:.1} % today", high * 100.0)),
+                Some(_) if known > 1.0 - crate::snapshot::MIN_KNOWN => {
+                    Some(format!("not known on {:.1} % of the runs", known * 100.0))
+                }
+                Some(_) => None,
+            };
+            let _ = match why {
+                None => writeln!(text, "  {},", quoted(&gate)),
+                Some(why) => writeln!(text, "  # {}, # would fail: {why}", quoted(&gate)),
+            };
+        }
+        *text +=
+            "]\n\n# A gate fails on a number that is known on fewer than this share of the runs.\nmin_known = 0.95\n\n";
+    }
+
+    fn put_reading(&self, text: &mut String) {
+        let reading = self.reading;
+        let list = |texts: Vec<String>| (!texts.is_empty()).then(|| format!("[{}]", listed(texts.into_iter())));
+        let path = |path: &PathBuf| path.display().to_string();
+        let keys = [
+            ("labels", list(reading.labels.iter().map(path).collect()), "[\"labels.csv\"]"),
+            ("outcome", reading.outcome.as_deref().map(quoted), "\"reward\""),
+            ("success_at", reading.success_at.map(|score| format!("{score:?}")), "1.0"),
+            ("price", reading.price.as_ref().map(path).as_deref().map(quoted), "\"prices.toml\""),
+            ("free_models", list(reading.free_model.clone()), "[\"local-model\"]"),
+            ("task", reading.task.as_deref().map(quoted), "\"first-message\""),
+            ("as", reading.as_format.as_deref().map(quoted), "\"trace\""),
+        ];
+        *text += "# How the recordings are read, as the arguments of the same names say.\n";
+        if self.ungraded {
+            *text += "# No run has an outcome: `whenstop labels PATH --template labels.csv` lists the runs to grade, those that decide\n\
+                      # most first; then take the mark off the next but one line.\n";
+        }
+        *text += "[reading]\n";
+        for (key, value, example) in keys {
+            let _ = match value {
+                Some(value) => writeln!(text, "{key} = {value}"),
+                None => writeln!(text, "# {key} = {example}"),
+            };
+        }
+        text.push('\n');
+    }
+}
+
+fn listed(texts: impl Iterator<Item = String>) -> String {
+    texts.map(|text| quoted(&text)).collect::<Vec<_>>().join(", ")
+}
+
+/// A TOML string, whatever is in it.
+fn quoted(text: &str) -> String {
+    toml::Value::from(text).to_string()
+}

@@ -1,0 +1,226 @@
+//! `whenstop init`: looks at recordings and writes what a team needs to hold them: a project file, stacks, a snapshot, and
+//! a workflow.
+
+mod files;
+
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+
+use super::Exit;
+use super::failure::Failure;
+use super::gate::replayed;
+use super::inputs::{CorpusArgs, ReadingArgs, StackArgs, UnitOfRun};
+use super::output::Output;
+use super::values::share;
+use crate::aggregate::Summary;
+use crate::diagnostic::{Diagnostic, Location};
+use crate::project;
+use crate::report::{Appetite, Publication, write_atomically};
+use files::Found;
+
+/// Arguments of `init`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    whenstop init runs                                # then `whenstop check` alone does it all\n  \
+    whenstop init runs --stacks my.toml --ci gitlab\n  \
+    whenstop init runs --labels labels.csv --max-fes 0.02\n\n\
+    It writes whenstop.toml, stacks.toml (without `--stacks`), whenstop.snap and a workflow file, and no file that is there.")]
+pub(super) struct Args {
+    /// Files and folders of recordings, in whatever format they have.
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// A stack file, or `preset:NAME`, `system:NAME`; by default four stacks to begin with are written. Repeatable.
+    #[arg(long, value_name = "FILE|preset:NAME|system:NAME")]
+    stacks: Vec<String>,
+    /// The CI system to write a file for; by default the one that is in use here, both where none is. Repeatable.
+    #[arg(long, value_enum)]
+    ci: Vec<Ci>,
+    /// The share of successes a stack may kill, by the upper end of its interval.
+    #[arg(long, value_name = "RATE", default_value_t = Appetite::DEFAULT_MAX_FES, value_parser = share)]
+    max_fes: f64,
+    /// The command by which CI installs whenstop.
+    #[arg(long, value_name = "COMMAND", default_value = INSTALL, value_parser = one_line)]
+    install: String,
+    /// On GitHub, use this copy of whenstop's own action instead: OWNER/REPOSITORY@VERSION.
+    #[arg(long, value_name = "ACTION", value_parser = one_line, conflicts_with = "install")]
+    action: Option<String>,
+    /// Write over files that are there.
+    #[arg(long)]
+    force: bool,
+    #[command(flatten)]
+    reading: ReadingArgs,
+}
+
+/// How CI installs whenstop unless it is told otherwise.
+const INSTALL: &str = concat!("cargo install --locked whenstop@", env!("CARGO_PKG_VERSION"));
+
+/// A CI system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Ci {
+    /// `.github/workflows/whenstop.yml`.
+    Github,
+    /// `.gitlab-ci.yml`, or a file to be included in it.
+    Gitlab,
+    /// None.
+    None,
+}
+
+impl Ci {
+    /// What is in use in this folder; both where nothing is.
+    fn in_use() -> Vec<Self> {
+        let gitlab = Path::new(".gitlab-ci.yml").exists();
+        let github = Path::new(".github").exists();
+        match (github, gitlab) {
+            (true, false) => vec![Self::Github],
+            (false, true) => vec![Self::Gitlab],
+            _ => vec![Self::Github, Self::Gitlab],
+        }
+    }
+}
+
+/// A word or command that fits the line of a workflow it goes into.
+fn one_line(text: &str) -> Result<String, String> {
+    if text.trim().is_empty() || text.chars().any(char::is_control) {
+        return Err("write it in one line".to_owned());
+    }
+    Ok(text.trim().to_owned())
+}
+
+/// `whenstop init`.
+pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+    if std::env::var_os("CI").is_some_and(|value| !value.is_empty() && value != "false") {
+        let help = "run it on your own machine, review what it wrote, and commit it";
+        return Err(Failure::usage(Diagnostic::new(Location::default(), "nothing is set up under CI", help)));
+    }
+    let project = Path::new(project::FILE);
+    if project.exists() && !args.force {
+        let help = "edit it, or write it anew with `--force`; `whenstop accept` writes the snapshot";
+        return Err(Failure::usage(Diagnostic::new(
+            Location::file(project::FILE),
+            "there is a project file already",
+            help,
+        )));
+    }
+    let (stacks, starter) = stacks(args)?;
+    let corpus = CorpusArgs { paths: args.paths.clone(), reading: args.reading.clone(), unit: UnitOfRun::Run };
+    let replayed = replayed(&corpus, &stacks, &[], None, output).inspect_err(|_| {
+        // Nothing is left behind where nothing could be set up.
+        if let Some((path, _)) = &starter {
+            let _ = std::fs::remove_file(path);
+        }
+    })?;
+    let publication = Publication::new(replayed.rows, replayed.firings, replayed.stacks, None, &[])
+        .with_appetite(Appetite { max_fes: args.max_fes, ..Appetite::default() });
+    let summaries = publication.summaries();
+    let found = found(args, &stacks.stacks, starter.is_some(), &publication, &summaries);
+
+    let mut written = Vec::new();
+    written.push((project.to_owned(), found.project_file()));
+    if let Some((path, text)) = starter {
+        written.push((path, text));
+    }
+    written.push((PathBuf::from(files::SNAPSHOT), replayed.snapshot.to_text()));
+    let systems = if args.ci.is_empty() { Ci::in_use() } else { args.ci.clone() };
+    for ci in systems {
+        match ci {
+            Ci::Github => written.push((PathBuf::from(".github/workflows/whenstop.yml"), github(args))),
+            Ci::Gitlab => written.push((gitlab_file(), files::gitlab(&args.install))),
+            Ci::None => {}
+        }
+    }
+    let first = publication.first(&summaries);
+    output.paragraph(&publication.headline());
+    output.paragraph(&first.verdict());
+    output.data("\n");
+    for (path, text) in &written {
+        write(path, text, args.force, output)?;
+    }
+    output.data("\n");
+    tell_next_steps(&found, output);
+    Ok(Exit::Done)
+}
+
+/// The stacks asked for; without any, those to begin with, and the file they are to be written to. One that is there is
+/// used as it is.
+fn stacks(args: &Args) -> Result<(StackArgs, Option<(PathBuf, String)>), Failure> {
+    if !args.stacks.is_empty() {
+        return Ok((StackArgs { stacks: args.stacks.clone() }, None));
+    }
+    let path = PathBuf::from(files::STACKS);
+    let named = StackArgs { stacks: vec![files::STACKS.to_owned()] };
+    if path.exists() {
+        return Ok((named, None));
+    }
+    // It is there to be replayed, and stays.
+    write_atomically(&path, |out| out.write_all(files::STARTER.as_bytes())).map_err(Failure::input)?;
+    Ok((named, Some((path, files::STARTER.to_owned()))))
+}
+
+fn found<'a>(
+    args: &'a Args,
+    stacks: &[String],
+    is_starter: bool,
+    publication: &Publication,
+    summaries: &'a [Summary],
+) -> Found<'a> {
+    let ungraded = publication.first(summaries).is_ungraded();
+    Found {
+        headline: publication.headline(),
+        paths: &args.paths,
+        reading: &args.reading,
+        stacks: stacks.to_vec(),
+        is_starter,
+        max_fes: args.max_fes,
+        summaries,
+        ungraded,
+    }
+}
+
+fn github(args: &Args) -> String {
+    match &args.action {
+        Some(action) => files::github_action(action),
+        None => files::github(&args.install),
+    }
+}
+
+/// A file of its own where there is one already: it is to be included there.
+fn gitlab_file() -> PathBuf {
+    let main = PathBuf::from(".gitlab-ci.yml");
+    if main.exists() { PathBuf::from(".gitlab/whenstop.gitlab-ci.yml") } else { main }
+}
+
+/// Writes a file that is not there, or any with `force`; says which.
+fn write(path: &Path, text: &str, force: bool, output: &Output) -> Result<(), Failure> {
+    let name = path.display();
+    let is_there = std::fs::read_to_string(path);
+    match is_there {
+        Ok(there) if there == text => output.data(&format!("written  {name}\n")),
+        Ok(_) if !force => output.data(&format!("kept     {name}, which was there (`--force` writes over it)\n")),
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound && !force => {
+            output.data(&format!("kept     {name}, which is there and cannot be read\n"));
+        }
+        _ => {
+            write_atomically(path, |out| out.write_all(text.as_bytes())).map_err(Failure::input)?;
+            output.data(&format!("written  {name}\n"));
+        }
+    }
+    Ok(())
+}
+
+fn tell_next_steps(found: &Found<'_>, output: &Output) {
+    for path in found.outside() {
+        output.warning(&Diagnostic::new(
+            Location::file(path),
+            "these recordings are outside of this folder: CI will not find them",
+            "copy them here (`whenstop convert PATH --redact --out runs.jsonl` takes the texts out), or fetch them in the workflow",
+        ));
+    }
+    if Path::new(".gitlab/whenstop.gitlab-ci.yml").exists() {
+        output.paragraph("include it in .gitlab-ci.yml: `include: [{ local: .gitlab/whenstop.gitlab-ci.yml }]`");
+    }
+    output.data(
+        "next: `whenstop check`, which passes now; commit these files; change a limit in\n\
+         the stacks and check again; `whenstop accept` takes the change over\n",
+    );
+}

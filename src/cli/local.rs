@@ -1,0 +1,292 @@
+//! `whenstop local`: the sessions that agents keep on this machine, and what the starter stacks would have done to them.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use super::Exit;
+use super::compare::{Keeps, show_followed};
+use super::failure::Failure;
+use super::inputs::{process, read_text};
+use super::output::{Format, Output};
+use crate::aggregate::{FiringsBuilder, RowsBuilder};
+use crate::catalog;
+use crate::compare::Comparison;
+use crate::diagnostic::{Diagnostic, Location};
+use crate::effect::EffectTable;
+use crate::reader::{Corpus, Detail, PriceTable, ReadOptions};
+use crate::report::table::{Cell, Table};
+use crate::report::{FollowedReport, Publication};
+use crate::transcript::{Run, Spend};
+
+/// Arguments of `local`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Only files that were changed in the last so many days.
+    #[arg(long, value_name = "N", default_value_t = 30)]
+    days: u64,
+    /// Prices instead of those that are shipped (`PRICES`, with their date).
+    #[arg(long, value_name = "FILE")]
+    price: Option<PathBuf>,
+}
+
+/// The shipped prices.
+const PRICES: &str = include_str!("local-prices.toml");
+/// When they were looked up.
+const PRICED_ON: &str = "2026-11-22";
+/// The stacks that are tried.
+const STARTER: &str = include_str!("local-stacks.toml");
+
+/// Where an agent keeps its sessions.
+struct Place {
+    agent: &'static str,
+    /// A variable that names the folder instead of `base`.
+    variable: Option<&'static str>,
+    /// Below the home folder.
+    base: &'static str,
+    /// Below that.
+    folder: &'static str,
+    /// How the names of its files end.
+    endings: &'static [&'static str],
+}
+
+const fn place(
+    agent: &'static str,
+    variable: Option<&'static str>,
+    base: &'static str,
+    folder: &'static str,
+    endings: &'static [&'static str],
+) -> Place {
+    Place { agent, variable, base, folder, endings }
+}
+
+/// All places that are looked at.
+const PLACES: &[Place] = &[
+    place("Claude Code", Some("CLAUDE_CONFIG_DIR"), ".claude", "projects", &[".jsonl"]),
+    place("Codex", Some("CODEX_HOME"), ".codex", "sessions", &[".jsonl", ".jsonl.zst"]),
+    place("Gemini CLI", None, ".gemini", "tmp", &[".json", ".jsonl"]),
+    place("Copilot CLI", None, ".copilot", "session-state", &["events.jsonl", ".jsonl"]),
+    place("OpenCode", Some("XDG_DATA_HOME"), ".local/share", "opencode", &[".json"]),
+    place("goose", Some("XDG_DATA_HOME"), ".local/share", "goose/sessions", &[".jsonl"]),
+    place(
+        "Cline",
+        Some("XDG_CONFIG_HOME"),
+        ".config",
+        "Code/User/globalStorage/saoudrizwan.claude-dev/tasks",
+        &["api_conversation_history.json"],
+    ),
+    place(
+        "Cline",
+        None,
+        "Library/Application Support",
+        "Code/User/globalStorage/saoudrizwan.claude-dev/tasks",
+        &["api_conversation_history.json"],
+    ),
+    place(
+        "Roo Code",
+        Some("XDG_CONFIG_HOME"),
+        ".config",
+        "Code/User/globalStorage/rooveterinaryinc.roo-cline/tasks",
+        &["api_conversation_history.json"],
+    ),
+    place(
+        "Kilo Code",
+        Some("XDG_CONFIG_HOME"),
+        ".config",
+        "Code/User/globalStorage/kilocode.kilo-code/tasks",
+        &["api_conversation_history.json"],
+    ),
+    place("pi", None, ".pi", "agent/sessions", &[".jsonl"]),
+    place("Qwen Code", None, ".qwen", "tmp", &[".json", ".jsonl"]),
+    place("OpenHands", None, ".openhands", "sessions", &[".json", ".jsonl"]),
+];
+
+impl Place {
+    /// The folder, where it is there.
+    fn path(&self, home: &Path) -> Option<PathBuf> {
+        let named = self.variable.and_then(std::env::var_os).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let path = named.unwrap_or_else(|| home.join(self.base)).join(self.folder);
+        path.is_dir().then_some(path)
+    }
+
+    /// Its files that were changed since `since`, in order of path.
+    fn files(&self, folder: &Path, since: Option<SystemTime>) -> Vec<PathBuf> {
+        let entries = walkdir::WalkDir::new(folder).sort_by_file_name().into_iter().filter_map(Result::ok);
+        let is_new = |entry: &walkdir::DirEntry| {
+            let changed = entry.metadata().ok().and_then(|data| data.modified().ok());
+            since.zip(changed).is_none_or(|(since, changed)| changed >= since)
+        };
+        let is_named = |entry: &walkdir::DirEntry| {
+            let name = entry.file_name().to_string_lossy();
+            self.endings.iter().any(|ending| name.ends_with(ending))
+        };
+        let files = entries.filter(|entry| entry.file_type().is_file() && is_named(entry) && is_new(entry));
+        files.map(walkdir::DirEntry::into_path).collect()
+    }
+}
+
+/// The home folder.
+fn home() -> Option<PathBuf> {
+    ["HOME", "USERPROFILE"].into_iter().find_map(std::env::var_os).filter(|home| !home.is_empty()).map(PathBuf::from)
+}
+
+/// The agents of which there are sessions on this machine; nothing is opened.
+pub(super) fn agents_here() -> Vec<&'static str> {
+    let Some(home) = home() else { return Vec::new() };
+    let mut agents: Vec<&str> =
+        PLACES.iter().filter(|place| place.path(&home).is_some()).map(|place| place.agent).collect();
+    agents.dedup();
+    agents
+}
+
+/// What one run of rounds comes to.
+#[derive(Default)]
+struct Sum {
+    sessions: u64,
+    rounds: u64,
+    tokens: Option<u64>,
+    cost: Option<f64>,
+    unpriced: u64,
+}
+
+/// `whenstop local`.
+pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+    let Some(home) = home() else {
+        return Err(Failure::nothing(
+            "no home folder is known",
+            "set `HOME`, or name the files: `whenstop compare PATH`",
+        ));
+    };
+    let since = now().checked_sub(Duration::from_secs(args.days.saturating_mul(86_400)));
+    let mut rows = Vec::new();
+    let mut files = Vec::new();
+    for place in PLACES {
+        let Some(folder) = place.path(&home) else { continue };
+        let found = place.files(&folder, since);
+        rows.push(vec![
+            Cell::Text(place.agent.to_owned()),
+            Cell::Count(found.len() as u64),
+            Cell::Text(folder.display().to_string()),
+        ]);
+        files.extend(found);
+    }
+    if rows.is_empty() {
+        let known: Vec<String> = PLACES.iter().map(|place| format!("~/{}/{}", place.base, place.folder)).collect();
+        return Err(Failure::nothing(
+            "no agent of those known keeps sessions on this machine",
+            format!(
+                "looked at {}; name the files yourself: `whenstop compare PATH --unit round --stacks FILE`",
+                known.join(", ")
+            ),
+        ));
+    }
+    let columns = ["agent", "files", "where"].map(str::to_owned).to_vec();
+    output.table(&Table { columns, rows }, Format::Table)?;
+    output.data("\n");
+    if files.is_empty() {
+        return Err(Failure::nothing(
+            format!("none of these files was changed in the last {} days", args.days),
+            "look further back with `--days`",
+        ));
+    }
+    let options =
+        ReadOptions { detail: Detail::Counts, prices: Some(Arc::new(prices(args)?)), ..ReadOptions::default() };
+    let corpus = Corpus::open(&files, options)?;
+    compare(&corpus, args, output)
+}
+
+/// The prices asked for, or those that are shipped.
+fn prices(args: &Args) -> Result<PriceTable, Failure> {
+    let (name, text) = match &args.price {
+        Some(path) => {
+            let text = read_text(path, "give a file of prices, TOML or JSON").map_err(Failure::usage)?;
+            (path.display().to_string(), text)
+        }
+        None => ("the shipped prices".to_owned(), PRICES.to_owned()),
+    };
+    PriceTable::parse(&name, &text).map_err(Failure::usage)
+}
+
+#[expect(clippy::disallowed_methods, reason = "the last so many days are those of this machine; only `local` asks")]
+fn now() -> SystemTime {
+    SystemTime::now()
+}
+
+fn compare(corpus: &Corpus, args: &Args, output: &Output) -> Result<Exit, Failure> {
+    let none = |path: &str| Err(Diagnostic::new(Location::file(path), "no such file", "the starter stacks name none"));
+    let (_, strategies) = catalog::load("the starter stacks", STARTER, &none).map_err(Failure::usage)?;
+    let comparison = Comparison::new(&strategies, crate::verdict::Assumptions::default());
+    let effects = EffectTable::default();
+    let (mut rows, mut firings, mut followed) = (RowsBuilder::default(), FiringsBuilder::default(), Vec::new());
+    let mut sum = Sum::default();
+    let work = |run: Run| {
+        let spend = Spend::of(run.events());
+        let rounds = run.into_rounds();
+        let n = rounds.len() as u64;
+        let replayed: Vec<_> = rounds
+            .iter()
+            .map(|round| {
+                let (rows, firings) = Keeps::Nothing.rows_of(&comparison, round, &effects);
+                let followed = Comparison::followed(round, &rows, &effects);
+                (rows, firings, followed)
+            })
+            .collect();
+        (spend, n, replayed)
+    };
+    process(corpus, output, work, |(spend, n, replayed)| {
+        sum.sessions += u64::from(n > 0);
+        sum.rounds += n;
+        if let Some(tokens) = spend.total {
+            sum.tokens = Some(sum.tokens.unwrap_or(0) + tokens.0);
+        }
+        match spend.cost {
+            Some(cost) => sum.cost = Some(sum.cost.unwrap_or(0.0) + cost.0),
+            None => sum.unpriced += u64::from(n > 0),
+        }
+        for (more_rows, more_firings, more_followed) in replayed {
+            rows.extend(more_rows);
+            firings.extend(more_firings);
+            followed.extend(more_followed);
+        }
+    })?;
+    if sum.rounds == 0 {
+        return Err(Failure::nothing(
+            "these files hold no round: no prompt that was answered",
+            "look further back with `--days`",
+        ));
+    }
+    output.paragraph(&told(&sum, args));
+    output.data("\n");
+    let publication = Publication::new(rows.finish(), firings.finish(), comparison.infos().to_vec(), None, &[]);
+    let report = FollowedReport::new(followed, "rounds");
+    show_followed(&publication, &report, output)?;
+    output.data(
+        "\nGo on with\n\n  whenstop corpus ~/.claude/projects --rounds            every round as CSV\n  \
+         whenstop compare PATH --unit round --stacks FILE       your own stacks on them\n  \
+         whenstop labels PATH --template labels.csv             grade those that decide most\n",
+    );
+    Ok(Exit::Done)
+}
+
+/// Sessions, rounds, tokens and dollars in a sentence.
+fn told(sum: &Sum, args: &Args) -> String {
+    let tokens = sum
+        .tokens
+        .map_or_else(|| "no tokens recorded".to_owned(), |tokens| format!("{:.1} million tokens", tokens as f64 / 1e6));
+    let by = match &args.price {
+        Some(path) => format!("prices of {}", path.display()),
+        None => format!("list prices of {PRICED_ON}"),
+    };
+    let cost = sum.cost.map_or_else(
+        || "the price of their models is not known".to_owned(),
+        |cost| {
+            let rest =
+                if sum.unpriced > 0 { format!("; {} sessions are not priced", sum.unpriced) } else { String::new() };
+            format!("${cost:.2} by {by}{rest}")
+        },
+    );
+    format!(
+        "The last {} days: {} sessions, {} rounds, {tokens}, {cost}. Nothing leaves this machine.",
+        args.days, sum.sessions, sum.rounds
+    )
+}

@@ -1,0 +1,72 @@
+//! `whenstop man`: manual pages, made of the same texts as `--help`.
+
+use std::io;
+use std::path::PathBuf;
+
+use clap::CommandFactory;
+
+use super::failure::Failure;
+use super::output::Output;
+use super::{Cli, Exit};
+use crate::diagnostic::{Diagnostic, Location, nearest};
+use crate::report::write_atomically;
+
+/// Arguments of `man`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The command; without one, whenstop itself.
+    #[arg(value_name = "COMMAND")]
+    command: Option<String>,
+    /// Write the pages of all commands into this folder.
+    #[arg(long, value_name = "DIR", conflicts_with = "command")]
+    out: Option<PathBuf>,
+}
+
+/// `whenstop man`.
+pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+    let mut whole = Cli::command();
+    whole.build();
+    if let Some(folder) = &args.out {
+        let pages = std::iter::once(&whole).chain(whole.get_subcommands().filter(|command| is_own(command)));
+        let mut n = 0;
+        for command in pages {
+            let path = folder.join(format!("{}.1", page_name(command)));
+            let page = page(command).map_err(|error| Failure::internal(&error))?;
+            write_atomically(&path, |out| out.write_all(&page)).map_err(Failure::input)?;
+            n += 1;
+        }
+        output.note(&format!("{n} pages written to {}; read one with `man -l FILE`", folder.display()));
+        return Ok(Exit::Done);
+    }
+    let command = match &args.command {
+        None => &whole,
+        Some(name) => whole.find_subcommand(name).ok_or_else(|| {
+            let known: Vec<&str> = whole.get_subcommands().map(clap::Command::get_name).collect();
+            let help = nearest(name, known.iter().copied()).map_or_else(
+                || format!("the commands are {}", known.join(", ")),
+                |near| format!("did you mean `{near}`?"),
+            );
+            Failure::usage(Diagnostic::new(Location::default(), format!("no command is called `{name}`"), help))
+        })?,
+    };
+    let page = page(command).map_err(|error| Failure::internal(&error))?;
+    output.bytes(&page);
+    Ok(Exit::Done)
+}
+
+/// clap adds a command `help` of its own.
+fn is_own(command: &clap::Command) -> bool {
+    command.get_name() != "help"
+}
+
+/// `whenstop-check`.
+fn page_name(command: &clap::Command) -> String {
+    command.get_display_name().unwrap_or_else(|| command.get_name()).to_owned()
+}
+
+fn page(command: &clap::Command) -> io::Result<Vec<u8>> {
+    let mut page = Vec::new();
+    let named = command.clone().name(page_name(command));
+    clap_mangen::Man::new(named).render(&mut page)?;
+    Ok(page)
+}

@@ -1,0 +1,48 @@
+//! `whenstop corpus --rounds`: what each prompt led to.
+
+use crate::effect::{EffectReader, EffectTable};
+use crate::report::table::{Cell, Table};
+use crate::transcript::{Event, Millis, Run, Spend};
+
+/// The columns of [`rows`].
+const COLUMNS: [&str; 9] =
+    ["file", "run_id", "round", "prompted_by", "steps", "end", "active_s", "tokens", "last_effect_step"];
+
+/// The rounds as a table.
+pub(super) fn table(rows: Vec<Vec<Cell>>) -> Table {
+    Table { columns: COLUMNS.map(str::to_owned).to_vec(), rows }
+}
+
+/// One row a round; rounds and steps are counted from 1 and from 0.
+pub(super) fn rows(run: &Run, effects: &EffectTable) -> Vec<Vec<Cell>> {
+    let mut reader = EffectReader::new(effects);
+    let rounds = run.rounds();
+    let mut rows = Vec::with_capacity(rounds.len());
+    for (nth, round) in rounds.iter().enumerate() {
+        let mut last_effect = None;
+        for (step, reply) in (round.first_step..round.end_step).filter_map(|step| Some((step, run.reply(step)?))) {
+            for call in &reply.tool_calls {
+                if reader.tell(call).effect.is_work() {
+                    last_effect = Some(step - round.first_step);
+                }
+            }
+        }
+        let events: &[Event] = &run.events()[round.begins..round.ends];
+        let seconds = |Millis(ms): Millis| Cell::Text(format!("{}.{:03}", ms / 1000, ms % 1000));
+        let spend = Spend::of(events);
+        rows.push(vec![
+            run.header.file.clone().map_or(Cell::Missing, Cell::Text),
+            Cell::Text(run.header.run_id.clone()),
+            Cell::Count(nth as u64 + 1),
+            Some(run.header.prompted_by.name())
+                .filter(|name| !name.is_empty())
+                .map_or(Cell::Missing, |name| Cell::Text(name.to_owned())),
+            Cell::Count(round.n_steps() as u64),
+            Cell::Text(round.end.name().to_owned()),
+            round.active.map_or(Cell::Missing, seconds),
+            spend.total.map_or(Cell::Missing, |tokens| Cell::Count(tokens.0)),
+            last_effect.map_or(Cell::Missing, |step| Cell::Count(step as u64)),
+        ]);
+    }
+    rows
+}

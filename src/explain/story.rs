@@ -1,0 +1,176 @@
+//! One run as data for a page: its steps, what signals read at each, and as much of its texts as asked for.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::decision::{RuleName, Strategy};
+use crate::replay::replay_seen;
+use crate::transcript::{Event, Message, Moment, Role, Run};
+
+/// Steps of which texts are kept around each stop.
+const AROUND: usize = 4;
+/// Characters kept of one text.
+const WIDTH: usize = 600;
+/// Signals whose readings are kept, a run.
+const MOST_SERIES: usize = 40;
+/// Steps of a run that are told.
+const MOST_STEPS: usize = 4000;
+
+/// How much of a run's texts a story keeps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Texts {
+    /// None: names of tools, flags and numbers only.
+    None,
+    /// Those around each stop, the first and the last.
+    #[default]
+    Evidence,
+    /// All, each cut to a length.
+    All,
+}
+
+/// One run told for a page. Field names are short, since a page holds many.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Story {
+    /// The run.
+    pub run_id: String,
+    /// Its steps.
+    pub steps: Vec<StoryStep>,
+    /// What signals read after each step.
+    pub series: Vec<Series>,
+}
+
+/// One step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StoryStep {
+    /// Tokens of the model call.
+    #[serde(rename = "t")]
+    pub tokens: Option<u64>,
+    /// What it was.
+    #[serde(rename = "k")]
+    pub kind: StepKind,
+    /// What the model said.
+    #[serde(rename = "s")]
+    pub said: Option<String>,
+    /// The calls it asked for: tool, and arguments where texts are kept.
+    #[serde(rename = "a")]
+    pub calls: Option<Vec<(String, String)>>,
+    /// Results of tools: failed, and text.
+    #[serde(rename = "r")]
+    pub results: Option<Vec<(bool, String)>>,
+}
+
+/// What a step was, as far as a recording tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StepKind {
+    /// Tools were called.
+    Ok,
+    /// A tool failed.
+    Error,
+    /// No tool was called.
+    Reply,
+}
+
+/// What one signal of one stack read after each step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Series {
+    /// The stack, by its place.
+    pub stack: usize,
+    /// The signal.
+    pub signal: String,
+    /// The limit it is held against.
+    pub limit: Option<f64>,
+    /// Readings by step; `None` where nothing could be read.
+    pub values: Vec<Option<f64>>,
+}
+
+impl Story {
+    /// Tells `run` with texts around the steps `stops`, which are counts of steps paid for.
+    pub fn of(run: &Run, strategies: &[Arc<dyn Strategy>], stops: &[usize], texts: Texts) -> Self {
+        let steps = run.steps().len().min(MOST_STEPS);
+        let last = steps.saturating_sub(1);
+        let is_near = |step: usize| {
+            let near = |stop: &usize| step + AROUND >= *stop && step < stop + AROUND;
+            step == 0 || step == last || stops.iter().any(near)
+        };
+        let told = |step: usize| match texts {
+            Texts::None => false,
+            Texts::Evidence => is_near(step),
+            Texts::All => true,
+        };
+        Self {
+            run_id: run.header.run_id.clone(),
+            steps: (0..steps).map(|step| story_step(run, step, told(step))).collect(),
+            series: strategies
+                .iter()
+                .enumerate()
+                .flat_map(|(at, strategy)| series(strategy, at, run, steps))
+                .take(MOST_SERIES)
+                .collect(),
+        }
+    }
+
+    /// Does it hold any text of the recording beside names of tools?
+    pub fn has_texts(&self) -> bool {
+        self.steps.iter().any(|step| step.said.is_some() || step.calls.is_some() || step.results.is_some())
+    }
+}
+
+/// What the rules of a stack read after each step up to its stop: a line for each number that is read.
+fn series(strategy: &Arc<dyn Strategy>, stack: usize, run: &Run, steps: usize) -> Vec<Series> {
+    let mut lines: Vec<((RuleName, Cow<'static, str>), Series)> = Vec::new();
+    replay_seen(run, strategy, |view, watch| {
+        let step = view.point().step as usize;
+        if view.moment() != Moment::AfterTools || step >= steps {
+            return;
+        }
+        for reading in watch.readings() {
+            let Some(observed) = reading.observed.filter(|observed| observed.is_finite()) else { continue };
+            let key = (reading.rule, reading.what);
+            let at = lines.iter().position(|(other, _)| *other == key).unwrap_or_else(|| {
+                let line = Series { stack, signal: key.1.to_string(), limit: reading.limit, values: vec![None; steps] };
+                lines.push((key, line));
+                lines.len() - 1
+            });
+            lines[at].1.values[step] = Some(observed);
+        }
+    });
+    lines.into_iter().map(|(_, line)| line).collect()
+}
+
+fn story_step(run: &Run, index: usize, told: bool) -> StoryStep {
+    let step = run.steps()[index];
+    let reply = run.reply(index);
+    let results: Vec<&Message> = run.events()[step.reply..step.end]
+        .iter()
+        .filter_map(Event::message)
+        .filter(|message| message.role == Role::Tool && message.is_result())
+        .collect();
+    let kind = if results.iter().any(|result| result.is_error == Some(true)) {
+        StepKind::Error
+    } else if reply.is_none_or(|reply| reply.tool_calls.is_empty()) {
+        StepKind::Reply
+    } else {
+        StepKind::Ok
+    };
+    let calls = || reply.into_iter().flat_map(|reply| &reply.tool_calls);
+    StoryStep {
+        tokens: reply.and_then(|reply| reply.usage).and_then(|usage| usage.total()).map(|tokens| tokens.0),
+        kind,
+        said: reply.filter(|_| told).map(|reply| cut(&reply.text())),
+        calls: told.then(|| calls().map(|call| (cut(&call.name), cut(&call.arguments.as_str()))).collect()),
+        results: told
+            .then(|| results.iter().map(|result| (result.is_error == Some(true), cut(&result.text()))).collect()),
+    }
+}
+
+/// The beginning of a text, its lines kept.
+fn cut(text: &str) -> String {
+    if text.chars().nth(WIDTH).is_none() {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(WIDTH).collect();
+    format!("{kept}…")
+}

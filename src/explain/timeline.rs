@@ -1,0 +1,70 @@
+//! The run as a line of steps for each stack: what it did on the way, and where it stopped.
+
+use super::trail::letter;
+use crate::decision::Action;
+use crate::replay::Replay;
+use crate::transcript::Run;
+use crate::verdict::Course;
+
+/// Columns of the line of steps, at most.
+const BAR: usize = 36;
+
+/// Columns of a stack's name, at most.
+const NAME: usize = 18;
+
+/// A line for each stack below a scale of steps. `-` is a step the run goes on, `X` the stop, `.` what it spares, `|` the
+/// end of the recording; letters are those of `explain --first`.
+pub(super) fn timeline(run: &Run, named: &[(&str, &Replay)], course: &Course) -> Vec<String> {
+    let steps = run.steps().len();
+    if steps == 0 || named.is_empty() {
+        return Vec::new();
+    }
+    // Long runs have several steps to a column.
+    let per_column = steps.div_ceil(BAR);
+    let columns = steps.div_ceil(per_column);
+    let width = named.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0).clamp(5, NAME);
+    let mut lines = vec![format!("{:<width$}  {}", "step", scale(columns, per_column))];
+    for (name, replay) in named {
+        let mut bar: Vec<char> = vec!['-'; columns];
+        let column = |step: u32| (step as usize / per_column).min(columns - 1);
+        for decision in &replay.trail {
+            bar[column(decision.point.step)] = letter(decision.action);
+        }
+        let stop = replay.stop.as_ref();
+        if let Some(stop) = stop {
+            let at = column(stop.point.step);
+            bar[at] = if stop.action == Action::Fail { 'E' } else { 'X' };
+            bar[at + 1..].fill('.');
+        }
+        let verdict = course.verdict(stop.map(|stop| stop.point));
+        let words = stop.map_or_else(|| format!("ends, {verdict}"), |stop| format!("{}, {verdict}", stop.point.step));
+        let bar: String = bar.into_iter().collect();
+        lines.push(format!("{:<width$}  {bar}|  {words}", shortened(name, width)));
+    }
+    lines
+}
+
+/// Numbers of steps, from 0, each at the column of its step.
+fn scale(columns: usize, per_column: usize) -> String {
+    let mut text = String::new();
+    for column in (0..columns).step_by(10) {
+        let number = (column * per_column).to_string();
+        while text.chars().count() < column {
+            text.push(' ');
+        }
+        if column + number.len() <= columns.max(1) + 1 {
+            text += &number;
+        }
+    }
+    text.trim_end().to_owned()
+}
+
+/// A name cut to `width` characters: its middle goes, since names of one kind differ at either end.
+fn shortened(name: &str, width: usize) -> String {
+    let letters: Vec<char> = name.chars().collect();
+    if letters.len() <= width {
+        return name.to_owned();
+    }
+    let (head, tail) = (width / 2, width - width / 2 - 1);
+    letters[..head].iter().chain(['…'].iter()).chain(&letters[letters.len() - tail..]).collect()
+}

@@ -1,0 +1,193 @@
+//! The project file `whenstop.toml`: which recordings, which stacks, what is tolerated, and which gates hold. What it says is
+//! what the arguments of `check` would say; an argument that is given wins.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::diagnostic::{Diagnostic, Location, nearest};
+
+/// What the file is called.
+pub const FILE: &str = "whenstop.toml";
+
+/// A project, with its paths relative to where the program runs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Project {
+    /// The file.
+    pub path: PathBuf,
+    /// Files and folders of recordings.
+    pub recordings: Vec<PathBuf>,
+    /// Stack files, `preset:NAME` and `system:NAME`.
+    pub stacks: Vec<String>,
+    /// The snapshot.
+    pub snapshot: Option<PathBuf>,
+    /// How the recordings are read.
+    pub reading: Reading,
+    /// What a person tolerates.
+    pub appetite: AppetiteSettings,
+    /// Gates, each with its place.
+    pub gates: Vec<(String, Location)>,
+    /// From which share of the runs on a number is known well enough.
+    pub min_known: Option<f64>,
+    /// Reports to be written, by format.
+    pub reports: BTreeMap<String, PathBuf>,
+    /// Folder for tables and figures.
+    pub page: Option<PathBuf>,
+}
+
+/// How recordings are read, as the arguments of the same names say.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Reading {
+    /// Force a format.
+    #[serde(rename = "as")]
+    pub as_format: Option<String>,
+    /// Files of outcomes.
+    pub labels: Vec<PathBuf>,
+    /// The score from which on a run is a success.
+    pub success_at: Option<f64>,
+    /// The field that holds the outcome.
+    pub outcome: Option<String>,
+    /// A file of prices.
+    pub price: Option<PathBuf>,
+    /// Models that are free.
+    pub free_models: Vec<String>,
+    /// The field that names the task.
+    pub task: Option<String>,
+}
+
+/// What a person tolerates.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct AppetiteSettings {
+    /// The share of successes a stack may kill.
+    pub max_fes: Option<f64>,
+    /// What a lost success costs, in dollars.
+    pub lost_success_costs: Option<f64>,
+}
+
+/// The file as it is written.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Wire {
+    recordings: Vec<PathBuf>,
+    stacks: Vec<String>,
+    snapshot: Option<PathBuf>,
+    reading: Reading,
+    appetite: AppetiteSettings,
+    gates: Vec<toml::Spanned<String>>,
+    min_known: Option<toml::Spanned<f64>>,
+    reports: BTreeMap<String, PathBuf>,
+    page: Option<PathBuf>,
+}
+
+/// Every key there is, for near misses.
+const KEYS: [&str; 18] = [
+    "recordings",
+    "stacks",
+    "snapshot",
+    "reading",
+    "appetite",
+    "gates",
+    "min_known",
+    "reports",
+    "page",
+    "as",
+    "labels",
+    "success_at",
+    "outcome",
+    "price",
+    "free_models",
+    "task",
+    "max_fes",
+    "lost_success_costs",
+];
+
+impl Project {
+    /// Reads the text of the file at `path`; other paths in it are relative to its folder.
+    pub fn parse(path: &Path, text: &str) -> Result<Self, Diagnostic> {
+        let name = path.display().to_string();
+        let wire: Wire = toml::from_str(text).map_err(|error| wrong(&name, text, &error))?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let here = |path: PathBuf| folder.join(path);
+        let is_name = |stack: &str| stack.starts_with("preset:") || stack.starts_with("system:");
+        let gates = wire.gates.into_iter().map(|gate| {
+            let at = Location::in_text(&name, text, gate.span().start);
+            (gate.into_inner(), at)
+        });
+        let min_known = wire.min_known.map(|share| {
+            if (0.0..=1.0).contains(share.get_ref()) {
+                return Ok(share.into_inner());
+            }
+            let what = format!("`min_known` is {}, and a share is from 0 to 1", share.get_ref());
+            Err(Diagnostic::in_text(&name, text, share.span(), what, "write `min_known = 0.95` for 95 %"))
+        });
+        Ok(Self {
+            path: path.to_owned(),
+            recordings: wire.recordings.into_iter().map(here).collect(),
+            stacks: (wire.stacks.into_iter())
+                .map(|stack| if is_name(&stack) { stack } else { here(stack.into()).display().to_string() })
+                .collect(),
+            snapshot: wire.snapshot.map(here),
+            reading: Reading {
+                labels: wire.reading.labels.into_iter().map(here).collect(),
+                price: wire.reading.price.map(here),
+                ..wire.reading
+            },
+            appetite: wire.appetite,
+            gates: gates.collect(),
+            min_known: min_known.transpose()?,
+            reports: wire.reports.into_iter().map(|(format, path)| (format, here(path))).collect(),
+            page: wire.page.map(here),
+        })
+    }
+}
+
+/// What the parser says, at its place, with what was probably meant.
+fn wrong(name: &str, text: &str, error: &toml::de::Error) -> Diagnostic {
+    let message = error.message().lines().next().unwrap_or_default();
+    let unknown = message.strip_prefix("unknown field `").and_then(|rest| rest.split_once('`')).map(|(key, _)| key);
+    let near = unknown.and_then(|key| nearest(key, KEYS)).map(|near| format!("did you mean `{near}`?"));
+    let help = near.unwrap_or_else(|| "`whenstop init` writes a project file with every key explained".to_owned());
+    let what = match unknown {
+        Some(key) => format!("a project file has no key `{key}` here"),
+        None => message.to_owned(),
+    };
+    match error.span() {
+        Some(span) => Diagnostic::in_text(name, text, span, what, help),
+        None => Diagnostic::new(Location::file(name), what, help),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_relative_to_the_file_and_gates_know_their_line() {
+        let text = "recordings = [\"runs\"]\nstacks = [\"s.toml\", \"preset:openhands\"]\nsnapshot = \"s.snap\"\n\
+            gates = [\n  \"stops>1\",\n]\n[reading]\nlabels = [\"l.csv\"]\n";
+        let project = Project::parse(Path::new("a/b/whenstop.toml"), text).unwrap();
+        assert_eq!(project.recordings, [Path::new("a/b/runs")]);
+        assert_eq!(project.stacks, ["a/b/s.toml", "preset:openhands"]);
+        assert_eq!(project.reading.labels, [Path::new("a/b/l.csv")]);
+        assert_eq!((&*project.gates[0].0, project.gates[0].1.line), ("stops>1", 5));
+    }
+
+    #[test]
+    fn a_wrong_key_or_value_is_told_with_its_place() {
+        for (text, line, said) in [
+            ("recordngs = []\n", 1, "did you mean `recordings`?"),
+            ("\n[reading]\nlabel = \"x\"\n", 3, "did you mean `labels`?"),
+            ("min_known = 95\n", 1, ""),
+            ("min_known = 95.0\n", 1, "0.95"),
+            ("recordings = \"runs\"\n", 1, ""),
+            ("recordings = [\n", 1, ""),
+        ] {
+            let error = Project::parse(Path::new("whenstop.toml"), text).unwrap_err();
+            assert_eq!(error.at.line, line, "{text}: {error:?}");
+            assert!(error.help.contains(said), "{text}: {error:?}");
+        }
+    }
+}

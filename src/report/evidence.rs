@@ -1,0 +1,170 @@
+//! Evidence for a change of a framework's limits, as a block for a pull request or an issue: the default against what is
+//! proposed, on recorded runs, read in a minute by somebody who has never heard of this program.
+
+use std::fmt::Write as _;
+
+use super::Manifest;
+use super::markdown::{cell, code, page};
+use super::table::{digits, join};
+use crate::aggregate::{Difference, Label, RowView, Rows, Summary, Unit, by_stack, pairs};
+use crate::stats::RangeEstimate;
+
+/// Rules that are named; a framework may have dozens.
+const RULES: usize = 12;
+
+/// Models and suites that are named.
+const NAMED: usize = 6;
+
+/// The block: `default` against `proposed`, of the rows of a comparison.
+pub(super) fn evidence(
+    rows: &Rows,
+    manifest: &Manifest,
+    (default, proposed): (&Summary, &Summary),
+    unit: Unit,
+    headline: &str,
+) -> String {
+    let names = [code(&default.stack), code(&proposed.stack)];
+    let [was, is] = &names;
+    let mut text = format!("### {is} against {was}, on {} recorded runs\n\n", default.runs);
+    let _ = writeln!(text, "{}\n", sentence(rows, default, proposed, unit));
+    let _ = writeln!(text, "| | {was} (default) | {is} (proposed) |\n| --- | ---: | ---: |");
+    for (name, value) in lines(unit) {
+        let _ = writeln!(text, "| {name} | {} | {} |", cell(&value(default)), cell(&value(proposed)));
+    }
+    text.push('\n');
+    for (summary, word) in [(default, "default"), (proposed, "proposed")] {
+        if let Some(stack) = manifest.stacks.iter().find(|stack| stack.name == summary.stack) {
+            let rules: Vec<String> = stack.rules.iter().take(RULES).map(|rule| code(rule)).collect();
+            let more = stack.rules.len().saturating_sub(RULES);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let _ = writeln!(text, "- Rules of the {word}: {}{more}.", rules.join(", "));
+        }
+    }
+    let _ = writeln!(text, "- Runs: {headline}{}.", made_of(rows));
+    text += "- Neither strategy ran on them: the recordings were replayed, and each strategy asked at every step whether it would \
+             stop. A stop is exact, since all before it is what happened. What follows a warning or a refused call is not \
+             recorded: such runs are within the bounds given, not guessed.\n\
+             - *Killed*: a success stopped before it was secured, of the successes that could be judged. In brackets the 95 % \
+             interval for new tasks of this kind; runs of one task are alike, so tasks are counted. `2–8` is a range: the \
+             recordings allow any value in it.\n";
+    let _ = writeln!(
+        text,
+        "- By whenstop {}; `whenstop compare RUNS --stacks FILE` repeats it on other recordings. Other models and tasks may differ.",
+        manifest.whenstop
+    );
+    page(&text)
+}
+
+/// The lines of the table.
+fn lines(unit: Unit) -> Vec<(String, Box<dyn Fn(&Summary) -> String>)> {
+    let share = |of: fn(&Summary) -> RangeEstimate| -> Box<dyn Fn(&Summary) -> String> {
+        Box::new(move |summary| told(&of(summary)))
+    };
+    let with = |count: fn(&Summary) -> String, of: fn(&Summary) -> RangeEstimate| -> Box<dyn Fn(&Summary) -> String> {
+        Box::new(move |summary| format!("{}: {}", count(summary), told(&of(summary))))
+    };
+    let stopped = |summary: &Summary| {
+        let more = summary.counted("not_evaluable_runs") > 0 || !summary.estimates.stop_rate.is_point();
+        format!("{}{}", if more { "≥" } else { "" }, summary.counted("stopped"))
+    };
+    let killed = |summary: &Summary| {
+        let (low, high) = (summary.counted("killed"), summary.counted("killed_at_most"));
+        let count = if low == high { low.to_string() } else { format!("{low}–{high}") };
+        format!("{count} of {}", summary.counted("judged_successes"))
+    };
+    vec![
+        ("runs stopped early".to_owned(), Box::new(stopped)),
+        ("**successes killed**".to_owned(), with(killed, Summary::fes_rate)),
+        ("failures stopped".to_owned(), share(|summary| summary.estimates.stop_recall)),
+        (format!("{} saved", unit.noun()), Box::new(move |summary: &Summary| told(&summary.ratios_in(unit).useful))),
+        (
+            "cost of a success, against no stopping".to_owned(),
+            Box::new(move |summary: &Summary| {
+                let ratio = summary.ratios_in(unit).cost_of_success.ratio.value;
+                ratio.map_or_else(|| "unknown".to_owned(), |ratio| format!("{:+.0} %", (ratio - 1.0) * 100.0))
+            }),
+        ),
+        (
+            "runs of which something is unknown".to_owned(),
+            Box::new(|summary: &Summary| format!("{} of {}", summary.counted("unknown"), summary.runs)),
+        ),
+    ]
+}
+
+/// `1.1 % (0.3–4.4)`, `0.3–1.1 % (0.1–4.4)`, `≤12 %`, `unknown`.
+fn told(range: &RangeEstimate) -> String {
+    let value = match (range.low.value.map(digits), range.high.value.map(digits)) {
+        (Some(low), Some(high)) if low == high => format!("{low} %"),
+        (Some(low), Some(high)) => format!("{low}–{high} %"),
+        (None, Some(high)) => format!("≤{high} %"),
+        (Some(low), None) => format!("≥{low} %"),
+        (None, None) => return "unknown".to_owned(),
+    };
+    match range.interval() {
+        Some(interval) => format!("{value} ({}–{})", digits(interval.low), digits(interval.high)),
+        None => format!("{value} (too few tasks for an interval)"),
+    }
+}
+
+/// What the proposal changes, with what is known of the differences.
+fn sentence(rows: &Rows, default: &Summary, proposed: &Summary, unit: Unit) -> String {
+    let mut groups = by_stack(rows);
+    groups.retain(|group| group.stack == default.stack || group.stack == proposed.stack);
+    let pair = pairs(&groups, &default.stack, unit).into_iter().next();
+    let Some(pair) = pair else { return "There is nothing to compare.".to_owned() };
+    let mut parts = Vec::new();
+    let told = |difference: &Difference| {
+        let comparison = &difference.comparison;
+        let (value, interval) = comparison.value.zip(comparison.interval)?;
+        let points = |value: f64| format!("{:+.1}", value * 100.0);
+        Some(format!("{} points (95 %: {} to {})", points(value), points(interval.low), points(interval.high)))
+    };
+    let (here, there) = (pair.killed_here, pair.killed_there);
+    let successes = |n: u64| if n == 1 { "1 success".to_owned() } else { format!("{n} successes") };
+    parts.push(match (here, there) {
+        _ if proposed.counted("judged_successes") == 0 => "no success could be judged".to_owned(),
+        (0, 0) => "both kill the same successes".to_owned(),
+        (here, 0) => format!("the proposal kills {} more, and spares none", successes(here)),
+        (0, there) => format!("the proposal spares {} that the default kills, and kills no others", successes(there)),
+        (here, there) => {
+            format!("the proposal spares {} that the default kills, and kills {here} others", successes(there))
+        }
+    });
+    if let Some(told) = told(&pair.fes_rate).filter(|_| here + there > 0) {
+        parts.push(format!("killed successes {told}"));
+    }
+    if let Some(told) = told(&pair.saved_ratio) {
+        parts.push(format!("{} saved {told}", unit.noun()));
+    }
+    let beyond_chance =
+        |difference: &Difference| difference.p_adjusted.or(difference.comparison.p).is_some_and(|p| p < 0.05);
+    let close = match (beyond_chance(&pair.fes_rate), beyond_chance(&pair.saved_ratio)) {
+        (true, true) => "Both differences are beyond chance.",
+        (true, false) => "The difference in killed successes is beyond chance, that in savings is not shown to be.",
+        (false, true) => "The difference in savings is beyond chance, that in killed successes is not shown to be.",
+        (false, false) => "Neither difference is shown to be beyond chance on so few runs.",
+    };
+    let text = parts.join("; ");
+    let mut letters = text.chars();
+    let first = letters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
+    format!("**{first}{}.** {close}", letters.as_str())
+}
+
+/// Whose runs they are: models and suites.
+fn made_of(rows: &Rows) -> String {
+    let named = |of: for<'r> fn(RowView<'r>) -> Option<&'r Label>| -> Option<String> {
+        let names: std::collections::BTreeSet<&str> = rows.iter().filter_map(of).map(|name| &**name).collect();
+        let shown: Vec<String> = names.iter().take(NAMED).map(|name| code(name)).collect();
+        let more = names.len().saturating_sub(NAMED);
+        (!shown.is_empty())
+            .then(|| if more > 0 { format!("{} and {more} more", shown.join(", ")) } else { join(&shown) })
+    };
+    let mut text = String::new();
+    if let Some(models) = named(|row| row.model()) {
+        let _ = write!(text, "; models {models}");
+    }
+    if let Some(suites) = named(|row| row.suite()) {
+        let _ = write!(text, "; suites {suites}");
+    }
+    text
+}

@@ -1,0 +1,204 @@
+//! What followed the stops, for people: a first table that needs no label, and its sentence.
+
+use super::table::{Cell, Table, digits};
+use crate::aggregate::{Agreement, FollowedRow, FollowedSummary, agreement, followed_by_stack};
+
+/// What followed the stops of a comparison.
+#[derive(Clone, Debug)]
+pub struct FollowedReport {
+    rows: Vec<FollowedRow>,
+    summaries: Vec<FollowedSummary>,
+    noun: &'static str,
+}
+
+impl FollowedReport {
+    /// Of runs, or of rounds: `noun` is how several are called.
+    pub fn new(rows: Vec<FollowedRow>, noun: &'static str) -> Self {
+        let summaries = followed_by_stack(&rows);
+        Self { rows, summaries, noun }
+    }
+
+    /// One row a run and stack.
+    pub fn rows(&self) -> &[FollowedRow] {
+        &self.rows
+    }
+
+    /// One summary a stack.
+    pub fn summaries(&self) -> &[FollowedSummary] {
+        &self.summaries
+    }
+
+    /// The stack that saves most where nothing followed; of those that stop at all.
+    fn best(&self) -> Option<&FollowedSummary> {
+        let stops = self.summaries.iter().filter(|summary| summary.stops.1 > 0);
+        let worth = |summary: &FollowedSummary| (summary.saved_free.unwrap_or(0.0), -share(summary));
+        stops.max_by(|a, b| worth(a).0.total_cmp(&worth(b).0).then(worth(a).1.total_cmp(&worth(b).1)))
+    }
+
+    /// The answer in one or two sentences.
+    pub fn verdict(&self) -> String {
+        let runs = self.summaries.first().map_or(0, |summary| summary.runs);
+        let Some(best) = self.best() else {
+            return format!("On {} {} nobody graded, none of these stacks stopped anything.", grouped(runs), self.noun);
+        };
+        let stops = range(best.stops);
+        let cut = range(best.cut_short);
+        let saved = best.saved_free.map_or_else(
+            || "what it saves is not known: no tokens are recorded".to_owned(),
+            |share| format!("saves {} % of the tokens where nothing followed", digits(share)),
+        );
+        let go_on =
+            if self.noun == "rounds" { format!(" (you would have said \"go on\" {cut} times)") } else { String::new() };
+        let mut text = format!(
+            "On {} {} nobody graded, `{}` would have cut {cut} of its {stops} stops short{go_on}, and {saved}.",
+            grouped(runs),
+            self.noun,
+            best.stack,
+        );
+        if self.summaries.len() > 1 && share(best) > 0.5 {
+            text += " No stack of these saves more for free, and most of its stops cut work short: on this work none of \
+                     them pays.";
+        }
+        text
+    }
+
+    /// One line a stack.
+    pub fn table(&self) -> Table {
+        let columns =
+            ["stack", "stops", "cut short", "of all, 95 %", "nothing followed", "saved there", "saved in all"];
+        let rows = self.summaries.iter().map(|summary| {
+            let low = summary.cut_short_low.interval.map(|interval| interval.low);
+            let high = summary.cut_short_high.interval.map(|interval| interval.high);
+            let interval = low.zip(high).map(|(low, high)| format!("{}–{} %", digits(low), digits(high)));
+            let free = (
+                summary.stops.0.saturating_sub(summary.cut_short.1),
+                summary.stops.1.saturating_sub(summary.cut_short.0),
+            );
+            vec![
+                Cell::Text(summary.stack.to_string()),
+                Cell::Text(range(summary.stops)),
+                Cell::Text(range(summary.cut_short)),
+                interval.map_or(Cell::Missing, Cell::Text),
+                Cell::Text(range(free)),
+                Cell::percent(summary.saved_free),
+                Cell::percent(summary.saved),
+            ]
+        });
+        Table { columns: columns.map(str::to_owned).to_vec(), rows: rows.collect() }
+    }
+
+    /// What stands below the table.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = vec![
+            "cut short: an edit, a hand-over or a check that turned green was still to come; low–high, since not every call \
+             tells what it does (`whenstop effects`). saved there: tokens after stops that only reading, planning and \
+             replies followed, of all tokens."
+                .to_owned(),
+            "`whenstop labels PATH --template labels.csv` lists the runs to grade, those that matter most first: with \
+             outcomes the table says which successes a stop kills."
+                .to_owned(),
+        ];
+        let runs = self.summaries.first().map_or(0, |summary| summary.runs);
+        let known = self.summaries.first().map_or(0, |summary| summary.runs_with_tokens);
+        if known < runs {
+            notes.push(format!("tokens are known of {known} of {runs} {}", self.noun));
+        }
+        if let Some(tail) = self.tail() {
+            notes.push(format!(
+                "{} % of all tokens come after the last edit, hand-over or green check of their {}: what a perfect stop could \
+                 save, in hindsight; a check that stayed green was worth running before anyone knew",
+                digits(tail),
+                self.noun.trim_end_matches('s'),
+            ));
+        }
+        notes
+    }
+
+    /// For graded runs: how many killed successes already had their final edit.
+    pub fn standing(&self) -> Option<String> {
+        let summary =
+            self.summaries.iter().filter(|summary| summary.killed > 0).max_by_key(|summary| summary.killed)?;
+        (summary.killed_standing.1 > 0).then(|| {
+            format!(
+                "in {} of the {} successes that `{}` stops early the final edit was already made; `--keeps work` counts them \
+                 as kept",
+                range(summary.killed_standing),
+                summary.killed,
+                summary.stack
+            )
+        })
+    }
+
+    /// Tokens after the last effect, of all tokens. The stop that never comes is asked of one stack's rows.
+    fn tail(&self) -> Option<f64> {
+        let first = self.rows.first()?;
+        let rows = self.rows.iter().filter(|row| row.stack == first.stack);
+        let (tail, whole) = rows
+            .filter_map(|row| Some((row.tail_tokens?, row.tokens_recorded?)))
+            .fold((0, 0), |sum, row| (sum.0 + row.0, sum.1 + row.1));
+        (whole > 0).then(|| tail as f64 / whole as f64)
+    }
+
+    /// How the stacks agree with people's own stops; `None` where no recording holds one.
+    pub fn agreement(&self) -> Option<Table> {
+        let lines = agreement(&self.rows);
+        let columns = ["stack", "interrupted", "stopped before", "others", "stopped", "difference", "95 %"];
+        let rows = lines.iter().map(|line: &Agreement| {
+            let interval = line.difference.and_then(|difference| difference.interval);
+            let points = |value: f64| format!("{:+.1}", value * 100.0);
+            vec![
+                Cell::Text(line.stack.to_string()),
+                Cell::Count(line.interrupted.0),
+                Cell::Count(line.interrupted.1),
+                Cell::Count(line.others.0),
+                Cell::Count(line.others.1),
+                line.difference.map_or(Cell::Missing, |difference| Cell::Text(points(difference.value))),
+                interval.map_or(Cell::Missing, |interval| {
+                    Cell::Text(format!("{} to {}", points(interval.low), points(interval.high)))
+                }),
+            ]
+        });
+        (!lines.is_empty()).then(|| Table { columns: columns.map(str::to_owned).to_vec(), rows: rows.collect() })
+    }
+
+    /// What stands above the table of agreement.
+    pub fn agreement_words(&self) -> String {
+        let lines = agreement(&self.rows);
+        let better = |line: &&Agreement| {
+            line.difference.and_then(|difference| difference.interval).is_some_and(|interval| interval.low > 0.0)
+        };
+        let told: Vec<String> = lines.iter().filter(better).map(|line| format!("`{}`", line.stack)).collect();
+        let n = lines.first().map_or(0, |line| line.interrupted.0);
+        let answer = if told.is_empty() {
+            "no stack tells them from the others better than chance".to_owned()
+        } else {
+            format!("told from the others by {}", told.join(", "))
+        };
+        format!(
+            "People stopped {n} of these {} themselves: {answer}. Difference in percentage points, clustered by session:",
+            self.noun
+        )
+    }
+}
+
+/// Of the stops, the share that cut work short, at most.
+fn share(summary: &FollowedSummary) -> f64 {
+    if summary.stops.1 == 0 { 0.0 } else { summary.cut_short.1 as f64 / summary.stops.1 as f64 }
+}
+
+fn range((low, high): (u64, u64)) -> String {
+    if low == high { grouped(low) } else { format!("{}–{}", grouped(low), grouped(high)) }
+}
+
+/// `1,696`.
+fn grouped(count: u64) -> String {
+    let text = count.to_string();
+    let mut grouped = String::new();
+    for (at, digit) in text.chars().enumerate() {
+        if at > 0 && (text.len() - at).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}

@@ -1,0 +1,57 @@
+//! What the page says for each tolerance a person may set: worked out here, so that the page computes no statistic.
+
+use serde::Serialize;
+
+use crate::aggregate::{Rows, Summary, Unit};
+use crate::report::Choice;
+use crate::report::first::{Appetite, FirstTable};
+
+/// Shares of killed successes that the page's slider stops at, beside the one that was asked for.
+const STOPS: [f64; 24] = [
+    0.0, 0.005, 0.01, 0.015, 0.02, 0.025, 0.03, 0.035, 0.04, 0.045, 0.05, 0.06, 0.07, 0.08, 0.09, 0.1, 0.12, 0.14,
+    0.16, 0.18, 0.2, 0.25, 0.3, 0.4,
+];
+
+/// The first screen from one tolerance on.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct AtTolerance {
+    /// The tolerated share of killed successes.
+    from: f64,
+    /// The answer.
+    pub(super) verdict: String,
+    /// The stack to ship, as its place among the summaries.
+    ship: Option<usize>,
+    /// Every stack, the most useful first.
+    order: Vec<usize>,
+    /// What stands below the table.
+    below: Vec<String>,
+}
+
+/// The first screen at every stop of the slider; only at `appetite` where a lost success has a price, or a stack was chosen on
+/// other tasks: then a tolerance decides nothing.
+pub(super) fn choices(
+    summaries: &[Summary],
+    rows: &Rows,
+    unit: Unit,
+    appetite: Appetite,
+    choice: Option<&Choice>,
+) -> Vec<AtTolerance> {
+    let fixed = appetite.lost_success_costs.is_some() || choice.is_some() || summaries.len() < 2;
+    let mut stops: Vec<f64> = if fixed { Vec::new() } else { STOPS.to_vec() };
+    stops.push(appetite.max_fes);
+    stops.sort_by(f64::total_cmp);
+    stops.dedup_by(|a, b| (*a - *b).abs() < 1e-12);
+    let at = |from: f64| {
+        let first = FirstTable::of(summaries, rows, unit, Appetite { max_fes: from, all: true, ..appetite }, choice);
+        let place = |wanted: &Summary| summaries.iter().position(|summary| summary.stack == wanted.stack);
+        let in_order = first.shown.iter().chain(&first.folded).chain(&first.idle).chain(&first.unread);
+        AtTolerance {
+            from,
+            verdict: first.verdict(),
+            ship: first.ship().and_then(place),
+            order: in_order.filter_map(|summary| place(summary)).collect(),
+            below: first.below(),
+        }
+    };
+    stops.into_iter().map(at).collect()
+}

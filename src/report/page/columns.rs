@@ -1,0 +1,122 @@
+//! Numbers as columns: one block of bytes that a page takes apart again without reading it number by number.
+
+use std::io::Write as _;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use flate2::{Compression, GzBuilder};
+use serde::Serialize;
+
+/// What the numbers of a column are. A missing one has all bits set, or is not a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Width {
+    U8,
+    U16,
+    U32,
+    F64,
+}
+
+/// A column: where it stands in the block.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Column {
+    pub(super) name: &'static str,
+    #[serde(rename = "type")]
+    pub(super) width: Width,
+    /// Bytes before it.
+    pub(super) at: usize,
+    pub(super) length: usize,
+}
+
+/// Columns under construction.
+#[derive(Debug, Default)]
+pub(super) struct Block {
+    pub(super) columns: Vec<Column>,
+    pub(super) bytes: Vec<u8>,
+}
+
+impl Block {
+    /// Whole numbers in the narrowest width that holds them all and a missing one.
+    pub(super) fn push_whole(&mut self, name: &'static str, numbers: &[Option<u64>]) {
+        let most = numbers.iter().flatten().copied().max().unwrap_or(0);
+        let width = match most {
+            0..0xff => Width::U8,
+            0xff..0xffff => Width::U16,
+            0xffff..0xffff_ffff => Width::U32,
+            _ => Width::F64,
+        };
+        self.begin(name, width, numbers.len());
+        for number in numbers {
+            match width {
+                Width::F64 => self.bytes.extend(number.map_or(f64::NAN, |number| number as f64).to_le_bytes()),
+                // The first bytes of a little-endian number are its low ones; those of the largest are all ones.
+                _ => self.bytes.extend(&number.unwrap_or(u64::MAX).to_le_bytes()[..width.bytes()]),
+            }
+        }
+    }
+
+    /// Numbers of any kind.
+    pub(super) fn push_real(&mut self, name: &'static str, numbers: &[Option<f64>]) {
+        self.begin(name, Width::F64, numbers.len());
+        for number in numbers {
+            self.bytes.extend(number.unwrap_or(f64::NAN).to_le_bytes());
+        }
+    }
+
+    /// A browser takes a column of wide numbers only where their width divides its place.
+    fn begin(&mut self, name: &'static str, width: Width, length: usize) {
+        self.bytes.resize(self.bytes.len().next_multiple_of(width.bytes()), 0);
+        self.columns.push(Column { name, width, at: self.bytes.len(), length });
+    }
+}
+
+impl Width {
+    fn bytes(self) -> usize {
+        match self {
+            Self::U8 => 1,
+            Self::U16 => 2,
+            Self::U32 => 4,
+            Self::F64 => 8,
+        }
+    }
+}
+
+/// Bytes as a page holds them: packed, in letters. The same bytes give the same letters on any day.
+pub(super) fn packed(bytes: &[u8]) -> std::io::Result<String> {
+    let mut out = GzBuilder::new().mtime(0).write(Vec::new(), Compression::best());
+    out.write_all(bytes)?;
+    Ok(STANDARD.encode(out.finish()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_is_as_wide_as_its_numbers_and_stands_where_a_browser_can_take_it() {
+        let mut block = Block::default();
+        block.push_whole("small", &[Some(0), None, Some(254)]);
+        block.push_whole("wide", &[Some(255), None]);
+        block.push_whole("wider", &[Some(70_000), None]);
+        block.push_whole("widest", &[Some(1 << 40), None]);
+        block.push_real("real", &[Some(0.5), None]);
+        let told: Vec<_> = block.columns.iter().map(|column| (column.width, column.at, column.length)).collect();
+        assert_eq!(
+            told,
+            [(Width::U8, 0, 3), (Width::U16, 4, 2), (Width::U32, 8, 2), (Width::F64, 16, 2), (Width::F64, 32, 2)]
+        );
+        assert_eq!(block.bytes[..3], [0, 0xff, 254]);
+        assert_eq!(block.bytes[4..8], [255, 0, 0xff, 0xff]);
+        assert_eq!(block.bytes[16..24], (1_099_511_627_776_f64).to_le_bytes());
+        assert!(f64::from_le_bytes(block.bytes[40..48].try_into().unwrap_or_default()).is_nan());
+    }
+
+    #[test]
+    fn packing_is_the_same_on_any_day() -> std::io::Result<()> {
+        let letters = packed(b"abc")?;
+        assert_eq!(letters, packed(b"abc")?);
+        // A gzip stream without a time: 1f 8b 08, flags, four zeros.
+        assert!(letters.starts_with("H4sIAAAAAAAC"), "{letters}");
+        Ok(())
+    }
+}

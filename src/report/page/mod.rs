@@ -1,0 +1,218 @@
+//! `report.html`: one file a person opens, understands in ten seconds, and follows down to the step at which a success was
+//! killed. It loads nothing. What it says is worked out here; its script only shows it.
+//!
+//! A recording's text is never markup: names and texts are JSON, and the script puts them on the page as text alone.
+
+mod choices;
+mod columns;
+mod runs;
+mod shell;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use self::choices::{AtTolerance, choices};
+use self::columns::packed;
+use self::runs::{Listed, listed};
+use self::shell::Filling;
+use super::first::{Appetite, FirstTable};
+use super::table::{self, Cell, Table, plain_number};
+use super::{Choice, Manifest};
+use crate::aggregate::{FrontierPoint, Label, Rows, Summary, Unit};
+use crate::explain::Story;
+use crate::stats::{RangeEstimate, cluster_key};
+
+/// All that a page shows.
+pub(super) struct Page<'a> {
+    pub(super) rows: &'a Rows,
+    pub(super) summaries: &'a [Summary],
+    pub(super) points: &'a [FrontierPoint],
+    pub(super) unit: Unit,
+    pub(super) appetite: Appetite,
+    pub(super) manifest: &'a Manifest,
+    /// What was compared, in one line.
+    pub(super) headline: String,
+    /// What to say below the first table, whatever is tolerated.
+    pub(super) notes: Vec<String>,
+    /// What was found while the recordings were read.
+    pub(super) quality: &'a [String],
+    pub(super) rules: &'a Table,
+    /// The runs told step by step, in any order.
+    pub(super) stories: &'a [Story],
+    /// Figures by name, as SVG.
+    pub(super) figures: Vec<(&'static str, String)>,
+}
+
+/// What the script reads first.
+#[derive(Serialize)]
+struct Meta<'a> {
+    footer: String,
+    headline: &'a str,
+    unit: &'static str,
+    max_fes: f64,
+    choices: Vec<AtTolerance>,
+    stacks: Vec<Stack<'a>>,
+    notes: &'a [String],
+    quality: &'a [String],
+    rules: Value,
+    runs: usize,
+    ids: &'a [Label],
+    names: &'a runs::Names,
+    columns: &'a [columns::Column],
+    /// Places of the runs that are told, in the order of the stories.
+    told: Vec<usize>,
+    /// By what a person's marks are kept apart from those on other pages.
+    corpus: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sampled: Option<String>,
+}
+
+/// One stack, with numbers for what is drawn and words for what is read.
+#[derive(Serialize)]
+struct Stack<'a> {
+    name: &'a str,
+    profile: &'a str,
+    /// `shown`, `idle` (it never acted) or `unread` (no run could be read by all of its rules).
+    group: &'static str,
+    cells: Value,
+    /// Lowest and highest value, then the ends of the interval.
+    fes: [Option<f64>; 4],
+    useful: [Option<f64>; 4],
+    judged_successes: u64,
+    frontier: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    beaten_by: Option<&'a str>,
+    /// What its rules could not read, most frequent first.
+    lacks: String,
+}
+
+impl Page<'_> {
+    /// The page.
+    pub(super) fn html(&self) -> std::io::Result<String> {
+        let stacks: Vec<Label> = self.summaries.iter().map(|summary| summary.stack.clone()).collect();
+        let listed = listed(self.rows, &stacks);
+        let (told, stories) = self.told(&listed);
+        let choices = self.choices();
+        let first = FirstTable::of(self.summaries, self.rows, self.unit, self.appetite, self.choice());
+        let verdict = first.verdict();
+        let meta = Meta {
+            footer: self.footer(&stories),
+            headline: &self.headline,
+            unit: self.unit.noun(),
+            max_fes: self.appetite.max_fes,
+            choices,
+            stacks: self.stacks(&first),
+            notes: &self.notes,
+            quality: self.quality,
+            rules: values(self.rules),
+            runs: listed.ids.len(),
+            ids: &listed.ids,
+            names: &listed.names,
+            columns: &listed.block.columns,
+            told,
+            corpus: format!("{:016x}", cluster_key(&serde_json::to_string(&listed.ids)?)),
+            sampled: listed.of.map(|of| format!("a sample of {of}, of each suite, model and outcome in proportion")),
+        };
+        let filling = Filling {
+            headline: &self.headline,
+            verdict: &verdict,
+            meta: &serde_json::to_string(&meta)?,
+            columns: &packed(&listed.block.bytes)?,
+            stories: &packed(&serde_json::to_vec(&stories)?)?,
+            figures: &self.figures,
+        };
+        Ok(shell::page(&filling))
+    }
+
+    fn choice(&self) -> Option<&Choice> {
+        self.manifest.choice.as_ref()
+    }
+
+    fn choices(&self) -> Vec<AtTolerance> {
+        choices(self.summaries, self.rows, self.unit, self.appetite, self.choice())
+    }
+
+    /// The stories of listed runs, by the runs' places.
+    fn told(&self, listed: &Listed) -> (Vec<usize>, Vec<&Story>) {
+        let places: std::collections::BTreeMap<&str, usize> =
+            listed.ids.iter().enumerate().map(|(at, id)| (&**id, at)).collect();
+        let mut told: Vec<(usize, &Story)> =
+            self.stories.iter().filter_map(|story| Some((*places.get(&*story.run_id)?, story))).collect();
+        told.sort_by_key(|(at, _)| *at);
+        told.into_iter().unzip()
+    }
+
+    fn footer(&self, stories: &[&Story]) -> String {
+        let texts = if stories.iter().any(|story| story.has_texts()) {
+            " It holds texts of the recordings: look at them before you pass it on, or write it with --embed-text none."
+        } else {
+            " It holds no texts of the recordings."
+        };
+        format!("whenstop {}. This page is one file and loads nothing.{texts}", self.manifest.whenstop)
+    }
+
+    fn stacks(&self, first: &FirstTable<'_>) -> Vec<Stack<'_>> {
+        let is_in = |group: &[&Summary], summary: &Summary| group.iter().any(|other| other.stack == summary.stack);
+        let points = self.summaries.iter().map(|summary| self.points.iter().find(|point| point.stack == summary.stack));
+        self.summaries
+            .iter()
+            .zip(points)
+            .map(|(summary, point)| Stack {
+                name: &summary.stack,
+                profile: &summary.profile,
+                group: if is_in(&first.unread, summary) {
+                    "unread"
+                } else if is_in(&first.idle, summary) {
+                    "idle"
+                } else {
+                    "shown"
+                },
+                cells: self.cells(summary, first.is_ungraded()),
+                fes: numbers(&summary.fes_rate()),
+                useful: numbers(&summary.ratios_in(self.unit).useful),
+                judged_successes: summary.counted("judged_successes"),
+                frontier: point.is_some_and(|point| point.on_frontier),
+                beaten_by: point.and_then(|point| point.beaten_by.as_deref()),
+                lacks: super::first::lacks(summary, self.rows),
+            })
+            .collect()
+    }
+
+    /// The cells of the first table, in the words it is printed with.
+    fn cells(&self, summary: &Summary, ungraded: bool) -> Value {
+        let table = table::overview([summary], self.unit);
+        let saved = if ungraded { table::ungraded([summary], self.unit) } else { table.clone() };
+        let cell = |table: &Table, column: &str| {
+            let at = table.columns.iter().position(|name| name == column);
+            at.and_then(|at| table.rows.first()?.get(at)).map_or_else(|| "–".to_owned(), Cell::shown)
+        };
+        let unit = self.unit.noun();
+        json!({
+            "stops": cell(&table, "stops"),
+            "killed": cell(&table, "successes killed, %"),
+            "unknown": cell(&table, "unknown"),
+            "failures": cell(&table, "failures stopped"),
+            "saved": cell(&saved, &if ungraded { format!("{unit} not spent") } else { format!("{unit} saved") }),
+            "cost": cell(&table, "cost per success"),
+        })
+    }
+}
+
+/// Lowest and highest value and the ends of the interval.
+fn numbers(range: &RangeEstimate) -> [Option<f64>; 4] {
+    [range.low.value, range.high.value, range.lower(), range.upper()].map(|number| number.filter(|n| n.is_finite()))
+}
+
+/// A table as columns and rows of plain values.
+fn values(table: &Table) -> Value {
+    let value = |cell: &Cell| match cell {
+        Cell::Text(text) => Value::from(text.as_str()),
+        Cell::Count(count) => Value::from(*count),
+        Cell::Number(number) => plain_number(*number).parse::<f64>().map_or(Value::Null, Value::from),
+        Cell::Missing => Value::Null,
+    };
+    json!({
+        "columns": table.columns,
+        "rows": table.rows.iter().map(|row| row.iter().map(value).collect::<Value>()).collect::<Value>(),
+    })
+}

@@ -1,0 +1,174 @@
+//! The runs of a page: which of them it lists, and their rows as columns.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::columns::Block;
+use crate::aggregate::{Label, RowView, Rows};
+use crate::stats::cluster_key;
+use crate::transcript::{EndCause, Outcome};
+use crate::verdict::{Doubts, Verdict};
+
+/// Rows a page holds at most; beyond that it lists a sample of the runs.
+const MOST_ROWS: usize = 2_000_000;
+
+/// The dictionaries: a number in a column is a place in one of them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub(super) struct Names {
+    tasks: Vec<Label>,
+    suites: Vec<Label>,
+    models: Vec<Label>,
+    rules: Vec<Label>,
+    verdicts: Vec<&'static str>,
+    outcomes: Vec<String>,
+    ends: Vec<String>,
+}
+
+/// The listed runs.
+pub(super) struct Listed {
+    pub(super) ids: Vec<Label>,
+    pub(super) names: Names,
+    pub(super) block: Block,
+    /// How many runs there are where not all are listed.
+    pub(super) of: Option<usize>,
+}
+
+/// A run's rows, by stack; `None` where a stack has none.
+type Run<'r> = Vec<Option<RowView<'r>>>;
+
+/// Rows of `stacks` into columns, run by run in the order given, each run stack by stack.
+pub(super) fn listed(rows: &Rows, stacks: &[Label]) -> Listed {
+    let places: BTreeMap<&str, usize> = stacks.iter().enumerate().map(|(at, stack)| (&**stack, at)).collect();
+    let mut order: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut runs: Vec<Run<'_>> = Vec::new();
+    for row in rows.iter() {
+        let Some(&stack) = places.get(&**row.stack()) else { continue };
+        let next = order.len();
+        let at = *order.entry(row.run_id()).or_insert(next);
+        if at == runs.len() {
+            runs.push(vec![None; stacks.len()]);
+        }
+        runs[at][stack] = Some(row);
+    }
+    let all = runs.len();
+    let most = (MOST_ROWS / stacks.len().max(1)).max(1);
+    if all > most {
+        runs = sampled(runs, most);
+    }
+    let of = (all > runs.len()).then_some(all);
+    let (names, block) = columns(&runs);
+    let ids = runs.iter().filter_map(|run| first(run)).map(|row| row.run_id().clone()).collect();
+    Listed { ids, names, block, of }
+}
+
+fn first<'r>(run: &Run<'r>) -> Option<RowView<'r>> {
+    run.iter().flatten().next().copied()
+}
+
+/// About `most` of the runs, of each suite, model and outcome in proportion, by a hash of their ids; in their order.
+fn sampled(runs: Vec<Run<'_>>, most: usize) -> Vec<Run<'_>> {
+    let all = runs.len();
+    let mut strata: BTreeMap<_, Vec<(u64, usize)>> = BTreeMap::new();
+    for (at, run) in runs.iter().enumerate() {
+        let Some(row) = first(run) else { continue };
+        let stratum = (row.suite(), row.model(), row.outcome().name());
+        strata.entry(stratum).or_default().push((cluster_key(row.run_id()), at));
+    }
+    let mut kept = vec![false; all];
+    for stratum in strata.values_mut() {
+        stratum.sort_unstable();
+        let share = (stratum.len() * most).div_ceil(all);
+        for (_, at) in stratum.iter().take(share) {
+            kept[*at] = true;
+        }
+    }
+    runs.into_iter().zip(kept).filter_map(|(run, kept)| kept.then_some(run)).collect()
+}
+
+/// A dictionary under construction.
+#[derive(Default)]
+struct Dictionary {
+    places: BTreeMap<Label, u64>,
+    names: Vec<Label>,
+}
+
+impl Dictionary {
+    fn place(&mut self, name: &Label) -> u64 {
+        if let Some(place) = self.places.get(name) {
+            return *place;
+        }
+        let place = self.names.len() as u64;
+        self.names.push(name.clone());
+        self.places.insert(name.clone(), place);
+        place
+    }
+}
+
+fn columns(runs: &[Run<'_>]) -> (Names, Block) {
+    let mut block = Block::default();
+    let of_run = |number: &mut dyn FnMut(RowView<'_>) -> Option<u64>| -> Vec<Option<u64>> {
+        runs.iter().map(|run| first(run).and_then(&mut *number)).collect()
+    };
+    let (mut tasks, mut suites, mut models) = (Dictionary::default(), Dictionary::default(), Dictionary::default());
+    block.push_whole("task", &of_run(&mut |row| row.task_id().map(|name| tasks.place(name))));
+    block.push_whole("suite", &of_run(&mut |row| row.suite().map(|name| suites.place(name))));
+    block.push_whole("model", &of_run(&mut |row| row.model().map(|name| models.place(name))));
+    block.push_whole("outcome", &of_run(&mut |row| place(&OUTCOMES, &row.outcome())));
+    block.push_whole("end", &of_run(&mut |row| place(&EndCause::ALL, &row.end())));
+    block.push_whole("secured", &of_run(&mut |row| row.secured_step().map(u64::from)));
+    block.push_whole("steps", &of_run(&mut |row| Some(row.steps_recorded())));
+    block.push_whole("tokens", &of_run(&mut |row| row.tokens_recorded()));
+
+    let rows = || runs.iter().flatten();
+    let whole = |number: &mut dyn FnMut(RowView<'_>) -> Option<u64>| -> Vec<Option<u64>> {
+        rows().map(|row| row.and_then(&mut *number)).collect()
+    };
+    let real = |number: fn(RowView<'_>) -> Option<f64>| -> Vec<Option<f64>> {
+        rows().map(|row| row.and_then(number)).collect()
+    };
+    let mut rules = Dictionary::default();
+    block.push_whole("verdict", &whole(&mut |row| place(&Verdict::ALL, &row.verdict())));
+    block.push_whole("flags", &whole(&mut |row| Some(flags(row))));
+    block.push_whole("doubts", &whole(&mut |row| Some(doubts(row.unknown()))));
+    block.push_whole("rule", &whole(&mut |row| row.rule().map(|name| rules.place(name))));
+    block.push_whole("moment", &whole(&mut |row| row.stop_point().map(|point| point.moment as u64)));
+    block.push_whole("paid", &whole(&mut |row| row.stop_point().map(|_| row.steps_at_stop())));
+    block.push_whole("tokens_at_stop", &whole(&mut |row| row.stop_point().and(row.tokens_at_stop())));
+    block.push_real("observed", &real(|row| row.observed()));
+    block.push_real("limit", &real(|row| row.limit()));
+    let names = Names {
+        tasks: tasks.names,
+        suites: suites.names,
+        models: models.names,
+        rules: rules.names,
+        verdicts: Verdict::ALL.map(Verdict::name).to_vec(),
+        outcomes: OUTCOMES.iter().map(ToString::to_string).collect(),
+        ends: EndCause::ALL.iter().map(ToString::to_string).collect(),
+    };
+    (names, block)
+}
+
+/// Outcomes a page has a word for; an ungraded run has none.
+const OUTCOMES: [Outcome; 2] = [Outcome::Success, Outcome::Failure];
+
+fn place<T: PartialEq>(all: &[T], one: &T) -> Option<u64> {
+    all.iter().position(|other| other == one).map(|place| place as u64)
+}
+
+/// One bit each: stopped, killed, true stop, and the same at most. `data.js` has their names.
+fn flags(row: RowView<'_>) -> u64 {
+    let bits = [
+        row.stopped_low(),
+        row.stopped_high(),
+        row.killed_low(),
+        row.killed_high(),
+        row.true_stop_low(),
+        row.true_stop_high(),
+    ];
+    bits.iter().enumerate().map(|(at, bit)| u64::from(*bit) << at).sum()
+}
+
+fn doubts(doubts: Doubts) -> u64 {
+    u64::from(doubts.unread) | u64::from(doubts.diverged) << 1 | u64::from(doubts.unlabelled) << 2
+}

@@ -1,0 +1,80 @@
+//! Findings as marks on the lines of a pull request: GitHub's workflow commands, GitLab's code quality report.
+
+use std::fmt::Write as _;
+
+use super::{Finding, Level};
+use crate::diagnostic::one_line;
+use crate::transcript::fingerprint;
+
+/// GitHub shows this many annotations of one level and step; the last one counts the rest.
+const SHOWN: usize = 10;
+
+/// The title of that one.
+const MORE: &str = "title=whenstop::";
+
+/// GitHub's workflow commands, a line each: `::error file=a.toml,line=3,title=T::message`.
+pub fn workflow_commands(findings: &[Finding]) -> String {
+    let mut text = String::new();
+    for level in [Level::Error, Level::Warning, Level::Notice] {
+        let of_level: Vec<&Finding> = findings.iter().filter(|finding| finding.level == level).collect();
+        let shown = if of_level.len() > SHOWN { SHOWN - 1 } else { of_level.len() };
+        for finding in &of_level[..shown] {
+            let mut properties = Vec::new();
+            if !finding.at.path.is_empty() {
+                properties.push(format!("file={}", property(&finding.at.path)));
+            }
+            if finding.at.line > 0 {
+                properties.push(format!("line={}", finding.at.line));
+            }
+            if finding.at.column > 0 {
+                properties.push(format!("col={}", finding.at.column));
+            }
+            properties.push(format!("title={}", property(&finding.title)));
+            let _ = writeln!(text, "::{} {}::{}", name(level), properties.join(","), message(&finding.message));
+        }
+        if shown < of_level.len() {
+            let more = of_level.len() - shown;
+            let _ = writeln!(text, "::{} {MORE}and {more} more, in the report and the log", name(level));
+        }
+    }
+    text
+}
+
+fn name(level: Level) -> &'static str {
+    match level {
+        Level::Error => "error",
+        Level::Warning => "warning",
+        Level::Notice => "notice",
+    }
+}
+
+/// What would end a command or begin another is escaped, as GitHub's toolkit does.
+fn message(text: &str) -> String {
+    one_line(text).replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+fn property(text: &str) -> String {
+    message(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+/// GitLab's code quality report: an array of issues.
+pub fn code_quality(findings: &[Finding]) -> serde_json::Value {
+    let issue = |finding: &Finding| {
+        let severity = match finding.level {
+            Level::Error => "major",
+            Level::Warning => "minor",
+            Level::Notice => "info",
+        };
+        let path = if finding.at.path.is_empty() { "whenstop.toml" } else { &finding.at.path };
+        let path = path.trim_start_matches("./");
+        let print = fingerprint::of_text(&format!("{} {path} {} {}", finding.rule, finding.title, finding.message));
+        serde_json::json!({
+            "description": format!("{}: {}", finding.title, finding.message),
+            "check_name": format!("whenstop/{}", finding.rule),
+            "fingerprint": format!("{:016x}", print.0),
+            "severity": severity,
+            "location": {"path": path, "lines": {"begin": finding.at.line.max(1)}},
+        })
+    };
+    findings.iter().map(issue).collect()
+}

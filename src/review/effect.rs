@@ -1,0 +1,142 @@
+//! What each stack came to before and now, and which stacks are the same under another name or of another version.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use super::{Changed, Importance, Rename, Upgrade};
+use crate::snapshot::{Numbers, Snapshot, StackStops};
+
+/// What became of a stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// Its stops and numbers are as they were.
+    Same,
+    /// They are not.
+    Changed,
+    /// It was not there.
+    New,
+    /// It is not there any more.
+    Gone,
+}
+
+/// What one stack came to, before and now.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StackEffect {
+    /// Its name; where it has another one now, that one.
+    pub stack: String,
+    /// What became of it.
+    pub state: State,
+    /// Are its rules or settings others than before? `None` where that is not known.
+    pub rules_changed: Option<bool>,
+    /// What it came to before.
+    pub before: Option<Numbers>,
+    /// What it comes to now.
+    pub now: Option<Numbers>,
+    /// Stop points that changed, on runs that both have.
+    pub changed: u64,
+    /// Successes killed that were let be.
+    pub killed: Vec<String>,
+    /// Successes let be that were killed.
+    pub kept: Vec<String>,
+}
+
+/// Stacks that are gone, each with the new one that does the same: of equal rules, or else of equal stops, where it stops
+/// anything at all.
+pub(super) fn renames(before: &Snapshot, now: &Snapshot) -> Vec<Rename> {
+    let gone: Vec<_> = before.stacks.iter().filter(|(name, _)| !now.stacks.contains_key(*name)).collect();
+    let mut new: Vec<_> = now.stacks.iter().filter(|(name, _)| !before.stacks.contains_key(*name)).collect();
+    let same_rules = |a: &StackStops, b: &StackStops| {
+        a.rules.as_ref().zip(b.rules.as_ref()).is_some_and(|(a, b)| a.print == b.print)
+    };
+    let same_stops =
+        |a: &StackStops, b: &StackStops| a.stops == b.stops && a.stops.values().any(|stop| stop.rule.is_some());
+    let mut found: BTreeMap<&String, &String> = BTreeMap::new();
+    for alike in [&same_rules as &dyn Fn(&StackStops, &StackStops) -> bool, &same_stops] {
+        for (was, stops) in &gone {
+            if found.contains_key(was) {
+                continue;
+            }
+            if let Some(at) = new.iter().position(|(_, other)| alike(stops, other) && shared_stops_agree(stops, other))
+            {
+                found.insert(was, new.remove(at).0);
+            }
+        }
+    }
+    found.into_iter().map(|(before, now)| Rename { before: before.clone(), now: now.clone() }).collect()
+}
+
+/// Do they stop alike on every run that both have?
+fn shared_stops_agree(before: &StackStops, now: &StackStops) -> bool {
+    before.stops.iter().all(|(run, stop)| now.stops.get(run).is_none_or(|other| other == stop))
+}
+
+/// Versions that are others: of whenstop, and of the frameworks whose rules a stack consults.
+pub(super) fn upgrades(before: &Snapshot, now: &Snapshot, renames: &[Rename]) -> Vec<Upgrade> {
+    let mut found = Vec::new();
+    if let (Some(was), Some(is)) = (&before.whenstop, &now.whenstop)
+        && was != is
+    {
+        let of = |version: &str| format!("whenstop {version}");
+        found.push(Upgrade { before: of(was), now: of(is), stacks: Vec::new() });
+    }
+    let mut sources: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();
+    for (name, stack) in &now.stacks {
+        let was = renames.iter().find(|rename| rename.now == *name).map_or(name, |rename| &rename.before);
+        let was = before.stacks.get(was).and_then(|stack| stack.rules.as_ref());
+        if let Some((was, is)) = was.zip(stack.rules.as_ref()).filter(|(was, is)| was.source != is.source) {
+            sources.entry((&was.source, &is.source)).or_default().insert(name);
+        }
+    }
+    found.extend(sources.into_iter().map(|((before, now), stacks)| Upgrade {
+        before: before.to_owned(),
+        now: now.to_owned(),
+        stacks: stacks.into_iter().map(str::to_owned).collect(),
+    }));
+    found
+}
+
+/// Every stack of either, by name.
+pub(super) fn effects(before: &Snapshot, now: &Snapshot, renames: &[Rename], changes: &[Changed]) -> Vec<StackEffect> {
+    let mut effects: BTreeMap<&str, StackEffect> = BTreeMap::new();
+    for (name, stack) in &now.stacks {
+        let was = renames.iter().find(|rename| rename.now == *name).map_or(name, |rename| &rename.before);
+        effects.insert(name, effect(name, before.stacks.get(was), Some(stack), changes));
+    }
+    let gone = before.stacks.iter().filter(|(name, _)| !renames.iter().any(|rename| rename.before == **name));
+    for (name, stack) in gone.filter(|(name, _)| !now.stacks.contains_key(*name)) {
+        effects.insert(name, effect(name, Some(stack), None, changes));
+    }
+    effects.into_values().collect()
+}
+
+fn effect(name: &str, before: Option<&StackStops>, now: Option<&StackStops>, changes: &[Changed]) -> StackEffect {
+    let own = || changes.iter().filter(|change| change.stack == name);
+    let runs = |wanted: Importance| {
+        own().filter(|change| change.importance == wanted).map(|change| change.run.clone()).collect()
+    };
+    let print = |stack: Option<&StackStops>| Some(stack?.rules.as_ref()?.print.clone());
+    let changed = own().count() as u64;
+    let numbers = (before.map(StackStops::numbers), now.map(StackStops::numbers));
+    // Numbers of version 1 know less: only what both tell can differ.
+    let differ = before.zip(now).is_some_and(|(before, now)| {
+        before.stops.len() != now.stops.len() || (before.numbers.is_some() && before.numbers != now.numbers)
+    });
+    let state = match (before, now) {
+        (None, _) => State::New,
+        (_, None) => State::Gone,
+        _ if changed > 0 || differ => State::Changed,
+        _ => State::Same,
+    };
+    StackEffect {
+        stack: name.to_owned(),
+        state,
+        rules_changed: print(before).zip(print(now)).map(|(before, now)| before != now),
+        before: numbers.0,
+        now: numbers.1,
+        changed,
+        killed: runs(Importance::Kill),
+        kept: runs(Importance::Kept),
+    }
+}

@@ -1,0 +1,116 @@
+//! What a check or a lint has to say about lines of files: what annotations and code scanning are made of.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::{Checked, Importance, State};
+use crate::diagnostic::{Diagnostic, Location};
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    /// It fails the check.
+    Error,
+    /// It should be looked at.
+    Warning,
+    /// It is said for completeness.
+    Notice,
+}
+
+/// One message about a line of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// How bad it is.
+    pub level: Level,
+    /// What kind of finding it is: `gate`, `stop-point`, `corpus`, `lint`.
+    pub rule: &'static str,
+    /// A few words.
+    pub title: String,
+    /// The message.
+    pub message: String,
+    /// Where; without a path it is about the whole.
+    pub at: Location,
+}
+
+/// Kinds of findings, each with what it means.
+pub(super) const RULES: [(&str, &str); 4] = [
+    ("stop-point", "A stop point is not the one that was accepted."),
+    ("corpus", "The recordings or rules are not those the snapshot was accepted on."),
+    ("gate", "A number of the summary passed the limit of a gate, or is not known well enough."),
+    ("lint", "A rule of a stack file is dead, shadowed, cannot be evaluated, or looks like a slip of the pen."),
+];
+
+impl Finding {
+    /// A warning of `lint`.
+    pub fn of_lint(warning: &Diagnostic) -> Self {
+        let message =
+            if warning.help.is_empty() { warning.what.clone() } else { format!("{}; {}", warning.what, warning.help) };
+        Self { level: Level::Warning, rule: "lint", title: "whenstop lint".to_owned(), message, at: warning.at.clone() }
+    }
+}
+
+/// What a check has to say, the failures first.
+pub(super) fn of_check(checked: &Checked) -> Vec<Finding> {
+    let nowhere = Location::default();
+    let place = |stack: &str| checked.places.get(&(stack.to_owned(), None)).unwrap_or(&nowhere).clone();
+    let at_rule = |stack: &str, rule: &Option<String>| {
+        let rule = rule.as_ref().and_then(|_| checked.places.get(&(stack.to_owned(), rule.clone())));
+        rule.cloned().unwrap_or_else(|| place(stack))
+    };
+    let mut found = Vec::new();
+    for gate in checked.gates.iter().filter(|gate| gate.result.failed) {
+        found.push(Finding {
+            level: Level::Error,
+            rule: "gate",
+            title: format!("gate {} failed", gate.result.gate),
+            message: format!("`{}`: {}", gate.result.stack, gate.result.why),
+            at: if gate.at.path.is_empty() { place(&gate.result.stack) } else { gate.at.clone() },
+        });
+    }
+    let Some(review) = &checked.review else { return found };
+    let snapshot = Location::file(checked.snapshot.clone().unwrap_or_default());
+    if review.has_changes() {
+        found.push(Finding {
+            level: Level::Error,
+            rule: "stop-point",
+            title: review.sentence(),
+            message: "review the changes below; if they are meant, `whenstop accept` and commit the snapshot"
+                .to_owned(),
+            at: snapshot.clone(),
+        });
+    }
+    found.extend(review.notices().into_iter().map(|message| Finding {
+        level: Level::Notice,
+        rule: "corpus",
+        title: "not what the snapshot was accepted on".to_owned(),
+        message,
+        at: snapshot.clone(),
+    }));
+    for stack in review.stacks.iter().filter(|stack| stack.state == State::New) {
+        found.push(Finding {
+            level: Level::Warning,
+            rule: "stop-point",
+            title: format!("{} is new", stack.stack),
+            message: format!("nobody has accepted the stop points of `{}` yet", stack.stack),
+            at: place(&stack.stack),
+        });
+    }
+    found.extend(review.groups.iter().map(|group| Finding {
+        level: if matches!(group.importance, Importance::Kill | Importance::Missed) {
+            Level::Error
+        } else {
+            Level::Warning
+        },
+        rule: "stop-point",
+        title: format!("{}: stop points changed", group.stack),
+        message: group.sentence(),
+        at: at_rule(&group.stack, &group.rule_now),
+    }));
+    found.sort_by_key(|finding| finding.level);
+    found
+}
+
+/// Where each stack stands in its file, and each of its rules.
+pub type Places = BTreeMap<(String, Option<String>), Location>;

@@ -1,0 +1,54 @@
+//! Checks, differences and lints as JSON for programs, with the schemas they keep to.
+
+use serde_json::{Value, json};
+
+use super::{Checked, Finding};
+
+/// The JSON Schema of [`check_json`].
+pub const CHECK_SCHEMA: &str = include_str!("schema/check.json");
+
+/// The JSON Schema of [`lint_json`].
+pub const LINT_SCHEMA: &str = include_str!("schema/lint.json");
+
+/// Version of both shapes; adding a field does not raise it.
+const VERSION: u32 = 1;
+
+/// A check, or a difference nobody judged: everything, every changed stop point included.
+pub fn check_json(checked: &Checked, judged: bool) -> Value {
+    let gates: Vec<Value> = checked
+        .gates
+        .iter()
+        .map(|gate| {
+            let mut value = serde_json::to_value(&gate.result).unwrap_or_default();
+            value["at"] = place(&gate.at);
+            value
+        })
+        .collect();
+    json!({
+        "schema_version": VERSION,
+        "whenstop": env!("CARGO_PKG_VERSION"),
+        "verdict": match (judged, checked.failed()) {
+            (false, _) => "not_judged",
+            (true, false) => "passed",
+            (true, true) => "failed",
+        },
+        "snapshot": checked.snapshot,
+        "review": checked.review,
+        "gates": gates,
+    })
+}
+
+/// The warnings of a lint.
+pub fn lint_json(findings: &[Finding]) -> Value {
+    let warnings: Vec<Value> =
+        findings.iter().map(|finding| json!({"message": finding.message, "at": place(&finding.at)})).collect();
+    json!({"schema_version": VERSION, "whenstop": env!("CARGO_PKG_VERSION"), "warnings": warnings})
+}
+
+fn place(at: &crate::diagnostic::Location) -> Value {
+    if at.path.is_empty() {
+        return Value::Null;
+    }
+    let known = |n: usize| if n == 0 { Value::Null } else { Value::from(n) };
+    json!({"path": at.path, "line": known(at.line), "column": known(at.column)})
+}

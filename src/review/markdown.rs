@@ -1,0 +1,128 @@
+//! A check as Markdown, for the summary of a job or a comment on a pull request.
+
+use std::fmt::Write as _;
+
+use super::{Changed, Checked, Finding, Review, net_effect};
+use crate::diagnostic::one_line;
+use crate::report::{code, page};
+
+/// A comment on GitHub holds 65,536 characters; what is longer is cut, and says so.
+const LONGEST: usize = 60_000;
+
+/// Groups that are listed.
+const GROUPS: usize = 20;
+
+/// The whole of it: the verdict, the net effect, the gates, what changed, and the runs that matter most.
+pub fn markdown(checked: &Checked, judged: bool) -> String {
+    let mut text = String::new();
+    if judged {
+        let mark = if checked.failed() { "❌" } else { "✅" };
+        let _ = writeln!(text, "### {mark} whenstop: {}\n", checked.sentence());
+    } else if let Some(review) = &checked.review {
+        let _ = writeln!(text, "### whenstop: {}\n", review.sentence());
+    }
+    if let Some(review) = &checked.review {
+        effect(review, &mut text);
+    }
+    if !checked.gates.is_empty() {
+        text += "| gate | stack | | why |\n| --- | --- | --- | --- |\n";
+        for gate in &checked.gates {
+            let result = &gate.result;
+            let word = if result.failed { "**failed**" } else { "held" };
+            // What stands in a cell ends it by a bar of its own.
+            let cell = |text: &str| text.replace('|', "\\|");
+            let (gate, stack) = (cell(&code(&result.gate)), cell(&code(&result.stack)));
+            let _ = writeln!(text, "| {gate} | {stack} | {word} | {} |", cell(&result.why));
+        }
+        text.push('\n');
+    }
+    if let Some(review) = &checked.review {
+        changes(review, &mut text);
+    }
+    let mut text = page(&text);
+    if let Some(review) = &checked.review {
+        in_full(review, &mut text);
+    }
+    if judged && checked.review.as_ref().is_some_and(Review::has_changes) {
+        text += "If these changes are meant: run `whenstop accept`, review the snapshot, and commit it.\n";
+    }
+    cut(text)
+}
+
+/// The warnings of a lint: a list, each with its place.
+pub fn lint_markdown(findings: &[Finding]) -> String {
+    let mut text = match findings.len() {
+        0 => "### ✅ whenstop lint: no warning\n".to_owned(),
+        1 => "### ⚠️ whenstop lint: 1 warning\n\n".to_owned(),
+        n => format!("### ⚠️ whenstop lint: {n} warnings\n\n"),
+    };
+    for finding in findings {
+        let _ = writeln!(text, "- {}: {}", code(&finding.at.to_string()), finding.message);
+    }
+    cut(page(&text))
+}
+
+fn effect(review: &Review, text: &mut String) {
+    for notice in review.notices() {
+        let _ = writeln!(text, "- {notice}");
+    }
+    let table = net_effect(review);
+    if !table.rows.is_empty() {
+        let _ = writeln!(text, "\n{}", table.to_markdown());
+    }
+    let same = review.unchanged();
+    if !same.is_empty() {
+        let _ = writeln!(text, "As before: {}.\n", super::listed(&same));
+    }
+}
+
+fn changes(review: &Review, text: &mut String) {
+    if review.changes.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "**{}**\n", review.sentence());
+    for group in review.groups.iter().take(GROUPS) {
+        let _ = writeln!(text, "- {}", group.sentence());
+    }
+    if review.groups.len() > GROUPS {
+        let _ = writeln!(text, "- and {} more kinds of change", review.groups.len() - GROUPS);
+    }
+    text.push('\n');
+}
+
+/// The changes that matter most, with the words around each stop. Those stand between fences, where nothing is markup.
+fn in_full(review: &Review, text: &mut String) {
+    let told = review.in_full();
+    if told.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "#### {}\n", super::told_title(told.len(), review.changes.len()));
+    for change in told {
+        told_change(change, text);
+    }
+}
+
+fn told_change(change: &Changed, text: &mut String) {
+    let (run, stack) = (code(&change.run), code(&change.stack));
+    let line = format!("**{run}** under {stack}: was {}; now {}\n\n", change.before.told(), change.now.told());
+    *text += &page(&line);
+    if let Some(words) = &change.words {
+        *text += "```text\n";
+        for said in &words.lines {
+            let _ = writeln!(text, "{:>5} {:<6} {}", said.step, said.kind.name(), one_line(&said.text));
+        }
+        *text += "```\n\n";
+    }
+}
+
+fn cut(text: String) -> String {
+    if text.len() <= LONGEST {
+        return text;
+    }
+    let mut end = LONGEST;
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let end = text[..end].rfind("\n**").unwrap_or(end);
+    format!("{}\n\n… and more: the rest is in the JSON report.\n", &text[..end])
+}

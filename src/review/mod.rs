@@ -1,0 +1,249 @@
+//! What a change came to: two states of the same stacks (before and now) held against each other, first in sum, then run by
+//! run; and the formats in which CI systems and people read it.
+//!
+//! It knows snapshots and numbers; of a recording only the words around a stop.
+
+mod annotations;
+mod checked;
+mod effect;
+mod findings;
+mod importance;
+mod json;
+mod junit;
+mod markdown;
+mod sarif;
+mod table;
+mod words;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use crate::snapshot::{CorpusPrint, Snapshot, StopLine};
+
+pub use annotations::{code_quality, workflow_commands};
+pub use checked::{Checked, Held};
+pub use effect::{StackEffect, State};
+pub use findings::{Finding, Level, Places};
+pub use importance::{Group, Importance};
+pub use json::{CHECK_SCHEMA, LINT_SCHEMA, check_json, lint_json};
+pub use junit::junit;
+pub use markdown::{lint_markdown, markdown};
+pub use sarif::sarif;
+pub use table::net_effect;
+pub use words::{Said, SaidKind, Words};
+
+/// Changed runs that are told in full.
+pub const TOLD: usize = 10;
+
+/// A stop point that is another one now, on a run that both states have.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Changed {
+    /// The run.
+    pub run: String,
+    /// The stack, as it is called now.
+    pub stack: String,
+    /// What the change means.
+    pub importance: Importance,
+    /// What was so.
+    pub before: StopLine,
+    /// What is so.
+    pub now: StopLine,
+    /// The words around the stop, where a recording was at hand.
+    pub words: Option<Words>,
+}
+
+/// A set of rules that comes from another version.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Upgrade {
+    /// What it was.
+    pub before: String,
+    /// What it is.
+    pub now: String,
+    /// The stacks that use it.
+    pub stacks: Vec<String>,
+}
+
+/// A stack under another name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Rename {
+    /// What it was called.
+    pub before: String,
+    /// What it is called.
+    pub now: String,
+}
+
+/// How the recordings differ.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct CorpusChange {
+    /// What the earlier state was taken from; `None` where it does not say.
+    pub before: Option<CorpusPrint>,
+    /// What this one was taken from.
+    pub now: Option<CorpusPrint>,
+    /// Runs that are new.
+    pub added: Vec<String>,
+    /// Runs that are gone.
+    pub gone: Vec<String>,
+}
+
+impl CorpusChange {
+    /// Are there other runs, or others of the same name?
+    pub fn is_change(&self) -> bool {
+        !self.same_runs() || matches!((&self.before, &self.now), (Some(before), Some(now)) if before.print != now.print)
+    }
+
+    /// Are the runs of the same names?
+    pub fn same_runs(&self) -> bool {
+        self.added.is_empty() && self.gone.is_empty()
+    }
+}
+
+/// Two states held against each other.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Review {
+    /// The recordings.
+    pub corpus: CorpusChange,
+    /// Stacks that are called otherwise, and do the same.
+    pub renames: Vec<Rename>,
+    /// Rules that come from another version, of a framework or of whenstop.
+    pub upgrades: Vec<Upgrade>,
+    /// Each stack, by name: what it came to, before and now.
+    pub stacks: Vec<StackEffect>,
+    /// Changed runs by what changed, the most important first.
+    pub groups: Vec<Group>,
+    /// Every changed stop point, the most important first.
+    pub changes: Vec<Changed>,
+}
+
+impl Review {
+    /// Holds `now` against `before`. `words` are by stack, as it is called now, and run.
+    pub fn of(before: &Snapshot, now: &Snapshot, mut words: BTreeMap<(String, String), Words>) -> Self {
+        let renames = effect::renames(before, now);
+        let earlier = |stack: &str| renames.iter().find(|rename| rename.now == stack).map(|rename| &*rename.before);
+        let (runs_before, runs_now) = (before.runs(), now.runs());
+        let names = |runs: Vec<&&str>| runs.into_iter().map(|run| (*run).to_owned()).collect();
+        let mut changes = Vec::new();
+        for (stack, stops) in &now.stacks {
+            let Some(old) = before.stacks.get(earlier(stack).unwrap_or(stack)) else { continue };
+            for (run, line) in &stops.stops {
+                let Some(was) = old.stops.get(run).filter(|was| *was != line) else { continue };
+                changes.push(Changed {
+                    run: run.clone(),
+                    stack: stack.clone(),
+                    importance: Importance::of(was, line),
+                    before: was.clone(),
+                    now: line.clone(),
+                    words: words.remove(&(stack.clone(), run.clone())),
+                });
+            }
+        }
+        changes.sort_by(importance::order);
+        Self {
+            corpus: CorpusChange {
+                before: before.corpus.clone(),
+                now: now.corpus.clone(),
+                added: names(runs_now.difference(&runs_before).collect()),
+                gone: names(runs_before.difference(&runs_now).collect()),
+            },
+            upgrades: effect::upgrades(before, now, &renames),
+            stacks: effect::effects(before, now, &renames, &changes),
+            groups: importance::groups(&changes),
+            renames,
+            changes,
+        }
+    }
+
+    /// Is there a stop point that is not as it was: changed, on a new run, or of a new stack? A new name is none.
+    pub fn has_changes(&self) -> bool {
+        !self.changes.is_empty()
+            || !self.corpus.same_runs()
+            || self.stacks.iter().any(|stack| matches!(stack.state, State::New | State::Gone))
+    }
+
+    /// The changes that are told in full: the most important, up to [`TOLD`]. Those at the same point and with the same
+    /// verdict are counted only.
+    pub fn in_full(&self) -> &[Changed] {
+        let mattering = self.changes.iter().take_while(|change| change.importance.matters()).count();
+        &self.changes[..mattering.min(TOLD)]
+    }
+
+    /// How many stop points changed, in words.
+    pub fn sentence(&self) -> String {
+        let n = match self.changes.len() {
+            0 => "no stop point changed".to_owned(),
+            1 => "1 stop point changed".to_owned(),
+            n => format!("{n} stop points changed"),
+        };
+        let runs: BTreeSet<&str> = self.changes.iter().map(|change| &*change.run).collect();
+        let runs = match runs.len() {
+            0 => String::new(),
+            1 => ", on 1 run".to_owned(),
+            n => format!(", on {n} runs"),
+        };
+        n + &runs
+    }
+
+    /// What is to be said once, before any number: other recordings, other names, other versions. A sentence each.
+    pub fn notices(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        if self.corpus.is_change() {
+            lines.push(self.corpus.sentence());
+        }
+        for Rename { before, now } in &self.renames {
+            lines.push(format!("`{before}` is called `{now}` now, and stops the same runs at the same points"));
+        }
+        for Upgrade { before, now, stacks } in &self.upgrades {
+            let stacks = if stacks.is_empty() { String::new() } else { format!(" (in {})", listed(stacks)) };
+            lines.push(format!("the rules were those of {before}, and are those of {now}{stacks}"));
+        }
+        for stack in self.stacks.iter().filter(|stack| stack.state == State::New) {
+            lines.push(format!("`{}` is new: nobody has accepted its stop points yet", stack.stack));
+        }
+        for stack in self.stacks.iter().filter(|stack| stack.state == State::Gone) {
+            lines.push(format!("`{}` is gone: no stack is called so now", stack.stack));
+        }
+        lines
+    }
+}
+
+impl CorpusChange {
+    fn sentence(&self) -> String {
+        let runs = |n: usize| if n == 1 { "1 run is".to_owned() } else { format!("{n} runs are") };
+        let total = |side: &Option<CorpusPrint>| side.as_ref().map(|print| print.runs);
+        let total = match (total(&self.before), total(&self.now)) {
+            (Some(before), Some(now)) if before != now => format!(", {before} before and {now} now"),
+            _ => String::new(),
+        };
+        let mut parts = Vec::new();
+        if !self.added.is_empty() {
+            parts.push(format!("{} new ({})", runs(self.added.len()), listed(&self.added)));
+        }
+        if !self.gone.is_empty() {
+            parts.push(format!("{} gone ({})", runs(self.gone.len()), listed(&self.gone)));
+        }
+        if parts.is_empty() {
+            return "the recordings changed: the runs have the same names and other contents or outcomes".to_owned();
+        }
+        format!("the recordings changed{total}: {}", parts.join(", "))
+    }
+}
+
+/// What stands over the runs that are told in full.
+pub(crate) fn told_title(told: usize, all: usize) -> String {
+    match (told, all) {
+        (1, 1) => "The change in full".to_owned(),
+        (1, all) => format!("The one of {all} changes that matters most"),
+        (told, all) if told == all => format!("The {all} changes in full"),
+        (told, all) => format!("The {told} of {all} changes that matter most"),
+    }
+}
+
+/// The first names, and how many there are beyond.
+pub(crate) fn listed(names: &[String]) -> String {
+    const NAMED: usize = 5;
+    let first: Vec<&str> = names.iter().take(NAMED).map(String::as_str).collect();
+    match names.len().saturating_sub(NAMED) {
+        0 => first.join(", "),
+        more => format!("{} and {more} more", first.join(", ")),
+    }
+}

@@ -1,0 +1,84 @@
+//! The net effect as a table: a line for each stack that is not as it was, `before → now` where a number changed.
+
+use super::{Review, StackEffect, State};
+use crate::report::table::{Cell, Table};
+use crate::snapshot::{Numbers, Span};
+
+/// The stacks that changed; those of equal numbers and stops are left out, and named by [`Review::unchanged`].
+pub fn net_effect(review: &Review) -> Table {
+    let unit = review.stacks.iter().find_map(|stack| stack.now.as_ref().or(stack.before.as_ref()));
+    let unit = unit.map_or("cost", |numbers| &*numbers.unit);
+    let saved = format!("{unit} saved");
+    let columns = ["stack", "stops", "successes killed", "failures stopped", &saved, "cost per success", "unknown"];
+    let shown = review.stacks.iter().filter(|stack| stack.state != State::Same);
+    Table { columns: columns.map(str::to_owned).to_vec(), rows: shown.map(line).collect() }
+}
+
+impl Review {
+    /// The stacks that are as they were.
+    pub fn unchanged(&self) -> Vec<String> {
+        let same = self.stacks.iter().filter(|stack| stack.state == State::Same);
+        same.map(|stack| stack.stack.clone()).collect()
+    }
+}
+
+fn line(effect: &StackEffect) -> Vec<Cell> {
+    let name = match effect.state {
+        State::New => format!("{} (new)", effect.stack),
+        State::Gone => format!("{} (gone)", effect.stack),
+        State::Same | State::Changed => effect.stack.clone(),
+    };
+    // A stack that is new or gone has one side only.
+    let side = |of: &dyn Fn(&Numbers) -> String| -> Cell {
+        let told = [effect.before.as_ref(), effect.now.as_ref()].map(|numbers| numbers.map(of));
+        Cell::Text(match told {
+            [Some(before), Some(now)] if before != now => format!("{before} → {now}"),
+            [Some(one), _] | [None, Some(one)] => one,
+            [None, None] => "-".to_owned(),
+        })
+    };
+    vec![
+        Cell::Text(name),
+        side(&|numbers| count(numbers.stops)),
+        side(&|numbers| format!("{}/{}", count(numbers.kills), numbers.successes)),
+        side(&|numbers| format!("{}/{}", count(numbers.true_stops), numbers.failures)),
+        side(&|numbers| share(numbers.saved)),
+        side(&|numbers| numbers.cost_per_success.map_or_else(|| "-".to_owned(), change)),
+        side(&unknown),
+    ]
+}
+
+/// `12`, `12–15`.
+pub(super) fn count(span: Span) -> String {
+    let end = |value: Option<f64>| value.map_or_else(|| "?".to_owned(), |value| value.to_string());
+    if span.low == span.high { end(span.low) } else { format!("{}–{}", end(span.low), end(span.high)) }
+}
+
+/// In percent: `26 %`, `12–26 %`, `≤26 %`.
+pub(super) fn share(span: Span) -> String {
+    match (span.low.map(percent), span.high.map(percent)) {
+        (Some(low), Some(high)) if low == high => format!("{low} %"),
+        (Some(low), Some(high)) => format!("{low}–{high} %"),
+        (None, Some(high)) => format!("≤{high} %"),
+        (Some(low), None) => format!("≥{low} %"),
+        (None, None) => "-".to_owned(),
+    }
+}
+
+/// One decimal: a change of a tenth of a percent is one.
+fn percent(share: f64) -> String {
+    let text = format!("{:.1}", share * 100.0);
+    if text == "-0.0" { "0.0".to_owned() } else { text }
+}
+
+/// `-26.2 %` for a ratio of 0.738.
+fn change(ratio: f64) -> String {
+    format!("{:+.1} %", (ratio - 1.0) * 100.0)
+}
+
+fn unknown(numbers: &Numbers) -> String {
+    match numbers.unknown {
+        None => "-".to_owned(),
+        Some(unknown) => format!("{unknown}/{}", numbers.runs),
+    }
+}

@@ -1,0 +1,134 @@
+//! The words around a stop: what the agent did and got just before, and what it did next.
+
+use serde::Serialize;
+
+use crate::transcript::{Event, Moment, Point, Role, Run};
+
+/// Characters of a text that are kept.
+const WIDTH: usize = 160;
+
+/// Lines kept before the stop, and after it.
+const BEFORE: usize = 3;
+const AFTER: usize = 3;
+
+/// What was done and got around a stop, in the recording's own words, each cut to a line.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Words {
+    /// Model calls of the whole recording.
+    pub steps: u64,
+    /// In order; the stop itself is among them.
+    pub lines: Vec<Said>,
+}
+
+/// One line of them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Said {
+    /// The step, from 0.
+    pub step: u64,
+    /// What kind of line it is.
+    pub kind: SaidKind,
+    /// The text, in one line.
+    pub text: String,
+}
+
+/// Who speaks in such a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SaidKind {
+    /// The agent's words.
+    Said,
+    /// A tool it called, with the arguments.
+    Called,
+    /// What came back.
+    Got,
+    /// What came back, flagged as an error.
+    Failed,
+    /// A stack stopped the run here.
+    Stop,
+}
+
+impl SaidKind {
+    /// In a word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Said => "said",
+            Self::Called => "called",
+            Self::Got => "got",
+            Self::Failed => "failed",
+            Self::Stop => "stop",
+        }
+    }
+}
+
+impl Words {
+    /// Around `at`; `None` for a run that went on to its end.
+    pub fn around(run: &Run, at: Option<Point>) -> Self {
+        let at = at.or_else(|| run.last_point());
+        let (mut before, mut after) = (Vec::new(), Vec::new());
+        let stop = at.map_or(0, |point| point.step as usize);
+        for index in stop.saturating_sub(1)..run.steps().len().min(stop + 2) {
+            for (moment, said) in told(run, index) {
+                // What a point has seen: its step's reply from `after_response` on, the results from `after_tools` on.
+                let seen = at.is_some_and(|at| index < stop || (index == stop && at.moment >= moment));
+                if seen { before.push(said) } else { after.push(said) }
+            }
+        }
+        let mut lines = before.split_off(before.len().saturating_sub(BEFORE));
+        let is_early = at != run.last_point();
+        if let Some(at) = at.filter(|_| is_early) {
+            let text = format!("stopped {}", at.moment);
+            lines.push(Said { step: u64::from(at.step), kind: SaidKind::Stop, text });
+        }
+        after.truncate(AFTER);
+        lines.extend(after);
+        Self { steps: run.steps().len() as u64, lines }
+    }
+}
+
+/// A step as lines, each with the moment from which on it is known.
+fn told(run: &Run, index: usize) -> Vec<(Moment, Said)> {
+    let line = |kind, text: &str| Said { step: index as u64, kind, text: cut(text) };
+    let mut lines = Vec::new();
+    if let Some(reply) = run.reply(index) {
+        let text = reply.text();
+        if !text.trim().is_empty() {
+            lines.push((Moment::AfterResponse, line(SaidKind::Said, &text)));
+        }
+        for call in &reply.tool_calls {
+            let text = format!("{} {}", call.name, call.arguments.as_str());
+            lines.push((Moment::AfterResponse, line(SaidKind::Called, &text)));
+        }
+    }
+    let step = run.steps()[index];
+    let messages = run.events()[step.reply..step.end].iter().filter_map(Event::message);
+    for result in messages.filter(|message| message.role == Role::Tool && message.is_result()) {
+        let kind = if result.is_error == Some(true) { SaidKind::Failed } else { SaidKind::Got };
+        lines.push((Moment::AfterTools, line(kind, &result.text())));
+    }
+    lines
+}
+
+/// In one line, cut to so many characters. No more of a long text is looked at than that.
+fn cut(text: &str) -> String {
+    let mut line = String::new();
+    let mut left = WIDTH;
+    for word in text.split_whitespace() {
+        let blank = usize::from(!line.is_empty());
+        if left <= blank {
+            line.push('…');
+            return line;
+        }
+        if blank == 1 {
+            line.push(' ');
+            left -= 1;
+        }
+        let kept: String = word.chars().take(left).collect();
+        left -= kept.chars().count();
+        line += &kept;
+        if kept.len() < word.len() {
+            line.push('…');
+            return line;
+        }
+    }
+    line
+}

@@ -1,0 +1,115 @@
+//! What the stops of one stack came to: the few numbers a reviewer looks at first.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::StopLine;
+use crate::aggregate::{Group, RowView, Summary, Unit};
+use crate::transcript::Outcome;
+use crate::verdict::Verdict;
+
+/// A number that may be known only within bounds; `None` where nothing limits it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Span {
+    /// At least this.
+    pub low: Option<f64>,
+    /// At most this.
+    pub high: Option<f64>,
+}
+
+impl Span {
+    /// A number that is known.
+    pub fn exactly(value: f64) -> Self {
+        Self { low: Some(value), high: Some(value) }
+    }
+
+    /// A count between two.
+    fn counted(low: u64, high: u64) -> Self {
+        Self { low: Some(low as f64), high: Some(high as f64) }
+    }
+
+    /// Rounded to four decimals, as it is written: what differs in less is the same.
+    fn rounded(low: Option<f64>, high: Option<f64>) -> Self {
+        let round = |value: f64| (value * 1e4).round() / 1e4 + 0.0;
+        Self { low: low.map(round), high: high.map(round) }
+    }
+
+    /// True where nothing is known.
+    pub fn is_unknown(&self) -> bool {
+        self.low.is_none() && self.high.is_none()
+    }
+}
+
+/// The numbers of one stack on one corpus.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Numbers {
+    /// Runs.
+    pub runs: u64,
+    /// Runs ended early.
+    pub stops: Span,
+    /// Successes killed, of those that could be judged.
+    pub kills: Span,
+    /// Successes that could be judged.
+    pub successes: u64,
+    /// Failures ended early, of those that could be judged.
+    pub true_stops: Span,
+    /// Failures that could be judged.
+    pub failures: u64,
+    /// What `saved` and `cost_per_success` are of: `cost`, `tokens` or `steps`.
+    pub unit: String,
+    /// Saved on failures and after success, as a share of what was recorded.
+    pub saved: Span,
+    /// Spent for each success kept, over the same without stopping.
+    pub cost_per_success: Option<f64>,
+    /// Runs of which something counted here is not known; `None` where the snapshot does not say.
+    pub unknown: Option<u64>,
+}
+
+impl Numbers {
+    /// Of a stack's rows and their summary.
+    pub(super) fn of(summary: &Summary, group: &Group<'_>, unit: Unit) -> Self {
+        let sum = |of: fn(RowView<'_>) -> u8, counts: fn(RowView<'_>) -> bool| -> u64 {
+            group.rows().filter(|row| counts(*row)).map(|row| u64::from(of(row))).sum()
+        };
+        let judged_failure = |row: RowView<'_>| row.is_judged() && row.outcome() == Outcome::Failure;
+        let ratios = summary.ratios_in(unit);
+        Self {
+            runs: summary.runs,
+            stops: Span::counted(sum(|row| row.stopped_low(), |_| true), sum(|row| row.stopped_high(), |_| true)),
+            kills: Span::counted(summary.counted("killed"), summary.counted("killed_at_most")),
+            successes: summary.counted("judged_successes"),
+            true_stops: Span::counted(
+                sum(|row| row.true_stop_low(), judged_failure),
+                sum(|row| row.true_stop_high(), judged_failure),
+            ),
+            failures: summary.counted("judged_failures"),
+            unit: unit.noun().to_owned(),
+            saved: Span::rounded(ratios.useful.low.value, ratios.useful.high.value),
+            cost_per_success: Span::rounded(ratios.cost_of_success.ratio.value, None).low,
+            unknown: Some(summary.counted("unknown")),
+        }
+    }
+
+    /// As far as verdicts tell: counts on the recorded path, and nothing about what was saved.
+    pub(super) fn of_verdicts(stops: &BTreeMap<String, StopLine>) -> Self {
+        let count = |wanted: &[Verdict]| {
+            stops.values().filter(|stop| wanted.iter().any(|verdict| verdict.name() == stop.verdict)).count() as u64
+        };
+        let kills = count(&[Verdict::FalseEarlyStop, Verdict::UnverifiedFalseEarlyStop]);
+        let true_stops = count(&[Verdict::TrueStop, Verdict::Rescued]);
+        let stopped = stops.values().filter(|stop| stop.rule.is_some()).count() as u64;
+        Self {
+            runs: stops.len() as u64,
+            stops: Span::counted(stopped, stopped),
+            kills: Span::counted(kills, kills),
+            successes: kills + count(&[Verdict::GoodTrim, Verdict::CleanPass]),
+            true_stops: Span::counted(true_stops, true_stops),
+            failures: true_stops + count(&[Verdict::MissedStop, Verdict::LostSuccess]),
+            unit: Unit::Steps.noun().to_owned(),
+            saved: Span::default(),
+            cost_per_success: None,
+            unknown: None,
+        }
+    }
+}

@@ -1,0 +1,372 @@
+//! The gate as a team uses it: set up, changed, reviewed, merged; and the reports CI systems read.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::desk::Desk;
+
+/// A run that makes the same call `same` times, with a result that never changes, and then says a last word.
+fn run(id: &str, same: usize, success: bool) -> String {
+    let mut lines = vec![serde_json::json!({"type": "run", "run_id": id, "task_id": format!("task of {id}")})];
+    for call in 0..same {
+        let calls = serde_json::json!([{"id": call.to_string(), "name": "ls", "arguments": {}}]);
+        let usage = serde_json::json!({"input": 900, "output": 100});
+        lines.push(serde_json::json!({"type": "message", "role": "assistant", "content": "looking", "tool_calls": calls, "usage": usage}));
+        lines.push(serde_json::json!({"type": "message", "role": "tool", "tool_call_id": call.to_string(), "content": "a.txt"}));
+    }
+    let usage = serde_json::json!({"input": 900, "output": 100});
+    lines.push(serde_json::json!({"type": "message", "role": "assistant", "content": "That was it.", "usage": usage}));
+    lines.push(serde_json::json!({"type": "outcome", "success": success, "end": "self_finish"}));
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// Six runs: of 2 to 7 equal calls, every other one a success.
+fn runs() -> String {
+    (2..8).map(|same| run(&format!("run-{same}"), same, same % 2 == 0)).collect()
+}
+
+fn stack(name: &str, signal: &str, limit: usize) -> String {
+    format!("[[stack]]\nname = \"{name}\"\nany = [{{ signal = \"{signal}\", at_least = {limit} }}]\n")
+}
+
+/// Recordings, two stacks, and a project file that names them.
+fn desk() -> Desk {
+    let stacks = stack("loop", "call_result.streak", 6) + &stack("steps", "steps", 7);
+    let project = "recordings = [\"runs.jsonl\"]\nstacks = [\"stacks.toml\"]\nsnapshot = \"s.snap\"\n";
+    Desk::with(&[("runs.jsonl", &runs()), ("stacks.toml", &stacks), ("whenstop.toml", project)])
+}
+
+/// A desk whose stop points are accepted.
+fn accepted() -> Desk {
+    let desk = desk();
+    let (code, _, stderr) = desk.told("accept");
+    assert_eq!(code, 0, "{stderr}");
+    desk
+}
+
+fn edit(desk: &Desk, file: &str, from: &str, to: &str) {
+    let text = desk.read(file);
+    assert!(text.contains(from), "{from} in {text}");
+    desk.put(file, &text.replace(from, to));
+}
+
+#[test]
+fn init_sets_up_what_check_then_holds() {
+    let desk = Desk::with(&[("runs.jsonl", &runs())]);
+    let (code, stdout, stderr) = desk.told("init runs.jsonl");
+    assert_eq!(code, 0, "{stderr}");
+    insta::assert_snapshot!("init", stdout);
+    insta::assert_snapshot!("project_file", desk.read("whenstop.toml"));
+    let (code, stdout, _) = desk.told("check");
+    assert_eq!((code, &*stdout), (0, "no stop point changed\npassed: no stop point changed\n"));
+
+    // Nothing that is there is written over.
+    let (code, _, stderr) = desk.told("init runs.jsonl");
+    assert_eq!(code, 2, "{stderr}");
+    desk.put("stacks.toml", &stack("mine", "steps", 3));
+    let (code, stdout, stderr) = desk.told("init runs.jsonl --force --ci none");
+    assert_eq!(code, 0, "{stderr}");
+    assert!(stdout.contains("written  whenstop.toml") && !stdout.contains("stacks.toml"), "{stdout}");
+    assert!(desk.read("whenstop.snap").contains("\nmine | run-2 |"));
+
+    // An example of a gate is one that can be parsed.
+    let gates = desk.read("whenstop.toml").replace("# \"mine", "\"mine").replace(", # would", " # would");
+    desk.put("whenstop.toml", &gates);
+    let (code, stdout, stderr) = desk.told("check");
+    assert_eq!(code, 100, "{stderr}");
+    assert!(stdout.contains("gate mine:fes_rate_high>0.05: FAILED: unknown: too few tasks"), "{stdout}");
+}
+
+#[test]
+fn init_leaves_nothing_behind_where_it_cannot_read() {
+    let desk = Desk::with(&[("notes.txt", "nothing\n")]);
+    assert_eq!(desk.told("init notes.txt").0, 4);
+    assert_eq!(desk.names("."), ["notes.txt"]);
+    let output = desk.command("init notes.txt").env("CI", "true").output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn a_changed_limit_shows_its_net_effect_and_exactly_the_changed_runs() {
+    let desk = accepted();
+    edit(&desk, "stacks.toml", "at_least = 6", "at_least = 4");
+    let (code, stdout, _) = desk.told("check");
+    assert_eq!(code, 100);
+    insta::assert_snapshot!("net_effect", stdout);
+    let json: Value = serde_json::from_str(&desk.told("check --format json").1).unwrap();
+    let changes = json["review"]["changes"].as_array().unwrap().iter();
+    let changed: Vec<_> =
+        changes.map(|change| (change["run"].as_str().unwrap(), change["importance"].as_str().unwrap())).collect();
+    // Of 6 and 7 equal calls both limits stop; 4 and 5 are new; 2 and 3 stay.
+    assert_eq!(changed, [("run-4", "kill"), ("run-5", "caught"), ("run-6", "moved"), ("run-7", "moved")]);
+    assert_eq!(json["verdict"], "failed");
+    assert_eq!(desk.told("accept").0, 0);
+    assert_eq!(desk.told("check").0, 0);
+}
+
+#[test]
+fn every_report_is_what_its_readers_expect() {
+    let desk = accepted();
+    edit(&desk, "stacks.toml", "at_least = 6", "at_least = 4");
+    let formats = ["junit", "github", "gitlab", "md", "json", "sarif"];
+    let reports: Vec<String> = formats.iter().map(|format| format!("--report {format}=r/{format}")).collect();
+    let command = format!("check --fail-on loop:killed>0 {}", reports.join(" "));
+    assert_eq!(desk.told(&command).0, 100);
+    for format in formats {
+        let report = desk.read(&format!("r/{format}"));
+        let (code, stdout, _) = desk.told(&format!("check --fail-on loop:killed>0 --format {format}"));
+        assert_eq!((code, &stdout), (100, &report), "{format}");
+    }
+    insta::assert_snapshot!("report_junit", desk.read("r/junit"));
+    insta::assert_snapshot!("report_github", desk.read("r/github"));
+    insta::assert_snapshot!("report_md", desk.read("r/md"));
+    for (format, schema) in [("json", "check")] {
+        let schema: Value = serde_json::from_str(&desk.told(&format!("schema {schema}")).1).unwrap();
+        let report: Value = serde_json::from_str(&desk.read(&format!("r/{format}"))).unwrap();
+        let validator = jsonschema::validator_for(&schema).unwrap();
+        let errors: Vec<String> = validator.iter_errors(&report).map(|error| error.to_string()).collect();
+        assert!(errors.is_empty(), "{errors:?}");
+    }
+    let quality: Value = serde_json::from_str(&desk.read("r/gitlab")).unwrap();
+    let prints: std::collections::BTreeSet<_> =
+        quality.as_array().unwrap().iter().map(|issue| issue["fingerprint"].as_str().unwrap()).collect();
+    assert_eq!(prints.len(), quality.as_array().unwrap().len(), "GitLab drops issues of equal fingerprints");
+    let sarif: Value = serde_json::from_str(&desk.read("r/sarif")).unwrap();
+    let results = sarif["runs"][0]["results"].as_array().unwrap();
+    assert_eq!(results.len(), quality.as_array().unwrap().len());
+    assert!(results.iter().any(|result| {
+        let place = &result["locations"][0]["physicalLocation"];
+        place["artifactLocation"]["uri"] == "stacks.toml" && place["region"]["startLine"] == 3
+    }));
+}
+
+#[test]
+fn names_from_recordings_break_no_report() {
+    let id = "a\"b<c>&]]>\u{1b}[31m|`x`::error::%0A\n\u{202e}";
+    let desk = desk();
+    desk.put("runs.jsonl", &(run(id, 6, true) + &run("other", 2, false)));
+    assert_eq!(desk.told("accept").0, 0);
+    edit(&desk, "stacks.toml", "at_least = 6", "at_least = 5");
+    for format in ["text", "junit", "github", "gitlab", "md", "json", "sarif"] {
+        let (code, stdout, stderr) = desk.told(&format!("check --format {format}"));
+        assert_eq!(code, 100, "{format}: {stderr}");
+        assert!(!stdout.contains(['\u{1b}', '\u{202e}']), "{format}: {stdout}");
+        match format {
+            "github" => {
+                assert!(stdout.lines().all(|line| line.starts_with("::") && !line.contains("::%0A")), "{stdout}")
+            }
+            "json" | "sarif" | "gitlab" => assert!(serde_json::from_str::<Value>(&stdout).is_ok(), "{format}"),
+            "junit" => assert!(!stdout.contains("]]>") || stdout.contains("]]&gt;"), "{stdout}"),
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn a_new_name_is_a_rename_and_other_recordings_are_told_once() {
+    let desk = accepted();
+    edit(&desk, "stacks.toml", "\"loop\"", "\"spin\"");
+    let (code, stdout, _) = desk.told("check");
+    assert_eq!(code, 0, "{stdout}");
+    assert!(stdout.contains("`loop` is called `spin` now"), "{stdout}");
+    assert!(stdout.ends_with("passed: no stop point changed\n"), "{stdout}");
+
+    let desk = accepted();
+    desk.put("runs.jsonl", &(runs().replace("run-2", "run-two") + &run("run-8", 8, true)));
+    let (code, stdout, _) = desk.told("check");
+    assert_eq!(code, 100);
+    insta::assert_snapshot!("other_recordings", stdout);
+
+    // The same names and other contents: said, and no failure as long as every stop is where it was.
+    let desk = accepted();
+    edit(&desk, "runs.jsonl", "That was it.", "I am done.");
+    let (code, stdout, _) = desk.told("check");
+    assert_eq!(code, 0);
+    assert!(stdout.starts_with("the recordings changed: the runs have the same names"), "{stdout}");
+}
+
+#[test]
+fn rules_of_another_version_are_named() {
+    let desk = accepted();
+    edit(&desk, "whenstop.toml", "\"stacks.toml\"", "\"stacks.toml\", \"preset:openhands\"");
+    assert_eq!(desk.told("accept").0, 0);
+    let snapshot = desk.read("s.snap");
+    let line = snapshot.lines().find(|line| line.starts_with("# stack | openhands |")).unwrap();
+    let source = line.split(" | ").nth(2).unwrap();
+    desk.put("s.snap", &snapshot.replace(source, "openhands-ai 0.0.1"));
+    let (code, stdout, _) = desk.told("check");
+    assert_eq!(code, 0, "{stdout}");
+    let said = format!("the rules were those of openhands-ai 0.0.1, and are those of {source} (in openhands)");
+    assert!(stdout.replace('\n', " ").contains(&said), "{stdout}");
+}
+
+#[test]
+fn one_stack_is_accepted_and_the_others_stay() {
+    let desk = accepted();
+    edit(&desk, "stacks.toml", "at_least = 6", "at_least = 4");
+    edit(&desk, "stacks.toml", "at_least = 7", "at_least = 3");
+    assert_eq!(desk.told("accept --only loop").0, 0);
+    let (code, stdout, _) = desk.told("check --format json");
+    assert_eq!(code, 100);
+    let json: Value = serde_json::from_str(&stdout).unwrap();
+    let stacks: Vec<_> =
+        json["review"]["stacks"].as_array().unwrap().iter().map(|stack| (&stack["stack"], &stack["state"])).collect();
+    assert_eq!(stacks, [(&"loop".into(), &"same".into()), (&"steps".into(), &"changed".into())]);
+    let (code, _, stderr) = desk.told("accept --only lop");
+    assert_eq!(code, 2);
+    assert!(stderr.contains("did you mean `loop`?"), "{stderr}");
+    desk.put("runs.jsonl", &run("another", 3, true));
+    let (code, _, stderr) = desk.told("accept --only loop");
+    assert_eq!(code, 2);
+    assert!(stderr.contains("accept them all"), "{stderr}");
+}
+
+/// The snapshot after a change of the stacks.
+fn branch(changes: &[(&str, &str)]) -> String {
+    let desk = accepted();
+    for (from, to) in changes {
+        edit(&desk, "stacks.toml", from, to);
+    }
+    assert_eq!(desk.told("accept").0, 0);
+    desk.read("s.snap")
+}
+
+#[test]
+fn changes_of_two_stacks_merge_and_changes_of_one_conflict() {
+    let merge = |ours: &str, theirs: &str| -> (bool, String) {
+        let base = branch(&[]);
+        let desk = Desk::with(&[("base", &base), ("ours", ours), ("theirs", theirs)]);
+        let path = |name: &str| desk.path(name);
+        let output = Command::new("git")
+            .arg("merge-file")
+            .arg("-p")
+            .args(["ours", "base", "theirs"].map(path))
+            .output()
+            .unwrap();
+        (output.status.success(), String::from_utf8(output.stdout).unwrap())
+    };
+    let (six, seven) = (("at_least = 6", "at_least = 4"), ("at_least = 7", "at_least = 3"));
+    let (clean, merged) = merge(&branch(&[six]), &branch(&[seven]));
+    assert!(clean, "{merged}");
+    assert_eq!(merged, branch(&[six, seven]), "what merging the stack files and accepting would give");
+
+    // The same stack twice: by its limit, and by a second rule. Neither snapshot knows what both together do.
+    let rule = ("at_least = 6 }]", "at_least = 6 }, { signal = \"steps\", at_least = 8 }]");
+    let (clean, merged) = merge(&branch(&[six]), &branch(&[rule]));
+    assert!(!clean);
+    let desk = accepted();
+    desk.put("s.snap", &merged);
+    let (code, _, stderr) = desk.told("check");
+    assert_eq!(code, 3);
+    assert!(stderr.contains("a merge that is not resolved") && stderr.contains("whenstop accept"), "{stderr}");
+
+    // A rule that stops nothing here changes no stop point, and conflicts all the same.
+    let idle = ("at_least = 6 }]", "at_least = 6 }, { signal = \"steps\", at_least = 900 }]");
+    assert!(!merge(&branch(&[six]), &branch(&[idle])).0);
+    // The same change on both sides is one.
+    assert!(merge(&branch(&[six]), &branch(&[six])).0);
+}
+
+#[test]
+fn two_snapshots_stack_files_and_corpora_differ_alike() {
+    let desk = accepted();
+    desk.put("old.snap", &desk.read("s.snap"));
+    desk.put("new.toml", &desk.read("stacks.toml").replace("at_least = 6", "at_least = 4"));
+    desk.put("new.snap", &branch(&[("at_least = 6", "at_least = 4")]));
+    desk.put("more.jsonl", &(runs() + &run("run-9", 9, false)));
+    let groups = |command: &str| -> Value {
+        let (code, stdout, stderr) = desk.told(command);
+        assert_eq!(code, 0, "{command}: {stderr}");
+        serde_json::from_str::<Value>(&stdout).unwrap()["review"]["groups"].clone()
+    };
+    let of_snapshots = groups("diff old.snap new.snap --format json");
+    assert_eq!(of_snapshots.as_array().unwrap().len(), 3);
+    assert_eq!(of_snapshots, groups("diff stacks.toml new.toml --format json"));
+    assert_eq!(of_snapshots, groups("diff stacks.toml new.toml --on runs.jsonl --format json"));
+    assert_eq!(of_snapshots, groups("diff old.snap new.toml --on runs.jsonl --format json"));
+    assert_eq!(of_snapshots, groups("diff runs.jsonl --stacks new.toml --snapshot old.snap --format json"));
+    let (code, stdout, _) = desk.told("diff runs.jsonl more.jsonl --stacks stacks.toml");
+    assert_eq!(code, 0);
+    insta::assert_snapshot!("two_corpora", stdout);
+    let (code, _, stderr) = desk.told("diff old.snap runs.jsonl");
+    assert_eq!(code, 2);
+    assert!(stderr.contains("a snapshot cannot be held against a corpus"), "{stderr}");
+}
+
+#[test]
+fn what_is_not_named_is_asked_for() {
+    let desk = Desk::with(&[("runs.jsonl", &runs()), ("stacks.toml", &stack("s", "steps", 3))]);
+    for (command, said) in [
+        ("check", "there is no `whenstop.toml` here"),
+        ("check runs.jsonl", "no stack is named"),
+        ("check runs.jsonl --stacks stacks.toml", "nothing to check: no snapshot, and no gate"),
+        ("accept runs.jsonl --stacks stacks.toml", "no snapshot file is named"),
+        ("check --project missing.toml", "whenstop init"),
+        ("check runs.jsonl --stacks stacks.toml --fail-on stops>9 --report junt=x", "did you mean `junit`?"),
+    ] {
+        let (code, _, stderr) = desk.told(command);
+        assert_eq!(code, 2, "{command}: {stderr}");
+        assert!(stderr.contains(said), "{command}: {stderr}");
+    }
+}
+
+#[test]
+fn a_lint_is_read_by_code_scanning() {
+    let desk = Desk::with(&[("l.toml", &stack("slow", "elapsed", 300_000))]);
+    let (code, stdout, _) = desk.told("lint l.toml --format sarif");
+    assert_eq!(code, 0);
+    let sarif: Value = serde_json::from_str(&stdout).unwrap();
+    let result = &sarif["runs"][0]["results"][0];
+    assert_eq!((&result["ruleId"], &result["level"]), (&"lint".into(), &"warning".into()));
+    assert_eq!(result["locations"][0]["physicalLocation"]["region"]["startLine"], 3);
+    let schema: Value = serde_json::from_str(&desk.told("schema lint").1).unwrap();
+    let report: Value = serde_json::from_str(&desk.told("lint l.toml --format json").1).unwrap();
+    assert!(jsonschema::is_valid(&schema, &report));
+    assert_eq!(desk.told("lint l.toml --format github --deny-warnings").0, 100);
+}
+
+#[test]
+fn evidence_for_a_pull_request_names_both_sides_and_their_bounds() {
+    let desk = desk();
+    assert_eq!(desk.told("compare runs.jsonl --stacks stacks.toml --out out").0, 0);
+    let (code, stdout, stderr) = desk.told("report out --format pr");
+    assert_eq!(code, 0, "{stderr}");
+    insta::assert_snapshot!("evidence", stdout);
+    let (code, _, stderr) = desk.told("report out --format pr --proposed stps");
+    assert_eq!(code, 2);
+    assert!(stderr.contains("did you mean `steps`?"), "{stderr}");
+    assert_eq!(desk.told("report out --format pr --proposed loop").0, 2, "held against itself");
+}
+
+#[test]
+fn every_command_shows_examples_and_has_a_manual_page() {
+    let desk = Desk::with(&[]);
+    let (_, help, _) = desk.told("--help");
+    let names = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let names: Vec<String> = names
+        .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
+        .filter_map(|line| line.split_whitespace().next().map(str::to_owned))
+        .filter(|name| name != "help")
+        .collect();
+    assert!(names.len() > 15, "{names:?}");
+    assert_eq!(desk.told("man --out man").0, 0);
+    for name in names {
+        let (code, help, _) = desk.told(&format!("{name} --help"));
+        assert_eq!(code, 0, "{name}");
+        assert!(help.contains("Example") || help.contains("A stack file:"), "{name}: {help}");
+        assert!(desk.read(&format!("man/whenstop-{name}.1")).contains(".SH SYNOPSIS"), "{name}");
+        assert!(desk.told(&format!("man {name}")).1.contains(".TH whenstop-"), "{name}");
+    }
+    let (code, _, stderr) = desk.told("man chek");
+    assert_eq!(code, 2);
+    assert!(stderr.contains("did you mean `check`?"), "{stderr}");
+}
+
+#[test]
+fn explain_leaves_out_what_is_far_from_a_stop() {
+    let desk = accepted();
+    let (code, stdout, _) = desk.told("explain runs.jsonl --stacks stacks.toml --run run-7 --around 1");
+    assert_eq!(code, 0);
+    insta::assert_snapshot!("explain_around", stdout);
+}

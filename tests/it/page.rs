@@ -1,0 +1,222 @@
+//! `report.html`: what it holds is what `rows.csv` says, it loads nothing, and nothing of a recording is markup in it. What a
+//! browser makes of it is seen by `.ci/page`.
+
+use std::collections::BTreeMap;
+use std::io::Read as _;
+use std::path::Path;
+use std::process::Command;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use flate2::read::GzDecoder;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+/// A name that would be markup, a script, a formula and a terminal command, were it ever taken for more than a name.
+const HOSTILE: &str = "</script><img src=x onerror=window.hostile=1>\"'`{{script}}${1}\u{202e}=1+1\u{1b}[2J";
+
+/// Runs `whenstop` at the root of the project; it has to end well.
+fn whenstop<'a>(args: impl IntoIterator<Item = &'a str>) {
+    let ended = Command::new(env!("CARGO_BIN_EXE_whenstop")).args(args).output().unwrap();
+    assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+}
+
+/// What stands between two texts.
+fn between<'t>(text: &'t str, from: &str, to: &str) -> &'t str {
+    text.split_once(from).and_then(|(_, rest)| rest.split_once(to)).map(|(inner, _)| inner).unwrap()
+}
+
+fn meta(page: &str) -> Value {
+    serde_json::from_str(between(page, "id=\"meta\">", "</script>")).unwrap()
+}
+
+fn unpacked(page: &str, id: &str) -> Vec<u8> {
+    let letters = between(page, &format!("id=\"{id}\">"), "</script>");
+    let mut bytes = Vec::new();
+    GzDecoder::new(&STANDARD.decode(letters).unwrap()[..]).read_to_end(&mut bytes).unwrap();
+    bytes
+}
+
+/// A column of a page, as the browser reads it.
+fn column(meta: &Value, bytes: &[u8], name: &str) -> Vec<Option<f64>> {
+    let column = meta["columns"].as_array().unwrap().iter().find(|column| column["name"] == name).unwrap();
+    let (at, length) = (column["at"].as_u64().unwrap() as usize, column["length"].as_u64().unwrap() as usize);
+    let width = match column["type"].as_str().unwrap() {
+        "u8" => 1,
+        "u16" => 2,
+        "u32" => 4,
+        _ => 8,
+    };
+    let number = |bytes: &[u8]| match bytes.len() {
+        8 => Some(f64::from_le_bytes(bytes.try_into().unwrap())).filter(|number| !number.is_nan()),
+        _ if bytes.iter().all(|byte| *byte == 0xff) => None,
+        _ => Some(bytes.iter().rev().fold(0.0, |sum, byte| sum * 256.0 + f64::from(*byte))),
+    };
+    bytes[at..at + length * width].chunks(width).map(number).collect()
+}
+
+fn compared(traces: &Path, stacks: &str, out: &Path) -> String {
+    whenstop(["compare", traces.to_str().unwrap(), "--stacks", stacks, "--out", out.to_str().unwrap(), "--quiet"]);
+    std::fs::read_to_string(out.join("report.html")).unwrap()
+}
+
+fn example(out: &Path) -> String {
+    compared(Path::new("traces"), "fixtures/stacks/example.toml", out)
+}
+
+#[test]
+fn its_columns_are_the_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = example(folder.path());
+    let (meta, bytes) = (meta(&page), unpacked(&page, "columns"));
+    let ids: Vec<&str> = meta["ids"].as_array().unwrap().iter().map(|id| id.as_str().unwrap()).collect();
+    let stacks: Vec<&str> = meta["stacks"].as_array().unwrap().iter().map(|s| s["name"].as_str().unwrap()).collect();
+    let places: BTreeMap<&str, usize> = ids.iter().enumerate().map(|(at, id)| (*id, at)).collect();
+    let read = |name: &str| column(&meta, &bytes, name);
+    let (flags, paid, rule, observed) = (read("flags"), read("paid"), read("rule"), read("observed"));
+    let (steps, tokens) = (read("steps"), read("tokens"));
+    let mut rows = 0;
+    for row in csv::Reader::from_path(folder.path().join("rows.csv")).unwrap().deserialize() {
+        let row: BTreeMap<String, String> = row.unwrap();
+        let run = places[&*row["run_id"]];
+        let at = run * stacks.len() + stacks.iter().position(|stack| *stack == row["stack"]).unwrap();
+        let cell = |name: &str| row[name].parse::<f64>().ok();
+        assert_eq!(steps[run], cell("steps_recorded"));
+        assert_eq!(tokens[run], cell("tokens_recorded"));
+        assert_eq!(observed[at], cell("observed"), "{row:?}");
+        assert_eq!(paid[at], cell("steps_at_stop").filter(|_| !row["stop_point"].is_empty()), "{row:?}");
+        assert_eq!(
+            rule[at].map(|rule| meta["names"]["rules"][rule as usize].as_str().unwrap()),
+            Some(&*row["rule"]).filter(|rule| !rule.is_empty())
+        );
+        let names = ["stopped_low", "stopped_high", "killed_low", "killed_high", "true_stop_low", "true_stop_high"];
+        let bits = names.iter().enumerate().map(|(bit, name)| cell(name).unwrap() * f64::from(1_u32 << bit)).sum();
+        assert_eq!(flags[at], Some(bits), "{row:?}");
+        rows += 1;
+    }
+    assert_eq!(rows, ids.len() * stacks.len());
+    // The first answer is the one the terminal prints, and one of those the slider gives.
+    let verdict = between(&page, "<h1 id=\"verdict\" role=\"status\" aria-live=\"polite\">", "</h1>");
+    let choices = meta["choices"].as_array().unwrap();
+    assert!(choices.iter().any(|choice| choice["verdict"] == verdict), "{verdict}");
+}
+
+#[test]
+fn it_loads_nothing_and_runs_only_its_own_script() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = example(folder.path());
+    let hash = |text: &str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text.as_bytes())));
+    let policy = between(&page, "http-equiv=\"Content-Security-Policy\" content=\"", "\"");
+    let (style, script) = (between(&page, "<style>", "</style>"), between(&page, "<script>", "</script>"));
+    assert_eq!(
+        policy,
+        format!(
+            "default-src 'none'; script-src {}; style-src {}; base-uri 'none'; form-action 'none'",
+            hash(script),
+            hash(style)
+        )
+    );
+    for loads in [" src=", " href=", "@import", "url(", "fetch(", "innerHTML", "eval(", "style=\""] {
+        assert!(!page.contains(loads), "{loads}");
+    }
+    let again = tempfile::tempdir().unwrap();
+    assert!(page == example(again.path()), "the same input, the same bytes");
+}
+
+/// A run that every rule of the example stops, with hostile text in every place a recording can fill.
+fn hostile_traces(folder: &Path) {
+    let name = serde_json::to_string(HOSTILE).unwrap();
+    let mut lines = format!(
+        "{{\"type\":\"run\",\"run_id\":{name},\"task_id\":{name},\"suite\":{name},\"model\":{name},\"outcome\":\"success\"}}\n\
+         {{\"type\":\"message\",\"role\":\"user\",\"content\":{name}}}\n"
+    );
+    for step in 0..12 {
+        lines += &format!(
+            "{{\"type\":\"message\",\"role\":\"assistant\",\"content\":{name},\"usage\":{{\"input\":9000,\"output\":100}},\
+             \"tool_calls\":[{{\"id\":\"c{step}\",\"name\":{name},\"arguments\":{{\"a\":{name}}}}}]}}\n\
+             {{\"type\":\"message\",\"role\":\"tool\",\"tool_call_id\":\"c{step}\",\"content\":{name},\"is_error\":true}}\n"
+        );
+    }
+    std::fs::write(folder.join("hostile.jsonl"), lines).unwrap();
+}
+
+/// The page of the hostile recording.
+fn hostile(folder: &Path) -> String {
+    let (traces, out) = (folder.join("traces"), folder.join("out"));
+    std::fs::create_dir(&traces).unwrap();
+    hostile_traces(&traces);
+    let stacks = folder.join("stacks.toml");
+    let name = serde_json::to_string(HOSTILE).unwrap();
+    std::fs::write(
+        &stacks,
+        format!("[[stack]]\nname = {name}\nany = [{{ signal = \"call.streak\", at_least = 3 }}]\n"),
+    )
+    .unwrap();
+    compared(&traces, stacks.to_str().unwrap(), &out)
+}
+
+#[test]
+fn nothing_of_a_recording_is_markup() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = hostile(folder.path());
+    assert!(!page.contains("<img"), "a name became an element");
+    assert_eq!(page.matches("</script>").count(), 4, "a name ended a script");
+    let told: Value = serde_json::from_slice(&unpacked(&page, "stories")).unwrap();
+    assert_eq!(told[0]["steps"][2]["a"][0][0], HOSTILE, "and is there as it was");
+}
+
+#[test]
+fn a_page_without_texts_holds_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let [out, traces] = [out.to_str().unwrap(), "traces"];
+    whenstop([
+        "compare",
+        traces,
+        "--stacks",
+        "fixtures/stacks/example.toml",
+        "--embed-text",
+        "none",
+        "--out",
+        out,
+        "--quiet",
+    ]);
+    let page = std::fs::read_to_string(Path::new(out).join("report.html")).unwrap();
+    let told: Value = serde_json::from_slice(&unpacked(&page, "stories")).unwrap();
+    let steps = told.as_array().unwrap().iter().flat_map(|story| story["steps"].as_array().unwrap());
+    let texts = steps.filter(|step| !step["s"].is_null() || !step["a"].is_null() || !step["r"].is_null());
+    assert_eq!(texts.count(), 0);
+    assert!(!told.as_array().unwrap().is_empty());
+}
+
+/// In a browser: `.ci/page` installs what it takes, and sets `PLAYWRIGHT`.
+#[test]
+#[ignore = "needs node, playwright-core and chromium: .ci/page installs them and runs it"]
+fn a_browser_shows_the_rows_and_runs_nothing_of_a_recording() {
+    let folder = tempfile::tempdir().unwrap();
+    let (first, second) = (folder.path().join("example"), folder.path().join("hostile"));
+    example(&first);
+    std::fs::create_dir(&second).unwrap();
+    hostile(&second);
+    for folder in [first.clone(), second.join("out")] {
+        let seen = Command::new("node").args(["tests/page/check.mjs", folder.to_str().unwrap()]).output().unwrap();
+        let told = String::from_utf8_lossy(&seen.stdout);
+        assert!(seen.status.success(), "{told}{}", String::from_utf8_lossy(&seen.stderr));
+        assert!(told.matches("ok  ").count() > 10, "{told}");
+    }
+    // What a person marked on the page is read back as labels, and the success is killed no more.
+    let [marked, out] = [first.join("marked.csv"), folder.path().join("again")];
+    let labelled: BTreeMap<String, String> =
+        csv::Reader::from_path(&marked).unwrap().deserialize().next().unwrap().unwrap();
+    let args = ["--allow-unmatched-labels", "--quiet", "--out", out.to_str().unwrap()];
+    let labels =
+        ["compare", "traces", "--stacks", "fixtures/stacks/example.toml", "--labels", marked.to_str().unwrap()];
+    whenstop(labels.into_iter().chain(args));
+    let killed = |rows: &Path| {
+        let rows = csv::Reader::from_path(rows.join("rows.csv")).unwrap().into_deserialize();
+        rows.map(Result::unwrap)
+            .filter(|row: &BTreeMap<String, String>| row["run_id"] == labelled["run_id"] && row["killed_low"] == "1")
+            .count()
+    };
+    assert!(killed(&out) < killed(&first), "{labelled:?}");
+}

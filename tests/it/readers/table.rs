@@ -1,0 +1,88 @@
+//! The README's table of formats, made of what the readers find in their own good fixtures.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use whenstop::reader::{self, Layout, Probe};
+use whenstop::transcript::{Event, Message, OutcomeSource, Run};
+
+use super::{fixtures, inputs, read};
+
+const BEGINS: &str =
+    "<!-- formats: generated; `UPDATE_README=1 cargo test --test it readers::table` writes it anew -->\n";
+const ENDS: &str = "<!-- /formats -->\n";
+
+/// Files that are read well.
+fn good(folder: &Path) -> Vec<PathBuf> {
+    let is_bad = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("bad"));
+    inputs(folder).into_iter().filter(|path| !is_bad(path)).collect()
+}
+
+fn run_is(format: &dyn reader::Format, files: &[PathBuf]) -> &'static str {
+    let layouts = files.iter().filter_map(|file| {
+        let name = file.file_name()?.to_string_lossy().into_owned();
+        Some(format.layout(&Probe::of(&name, File::open(file).ok()?).ok()?))
+    });
+    let several = files.iter().any(|file| read(std::slice::from_ref(file)).0.len() > 1);
+    match layouts.last() {
+        Some(Layout::Lines) => "a line",
+        Some(Layout::Groups(_)) => "lines that follow each other",
+        Some(Layout::Elements { .. } | Layout::Values) => "an entry of a file",
+        _ if several => "a part of a file",
+        _ => "a file",
+    }
+}
+
+fn row(format: &dyn reader::Format) -> String {
+    let files = good(&fixtures().join(format.id()));
+    let (runs, _) = read(&files);
+    let messages = || runs.iter().flat_map(Run::events).filter_map(Event::message);
+    let any = |test: &dyn Fn(&Message) -> bool| messages().any(test);
+    let tokens = match (any(&Message::has_usage), runs.iter().any(|run| run.header.totals.is_some())) {
+        (true, true) => "by call, or in total",
+        (true, false) => "by call",
+        (false, true) => "in total",
+        (false, false) => "–",
+    };
+    let own = runs.iter().any(|run| matches!(run.grade.source, OutcomeSource::Native(_)));
+    let beside = runs.iter().any(|run| matches!(run.grade.source, OutcomeSource::Sidecar(_)));
+    let outcome = match (own, beside) {
+        (true, _) => "recorded",
+        (false, true) => "in a report beside it",
+        _ => "–",
+    };
+    let yes = |is: bool| if is { "yes" } else { "–" };
+    let prompted = format.prompted_by().name().replace('_', " ");
+    format!(
+        "| `{}` | {} | {} | {tokens} | {} | {} | {outcome} | {} |\n",
+        format.id(),
+        format.summary().replace('|', "\\|"),
+        run_is(format, &files),
+        yes(any(&|message| message.ts.is_some())),
+        yes(any(&|message| message.is_error.is_some())),
+        if prompted.is_empty() { "–" } else { &prompted },
+    )
+}
+
+#[test]
+fn the_readme_says_what_each_format_holds() {
+    let mut table = String::from(BEGINS);
+    table.push_str("| format | what it is | a run is | tokens | times | error flags | outcome | prompted by |\n");
+    table.push_str("| --- | --- | --- | --- | --- | --- | --- | --- |\n");
+    let mut formats = reader::FORMATS.to_vec();
+    formats.sort_by_key(|format| format.id());
+    for format in formats {
+        write!(table, "{}", row(format)).unwrap();
+    }
+    table.push_str(ENDS);
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("README.md");
+    let readme = std::fs::read_to_string(&path).unwrap();
+    let from = readme.find(BEGINS).expect("the README marks where the table begins");
+    let to = readme.find(ENDS).expect("the README marks where the table ends") + ENDS.len();
+    if std::env::var_os("UPDATE_README").is_some() {
+        std::fs::write(&path, format!("{}{table}{}", &readme[..from], &readme[to..])).unwrap();
+        return;
+    }
+    assert!(readme[from..to] == table, "the table is out of date: UPDATE_README=1 cargo test --test it readers::table");
+}

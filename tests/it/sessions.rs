@@ -1,0 +1,266 @@
+//! Rounds, effects and what followed a stop: on sessions made here, and against tables counted by hand where they are.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use serde_json::Value;
+use whenstop::aggregate::FollowedRow;
+use whenstop::compare::Comparison;
+use whenstop::decision::{Decision, Strategy};
+use whenstop::effect::{Effect, EffectReader, EffectTable};
+use whenstop::reader::{Corpus, ReadOptions};
+use whenstop::replay::replay;
+use whenstop::stack::{Entry, StackFile};
+use whenstop::transcript::{
+    Draft, Event, Header, Instant, Message, Origin, PromptedBy, Role, RoundEnd, Run, ToolCall, Usage,
+};
+use whenstop::verdict::{Assumptions, Ledger, Work};
+
+fn shared(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/sessions").join(name)
+}
+
+fn lines(name: &str) -> Vec<Value> {
+    let text = std::fs::read_to_string(shared(name)).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn runs(path: &Path) -> Vec<Run> {
+    Corpus::open(&[path.to_owned()], ReadOptions::default()).unwrap().runs().unwrap().0
+}
+
+/// A session written as words: `p` a prompt, `h` the host's words, `s` steering, `x` an interruption, `a` a reply, and any other
+/// word a call of bash with that command and a result that is fine (`!` in front: that failed).
+fn session(words: &[&str]) -> Run {
+    let mut events = Vec::new();
+    for (nth, word) in words.iter().enumerate() {
+        let ts = Some(Instant(i64::try_from(nth).unwrap() * 1000));
+        let mut say = |role, origin| {
+            let mut message = Message::saying(role, "words");
+            (message.ts, message.origin) = (ts, origin);
+            if role == Role::Assistant {
+                message.usage = Some(Usage { input: Some(100), output: Some(10), ..Usage::default() });
+            }
+            events.push(Event::Message(message));
+        };
+        match *word {
+            "p" => say(Role::User, Origin::Prompt),
+            "h" => say(Role::User, Origin::Host),
+            "s" => say(Role::User, Origin::Steering),
+            "x" => say(Role::User, Origin::Interruption),
+            "a" => say(Role::Assistant, Origin::Prompt),
+            command => {
+                let (failed, command) = command.strip_prefix('!').map_or((false, command), |rest| (true, rest));
+                say(Role::Assistant, Origin::Prompt);
+                let id = format!("c{nth}");
+                let Some(Event::Message(reply)) = events.last_mut() else { unreachable!() };
+                reply.tool_calls.push(ToolCall::new(Some(&id), "bash", command));
+                let mut result = Message::saying(Role::Tool, "done");
+                (result.tool_call_id, result.is_error, result.ts) = (Some(id.into()), Some(failed), ts);
+                events.push(Event::Message(result));
+            }
+        }
+    }
+    let header = Header { run_id: "s".to_owned(), prompted_by: PromptedBy::Person, ..Header::default() };
+    Run::new(Draft { header, events, ..Draft::default() })
+}
+
+fn stack(text: &str) -> Arc<dyn Strategy> {
+    let mut entries = StackFile::parse("test", text).unwrap().entries;
+    let Some(Entry::Own(stack)) = entries.pop() else { panic!() };
+    stack
+}
+
+#[test]
+fn a_round_begins_with_a_prompt_that_is_answered() {
+    let told = |words: &[&str]| -> Vec<(usize, RoundEnd, Option<i64>)> {
+        let rounds = session(words).rounds();
+        rounds.iter().map(|round| (round.n_steps(), round.end, round.active.map(|time| time.0))).collect()
+    };
+    use RoundEnd::{Cut, Interrupted, Reply};
+    assert_eq!(told(&["p", "ls", "a", "p", "a"]), [(2, Reply, Some(2000)), (1, Reply, Some(1000))]);
+    assert_eq!(told(&["p", "ls", "h", "ls", "s", "a"]), [(3, Reply, Some(5000))], "the host and steering begin none");
+    assert_eq!(told(&["p", "p", "a"]), [(1, Reply, Some(1000))], "nobody answered the first");
+    assert_eq!(told(&["p", "a", "p", "x", "p", "a"]), [(1, Reply, Some(1000)), (1, Reply, Some(1000))], "taken back");
+    assert_eq!(told(&["p", "ls", "x", "p", "ls"]), [(1, Interrupted, Some(1000)), (1, Cut, Some(1000))]);
+    assert_eq!(told(&["ls", "a"]), [(2, Reply, Some(1000))], "the prompt is not in the file");
+    assert_eq!(told(&["p", "h"]), []);
+}
+
+#[test]
+fn what_followed_a_stop_is_counted_from_the_calls_after_it() {
+    let cases: &[(&[&str], &str, &str)] = &[
+        (&["p", "ls", "rm x", "a"], "steps >= 1", "edits 1-1 hand-overs 0-0 greens 0-0 cut 1-1"),
+        (&["p", "rm x", "ls", "a"], "steps >= 1", "edits 0-0 hand-overs 0-0 greens 0-0 cut 0-0"),
+        (&["p", "ls", "frobnicate", "a"], "steps >= 1", "edits 0-1 hand-overs 0-0 greens 0-0 cut 0-1"),
+        (&["p", "ls", "git commit -m x", "a"], "steps >= 1", "edits 0-0 hand-overs 1-1 greens 0-0 cut 1-1"),
+        (&["p", "!make", "make", "a"], "steps >= 1", "edits 0-0 hand-overs 0-0 greens 1-1 cut 1-1"),
+        (&["p", "make", "make", "a"], "steps >= 1", "edits 0-0 hand-overs 0-0 greens 0-0 cut 0-0"),
+        (&["p", "ls", "echo 1 > t.py", "rm t.py", "a"], "steps >= 1", "edits 0-2 hand-overs 0-0 greens 0-0 cut 0-1"),
+    ];
+    for (words, limit, expected) in cases {
+        let (signal, limit) = limit.split_once(" >= ").unwrap();
+        let strategies =
+            [stack(&format!("[[stack]]\nname = \"t\"\nany = [{{ signal = \"{signal}\", at_least = {limit} }}]"))];
+        let run = session(words);
+        let (rows, _) = Comparison::new(&strategies, Assumptions::default()).rows_of(&run);
+        let FollowedRow {
+            edits_low,
+            edits_high,
+            handovers_low,
+            handovers_high,
+            greens_low,
+            greens_high,
+            cut_short_low,
+            cut_short_high,
+            ..
+        } = Comparison::followed(&run, &rows, &EffectTable::default()).remove(0);
+        let told = format!(
+            "edits {edits_low}-{edits_high} hand-overs {handovers_low}-{handovers_high} greens {greens_low}-{greens_high} cut {cut_short_low}-{cut_short_high}"
+        );
+        assert_eq!(told, *expected, "{words:?}");
+    }
+}
+
+#[test]
+fn stack_files_extend_the_table_of_effects_and_say_what_counts_begin_with() {
+    let file = StackFile::parse("t", "[effects]\n\"mcp__x__*\" = \"handover\"\n").unwrap();
+    let told = EffectReader::new(&file.effects).tell(&ToolCall::new(None, "mcp__x__y", "{}"));
+    assert_eq!(told.effect, Effect::Handover);
+    let wrong = StackFile::parse("t", "[effects]\n\"a\" = \"edits\"\n").unwrap_err();
+    assert!(wrong.iter().any(|error| error.to_string().contains("has no effect of the table")), "{wrong:?}");
+    let wrong =
+        StackFile::parse("t", "scope = \"rounds\"\n[[stack]]\nname = \"a\"\ncap = { steps = 3 }\n").unwrap_err();
+    assert_eq!(wrong.iter().count(), 1, "{wrong:?}");
+}
+
+/// Every stack that counts by round.
+fn by_round() -> Vec<Arc<dyn Strategy>> {
+    let limits = [
+        "{ signal = \"steps\", at_least = 2 }",
+        "{ signal = \"steps\", at_least = 3, at = \"before_request\" }",
+        "{ signal = \"tokens.total\", at_least = 250 }",
+        "{ signal = \"tool_calls\", at_least = 2 }",
+        "{ signal = \"call.streak\", at_least = 2 }",
+        "{ signal = \"call.count\", at_least = 3 }",
+        "{ signal = \"call_result.streak\", at_least = 2 }",
+        "{ signal = \"errors.streak\", at_least = 2 }",
+        "{ signal = \"elapsed\", at_least = 3 }",
+        "{ signal = \"active\", at_least = 3 }",
+        "{ signal = \"idle\", at_least = 1 }",
+        "{ signal = \"messages\", at_least = 5 }",
+        "{ all = [{ signal = \"steps\", at_least = 2 }, { signal = \"errors.count\", at_least = 1 }], latched = true }",
+        "{ signal = \"errors.count\", at_least = 1, strikes = 2 }",
+    ];
+    let stacks =
+        limits.iter().map(|limit| stack(&format!("scope = \"round\"\n[[stack]]\nname = \"t\"\nany = [{limit}]")));
+    stacks.chain([stack("[[stack]]\nscope = \"round\"\nname = \"t\"\ncap = { steps = 2 }")]).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+    /// A session under a rule that counts by round stops where the first of its rounds does that stops as a file of its own.
+    #[test]
+    fn counting_by_round_is_replaying_each_round_alone(
+        words in prop::collection::vec(prop::sample::select(vec!["p", "p", "h", "s", "x", "a", "ls", "ls", "!make", "rm x"]), 1..40)
+    ) {
+        let mut words = words;
+        words.insert(0, "p");
+        let run = session(&words);
+        let rounds = run.rounds();
+        let alone = run.clone().into_rounds();
+        for strategy in by_round() {
+            let whole = replay(&run, &strategy);
+            let first = rounds.iter().zip(&alone).find_map(|(round, alone)| {
+                // What would have been said before one more request, after the end of the round, is not compared.
+                let within = |decision: &Decision| (decision.point.step as usize) < alone.steps().len();
+                let ends = |decision: &Decision| decision.action.is_terminal() && within(decision);
+                let decision = replay(alone, &strategy).trail.into_iter().find(ends)?;
+                Some((decision.point.step as usize + round.first_step, decision.point.moment, decision.evidence))
+            });
+            let within = |decision: &&Decision| (decision.point.step as usize) < run.steps().len();
+            let told = whole.trail.iter().find(|decision| decision.action.is_terminal()).filter(within);
+            let told = told.map(|decision| (decision.point.step as usize, decision.point.moment, decision.evidence));
+            prop_assert_eq!(told, first, "{:?} under {:?}", words, strategy.rules());
+        }
+    }
+}
+
+#[test]
+fn local_opens_nothing_but_the_places_it_names() {
+    let home = tempfile::tempdir().unwrap();
+    let local = |home: &Path| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_whenstop"));
+        for variable in ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"] {
+            command.env_remove(variable);
+        }
+        let output = command.arg("local").env("HOME", home).output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (output.status.code(), text(output.stdout), text(output.stderr))
+    };
+    let (code, _, told) = local(home.path());
+    assert!(code != Some(0) && told.contains("no agent of those known"), "{told}");
+    let folder = home.path().join(".claude/projects/p");
+    std::fs::create_dir_all(&folder).unwrap();
+    let line = |kind: &str, message: &str, nth: u32| {
+        format!(
+            "{{\"type\":\"{kind}\",\"uuid\":\"u{nth}\",\"sessionId\":\"s\",\"timestamp\":\"2026-01-05T10:00:0{nth}Z\",\"message\":{message}}}\n"
+        )
+    };
+    let reply = r#"{"role":"assistant","id":"m1","model":"claude-opus-4-5","content":[{"type":"text","text":"Done."}],"usage":{"input_tokens":1000,"output_tokens":100}}"#;
+    let text = line("user", r#"{"role":"user","content":"Go."}"#, 1) + &line("assistant", reply, 2);
+    std::fs::write(folder.join("s.jsonl"), text).unwrap();
+    let (code, told, errors) = local(home.path());
+    assert_eq!(code, Some(0), "{errors}");
+    for part in ["Claude Code", "1 sessions, 1 rounds", "$0.01 by list prices of", "Nothing leaves this machine"] {
+        assert!(told.replace('\n', " ").contains(part), "{part}: {told}");
+    }
+}
+
+#[test]
+#[ignore = "reads ../shared/sessions: cargo test --test it sessions -- --ignored"]
+fn rounds_are_those_that_were_counted_by_hand() {
+    for session in lines("entire-rounds.jsonl") {
+        let file = session["file"].as_str().unwrap();
+        let run = runs(&shared("entire").join(file)).remove(0);
+        let found = run.rounds();
+        let expected = session["rounds"].as_array().unwrap();
+        assert_eq!(found.len(), expected.len(), "{file}");
+        for (round, expected) in found.iter().zip(expected) {
+            assert_eq!(round.n_steps() as u64, expected["steps"].as_u64().unwrap(), "{file}");
+            assert_eq!(round.end == RoundEnd::Interrupted, expected["interrupted"].as_bool().unwrap(), "{file}");
+            let seconds = round.active.map(|time| time.0 as f64 / 1000.0).unwrap();
+            assert!((seconds - expected["active_s"].as_f64().unwrap()).abs() <= 1.0, "{file}: {seconds}");
+        }
+    }
+}
+
+#[test]
+#[ignore = "reads ../shared/sessions: cargo test --test it sessions -- --ignored"]
+fn effects_are_those_a_person_saw() {
+    let (table, calls) = (EffectTable::default(), lines("effects-shared.jsonl"));
+    let mut unknown = 0;
+    for call in &calls {
+        let arguments = call["arguments"].as_str().map_or_else(|| call["arguments"].to_string(), str::to_owned);
+        let told = EffectReader::new(&table).tell(&ToolCall::new(None, call["tool"].as_str().unwrap(), arguments));
+        let class: Effect = call["class"].as_str().unwrap().parse().unwrap();
+        let also = call["also"].as_array().is_some_and(|also| also.iter().any(|also| also == told.effect.name()));
+        assert!(!class.is_work() || told.effect > Effect::Plan || also, "{}: {told:?}", call["id"]);
+        unknown += usize::from(told.effect == Effect::Unknown);
+    }
+    assert!(unknown * 10 <= calls.len(), "{unknown} of {} unknown", calls.len());
+}
+
+#[test]
+#[ignore = "reads ../shared: cargo test --test it sessions -- --ignored"]
+fn the_step_from_which_a_patch_stood_is_within_the_interval() {
+    for line in lines("standing-shared.jsonl") {
+        let file = line["file"].as_str().unwrap();
+        let run = runs(&shared("..").join(file)).remove(0);
+        let (low, high) = Work::of(&run, &EffectTable::default(), &Ledger::of(&run)).standing();
+        let truth = line["last_patch_edit"].as_u64().map(|step| usize::try_from(step).unwrap());
+        assert!(low <= truth && truth <= high, "{file}: {truth:?} is not within {low:?} to {high:?}");
+    }
+}
