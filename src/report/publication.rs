@@ -560,7 +560,6 @@ pub struct Saved {
 /// Reads a folder `compare --out` wrote. One that is being written, or was left half written, is refused.
 pub fn read_saved(folder: &Path) -> Result<Saved, Diagnostic> {
     let _lock = Lock::to_read(folder)?;
-    let manifest = read_manifest(folder)?;
     if !folder.join("rows.csv").exists() && folder.join("rows.parquet").exists() {
         let (mut rows, mut firings) = (RowsBuilder::default(), FiringsBuilder::default());
         let table = SavedRows::open(&folder.join("rows.parquet"))?;
@@ -568,12 +567,13 @@ pub fn read_saved(folder: &Path) -> Result<Saved, Diagnostic> {
         let table = SavedRows::open(&folder.join("firings.parquet"))?;
         table.each(|firing: Firing| firings.push(&firing))?;
         let (rows, firings) = (rows.finish(), firings.finish());
+        let manifest = read_manifest(folder)?;
         return Ok(Saved { rows, firings, manifest, row_format: RowFormat::Parquet });
     }
     Ok(Saved {
         rows: read_rows::<Row, Rows>(&folder.join("rows.csv"))?,
         firings: read_rows::<Firing, Firings>(&folder.join("firings.csv"))?,
-        manifest,
+        manifest: read_manifest(folder)?,
         row_format: RowFormat::Csv,
     })
 }
