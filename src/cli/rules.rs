@@ -86,12 +86,12 @@ fn frameworks() -> Table {
         let limits = preset.parameters.iter().filter(|parameter| {
             parameter.default != parameter.off && parameter.default.parse::<f64>().is_ok_and(|limit| limit > 0.0)
         });
-        let limits: Vec<String> = limits.map(|limit| format!("`{}` {}", limit.name, limit.default)).collect();
+        let limits: Vec<String> = limits.map(|limit| format!("{} {}", limit.name, limit.default)).collect();
         let text = |text: String| Cell::Text(text);
         vec![
-            text(format!("`{}`", preset.id)),
+            text(preset.id.to_owned()),
             text(preset.version.to_owned()),
-            text(preset.tables.iter().map(|rule| format!("`{rule}`")).collect::<Vec<_>>().join(", ")),
+            text(preset.tables.join(", ")),
             text(if limits.is_empty() { "none".to_owned() } else { limits.join(", ") }),
             text(preset.summary.to_owned()),
             Cell::count(golden_cases(preset.id).map(|cases| cases as u64)),

@@ -97,7 +97,7 @@ def drive(given):
         try:
             agent = build()
         except Exception as error:
-            return [{"at": 0, "kind": "error", "code": type(error).__name__, "detail": str(error).split("\n")[0], "before_request": True}]
+            return [{"at": None, "kind": "error", "code": type(error).__name__, "detail": str(error).split("\n")[0]}]
         shared = Context(agent) if config.get("share_context") else None
         for turn in range(len(script.users)):
             user = script.start(turn)

@@ -73,7 +73,7 @@ class Script:
         return last
 
     def answer(self, actions, **more):
-        halts = [action["at"] for action in actions if action["kind"] != "ask"]
+        halts = [action["at"] for action in actions if action["kind"] not in ("ask", "warn")]
         return {
             "actions": actions,
             "halted_at": halts[0] if halts else None,
