@@ -23,6 +23,11 @@ impl FollowedReport {
         &self.rows
     }
 
+    /// How several of what was compared are called: `runs` or `rounds`.
+    pub fn noun(&self) -> &'static str {
+        self.noun
+    }
+
     /// One summary a stack.
     pub fn summaries(&self) -> &[FollowedSummary] {
         &self.summaries
