@@ -133,7 +133,7 @@ pub fn rows(data: &[u8]) {
     match read_saved(folder.path()) {
         Ok(saved) => {
             same_in_both_styles(&saved, folder.path());
-            let Saved { rows, firings, manifest } = saved;
+            let Saved { rows, firings, manifest, .. } = saved;
             let publication = Publication::from_rows(rows, firings, manifest);
             let _ = publication.headline();
             let summaries = publication.summaries();

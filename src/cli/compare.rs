@@ -220,7 +220,8 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
 
 /// `whenstop report`.
 pub(super) fn run_report(args: &ReportArgs, output: &Output) -> Result<Exit, Failure> {
-    let Saved { rows, firings, manifest } = read_saved(&args.rows).map_err(Failure::input)?;
+    let Saved { rows, firings, manifest, followed } = read_saved(&args.rows).map_err(Failure::input)?;
+    let noun = if manifest.unit.is_some() { UnitOfRun::Round.noun() } else { UnitOfRun::Run.noun() };
     if rows.is_empty() {
         return Err(Failure::nothing("`rows.csv` has no row", "write it again with `compare --out`"));
     }
@@ -229,7 +230,10 @@ pub(super) fn run_report(args: &ReportArgs, output: &Output) -> Result<Exit, Fai
         lost_success_costs: manifest.lost_success_costs,
         all: args.all,
     };
-    let publication = Publication::from_rows(rows, firings, manifest).with_appetite(appetite);
+    let mut publication = Publication::from_rows(rows, firings, manifest).with_appetite(appetite);
+    if !followed.is_empty() {
+        publication = publication.with_followed(FollowedReport::new(followed, noun));
+    }
     let out = args.out.as_deref().unwrap_or(&args.rows);
     show(&publication, args.format, Some(out), output)
 }
@@ -241,7 +245,8 @@ pub(super) fn run_example(args: &ExampleArgs, output: &Output) -> Result<Exit, F
     let stacks = StackArgs { stacks: vec![stacks.display().to_string()] };
     output.note(&format!("comparing {} on {}", stacks.stacks[0], traces.display()));
     let compared = compare(&corpus, &stacks, &AssumptionArgs::default(), Keeps::Nothing, output)?;
-    let publication = Publication::new(compared.rows, compared.firings, compared.stacks, None, &[]);
+    let publication = Publication::new(compared.rows, compared.firings, compared.stacks, None, &[])
+        .with_followed(compared.followed);
     let exit = show(&publication, Format::Table, Some(&args.out), output)?;
     let agents = super::local::agents_here();
     if !agents.is_empty() {

@@ -14,7 +14,7 @@ use super::further;
 use super::table::{self, Table};
 use super::{CsvStyle, Lock, markdown, read_rows, write_atomically, write_folder, write_rows};
 use crate::aggregate::{
-    BudgetCurve, Firing, Firings, FrontierPoint, Group, Label, LostSuccess, REFERENCE, Row, Rows, SEED, Summary, Unit,
+    BudgetCurve, Firing, Firings, FollowedRow, FrontierPoint, Group, Label, LostSuccess, REFERENCE, Row, Rows, SEED, Summary, Unit,
     budget_curves, by_stack, by_stratum, frontier, frontier_spread, frontier_volume, pairs, price_lost_successes,
     rule_shares, summarise, unit_of,
 };
@@ -55,6 +55,9 @@ pub struct Manifest {
     /// Labels checked by hand: true successes, of them labelled so, true failures, of them labelled so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label_checked: Option<[u64; 4]>,
+    /// What counts as a run where that is not a recording: `rounds`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
     /// The share of failures savings are carried over to, where one was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure_rate: Option<f64>,
@@ -105,7 +108,9 @@ impl Publication {
     /// With what followed the stops: written beside the rows, and the first table where nobody graded the runs.
     #[must_use]
     pub fn with_followed(self, followed: FollowedReport) -> Self {
-        Self { followed: Some(followed), ..self }
+        let unit = (followed.noun() == "rounds").then(|| followed.noun().to_owned());
+        let manifest = Manifest { unit, ..self.manifest };
+        Self { followed: Some(followed), manifest, ..self }
     }
 
     /// What followed the stops.
@@ -136,6 +141,7 @@ impl Publication {
             label_sensitivity: None,
             label_specificity: None,
             label_checked: None,
+            unit: None,
             failure_rate: None,
             assumptions: assumptions.iter().map(ToString::to_string).collect(),
             max_fes: Appetite::DEFAULT_MAX_FES,
@@ -413,6 +419,8 @@ pub struct Saved {
     pub firings: Firings,
     /// `manifest.json`.
     pub manifest: Manifest,
+    /// `followed.csv`, where the folder has one.
+    pub followed: Vec<FollowedRow>,
 }
 
 /// Reads a folder `compare --out` wrote. One that is being written, or was left half written, is refused.
@@ -422,6 +430,10 @@ pub fn read_saved(folder: &Path) -> Result<Saved, Diagnostic> {
         rows: read_rows::<Row, Rows>(&folder.join("rows.csv"))?,
         firings: read_rows::<Firing, Firings>(&folder.join("firings.csv"))?,
         manifest: read_manifest(folder)?,
+        followed: match folder.join("followed.csv") {
+            path if path.is_file() => read_rows::<FollowedRow, Vec<FollowedRow>>(&path)?,
+            _ => Vec::new(),
+        },
     })
 }
 

@@ -46,13 +46,33 @@ impl<'a> Arguments<'a> {
         if let Some(Value::Array(words)) = &self.value {
             return words_of(words).map(Command::Words);
         }
-        let names = ["command", "cmd", "script", "commands", "code", "input", "keystrokes", "command_line", "CommandLine", "shell_command", "bash_command", "action", "argv"];
+        let names = [
+            "command",
+            "cmd",
+            "script",
+            "commands",
+            "code",
+            "input",
+            "keystrokes",
+            "command_line",
+            "CommandLine",
+            "shell_command",
+            "bash_command",
+            "action",
+            "argv",
+        ];
         names.iter().find_map(|name| match self.field(name)? {
             Value::String(text) => Some(Command::Text(text)),
             Value::Array(words) if *name == "commands" => {
-                let texts: Vec<String> = words.iter().filter_map(|word| {
-                    word.as_str().or_else(|| word.get("keystrokes")?.as_str()).or_else(|| word.get("command")?.as_str())
-                }).map(str::to_owned).collect();
+                let texts: Vec<String> = words
+                    .iter()
+                    .filter_map(|word| {
+                        word.as_str()
+                            .or_else(|| word.get("keystrokes")?.as_str())
+                            .or_else(|| word.get("command")?.as_str())
+                    })
+                    .map(str::to_owned)
+                    .collect();
                 Some(Command::Script(texts.join("\n")))
             }
             Value::Array(words) => words_of(words).map(Command::Words),
@@ -63,7 +83,20 @@ impl<'a> Arguments<'a> {
 
     /// The file the call names.
     pub(super) fn path(&self) -> Option<&str> {
-        self.text(&["file_path", "path", "filePath", "target_file", "notebook_path", "absolutePath", "absolute_path", "filename", "file", "TargetFile", "relative_path", "abs_path"])
+        self.text(&[
+            "file_path",
+            "path",
+            "filePath",
+            "target_file",
+            "notebook_path",
+            "absolutePath",
+            "absolute_path",
+            "filename",
+            "file",
+            "TargetFile",
+            "relative_path",
+            "abs_path",
+        ])
     }
 
     /// The calls that one call holds, each with its name and arguments.
@@ -73,7 +106,8 @@ impl<'a> Arguments<'a> {
         calls
             .iter()
             .filter_map(|call| {
-                let name = ["tool", "name", "recipient_name", "tool_name"].iter().find_map(|key| call.get(*key)?.as_str())?;
+                let name =
+                    ["tool", "name", "recipient_name", "tool_name"].iter().find_map(|key| call.get(*key)?.as_str())?;
                 let arguments = ["parameters", "arguments", "input"].iter().find_map(|key| call.get(*key));
                 let name = name.rsplit('.').next().unwrap_or(name);
                 Some((name.to_owned(), arguments.map(ToString::to_string).unwrap_or_default()))
@@ -83,7 +117,11 @@ impl<'a> Arguments<'a> {
 }
 
 fn words_of(words: &[Value]) -> Option<Vec<String>> {
-    words.iter().map(|word| word.as_str().map(str::to_owned)).collect::<Option<Vec<_>>>().filter(|words| !words.is_empty())
+    words
+        .iter()
+        .map(|word| word.as_str().map(str::to_owned))
+        .collect::<Option<Vec<_>>>()
+        .filter(|words| !words.is_empty())
 }
 
 /// A command as a call gives it.

@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::parts::Told;
 use super::Effect;
+use super::parts::Told;
 
 /// A language, as far as its ways to write differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -48,8 +48,8 @@ fn wrapped<'w>(program: &str, words: &'w [Word]) -> Option<&'w [Word]> {
     let inner = match program {
         "sudo" | "doas" => after_options(rest, &["-u", "-g", "-h", "-p", "-C", "-D", "-R", "-T", "-U"]),
         "env" => after_options(rest, &["-u", "--unset", "-C", "--chdir", "-S"]),
-        "time" | "nohup" | "command" | "builtin" | "setsid" | "chronic" | "unbuffer" | "winpty" | "caffeinate" | "rtk"
-        | "dbus-run-session" | "xvfb-run" | "fakeroot" | "arch" | "tsp" | "call" | "exec" | "noglob" => {
+        "time" | "nohup" | "command" | "builtin" | "setsid" | "chronic" | "unbuffer" | "winpty" | "caffeinate"
+        | "rtk" | "dbus-run-session" | "xvfb-run" | "fakeroot" | "arch" | "tsp" | "call" | "exec" | "noglob" => {
             let asks = program == "command" && rest.first().is_some_and(|word| word.text.starts_with(['-']));
             if asks { return None } else { after_options(rest, &["-a", "-o", "-f"]) }
         }
@@ -61,13 +61,16 @@ fn wrapped<'w>(program: &str, words: &'w [Word]) -> Option<&'w [Word]> {
             let inner = after_options(rest, &["-n", "-c", "-p", "--adjustment", "-i", "-o", "-e"]);
             if matches!(program, "taskset") { inner.get(1..).unwrap_or_default() } else { inner }
         }
-        "xargs" | "gxargs" => {
-            after_options(rest, &["-n", "-I", "-P", "-L", "-s", "-d", "-a", "-E", "-R", "-J", "--max-args", "--max-procs"])
-        }
+        "xargs" | "gxargs" => after_options(
+            rest,
+            &["-n", "-I", "-P", "-L", "-s", "-d", "-a", "-E", "-R", "-J", "--max-args", "--max-procs"],
+        ),
         "parallel" => after_options(rest, &["-j", "--jobs", "-n", "--arg-file", "-a"]),
         "flock" => after_options(rest, &["-w", "-E", "-c"]).get(1..).unwrap_or_default(),
         "watch" | "entr" => after_options(rest, &["-n", "--interval", "-d"]),
-        "npx" | "bunx" | "uvx" | "pnpx" => after_options(rest, &["-p", "--package", "-c", "--call", "--from", "--with"]),
+        "npx" | "bunx" | "uvx" | "pnpx" => {
+            after_options(rest, &["-p", "--package", "-c", "--call", "--from", "--with"])
+        }
         "strace" | "ltrace" => after_options(rest, &["-e", "-o", "-p", "-s"]),
         _ => return packages::wrapped(program, rest),
     };
@@ -128,13 +131,18 @@ fn of_program(shell: &mut Shell<'_>, program: &str, words: &[Word], given: Given
     let say = |effect: Effect| Told::new(effect, format!("`{}`", spelled(words, 2)));
     let only_asks = !rest.is_empty()
         && rest.iter().all(|word| matches!(word.text.as_str(), "--version" | "--help" | "-V" | "-version" | "--usage"));
-    if only_asks || (rest.len() == 1 && matches!(rest[0].text.as_str(), "version" | "-v" | "-h" | "help") && program != "kill")
+    if only_asks
+        || (rest.len() == 1 && matches!(rest[0].text.as_str(), "version" | "-v" | "-h" | "help") && program != "kill")
     {
         shell.parts.add(say(Effect::Read));
         return;
     }
     let told = match program {
-        "echo" if rest.iter().any(|word| word.text.contains("COMPLETE_TASK_AND_SUBMIT") || word.text.contains("MINI_SWE_AGENT_FINAL_OUTPUT")) => {
+        "echo"
+            if rest.iter().any(|word| {
+                word.text.contains("COMPLETE_TASK_AND_SUBMIT") || word.text.contains("MINI_SWE_AGENT_FINAL_OUTPUT")
+            }) =>
+        {
             say(Effect::Handover)
         }
         "git" => return shell.parts.add(git::effect(words)),
@@ -162,7 +170,8 @@ fn of_program(shell: &mut Shell<'_>, program: &str, words: &[Word], given: Given
         "xxd" => say(Effect::Edit),
         "yq" if has(rest, &["-i", "--inplace", "--in-place"]) => say(Effect::Edit),
         "yq" | "shuf" | "hostname" | "ip" | "route" | "nc" | "telnet" | "openssl" | "gpg" | "sysctl" => {
-            let changes = ["add", "del", "set", "flush", "-w", "-out", "--import", "--sign", "genrsa", "req", "-l", "-o"];
+            let changes =
+                ["add", "del", "set", "flush", "-w", "-out", "--import", "--sign", "genrsa", "req", "-l", "-o"];
             say(if rest.iter().any(|word| changes.contains(&word.text.as_str())) { Effect::Edit } else { Effect::Read })
         }
         "tee" => {
@@ -194,15 +203,14 @@ fn of_program(shell: &mut Shell<'_>, program: &str, words: &[Word], given: Given
             of_database(words, given)
         }
         "redis-cli" | "mongosh" | "mongo" => of_key_store(words, given),
-        "apply_patch" | "applypatch" => Told::new(Effect::Edit, "`apply_patch`").touching(patched_files(
-            given.input.or(rest.first().map(|word| word.text.as_str())).unwrap_or_default(),
-        )),
-        "black" | "isort" | "autopep8" | "yapf" | "prettier" | "gofmt" | "goimports" | "gofumpt" | "rustfmt" | "shfmt"
-        | "clang-format" | "ruff" | "biome" | "dprint" | "stylua" | "standardrb" | "oxfmt" | "ktfmt" | "djlint" => {
-            of_formatter(program, words)
-        }
+        "apply_patch" | "applypatch" => Told::new(Effect::Edit, "`apply_patch`")
+            .touching(patched_files(given.input.or(rest.first().map(|word| word.text.as_str())).unwrap_or_default())),
+        "black" | "isort" | "autopep8" | "yapf" | "prettier" | "gofmt" | "goimports" | "gofumpt" | "rustfmt"
+        | "shfmt" | "clang-format" | "ruff" | "biome" | "dprint" | "stylua" | "standardrb" | "oxfmt" | "ktfmt"
+        | "djlint" => of_formatter(program, words),
         "python" | "python2" | "pypy" | "pypy3" | "ipython" | "py" | "node" | "nodejs" | "deno" | "bun" | "tsx"
-        | "ts-node" | "ruby" | "perl" | "php" | "lua" | "luajit" | "rscript" | "julia" | "osascript" | "groovy" | "irb" => {
+        | "ts-node" | "ruby" | "perl" | "php" | "lua" | "luajit" | "rscript" | "julia" | "osascript" | "groovy"
+        | "irb" => {
             return of_interpreter(shell, program, words, given);
         }
         _ if is_python(program) => return of_interpreter(shell, "python", words, given),
@@ -210,7 +218,11 @@ fn of_program(shell: &mut Shell<'_>, program: &str, words: &[Word], given: Given
         "open" | "xdg-open" | "start-process" => say(Effect::Read),
         "str_replace_editor" | "str_replace_based_edit_tool" | "edit_anthropic" => {
             let looks = rest.first().is_some_and(|word| word.text == "view");
-            if looks { say(Effect::Read) } else { say(Effect::Edit).touching(rest.get(1).map(|w| w.text.clone()).into_iter().collect()) }
+            if looks {
+                say(Effect::Read)
+            } else {
+                say(Effect::Edit).touching(rest.get(1).map(|w| w.text.clone()).into_iter().collect())
+            }
         }
         _ => return other(shell, program, words, given),
     };
@@ -223,7 +235,10 @@ fn other(shell: &mut Shell<'_>, program: &str, words: &[Word], given: Given<'_>)
     if let Some(effect) = words::effect(program) {
         let told = Told::new(effect, format!("`{}`", spelled(words, 2)));
         // All operands of these are files they change; of the others (`kill 12`, `dd of=x`) they may be anything.
-        let names_files = matches!(program, "rm" | "rmdir" | "mv" | "cp" | "mkdir" | "touch" | "ln" | "chmod" | "truncate" | "unlink");
+        let names_files = matches!(
+            program,
+            "rm" | "rmdir" | "mv" | "cp" | "mkdir" | "touch" | "ln" | "chmod" | "truncate" | "unlink"
+        );
         let files = operands(rest).map(|word| word.text.clone()).collect();
         let varies = rest.iter().any(|word| word.varies || word.text.contains(['*', '?', '{']));
         let mut told = if names_files && !varies { told.touching(files) } else { told };
@@ -249,7 +264,8 @@ fn other(shell: &mut Shell<'_>, program: &str, words: &[Word], given: Given<'_>)
     let sub: Vec<&Word> = operands(rest).take(3).collect();
     let said = sub.iter().find_map(|word| verbs::of_word(&word.text.to_ascii_lowercase()));
     let named = || verbs::of_script(program).filter(|effect| *effect != Effect::Check);
-    let checks = || verbs::words(program).iter().any(|word| matches!(word.as_str(), "test" | "tests" | "lint" | "check"));
+    let checks =
+        || verbs::words(program).iter().any(|word| matches!(word.as_str(), "test" | "tests" | "lint" | "check"));
     let effect = said.or_else(named).or_else(|| checks().then_some(Effect::Check)).unwrap_or(Effect::Unknown);
     shell.parts.push(effect, format!("`{}`", spelled(words, 3)));
 }
@@ -344,7 +360,9 @@ fn of_find(shell: &mut Shell<'_>, words: &[Word]) {
     while let Some(word) = words.get(at) {
         match word.text.as_str() {
             "-delete" => shell.parts.push(Effect::Edit, "`find -delete`"),
-            "-fprint" | "-fprint0" | "-fls" | "-fprintf" => shell.parts.push(Effect::Edit, format!("`find {}`", word.text)),
+            "-fprint" | "-fprint0" | "-fls" | "-fprintf" => {
+                shell.parts.push(Effect::Edit, format!("`find {}`", word.text))
+            }
             "-exec" | "-execdir" | "-ok" | "-okdir" => {
                 let inner = &words[at + 1..];
                 let end = inner.iter().position(|word| matches!(word.text.as_str(), ";" | "+" | "\\;"));
@@ -414,7 +432,9 @@ fn of_awk(words: &[Word]) -> Told {
     }
     match programs::awk(&program.text) {
         Awk::Prints => Told::new(Effect::Read, why),
-        Awk::Writes(file) => Told::new(Effect::Edit, format!("{why} prints into a file")).touching(file.into_iter().collect()),
+        Awk::Writes(file) => {
+            Told::new(Effect::Edit, format!("{why} prints into a file")).touching(file.into_iter().collect())
+        }
         Awk::Starts => Told::new(Effect::Unknown, format!("{why} starts a command")),
     }
 }
@@ -441,7 +461,8 @@ fn of_output(words: &[Word], output: Option<String>) -> Told {
 fn of_tar(words: &[Word]) -> Told {
     let first = words.get(1).map(|word| word.text.trim_start_matches('-')).unwrap_or_default();
     let rest = &words[1..];
-    let lists = has(rest, &["-t", "--list", "-d", "--diff"]) || (!first.contains(['x', 'c', 'r', 'u']) && first.contains('t'));
+    let lists =
+        has(rest, &["-t", "--list", "-d", "--diff"]) || (!first.contains(['x', 'c', 'r', 'u']) && first.contains('t'));
     let shows = has(rest, &["-O", "--to-stdout"]);
     let streams = rest.windows(2).any(|pair| pair[0].text.ends_with('f') && pair[1].text == "-") && first.contains('c');
     Told::new(if lists || shows || streams { Effect::Read } else { Effect::Edit }, format!("`{}`", spelled(words, 2)))
@@ -454,19 +475,34 @@ fn of_http(program: &str, words: &[Word]) -> Told {
         .windows(2)
         .find(|pair| matches!(pair[0].text.as_str(), "-X" | "--request" | "--method"))
         .map(|pair| pair[1].text.to_ascii_uppercase())
-        .or_else(|| rest.iter().find_map(|w| w.text.strip_prefix("-X").filter(|m| !m.is_empty()).map(str::to_ascii_uppercase)))
+        .or_else(|| {
+            rest.iter().find_map(|w| w.text.strip_prefix("-X").filter(|m| !m.is_empty()).map(str::to_ascii_uppercase))
+        })
         .or_else(|| {
             let first = rest.iter().find(|w| !w.text.starts_with('-')).map(|w| w.text.as_str());
             first.filter(|w| ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"].contains(w)).map(str::to_owned)
         });
     let sends = has(
         rest,
-        &["-d", "--data", "--data-raw", "--data-binary", "--data-urlencode", "--json", "-F", "--form", "-T", "--upload-file", "--post-data", "--post-file"],
+        &[
+            "-d",
+            "--data",
+            "--data-raw",
+            "--data-binary",
+            "--data-urlencode",
+            "--json",
+            "-F",
+            "--form",
+            "-T",
+            "--upload-file",
+            "--post-data",
+            "--post-file",
+        ],
     );
     let asks = method.as_deref().map_or(!sends, |method| matches!(method, "GET" | "HEAD" | "OPTIONS"));
-    let here = rest.iter().any(|word| {
-        ["localhost", "127.0.0.1", "0.0.0.0", "[::1]"].iter().any(|host| word.text.contains(host))
-    });
+    let here = rest
+        .iter()
+        .any(|word| ["localhost", "127.0.0.1", "0.0.0.0", "[::1]"].iter().any(|host| word.text.contains(host)));
     if !asks {
         let mut told = Told::new(if here { Effect::Check } else { Effect::Unknown }, format!("{why} sends data"));
         told.may_change = true;
@@ -503,9 +539,13 @@ fn of_key_store(words: &[Word], given: Given<'_>) -> Told {
     let mut said = operands(&words[1..]).map(|word| word.text.to_ascii_lowercase()).collect::<Vec<_>>().join(" ");
     said.push_str(given.input.unwrap_or_default());
     let verbs = verbs::words(&said);
-    let looks = ["get", "keys", "info", "ping", "find", "findone", "count", "scan", "ttl", "exists", "llen", "show", "mget", "hgetall"];
+    let looks = [
+        "get", "keys", "info", "ping", "find", "findone", "count", "scan", "ttl", "exists", "llen", "show", "mget",
+        "hgetall",
+    ];
     let changes = |word: &String| {
-        verbs::EDIT.iter().any(|verb| word.starts_with(verb)) || matches!(word.as_str(), "del" | "flushall" | "flushdb" | "eval" | "hset" | "lpush" | "expire" | "incr")
+        verbs::EDIT.iter().any(|verb| word.starts_with(verb))
+            || matches!(word.as_str(), "del" | "flushall" | "flushdb" | "eval" | "hset" | "lpush" | "expire" | "incr")
     };
     let effect = if verbs.iter().any(changes) {
         Effect::Edit
@@ -520,18 +560,32 @@ fn of_key_store(words: &[Word], given: Given<'_>) -> Told {
 fn of_formatter(program: &str, words: &[Word]) -> Told {
     let rest = &words[1..];
     let first = rest.first().map(|word| word.text.as_str()).unwrap_or_default();
-    let checks = has(rest, &["--check", "--diff", "--check-only", "-c", "-l", "-d", "--list-different", "--dry-run", "-n"]);
+    let checks =
+        has(rest, &["--check", "--diff", "--check-only", "-c", "-l", "-d", "--list-different", "--dry-run", "-n"]);
     let writes = has(rest, &["-w", "-i", "--write", "--fix", "--in-place", "--inplace", "--unsafe-fixes", "--apply"]);
-    let effect = match program {
-        "ruff" if first == "format" => if checks { Effect::Check } else { Effect::Edit },
-        "ruff" if first == "rule" || first == "config" || first == "linter" => Effect::Read,
-        "ruff" | "biome" => if writes { Effect::Edit } else { Effect::Check },
-        "prettier" | "gofmt" | "goimports" | "gofumpt" | "shfmt" | "clang-format" | "autopep8" | "yapf" => {
-            if writes { Effect::Edit } else { Effect::Check }
-        }
-        _ if checks => Effect::Check,
-        _ => Effect::Edit,
-    };
+    let effect =
+        match program {
+            "ruff" if first == "format" => {
+                if checks {
+                    Effect::Check
+                } else {
+                    Effect::Edit
+                }
+            }
+            "ruff" if first == "rule" || first == "config" || first == "linter" => Effect::Read,
+            "ruff" | "biome" => {
+                if writes {
+                    Effect::Edit
+                } else {
+                    Effect::Check
+                }
+            }
+            "prettier" | "gofmt" | "goimports" | "gofumpt" | "shfmt" | "clang-format" | "autopep8" | "yapf" => {
+                if writes { Effect::Edit } else { Effect::Check }
+            }
+            _ if checks => Effect::Check,
+            _ => Effect::Edit,
+        };
     Told::new(effect, format!("`{}`", spelled(words, 2)))
 }
 
@@ -560,7 +614,11 @@ fn of_interpreter(shell: &mut Shell<'_>, program: &str, words: &[Word], given: G
         return;
     }
     if matches!(program, "perl" | "ruby")
-        && rest.iter().any(|w| w.text.starts_with('-') && !w.text.starts_with("--") && w.text[1..].split(['e', 'M', 'I']).next().is_some_and(|flags| flags.contains('i')))
+        && rest.iter().any(|w| {
+            w.text.starts_with('-')
+                && !w.text.starts_with("--")
+                && w.text[1..].split(['e', 'M', 'I']).next().is_some_and(|flags| flags.contains('i'))
+        })
     {
         let files = operands(rest).skip(1).map(|word| word.text.clone()).collect();
         shell.parts.add(Told::new(Effect::Edit, why).touching(files));

@@ -41,11 +41,45 @@ pub(super) fn effect(words: &[Word]) -> Told {
         // What others did is fetched; nothing of one's own changes but what git remembers of it.
         "fetch" | "remote-update" => Effect::Unknown,
         "branch" => {
-            let changes = ["-d", "-D", "-m", "-M", "-c", "-C", "-f", "-u", "--delete", "--move", "--copy", "--force",
-                "--set-upstream-to", "--unset-upstream", "--edit-description"];
-            let lists = ["-l", "--list", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at",
-                "-a", "-r", "--all", "--remotes", "--show-current", "--format", "--sort", "-v"];
-            if has(arguments, &changes) || (sub.is_some() && !has(arguments, &lists)) { Effect::Edit } else { Effect::Read }
+            let changes = [
+                "-d",
+                "-D",
+                "-m",
+                "-M",
+                "-c",
+                "-C",
+                "-f",
+                "-u",
+                "--delete",
+                "--move",
+                "--copy",
+                "--force",
+                "--set-upstream-to",
+                "--unset-upstream",
+                "--edit-description",
+            ];
+            let lists = [
+                "-l",
+                "--list",
+                "--contains",
+                "--no-contains",
+                "--merged",
+                "--no-merged",
+                "--points-at",
+                "-a",
+                "-r",
+                "--all",
+                "--remotes",
+                "--show-current",
+                "--format",
+                "--sort",
+                "-v",
+            ];
+            if has(arguments, &changes) || (sub.is_some() && !has(arguments, &lists)) {
+                Effect::Edit
+            } else {
+                Effect::Read
+            }
         }
         "tag" => {
             let lists = ["-l", "--list", "--contains", "--merged", "--points-at", "-n", "--sort", "-v", "--verify"];
@@ -55,16 +89,42 @@ pub(super) fn effect(words: &[Word]) -> Told {
                 Effect::Read
             }
         }
-        "stash" => if matches!(sub, Some("list" | "show")) { Effect::Read } else { Effect::Edit },
+        "stash" => {
+            if matches!(sub, Some("list" | "show")) {
+                Effect::Read
+            } else {
+                Effect::Edit
+            }
+        }
         "remote" => match sub {
             None | Some("show" | "get-url") => Effect::Read,
             Some("update") => Effect::Unknown,
             _ => Effect::Edit,
         },
         "config" => {
-            let asks = ["--get", "--get-all", "--get-regexp", "--list", "-l", "--get-urlmatch", "--show-origin", "--get-color"];
-            let changes = ["--unset", "--unset-all", "--add", "--replace-all", "--rename-section", "--remove-section", "-e", "--edit"];
-            if has(arguments, &changes) || matches!(sub, Some("set" | "unset" | "edit" | "rename-section" | "remove-section")) {
+            let asks = [
+                "--get",
+                "--get-all",
+                "--get-regexp",
+                "--list",
+                "-l",
+                "--get-urlmatch",
+                "--show-origin",
+                "--get-color",
+            ];
+            let changes = [
+                "--unset",
+                "--unset-all",
+                "--add",
+                "--replace-all",
+                "--rename-section",
+                "--remove-section",
+                "-e",
+                "--edit",
+            ];
+            if has(arguments, &changes)
+                || matches!(sub, Some("set" | "unset" | "edit" | "rename-section" | "remove-section"))
+            {
                 Effect::Edit
             } else if has(arguments, &asks) || matches!(sub, Some("list" | "get")) {
                 Effect::Read
@@ -75,16 +135,24 @@ pub(super) fn effect(words: &[Word]) -> Told {
             }
         }
         "worktree" | "lfs" | "notes" | "bisect" | "submodule" | "reflog" | "bundle" | "maintenance" | "subtree"
-        | "multi-pack-index" | "commit-graph" | "credential" | "bugreport" | "symbolic-ref" | "rerere" | "sparse-checkout" => {
+        | "multi-pack-index" | "commit-graph" | "credential" | "bugreport" | "symbolic-ref" | "rerere"
+        | "sparse-checkout" => {
             let second = sub.unwrap_or_default();
             let looks = list(
                 "list show log view visualize status summary ls-files env version exists verify list-heads locks \
                  verify-pack diff get-merge-ref",
                 second,
             );
-            let bare = second.is_empty() && matches!(first.text.as_str(), "submodule" | "reflog" | "lfs" | "notes" | "credential");
+            let bare = second.is_empty()
+                && matches!(first.text.as_str(), "submodule" | "reflog" | "lfs" | "notes" | "credential");
             match first.text.as_str() {
-                "symbolic-ref" => if operands(arguments).count() > 1 || has(arguments, &["-d"]) { Effect::Edit } else { Effect::Read },
+                "symbolic-ref" => {
+                    if operands(arguments).count() > 1 || has(arguments, &["-d"]) {
+                        Effect::Edit
+                    } else {
+                        Effect::Read
+                    }
+                }
                 "submodule" if second == "foreach" => Effect::Unknown,
                 "reflog" if !matches!(second, "expire" | "delete" | "drop" | "write") => Effect::Read,
                 _ if looks || bare => Effect::Read,
@@ -96,7 +164,9 @@ pub(super) fn effect(words: &[Word]) -> Told {
         name if list(EDIT, name) => {
             let files: Vec<String> = match arguments.iter().position(|word| word.text == "--") {
                 Some(at) => arguments[at + 1..].iter().map(|word| word.text.clone()).collect(),
-                None if matches!(name, "rm" | "mv" | "restore") => operands(arguments).map(|word| word.text.clone()).collect(),
+                None if matches!(name, "rm" | "mv" | "restore") => {
+                    operands(arguments).map(|word| word.text.clone()).collect()
+                }
                 None => Vec::new(),
             };
             // `git add` changes what will be committed, no file.
@@ -121,11 +191,21 @@ pub(super) fn hosting(words: &[Word]) -> Told {
     let effect = match (names.first().copied().unwrap_or_default(), names.get(1).copied().unwrap_or_default()) {
         ("api", _) => return Told::new(of_api(rest), why),
         ("search" | "status" | "browse" | "help" | "version" | "completion" | "", _) => Effect::Read,
-        (_, "view" | "list" | "ls" | "status" | "diff" | "checks" | "show" | "watch" | "token" | "logs" | "trace" | "get"
-            | "verify" | "ports" | "search" | "") => Effect::Read,
-        ("pr" | "mr", "checkout") | ("repo", "clone") | ("run" | "release" | "ci", "download") | ("auth" | "config" | "alias"
-            | "extension" | "ssh-key" | "gpg-key" | "codespace" | "secret" | "variable" | "cache" | "attestation", _)
-        | ("gist", "clone") | ("repo", "sync" | "set-default") => Effect::Edit,
+        (
+            _,
+            "view" | "list" | "ls" | "status" | "diff" | "checks" | "show" | "watch" | "token" | "logs" | "trace"
+            | "get" | "verify" | "ports" | "search" | "",
+        ) => Effect::Read,
+        ("pr" | "mr", "checkout")
+        | ("repo", "clone")
+        | ("run" | "release" | "ci", "download")
+        | (
+            "auth" | "config" | "alias" | "extension" | "ssh-key" | "gpg-key" | "codespace" | "secret" | "variable"
+            | "cache" | "attestation",
+            _,
+        )
+        | ("gist", "clone")
+        | ("repo", "sync" | "set-default") => Effect::Edit,
         ("pr" | "mr", "test") => Effect::Check,
         _ => Effect::Handover,
     };
@@ -140,9 +220,16 @@ fn of_api(rest: &[Word]) -> Effect {
         .or_else(|| rest.iter().find_map(|w| w.text.strip_prefix("--method=").map(str::to_ascii_uppercase)));
     let graphql = rest.iter().any(|word| word.text == "graphql");
     if graphql {
-        let mutates = rest.iter().any(|word| word.text.trim_start_matches("query=").trim_start().starts_with("mutation"));
+        let mutates =
+            rest.iter().any(|word| word.text.trim_start_matches("query=").trim_start().starts_with("mutation"));
         let shown = rest.iter().any(|word| word.text.starts_with("query=") && !word.varies);
-        return if mutates { Effect::Handover } else if shown { Effect::Read } else { Effect::Unknown };
+        return if mutates {
+            Effect::Handover
+        } else if shown {
+            Effect::Read
+        } else {
+            Effect::Unknown
+        };
     }
     let sends = has(rest, &["-f", "-F", "--field", "--raw-field", "--input"]);
     match method.as_deref() {

@@ -45,12 +45,36 @@ pub(super) fn wrapped<'w>(program: &str, rest: &'w [Word]) -> Option<&'w [Word]>
     let first = rest.first()?.text.as_str();
     let inner = match (program, first) {
         ("uv" | "poetry" | "pipenv" | "pdm" | "hatch" | "rye" | "pixi" | "pipx" | "dotenv", "run") | ("uv", "tool") => {
-            let with_value = ["--with", "--python", "-p", "--extra", "--group", "--package", "--directory", "--project", "-e", "--env", "--env-file", "--spec", "--from"];
+            let with_value = [
+                "--with",
+                "--python",
+                "-p",
+                "--extra",
+                "--group",
+                "--package",
+                "--directory",
+                "--project",
+                "-e",
+                "--env",
+                "--env-file",
+                "--spec",
+                "--from",
+            ];
             let inner = after_options(&rest[1..], &with_value);
-            if first == "tool" { inner.get(1..).filter(|_| inner.first().is_some_and(|word| word.text == "run"))? } else { inner }
+            if first == "tool" {
+                inner.get(1..).filter(|_| inner.first().is_some_and(|word| word.text == "run"))?
+            } else {
+                inner
+            }
         }
-        ("conda" | "mamba" | "micromamba", "run") => after_options(&rest[1..], &["-n", "--name", "-p", "--prefix", "--cwd"]),
-        ("bundle" | "bundler" | "pnpm" | "yarn" | "npm" | "bun" | "mise" | "asdf" | "opam" | "rbenv" | "pyenv" | "stack" | "cabal" | "direnv" | "lerna", "exec" | "x" | "dlx") => {
+        ("conda" | "mamba" | "micromamba", "run") => {
+            after_options(&rest[1..], &["-n", "--name", "-p", "--prefix", "--cwd"])
+        }
+        (
+            "bundle" | "bundler" | "pnpm" | "yarn" | "npm" | "bun" | "mise" | "asdf" | "opam" | "rbenv" | "pyenv"
+            | "stack" | "cabal" | "direnv" | "lerna",
+            "exec" | "x" | "dlx",
+        ) => {
             let inner = after_options(&rest[1..], &["-c", "--call", "--package", "-p", "-C", "--filter"]);
             match inner.iter().position(|word| word.text == "--") {
                 Some(at) => &inner[at + 1..],
@@ -77,8 +101,32 @@ pub(super) fn effect(program: &str, words: &[Word]) -> Option<Told> {
     if !holds(MANAGERS, program) {
         return None;
     }
-    let with_value = ["-C", "-f", "--prefix", "--cwd", "--filter", "-p", "--package", "-F", "--manifest-path", "-pl", "--file",
-        "--directory", "-d", "-w", "--workspace", "--project", "--color", "-j", "-o", "-S", "-B", "-G", "--features", "--dir"];
+    let with_value = [
+        "-C",
+        "-f",
+        "--prefix",
+        "--cwd",
+        "--filter",
+        "-p",
+        "--package",
+        "-F",
+        "--manifest-path",
+        "-pl",
+        "--file",
+        "--directory",
+        "-d",
+        "-w",
+        "--workspace",
+        "--project",
+        "--color",
+        "-j",
+        "-o",
+        "-S",
+        "-B",
+        "-G",
+        "--features",
+        "--dir",
+    ];
     let rest = &words[1..];
     let why = format!("`{}`", spelled(words, 3));
     // A toolchain: `cargo +nightly`.
@@ -94,7 +142,8 @@ pub(super) fn effect(program: &str, words: &[Word]) -> Option<Told> {
         "pacman" | "yay" | "dpkg" | "rpm" | "nix-env" => rest.first().map(|word| word.text.as_str()),
         _ => names.next(),
     };
-    let dry = has(rest, &["--dry-run", "--simulate", "--just-print", "--recon"]) || (has(rest, &["-n"]) && matches!(program, "make" | "gmake"));
+    let dry = has(rest, &["--dry-run", "--simulate", "--just-print", "--recon"])
+        || (has(rest, &["-n"]) && matches!(program, "make" | "gmake"));
     if dry {
         return said(Effect::Check);
     }
@@ -102,7 +151,9 @@ pub(super) fn effect(program: &str, words: &[Word]) -> Option<Told> {
         return said(match program {
             "yarn" | "bundle" | "composer" | "pixi" => Effect::Edit,
             "cmake" => Effect::Check,
-            "apt" | "apt-get" | "brew" | "npm" | "pip" | "pip3" | "cargo" | "go" | "dotnet" | "mise" | "rustup" => Effect::Read,
+            "apt" | "apt-get" | "brew" | "npm" | "pip" | "pip3" | "cargo" | "go" | "dotnet" | "mise" | "rustup" => {
+                Effect::Read
+            }
             _ => Effect::Check,
         });
     };
@@ -113,38 +164,77 @@ pub(super) fn effect(program: &str, words: &[Word]) -> Option<Told> {
         ("cargo", "run" | "r") => return said(of_program_arguments(rest)),
         ("go", "fmt") => return said(Effect::Edit),
         ("go", "list" | "env" | "version" | "doc") if !has(rest, &["-w", "-u"]) => return said(Effect::Read),
-        ("go", "mod") => return said(if matches!(second, Some("graph" | "why" | "verify")) { Effect::Read } else { Effect::Edit }),
+        ("go", "mod") => {
+            return said(if matches!(second, Some("graph" | "why" | "verify")) { Effect::Read } else { Effect::Edit });
+        }
         ("go", "run") | ("zig", "run") => return said(Effect::Check),
-        ("npm" | "pnpm" | "yarn" | "bun", "audit") => return said(if has(rest, &["fix", "--fix"]) || second == Some("fix") { Effect::Edit } else { Effect::Check }),
-        ("npm" | "pnpm" | "yarn", "config") => return said(if matches!(second, None | Some("get" | "list" | "ls")) { Effect::Read } else { Effect::Edit }),
+        ("npm" | "pnpm" | "yarn" | "bun", "audit") => {
+            return said(if has(rest, &["fix", "--fix"]) || second == Some("fix") {
+                Effect::Edit
+            } else {
+                Effect::Check
+            });
+        }
+        ("npm" | "pnpm" | "yarn", "config") => {
+            return said(if matches!(second, None | Some("get" | "list" | "ls")) {
+                Effect::Read
+            } else {
+                Effect::Edit
+            });
+        }
         ("npm" | "pnpm" | "yarn", "version") if second.is_some() => return said(Effect::Edit),
-        ("npm" | "pnpm" | "yarn" | "bun" | "composer" | "deno" | "mise" | "pdm" | "nx" | "lerna" | "task", "run" | "run-script" | "task" | "tasks" | "r") => {
+        (
+            "npm" | "pnpm" | "yarn" | "bun" | "composer" | "deno" | "mise" | "pdm" | "nx" | "lerna" | "task",
+            "run" | "run-script" | "task" | "tasks" | "r",
+        ) => {
             return said(second.map_or(Effect::Read, of_target));
         }
-        ("deno", "fmt") | ("dart" | "mix" | "dotnet" | "flutter" | "swift" | "zig" | "gleam" | "forge" | "dune", "format" | "fmt") => {
-            let checks = has(rest, &["--check", "--check-formatted", "--verify-no-changes", "--set-exit-if-changed", "--output"]);
+        ("deno", "fmt")
+        | ("dart" | "mix" | "dotnet" | "flutter" | "swift" | "zig" | "gleam" | "forge" | "dune", "format" | "fmt") => {
+            let checks = has(
+                rest,
+                &["--check", "--check-formatted", "--verify-no-changes", "--set-exit-if-changed", "--output"],
+            );
             return said(if checks { Effect::Check } else { Effect::Edit });
         }
         ("pip" | "pip3" | "uv", "pip") => return effect("pip", arguments),
         ("pip" | "pip2" | "pip3" | "conda" | "mamba", "check") => return said(Effect::Check),
-        ("uv", "python" | "tool" | "cache") | ("conda" | "mamba", "env") | ("poetry", "env" | "self" | "cache") | ("brew", "services") | ("rustup", "toolchain" | "target" | "component") => {
-            return said(if matches!(second, Some("list" | "find" | "dir" | "info" | "show")) { Effect::Read } else { Effect::Edit });
+        ("uv", "python" | "tool" | "cache")
+        | ("conda" | "mamba", "env")
+        | ("poetry", "env" | "self" | "cache")
+        | ("brew", "services")
+        | ("rustup", "toolchain" | "target" | "component") => {
+            return said(if matches!(second, Some("list" | "find" | "dir" | "info" | "show")) {
+                Effect::Read
+            } else {
+                Effect::Edit
+            });
         }
         ("prisma" | "drizzle-kit" | "knex" | "sequelize" | "typeorm", _) => return said(of_migration(first, second)),
         ("django-admin" | "artisan", _) => return Some(django(arguments)),
         ("cmake", _) => {
-            let installs = has(rest, &["--install"]) || rest.windows(2).any(|pair| pair[0].text == "--target" && pair[1].text == "install");
+            let installs = has(rest, &["--install"])
+                || rest.windows(2).any(|pair| pair[0].text == "--target" && pair[1].text == "install");
             return said(if installs { Effect::Edit } else { Effect::Check });
         }
-        ("mvn" | "mvnw" | "gradle" | "gradlew" | "make" | "gmake" | "just" | "rake" | "invoke" | "ant" | "bazel" | "task" | "mage" | "grunt" | "gulp" | "nmake" | "bazelisk", _) => {
+        (
+            "mvn" | "mvnw" | "gradle" | "gradlew" | "make" | "gmake" | "just" | "rake" | "invoke" | "ant" | "bazel"
+            | "task" | "mage" | "grunt" | "gulp" | "nmake" | "bazelisk",
+            _,
+        ) => {
             let all = std::iter::once(first).chain(second).chain(names);
             return said(all.map(of_target).max().unwrap_or(Effect::Check));
         }
         ("pre-commit" | "lefthook" | "husky", _) => {
             return said(if matches!(first, "run" | "validate-config") { Effect::Check } else { Effect::Edit });
         }
-        ("nx" | "turbo" | "ng" | "moon" | "expo" | "next" | "vue" | "nuxt" | "astro" | "tauri", "build" | "test" | "lint" | "dev" | "start" | "run" | "serve") => return said(Effect::Check),
-        ("setup.py", _) => return said(if matches!(first, "install" | "develop") { Effect::Edit } else { Effect::Check }),
+        (
+            "nx" | "turbo" | "ng" | "moon" | "expo" | "next" | "vue" | "nuxt" | "astro" | "tauri",
+            "build" | "test" | "lint" | "dev" | "start" | "run" | "serve",
+        ) => return said(Effect::Check),
+        ("setup.py", _) => {
+            return said(if matches!(first, "install" | "develop") { Effect::Edit } else { Effect::Check });
+        }
         _ => {}
     }
     let known = [(HAND_OVER, Effect::Handover), (LOOK, Effect::Read), (INSTALL, Effect::Edit), (CHECK, Effect::Check)];
@@ -154,7 +244,10 @@ pub(super) fn effect(program: &str, words: &[Word]) -> Option<Told> {
     // A sub-command of somebody's own: `cargo autopilot issue create`, `yarn lint:fix`.
     let own = std::iter::once(first).chain(second).chain(names.take(2));
     let strongest = own.filter_map(|name| verbs::of_word(name).or_else(|| verbs::of_name(name))).max();
-    let scripts = matches!(program, "yarn" | "pnpm" | "bun" | "cargo" | "uv" | "mix" | "npm" | "poetry" | "bundle" | "go" | "deno");
+    let scripts = matches!(
+        program,
+        "yarn" | "pnpm" | "bun" | "cargo" | "uv" | "mix" | "npm" | "poetry" | "bundle" | "go" | "deno"
+    );
     said(strongest.unwrap_or(if scripts { Effect::Check } else { Effect::Unknown }))
 }
 
@@ -162,7 +255,8 @@ pub(super) fn effect(program: &str, words: &[Word]) -> Option<Told> {
 fn of_program_arguments(rest: &[Word]) -> Effect {
     let at = rest.iter().position(|word| word.text == "--");
     let own = at.map_or(&rest[..0], |at| &rest[at + 1..]);
-    let changes = operands(own).take(3).filter_map(|word| verbs::of_word(&word.text)).filter(|effect| effect.is_work()).max();
+    let changes =
+        operands(own).take(3).filter_map(|word| verbs::of_word(&word.text)).filter(|effect| effect.is_work()).max();
     changes.unwrap_or(Effect::Check)
 }
 
@@ -173,8 +267,32 @@ pub(super) fn of_target(name: &str) -> Effect {
     if is(&["deploy", "publish", "release", "push", "upload", "ship", "promote"]) {
         Effect::Handover
     } else if is(&[
-        "install", "clean", "distclean", "format", "fmt", "fix", "generate", "gen", "codegen", "migrate", "setup", "bootstrap",
-        "update", "upgrade", "seed", "reset", "init", "write", "uninstall", "tidy", "vendor", "sync", "lock", "prettify", "rm", "purge",
+        "install",
+        "clean",
+        "distclean",
+        "format",
+        "fmt",
+        "fix",
+        "generate",
+        "gen",
+        "codegen",
+        "migrate",
+        "setup",
+        "bootstrap",
+        "update",
+        "upgrade",
+        "seed",
+        "reset",
+        "init",
+        "write",
+        "uninstall",
+        "tidy",
+        "vendor",
+        "sync",
+        "lock",
+        "prettify",
+        "rm",
+        "purge",
     ]) {
         if is(&["check", "dry", "test", "diff"]) { Effect::Check } else { Effect::Edit }
     } else if is(&["help", "list", "version", "tree", "info", "dependencies", "tasks", "outdated", "projects"]) {
@@ -198,10 +316,12 @@ pub(super) fn django(words: &[Word]) -> Told {
     let why = format!("`manage {}`", spelled(words, 1));
     let dry = has(words, &["--check", "--dry-run", "--plan"]);
     let effect = match operands(words).next().map(|word| word.text.as_str()).unwrap_or_default() {
-        "" | "help" | "version" | "showmigrations" | "sqlmigrate" | "diffsettings" | "inspectdb" | "list" | "route:list" | "dumpdata" => Effect::Read,
+        "" | "help" | "version" | "showmigrations" | "sqlmigrate" | "diffsettings" | "inspectdb" | "list"
+        | "route:list" | "dumpdata" => Effect::Read,
         _ if dry => Effect::Check,
-        "makemigrations" | "migrate" | "startproject" | "startapp" | "loaddata" | "flush" | "collectstatic" | "createsuperuser"
-        | "makemessages" | "compilemessages" | "squashmigrations" | "createcachetable" | "changepassword" | "clearsessions" => Effect::Edit,
+        "makemigrations" | "migrate" | "startproject" | "startapp" | "loaddata" | "flush" | "collectstatic"
+        | "createsuperuser" | "makemessages" | "compilemessages" | "squashmigrations" | "createcachetable"
+        | "changepassword" | "clearsessions" => Effect::Edit,
         name if name.starts_with("make:") || name.starts_with("migrate:") || name.starts_with("db:") => Effect::Edit,
         "shell" | "shell_plus" | "dbshell" | "tinker" => Effect::Unknown,
         _ => Effect::Check,

@@ -18,10 +18,24 @@ const LOOKING_CMDLETS: &str = "write-output write-host write-error write-warning
 
 /// Aliases with an effect that bash's words do not have.
 const ALIASES: &[(&str, Effect)] = &[
-    ("gci", Effect::Read), ("gc", Effect::Read), ("gi", Effect::Read), ("sls", Effect::Read), ("iwr", Effect::Read),
-    ("irm", Effect::Read), ("gps", Effect::Read), ("gcm", Effect::Read), ("ft", Effect::Read), ("fl", Effect::Read),
-    ("sc", Effect::Edit), ("ni", Effect::Edit), ("ri", Effect::Edit), ("ci", Effect::Edit), ("mi", Effect::Edit),
-    ("iex", Effect::Unknown), ("spps", Effect::Edit), ("ac", Effect::Edit),
+    ("gci", Effect::Read),
+    ("gc", Effect::Read),
+    ("gi", Effect::Read),
+    ("sls", Effect::Read),
+    ("iwr", Effect::Read),
+    ("irm", Effect::Read),
+    ("gps", Effect::Read),
+    ("gcm", Effect::Read),
+    ("ft", Effect::Read),
+    ("fl", Effect::Read),
+    ("sc", Effect::Edit),
+    ("ni", Effect::Edit),
+    ("ri", Effect::Edit),
+    ("ci", Effect::Edit),
+    ("mi", Effect::Edit),
+    ("iex", Effect::Unknown),
+    ("spps", Effect::Edit),
+    ("ac", Effect::Edit),
 ];
 
 /// True where `text` is PowerShell rather than a shell of Unix: a `Verb-Noun` where a command stands, or its variables.
@@ -52,7 +66,8 @@ fn is_cmdlet(word: &str) -> bool {
 
 /// A command that bash refuses may be one of `cmd`, whose `&` and `2>nul` bash reads otherwise. `None`: neither.
 pub(super) fn effect_of_other_shell(text: &str, shell: &mut Shell<'_>) -> Option<Told> {
-    let of_windows = text.contains(":\\") || text.contains("%") || text.contains("2>nul") || text.contains("$LASTEXITCODE");
+    let of_windows =
+        text.contains(":\\") || text.contains("%") || text.contains("2>nul") || text.contains("$LASTEXITCODE");
     of_windows.then(|| effect(text, shell))
 }
 
@@ -130,7 +145,11 @@ fn of_statement(statement: &str, variables: &mut BTreeMap<String, String>, shell
     }
     let Some(first) = words.first() else { return told };
     let lower = first.text.to_ascii_lowercase();
-    if is_word_of_language(&lower) || lower.starts_with(['$', '[', '-', '"', '\'', '.', '#', ',', '}', '<']) && !lower.starts_with(".\\") && !lower.starts_with("./") {
+    if is_word_of_language(&lower)
+        || lower.starts_with(['$', '[', '-', '"', '\'', '.', '#', ',', '}', '<'])
+            && !lower.starts_with(".\\")
+            && !lower.starts_with("./")
+    {
         told.push(Told::new(Effect::Read, "an expression"));
         return told;
     }
@@ -141,17 +160,52 @@ fn of_statement(statement: &str, variables: &mut BTreeMap<String, String>, shell
 fn is_word_of_language(word: &str) -> bool {
     matches!(
         word,
-        "if" | "else" | "elseif" | "foreach" | "for" | "while" | "do" | "until" | "switch" | "try" | "catch" | "finally"
-            | "throw" | "return" | "param" | "function" | "begin" | "process" | "end" | "break" | "continue" | "exit" | "in" | "not"
-            | "rem" | "@echo" | "setlocal" | "endlocal" | "goto"
+        "if" | "else"
+            | "elseif"
+            | "foreach"
+            | "for"
+            | "while"
+            | "do"
+            | "until"
+            | "switch"
+            | "try"
+            | "catch"
+            | "finally"
+            | "throw"
+            | "return"
+            | "param"
+            | "function"
+            | "begin"
+            | "process"
+            | "end"
+            | "break"
+            | "continue"
+            | "exit"
+            | "in"
+            | "not"
+            | "rem"
+            | "@echo"
+            | "setlocal"
+            | "endlocal"
+            | "goto"
     )
 }
 
 fn writes_by_method(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
-    ["::write", "::append", "::delete", "::move", "::copy", "::create", "::setenvironmentvariable", "::replace", ".save"]
-        .iter()
-        .any(|method| lower.contains(method))
+    [
+        "::write",
+        "::append",
+        "::delete",
+        "::move",
+        "::copy",
+        "::create",
+        "::setenvironmentvariable",
+        "::replace",
+        ".save",
+    ]
+    .iter()
+    .any(|method| lower.contains(method))
         && lower.contains("::")
 }
 
@@ -166,12 +220,24 @@ fn of_words(lower: &str, words: &[Word], shell: &mut Shell<'_>) -> Told {
         let verb = lower.split('-').next().unwrap_or_default();
         let effect = match lower {
             "invoke-webrequest" | "invoke-restmethod" => {
-                if has("-outfile") { Effect::Edit } else if has("-method") && !has("get") { Effect::Unknown } else { Effect::Read }
+                if has("-outfile") {
+                    Effect::Edit
+                } else if has("-method") && !has("get") {
+                    Effect::Unknown
+                } else {
+                    Effect::Read
+                }
             }
             "start-process" | "invoke-expression" | "invoke-command" | "invoke-item" => Effect::Unknown,
             "invoke-pester" | "invoke-scriptanalyzer" => Effect::Check,
             "publish-module" | "send-mailmessage" => Effect::Handover,
-            "tee-object" => if has("-variable") { Effect::Read } else { Effect::Edit },
+            "tee-object" => {
+                if has("-variable") {
+                    Effect::Read
+                } else {
+                    Effect::Edit
+                }
+            }
             _ if looking(lower) || LOOKING.split_ascii_whitespace().any(|word| word == verb) => Effect::Read,
             _ if verb == "invoke" => Effect::Unknown,
             _ => Effect::Edit,
@@ -207,8 +273,11 @@ fn words(statement: &str, variables: &BTreeMap<String, String>) -> (Vec<Word>, V
                 push(&mut token, &mut quoted);
                 token.push('>');
             }
-            (None, c) if token.trim_start_matches(|d: char| d.is_ascii_digit() || d == '*').chars().all(|d| d == '>')
-                && token.contains('>') && c != '>' && c != '&' =>
+            (None, c)
+                if token.trim_start_matches(|d: char| d.is_ascii_digit() || d == '*').chars().all(|d| d == '>')
+                    && token.contains('>')
+                    && c != '>'
+                    && c != '&' =>
             {
                 push(&mut token, &mut quoted);
                 token.push(c);
@@ -221,7 +290,9 @@ fn words(statement: &str, variables: &BTreeMap<String, String>) -> (Vec<Word>, V
     let mut written = Vec::new();
     let mut tokens = tokens.into_iter().peekable();
     while let Some((text, quoted)) = tokens.next() {
-        let is_redirect = !quoted && text.contains('>') && text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '*').chars().all(|c| c == '>');
+        let is_redirect = !quoted
+            && text.contains('>')
+            && text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '*').chars().all(|c| c == '>');
         if is_redirect {
             if let Some((file, _)) = tokens.next().filter(|(file, _)| !path::is_sink(file)) {
                 written.push(file);

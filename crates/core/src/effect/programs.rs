@@ -105,7 +105,8 @@ pub(super) fn awk(program: &str) -> Awk {
             '|' if characters.get(at + 1) == Some(&'|') => at += 1,
             c if c.is_ascii_alphabetic() || c == '_' => {
                 let from = at;
-                while at + 1 < characters.len() && (characters[at + 1].is_ascii_alphanumeric() || characters[at + 1] == '_')
+                while at + 1 < characters.len()
+                    && (characters[at + 1].is_ascii_alphanumeric() || characters[at + 1] == '_')
                 {
                     at += 1;
                 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::code::{self, Language};
 use super::parts::Told;
 use super::table::EffectTable;
-use super::{arguments, path, shell, tools, Effect};
+use super::{Effect, arguments, path, shell, tools};
 use crate::transcript::ToolCall;
 
 /// Longer scripts than this are not searched.
@@ -21,8 +21,11 @@ impl Scripts {
         let shebang = text.lines().next().filter(|line| line.starts_with("#!")).unwrap_or_default();
         let language = Language::of_file(file).or_else(|| {
             let languages = [
-                ("python", Language::Python), ("node", Language::JavaScript), ("ruby", Language::Ruby),
-                ("perl", Language::Perl), ("sh", Language::Shell),
+                ("python", Language::Python),
+                ("node", Language::JavaScript),
+                ("ruby", Language::Ruby),
+                ("perl", Language::Perl),
+                ("sh", Language::Shell),
             ];
             languages.into_iter().find(|(name, _)| shebang.contains(name)).map(|(_, language)| language)
         });

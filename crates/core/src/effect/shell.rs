@@ -62,7 +62,8 @@ pub(super) fn effect(text: &str, table: &EffectTable, scripts: &mut Scripts) -> 
     }
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
-        let told = thread.spawn_scoped(scope, || effect_here(text, table, scripts)).map(std::thread::ScopedJoinHandle::join);
+        let told =
+            thread.spawn_scoped(scope, || effect_here(text, table, scripts)).map(std::thread::ScopedJoinHandle::join);
         match told {
             Ok(Ok(told)) => told,
             _ => Told::new(Effect::Unknown, "the system has no room to parse the command"),

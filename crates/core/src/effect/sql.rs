@@ -21,9 +21,17 @@ pub(super) fn effect(text: &str) -> Option<Effect> {
                 if words.any(changes) { Effect::Edit } else { Effect::Read }
             }
             "show" | "describe" | "desc" | "use" | "begin" | "commit" | "rollback" | "end" => Effect::Read,
-            "pragma" => if statement.contains('=') { Effect::Edit } else { Effect::Read },
-            "insert" | "update" | "delete" | "create" | "drop" | "alter" | "replace" | "truncate" | "grant" | "revoke"
-            | "merge" | "vacuum" | "reindex" | "attach" | "copy" | "set" | "call" | "do" | "rename" => Effect::Edit,
+            "pragma" => {
+                if statement.contains('=') {
+                    Effect::Edit
+                } else {
+                    Effect::Read
+                }
+            }
+            "insert" | "update" | "delete" | "create" | "drop" | "alter" | "replace" | "truncate" | "grant"
+            | "revoke" | "merge" | "vacuum" | "reindex" | "attach" | "copy" | "set" | "call" | "do" | "rename" => {
+                Effect::Edit
+            }
             word if word.starts_with('.') => match word {
                 ".import" | ".restore" | ".save" | ".backup" | ".output" | ".once" | ".clone" | ".read" => Effect::Edit,
                 ".shell" | ".system" => Effect::Unknown,

@@ -111,7 +111,9 @@ pub(super) fn tell(name: &str, arguments: &Arguments<'_>, table: &EffectTable, s
         return of_shell(&lower, arguments, table, scripts);
     }
     let inner = arguments.calls();
-    if !inner.is_empty() && matches!(lower.as_str(), "batch" | "parallel" | "multi_tool_use.parallel" | "multi_tool_use_parallel") {
+    if !inner.is_empty()
+        && matches!(lower.as_str(), "batch" | "parallel" | "multi_tool_use.parallel" | "multi_tool_use_parallel")
+    {
         let mut parts = Parts::default();
         for (name, text) in inner {
             parts.add(tell(&name, &Arguments::read(&text), table, scripts));
@@ -164,7 +166,8 @@ fn of_editor_command(text: &str, table: &EffectTable, scripts: &mut Scripts) -> 
     let first = text.split_whitespace().next().unwrap_or_default();
     let effect = match first {
         "edit" | "insert" | "append" | "create" | "undo_edit" => Effect::Edit,
-        "open" | "goto" | "scroll_up" | "scroll_down" | "search_dir" | "search_file" | "find_file" | "set_cursors" | "filemap" => Effect::Read,
+        "open" | "goto" | "scroll_up" | "scroll_down" | "search_dir" | "search_file" | "find_file" | "set_cursors"
+        | "filemap" => Effect::Read,
         "submit" | "exit_forfeit" | "exit_cost" => Effect::Handover,
         _ => return shell::effect(text, table, scripts),
     };
@@ -172,23 +175,41 @@ fn of_editor_command(text: &str, table: &EffectTable, scripts: &mut Scripts) -> 
 }
 
 /// Tools whose arguments decide.
-fn by_arguments(lower: &str, shown: &str, arguments: &Arguments<'_>, table: &EffectTable, scripts: &mut Scripts) -> Option<Told> {
+fn by_arguments(
+    lower: &str,
+    shown: &str,
+    arguments: &Arguments<'_>,
+    table: &EffectTable,
+    scripts: &mut Scripts,
+) -> Option<Told> {
     let why = format!("tool `{shown}`");
     let own = lower.rsplit("__").next().unwrap_or(lower);
     Some(match own {
-        "str_replace_editor" | "str_replace_based_edit_tool" | "text_editor" | "file_editor" | "edit_tool" | "editor" | "edit" | "oh_editor"
+        "str_replace_editor"
+        | "str_replace_based_edit_tool"
+        | "text_editor"
+        | "file_editor"
+        | "edit_tool"
+        | "editor"
+        | "edit"
+        | "oh_editor"
             if matches!(arguments.text(&["command", "action"]), Some("view" | "read" | "open")) =>
         {
             Told::new(Effect::Read, format!("{why} `view`"))
         }
-        "str_replace_editor" | "str_replace_based_edit_tool" | "text_editor" | "file_editor" | "edit_tool" | "editor" | "oh_editor" => {
-            on_a_file(Told::new(Effect::Edit, why), arguments, table, scripts)
-        }
+        "str_replace_editor"
+        | "str_replace_based_edit_tool"
+        | "text_editor"
+        | "file_editor"
+        | "edit_tool"
+        | "editor"
+        | "oh_editor" => on_a_file(Told::new(Effect::Edit, why), arguments, table, scripts),
         "write" | "write_file" | "create_file" | "edit" if arguments.path().is_some_and(is_plan_of_host) => {
             Told::new(Effect::Plan, format!("{why} writes the host's plan file"))
         }
         "apply_patch" | "applypatch" | "patch" => {
-            let patch = arguments.text(&["input", "patch", "patchText", "patch_text", "diff"]).or_else(|| arguments.plain());
+            let patch =
+                arguments.text(&["input", "patch", "patchText", "patch_text", "diff"]).or_else(|| arguments.plain());
             let files = command::patched_files(patch.unwrap_or_default());
             Told::new(Effect::Edit, why).touching(files)
         }
@@ -207,10 +228,25 @@ fn by_arguments(lower: &str, shown: &str, arguments: &Arguments<'_>, table: &Eff
         {
             Told::new(Effect::Read, format!("{why} waits"))
         }
-        "python" | "ipython" | "run_ipython" | "execute_ipython_cell" | "code_interpreter" | "jupyter" | "python_interpreter"
-        | "execute_python" | "run_python" | "python_repl" | "execute_code" | "code_execution" | "mcp__jupyter__execute" | "run_code"
-        | "executecode" | "codeact" | "python_tool" => {
-            let code = arguments.text(&["code", "source", "script", "input", "command"]).or_else(|| arguments.plain())?;
+        "python"
+        | "ipython"
+        | "run_ipython"
+        | "execute_ipython_cell"
+        | "code_interpreter"
+        | "jupyter"
+        | "python_interpreter"
+        | "execute_python"
+        | "run_python"
+        | "python_repl"
+        | "execute_code"
+        | "code_execution"
+        | "mcp__jupyter__execute"
+        | "run_code"
+        | "executecode"
+        | "codeact"
+        | "python_tool" => {
+            let code =
+                arguments.text(&["code", "source", "script", "input", "command"]).or_else(|| arguments.plain())?;
             code::effect(code, Language::Python)
         }
         "sql" | "execute_sql" | "run_query" | "query" | "run_sql" | "execute_query" | "read_query" | "write_query" => {
@@ -219,12 +255,27 @@ fn by_arguments(lower: &str, shown: &str, arguments: &Arguments<'_>, table: &Eff
         }
         "config" if arguments.text(&["value"]).is_none() => Told::new(Effect::Read, why),
         "browser_action" | "browser" | "computer" => {
-            let looks = ["screenshot", "scroll", "scroll_down", "scroll_up", "wait", "launch", "close", "goto", "navigate", "cursor_position", "mouse_move", "zoom"];
+            let looks = [
+                "screenshot",
+                "scroll",
+                "scroll_down",
+                "scroll_up",
+                "wait",
+                "launch",
+                "close",
+                "goto",
+                "navigate",
+                "cursor_position",
+                "mouse_move",
+                "zoom",
+            ];
             let action = arguments.text(&["action", "command"])?;
             let effect = if looks.contains(&action) { Effect::Read } else { Effect::Unknown };
             Told::new(effect, format!("{why} `{}`", code::shortened(action)))
         }
-        "memory" if matches!(arguments.text(&["command", "action"]), Some("view" | "read" | "search" | "list" | "get")) => {
+        "memory"
+            if matches!(arguments.text(&["command", "action"]), Some("view" | "read" | "search" | "list" | "get")) =>
+        {
             Told::new(Effect::Read, why)
         }
         "todo" if arguments.is_true("read") => Told::new(Effect::Plan, why),
@@ -235,7 +286,9 @@ fn by_arguments(lower: &str, shown: &str, arguments: &Arguments<'_>, table: &Eff
 /// The host's own plan: `~/.claude/plans/x.md`.
 fn is_plan_of_host(file: &str) -> bool {
     let file = file.replace('\\', "/");
-    [".claude/plans/", ".cursor/plans/", ".gemini/tmp/", ".opencode/plans/", ".copilot/session-state/"].iter().any(|place| file.contains(place))
+    [".claude/plans/", ".cursor/plans/", ".gemini/tmp/", ".opencode/plans/", ".copilot/session-state/"]
+        .iter()
+        .any(|place| file.contains(place))
 }
 
 /// Notes the file that an editing tool names, and what it writes there.

@@ -65,7 +65,10 @@ pub(super) const COMMANDS: &[(Effect, &str)] = &[
          http-server serve live-server nodemon pm2 godot unity arduino-cli platformio esptool java \
          sbcl clisp guile racket erl iex octave matlab gnuplot stata julia ",
     ),
-    (Effect::Handover, "submit exit_forfeit twine surge shipit semantic-release release-it gh-pages goreleaser mail sendmail mutt"),
+    (
+        Effect::Handover,
+        "submit exit_forfeit twine surge shipit semantic-release release-it gh-pages goreleaser mail sendmail mutt",
+    ),
     (Effect::Plan, "think"),
 ];
 
@@ -74,7 +77,9 @@ static BY_WORD: LazyLock<HashMap<&str, Effect>> = LazyLock::new(|| by_name(COMMA
 /// The names of a table; of one that is named twice, the first effect holds.
 pub(super) fn by_name(table: &[(Effect, &'static str)]) -> HashMap<&'static str, Effect> {
     let mut all = HashMap::new();
-    for (effect, name) in table.iter().flat_map(|(effect, names)| names.split_ascii_whitespace().map(|name| (*effect, name))) {
+    for (effect, name) in
+        table.iter().flat_map(|(effect, names)| names.split_ascii_whitespace().map(|name| (*effect, name)))
+    {
         all.entry(name).or_insert(effect);
     }
     all

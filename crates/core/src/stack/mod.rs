@@ -16,8 +16,8 @@ use crate::rule::{Condition, Rule, Watching};
 use crate::transcript::{Header, Moment};
 
 pub use cap::{Cap, CapRow, OnHit};
-pub use scope::Scope;
 pub use lint::lint;
+pub use scope::Scope;
 
 pub use file::{Entry, Places, StackFile, Use};
 

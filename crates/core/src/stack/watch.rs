@@ -108,7 +108,11 @@ impl Watch for WatchedStack {
             trail.push(Decision::at(view, clause.then, clause.name.clone(), evidence));
             note(&mut self.first_firings, nth, view, evidence);
         }
-        let hit = self.cap.as_mut().zip(self.stack.cap.as_ref()).and_then(|(watched, cap)| watched.at(cap, &seen(cap.scope)?));
+        let hit = self
+            .cap
+            .as_mut()
+            .zip(self.stack.cap.as_ref())
+            .and_then(|(watched, cap)| watched.at(cap, &seen(cap.scope)?));
         if let Some(mut hit) = hit {
             hit.point = view.point();
             note(&mut self.first_firings, self.clauses.len(), view, hit.evidence);

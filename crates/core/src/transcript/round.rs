@@ -50,6 +50,12 @@ pub enum PromptedBy {
 }
 
 impl PromptedBy {
+    /// The one of that name; of another, not known.
+    pub fn named(name: &str) -> Self {
+        let all = [Self::Person, Self::Program, Self::SimulatedUser, Self::Framework];
+        all.into_iter().find(|by| by.name() == name).unwrap_or_default()
+    }
+
     /// The name used in tables; empty where it is not known.
     pub fn name(self) -> &'static str {
         match self {
@@ -125,38 +131,32 @@ impl Round {
         let n_steps = run.steps().len();
         let ends = begins.iter().skip(1).map(|next| (next.0, next.2)).chain([(events.len(), n_steps)]);
         let rounds = begins.iter().zip(ends);
-        rounds.map(|(&(begins, has_prompt, first_step), (ends, end_step))| {
-            let last = run.steps()[end_step - 1];
-            // Words nobody answered, and that they were taken back, are of no round.
-            let unanswered = events[last.reply + 1..ends].iter().position(is_prompt);
-            let ends = unanswered.map_or(ends, |at| last.reply + 1 + at);
-            let within = &events[begins..ends];
-            let interrupted = within.iter().any(is_interruption);
-            // A reply that hands back ends it, also where that is a call of the tool for it.
-            let handed_back = !last.has_calls || events[last.reply].message().is_some_and(hands_back);
-            let end = match (interrupted, handed_back) {
-                (true, _) => RoundEnd::Interrupted,
-                (false, true) => RoundEnd::Reply,
-                (false, false) => RoundEnd::Cut,
-            };
-            let start = match has_prompt {
-                true => events[begins].ts(),
-                false => within.iter().find_map(Event::ts),
-            };
-            let of_agent = within.iter().filter_map(Event::message).filter(|message| message.is_step() || message.is_result());
-            let last_time = of_agent.filter_map(|message| message.ts).max();
-            let active = last_time.zip(start).map(|(end, start)| Millis(end.since(start).0.max(0)));
-            Self {
-                begins,
-                ends,
-                has_prompt,
-                first_step,
-                end_step,
-                end,
-                active,
-            }
-        })
-        .collect()
+        rounds
+            .map(|(&(begins, has_prompt, first_step), (ends, end_step))| {
+                let last = run.steps()[end_step - 1];
+                // Words nobody answered, and that they were taken back, are of no round.
+                let unanswered = events[last.reply + 1..ends].iter().position(is_prompt);
+                let ends = unanswered.map_or(ends, |at| last.reply + 1 + at);
+                let within = &events[begins..ends];
+                let interrupted = within.iter().any(is_interruption);
+                // A reply that hands back ends it, also where that is a call of the tool for it.
+                let handed_back = !last.has_calls || events[last.reply].message().is_some_and(hands_back);
+                let end = match (interrupted, handed_back) {
+                    (true, _) => RoundEnd::Interrupted,
+                    (false, true) => RoundEnd::Reply,
+                    (false, false) => RoundEnd::Cut,
+                };
+                let start = match has_prompt {
+                    true => events[begins].ts(),
+                    false => within.iter().find_map(Event::ts),
+                };
+                let of_agent =
+                    within.iter().filter_map(Event::message).filter(|message| message.is_step() || message.is_result());
+                let last_time = of_agent.filter_map(|message| message.ts).max();
+                let active = last_time.zip(start).map(|(end, start)| Millis(end.since(start).0.max(0)));
+                Self { begins, ends, has_prompt, first_step, end_step, end, active }
+            })
+            .collect()
     }
 
     /// How many steps it has.
@@ -183,6 +183,15 @@ fn is_interruption(event: &Event) -> bool {
 /// Tools by which an agent hands back.
 fn hands_back(reply: &Message) -> bool {
     reply.tool_calls.iter().any(|call| {
-        matches!(&*call.name, "attempt_completion" | "completion_result" | "finish" | "final_answer" | "complete_task" | "task_complete" | "submit")
+        matches!(
+            &*call.name,
+            "attempt_completion"
+                | "completion_result"
+                | "finish"
+                | "final_answer"
+                | "complete_task"
+                | "task_complete"
+                | "submit"
+        )
     })
 }

@@ -123,8 +123,7 @@ impl Work {
         let last = rest.iter().rposition(|step| step.edits.high + step.handovers.high + step.greens.high > 0);
         let last = last.map(|at| from + at).or(from.checked_sub(1));
         let spent = last.map_or(Some(Tokens(0)), |step| self.tokens.get(step).copied().flatten());
-        followed.tokens_after_last_effect =
-            self.whole.zip(spent).map(|(whole, spent)| whole.0.saturating_sub(spent.0));
+        followed.tokens_after_last_effect = self.whole.zip(spent).map(|(whole, spent)| whole.0.saturating_sub(spent.0));
         followed
     }
 
@@ -204,7 +203,8 @@ struct Scratch {
 impl Scratch {
     fn of(told: &[Vec<Told>]) -> Self {
         let (mut made, mut removed) = (BTreeMap::new(), BTreeMap::new());
-        for (step, told) in told.iter().enumerate().flat_map(|(step, calls)| calls.iter().map(move |told| (step, told))) {
+        for (step, told) in told.iter().enumerate().flat_map(|(step, calls)| calls.iter().map(move |told| (step, told)))
+        {
             for file in told.touched.iter().filter(|file| !told.removed.contains(file)) {
                 made.entry(name(file)).or_insert(step);
             }
@@ -220,7 +220,8 @@ impl Scratch {
         let is_scratch = |file: &String| {
             let lasts_to = self.removed.get(&name(file)).copied();
             let made = self.made.get(&name(file)).copied();
-            file.starts_with("/tmp/") || (made.is_some_and(|made| made <= step) && lasts_to.is_some_and(|end| end >= step))
+            file.starts_with("/tmp/")
+                || (made.is_some_and(|made| made <= step) && lasts_to.is_some_and(|end| end >= step))
         };
         !told.blind && !told.touched.is_empty() && told.touched.iter().all(is_scratch)
     }

@@ -153,7 +153,11 @@ fn read_effects(file: &Fields<'_>) -> Read<EffectTable> {
             _ => {
                 let names: Vec<&str> = Effect::ALL.iter().map(|effect| effect.name()).collect();
                 let help = format!("effects are {}", names.join(", "));
-                lines = Err(file.error_at_key("effects", format!("`{}` has no effect of the table", pattern.get_ref()), help));
+                lines = Err(file.error_at_key(
+                    "effects",
+                    format!("`{}` has no effect of the table", pattern.get_ref()),
+                    help,
+                ));
             }
         }
     }
