@@ -18,14 +18,14 @@ impl FollowedReport {
         Self { rows, summaries, noun }
     }
 
+    /// How several of what counts as a run are called.
+    pub fn noun(&self) -> &'static str {
+        self.noun
+    }
+
     /// One row a run and stack.
     pub fn rows(&self) -> &[FollowedRow] {
         &self.rows
-    }
-
-    /// How several of what was compared are called: `runs` or `rounds`.
-    pub fn noun(&self) -> &'static str {
-        self.noun
     }
 
     /// One summary a stack.

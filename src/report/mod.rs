@@ -27,5 +27,5 @@ pub use followed::FollowedReport;
 pub use markdown::{code, page};
 pub use part::{About, Division, Input, Merge, PART, PartManifest, PartWriter, Shard, write_part};
 pub use publication::Publication;
-pub use saved::{Manifest, ManifestStack, Saved, read_saved};
 pub use row_file::{Columns, RowFormat, RowWriter, parquet_bytes};
+pub use saved::{Manifest, ManifestStack, Saved, read_saved};

@@ -16,9 +16,9 @@ use super::saved::{FOLLOWED, Manifest, ManifestStack, ROWS_VERSION, STORIES, wri
 use super::table::{self, Table};
 use super::{CsvStyle, markdown, write_atomically, write_folder, write_rows};
 use crate::aggregate::{
-    BudgetCurve, Firing, Firings, FrontierPoint, Group, Label, LostSuccess, REFERENCE, Row, Rows,
-    SEED, Summary, Unit, budget_curves, by_stack, by_stratum, frontier, frontier_spread, frontier_volume,
-    pairs, price_lost_successes, rule_shares, summarise, unit_of,
+    BudgetCurve, Firing, Firings, FrontierPoint, Group, Label, LostSuccess, REFERENCE, Row, Rows, SEED, Summary, Unit,
+    budget_curves, by_stack, by_stratum, frontier, frontier_spread, frontier_volume, pairs, price_lost_successes,
+    rule_shares, summarise, unit_of,
 };
 use crate::compare::StackInfo;
 use crate::diagnostic::{Diagnostic, Location, nearest};
@@ -58,10 +58,9 @@ impl Publication {
     /// With what followed the stops: written beside the rows, and the first table where nobody graded the runs.
     #[must_use]
     pub fn with_followed(self, followed: FollowedReport) -> Self {
-        let mut with = self;
-        with.manifest.noun = Some(followed.noun().to_owned());
-        with.followed = Some(followed);
-        with
+        let unit = (followed.noun() == "rounds").then(|| followed.noun().to_owned());
+        let manifest = Manifest { unit, ..self.manifest };
+        Self { followed: Some(followed), manifest, ..self }
     }
 
     /// What followed the stops.
@@ -92,12 +91,12 @@ impl Publication {
             label_sensitivity: None,
             label_specificity: None,
             label_checked: None,
+            unit: None,
             failure_rate: None,
             assumptions: assumptions.iter().map(ToString::to_string).collect(),
             max_fes: Appetite::DEFAULT_MAX_FES,
             lost_success_costs: None,
             found: Vec::new(),
-            noun: None,
         };
         Self::from_rows(rows, firings, manifest)
     }

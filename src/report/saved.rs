@@ -59,9 +59,9 @@ pub struct Manifest {
     /// What was found while the recordings were read, a line each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub found: Vec<String>,
-    /// What several of what was compared are called: `runs` or `rounds`.
+    /// What counts as a run where that is not a recording: `rounds`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub noun: Option<String>,
+    pub unit: Option<String>,
     /// What a lost success costs in dollars, where it was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost_success_costs: Option<f64>,
@@ -125,7 +125,7 @@ fn read_followed(path: &Path, manifest: &Manifest) -> Result<Option<FollowedRepo
         return Ok(None);
     }
     let rows: Vec<FollowedRow> = read_rows(path)?;
-    let noun = if manifest.noun.as_deref() == Some("rounds") { "rounds" } else { "runs" };
+    let noun = if manifest.unit.is_some() { "rounds" } else { "runs" };
     Ok(Some(FollowedReport::new(rows, noun)))
 }
 
