@@ -33,7 +33,11 @@ def compare(
     """
     out = os.fspath(out)
     tasks = _parts.tasks(paths, stacks, os.fspath(parts or f"{out.rstrip('/')}-parts"), target_mb=target_mb, columns=columns)
-    remote = ray.remote(max_retries=max_retries)(make)
+
+    def work(task: _parts.Task) -> int:
+        return make(task)
+
+    remote = ray.remote(max_retries=max_retries)(work)
     waiting = {remote.remote(task): task.number for task in tasks}
     failed: dict[int, str] = {}
     while waiting:

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Label, Row};
 use crate::stats::{ClusterSums, Estimate, ratio_estimate};
@@ -10,7 +10,7 @@ use crate::transcript::{EndCause, Point};
 use crate::verdict::{Ledger, Work};
 
 /// What was still to come when one stack stopped one run. Field names are the columns of `followed.csv`, in order.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FollowedRow {
     /// The run.
     pub run_id: Label,

@@ -418,7 +418,8 @@ fn refuse_unknown_baseline(args: &Args, stacks: &[StackInfo]) -> Result<(), Fail
 
 /// `whenstop report`.
 pub(super) fn run_report(args: &ReportArgs, output: &Output) -> Result<Exit, Failure> {
-    let Saved { rows, firings, manifest, row_format } = read_saved(&args.rows).map_err(Failure::input)?;
+    let Saved { rows, firings, manifest, row_format, stories, followed } =
+        read_saved(&args.rows).map_err(Failure::input)?;
     if rows.is_empty() {
         return Err(Failure::nothing("the folder has no row", "write it again with `compare --out`"));
     }
@@ -427,10 +428,15 @@ pub(super) fn run_report(args: &ReportArgs, output: &Output) -> Result<Exit, Fai
         lost_success_costs: manifest.lost_success_costs,
         all: args.all,
     };
-    let publication = Publication::from_rows(rows, firings, manifest)
+    let found = manifest.found.clone();
+    let mut publication = Publication::from_rows(rows, firings, manifest)
         .with_appetite(appetite)
         .with_row_format(row_format)
-        .with_whole_budget(args.budget.whole_budget);
+        .with_whole_budget(args.budget.whole_budget)
+        .with_stories(stories, found);
+    if let Some(followed) = followed {
+        publication = publication.with_followed(followed);
+    }
     let format = match args.format {
         ReportShown::Table => Format::Table,
         ReportShown::Json => Format::Json,
@@ -453,7 +459,8 @@ pub(super) fn publish(corpus: &CorpusArgs, stacks: &StackArgs, out: &Path, outpu
     let texts = Some(Texts::Evidence);
     let compared = compare(corpus, stacks, &AssumptionArgs::default(), texts, Keeps::Nothing, output)?;
     let publication = Publication::new(compared.rows, compared.firings, compared.stacks, None, &[])
-        .with_stories(compared.stories, compared.quality);
+        .with_stories(compared.stories, compared.quality)
+        .with_followed(compared.followed);
     show(&publication, Format::Table, Some(out), output)
 }
 

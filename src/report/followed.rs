@@ -18,6 +18,11 @@ impl FollowedReport {
         Self { rows, summaries, noun }
     }
 
+    /// How several of what counts as a run are called.
+    pub fn noun(&self) -> &'static str {
+        self.noun
+    }
+
     /// One row a run and stack.
     pub fn rows(&self) -> &[FollowedRow] {
         &self.rows

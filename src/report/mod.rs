@@ -15,6 +15,7 @@ mod page;
 mod part;
 mod publication;
 mod row_file;
+mod saved;
 pub mod table;
 
 pub use choice::Choice;
@@ -25,5 +26,6 @@ pub use folder::{INCOMPLETE, Lock, refuse_half_written, write_folder};
 pub use followed::FollowedReport;
 pub use markdown::{code, page};
 pub use part::{About, Division, Input, Merge, PART, PartManifest, PartWriter, Shard, write_part};
-pub use publication::{Manifest, ManifestStack, Publication, Saved, read_saved};
+pub use publication::Publication;
 pub use row_file::{Columns, RowFormat, RowWriter, parquet_bytes};
+pub use saved::{Manifest, ManifestStack, Saved, read_saved};

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-use super::publication::Manifest;
 use super::row_file::{RowWriter, SavedRows};
+use super::saved::Manifest;
 use super::{CsvStyle, refuse_half_written, write_folder};
 use crate::aggregate::{Firing, Firings, FiringsBuilder, Label, Row, Rows, RowsBuilder};
 use crate::diagnostic::{Diagnostic, Diagnostics, Location};

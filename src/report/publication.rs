@@ -4,8 +4,6 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
-
 use super::choice::Choice;
 use super::evidence::evidence;
 use super::figure::{BoundsFigure, BudgetFigure, FigureError, FrontierFigure, SpendingFigure, StopsFigure, save, svg};
@@ -13,13 +11,14 @@ use super::first::{Appetite, FirstTable};
 use super::followed::FollowedReport;
 use super::further;
 use super::page::Page;
-use super::row_file::{RowFormat, SavedRows, write_parquet};
+use super::row_file::{RowFormat, write_parquet};
+use super::saved::{FOLLOWED, Manifest, ManifestStack, ROWS_VERSION, STORIES, write_stories};
 use super::table::{self, Table};
-use super::{CsvStyle, Lock, markdown, read_rows, write_atomically, write_folder, write_rows};
+use super::{CsvStyle, markdown, write_atomically, write_folder, write_rows};
 use crate::aggregate::{
-    BudgetCurve, Firing, Firings, FiringsBuilder, FrontierPoint, Group, Label, LostSuccess, REFERENCE, Row, Rows,
-    RowsBuilder, SEED, Summary, Unit, budget_curves, by_stack, by_stratum, frontier, frontier_spread, frontier_volume,
-    pairs, price_lost_successes, rule_shares, summarise, unit_of,
+    BudgetCurve, Firing, Firings, FrontierPoint, Group, Label, LostSuccess, REFERENCE, Row, Rows, SEED, Summary, Unit,
+    budget_curves, by_stack, by_stratum, frontier, frontier_spread, frontier_volume, pairs, price_lost_successes,
+    rule_shares, summarise, unit_of,
 };
 use crate::compare::StackInfo;
 use crate::diagnostic::{Diagnostic, Location, nearest};
@@ -28,59 +27,6 @@ use crate::stats::label_certificate::ErrorRates;
 use crate::stats::labels::{CheckedLabels, LabelErrors};
 use crate::stats::{Interval, Warning};
 use crate::transcript::Outcome;
-
-/// Version of the columns of `rows.csv` and `firings.csv`.
-const ROWS_VERSION: u32 = 2;
-
-/// What a folder of results is: enough to redraw it without the recordings.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Manifest {
-    /// The version of whenstop that replayed.
-    pub whenstop: String,
-    /// Version of the row columns.
-    pub rows_version: u32,
-    /// Stacks in order, each with its rules in order.
-    pub stacks: Vec<ManifestStack>,
-    /// The stack the others are compared with in `pairs.csv`.
-    pub baseline: Label,
-    /// Seed of every resample.
-    pub seed: u64,
-    /// How many stacks were tried on these runs.
-    pub stacks_tried: usize,
-    /// How tasks were split and which stack was chosen, if they were.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub choice: Option<Choice>,
-    /// Chance that a true success is labelled a success, where labels err.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub label_sensitivity: Option<f64>,
-    /// Chance that a true failure is labelled a failure, where labels err.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub label_specificity: Option<f64>,
-    /// Labels checked by hand: true successes, of them labelled so, true failures, of them labelled so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub label_checked: Option<[u64; 4]>,
-    /// The share of failures savings are carried over to, where one was given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub failure_rate: Option<f64>,
-    /// Assumptions that narrow bounds.
-    pub assumptions: Vec<String>,
-    /// The largest tolerated share of killed successes.
-    pub max_fes: f64,
-    /// What a lost success costs in dollars, where it was given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lost_success_costs: Option<f64>,
-}
-
-/// One stack of a manifest.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ManifestStack {
-    /// Its name.
-    pub name: Label,
-    /// Its profile.
-    pub profile: Label,
-    /// Its rules.
-    pub rules: Vec<Label>,
-}
 
 /// What every table and figure of a folder is made of.
 struct Tables {
@@ -103,7 +49,6 @@ pub struct Publication {
     unit: Unit,
     all: bool,
     stories: Vec<Story>,
-    quality: Vec<String>,
     row_format: RowFormat,
     whole_budget: bool,
     followed: Option<FollowedReport>,
@@ -113,7 +58,9 @@ impl Publication {
     /// With what followed the stops: written beside the rows, and the first table where nobody graded the runs.
     #[must_use]
     pub fn with_followed(self, followed: FollowedReport) -> Self {
-        Self { followed: Some(followed), ..self }
+        let unit = (followed.noun() == "rounds").then(|| followed.noun().to_owned());
+        let manifest = Manifest { unit, ..self.manifest };
+        Self { followed: Some(followed), manifest, ..self }
     }
 
     /// What followed the stops.
@@ -144,10 +91,12 @@ impl Publication {
             label_sensitivity: None,
             label_specificity: None,
             label_checked: None,
+            unit: None,
             failure_rate: None,
             assumptions: assumptions.iter().map(ToString::to_string).collect(),
             max_fes: Appetite::DEFAULT_MAX_FES,
             lost_success_costs: None,
+            found: Vec::new(),
         };
         Self::from_rows(rows, firings, manifest)
     }
@@ -161,7 +110,6 @@ impl Publication {
             manifest,
             all: false,
             stories: Vec::new(),
-            quality: Vec::new(),
             row_format: RowFormat::default(),
             whole_budget: false,
             followed: None,
@@ -181,7 +129,8 @@ impl Publication {
     #[must_use]
     pub fn with_stories(mut self, stories: Vec<Story>, quality: Vec<String>) -> Self {
         self.stories = stories;
-        self.quality = quality;
+        self.stories.sort_by(|a, b| a.run_id.cmp(&b.run_id));
+        self.manifest.found = quality;
         self
     }
 
@@ -387,8 +336,11 @@ impl Publication {
     fn write_files(&self, summaries: &[Summary], out: &Path) -> Result<(), Diagnostic> {
         let tables = self.tables(summaries);
         self.write_rows(out)?;
-        if let Some(followed) = &self.followed {
-            write_rows(&out.join("followed.csv"), followed.rows().iter())?;
+        if let Some(followed) = self.followed.as_ref().filter(|followed| !followed.rows().is_empty()) {
+            write_rows(&out.join(FOLLOWED), followed.rows().iter())?;
+        }
+        if !self.stories.is_empty() {
+            write_stories(&out.join(STORIES), &self.stories)?;
         }
         let named = [
             ("summary", &table::summary(summaries)),
@@ -424,7 +376,7 @@ impl Publication {
             manifest: &self.manifest,
             headline: self.headline(),
             notes: self.page_notes(summaries),
-            quality: &self.quality,
+            quality: &self.manifest.found,
             rules: &tables.rules,
             stories: &self.stories,
             figures: self.page_figures(tables, summaries).map_err(|error| failed(&error))?,
@@ -542,53 +494,4 @@ fn volume_note((volume, interval): (f64, Option<Interval>)) -> String {
         REFERENCE.cost * (1.0 - REFERENCE.retention),
         REFERENCE.retention * 100.0
     )
-}
-
-/// What a folder of results says, without what is made of it.
-#[derive(Clone, Debug)]
-pub struct Saved {
-    /// `rows.csv`.
-    pub rows: Rows,
-    /// `firings.csv`.
-    pub firings: Firings,
-    /// `manifest.json`.
-    pub manifest: Manifest,
-    /// How rows and firings were written.
-    pub row_format: RowFormat,
-}
-
-/// Reads a folder `compare --out` wrote. One that is being written, or was left half written, is refused.
-pub fn read_saved(folder: &Path) -> Result<Saved, Diagnostic> {
-    let _lock = Lock::to_read(folder)?;
-    let manifest = read_manifest(folder)?;
-    if !folder.join("rows.csv").exists() && folder.join("rows.parquet").exists() {
-        let (mut rows, mut firings) = (RowsBuilder::default(), FiringsBuilder::default());
-        let table = SavedRows::open(&folder.join("rows.parquet"))?;
-        table.each(|row: Row| rows.push(&row))?;
-        let table = SavedRows::open(&folder.join("firings.parquet"))?;
-        table.each(|firing: Firing| firings.push(&firing))?;
-        let (rows, firings) = (rows.finish(), firings.finish());
-        return Ok(Saved { rows, firings, manifest, row_format: RowFormat::Parquet });
-    }
-    Ok(Saved {
-        rows: read_rows::<Row, Rows>(&folder.join("rows.csv"))?,
-        firings: read_rows::<Firing, Firings>(&folder.join("firings.csv"))?,
-        manifest,
-        row_format: RowFormat::Csv,
-    })
-}
-
-fn read_manifest(folder: &Path) -> Result<Manifest, Diagnostic> {
-    let path = folder.join("manifest.json");
-    let at = Location::file(path.display().to_string());
-    let help = "give the folder `compare --out` wrote";
-    let text = std::fs::read_to_string(&path)
-        .map_err(|error| Diagnostic::new(at.clone(), format!("cannot read: {error}"), help))?;
-    let manifest: Manifest = serde_json::from_str(&text)
-        .map_err(|error| Diagnostic::new(at.clone(), format!("not a manifest: {error}"), help))?;
-    if manifest.rows_version != ROWS_VERSION {
-        let what = format!("rows of version {}, this is version {ROWS_VERSION}", manifest.rows_version);
-        return Err(Diagnostic::new(at, what, "write the rows again with `compare --out`"));
-    }
-    Ok(manifest)
 }

@@ -201,7 +201,11 @@ mod tests {
         let paths = [root.join("fixtures/signals")];
         let (runs, _) =
             crate::reader::Corpus::open(&paths, crate::reader::ReadOptions::default()).unwrap().runs().unwrap();
-        let strategies = crate::preset::all_strategies();
+        // Rules of a plain stack stand alone, and fire one by one.
+        let plain = "[[stack]]\nname = \"plain\"\nany = [{ signal = \"steps\", at_least = 1 }, { signal = \"tokens.total\", at_least = 100 }]\n";
+        let plain = crate::stack::StackFile::parse("plain.toml", plain).unwrap();
+        let mut strategies = crate::catalog::strategies(&plain, &|name| unreachable!("{name}")).unwrap();
+        strategies.extend(crate::preset::all_strategies());
         let comparison = crate::compare::Comparison::new(&strategies, crate::verdict::Assumptions::default());
         let (mut rows, mut firings) = (Vec::new(), Vec::new());
         for run in &runs {

@@ -8,7 +8,7 @@ use whenstop::catalog::{self, Strategies};
 use whenstop::compare::Comparison;
 use whenstop::reader::{Corpus, ReadOptions, trace};
 use whenstop::stack::StackFile;
-use whenstop::transcript::{Event, Fingerprint, Grade, Run, fingerprint};
+use whenstop::transcript::{Event, Fingerprint, Grade, Header, Run, fingerprint};
 use whenstop::verdict::Assumptions;
 use whenstop::{preset, signal};
 
@@ -92,7 +92,9 @@ fn model(run: &Run) -> String {
         message.tool_calls.iter().for_each(|call| _ = call.canonical_print());
     }
     let Grade { outcome, score, end, secured_step, .. } = &run.grade;
-    let all = format!("{:?} {:?} {outcome} {score:?} {end} {secured_step:?}", run.header, run.events());
+    // The copy is another file.
+    let header = Header { file: None, ..run.header.clone() };
+    let all = format!("{header:?} {:?} {outcome} {score:?} {end} {secured_step:?}", run.events());
     all.replace(['\n', '\r'], " ")
 }
 

@@ -34,7 +34,7 @@ pub(in crate::cli) fn accept(args: &AcceptArgs, output: &Output) -> Result<Exit,
         let help = "accept on your own machine, review the file, and commit it; in CI use `check`";
         return Err(Failure::usage(Diagnostic::new(Location::file(name), "snapshots are not written under CI", help)));
     }
-    let before = if path.exists() || !args.only.is_empty() { read_old(args, path, output)? } else { None };
+    let before = if path.is_file() || !args.only.is_empty() { read_old(args, path, output)? } else { None };
     if let Some(before) = before.as_ref().filter(|_| !args.only.is_empty()) {
         let known = inputs.stacks.load()?;
         let known = known.iter().map(|stack| stack.name()).chain(before.stacks.keys().map(String::as_str));

@@ -91,6 +91,10 @@ fn under_damage(file: &Path) {
 fn every_good_fixture_stands_everything() {
     for format in reader::FORMATS {
         let folder = fixtures().join(format.id());
+        // Tables are no lines of text, and have tests of their own.
+        if !folder.is_dir() {
+            continue;
+        }
         let good = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("good"));
         for file in inputs(&folder).into_iter().filter(good) {
             if read(std::slice::from_ref(&file)).1.errors == 0 {

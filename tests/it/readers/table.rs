@@ -70,7 +70,9 @@ fn the_readme_says_what_each_format_holds() {
     let mut table = String::from(BEGINS);
     table.push_str("| format | what it is | a run is | tokens | times | error flags | outcome | prompted by |\n");
     table.push_str("| --- | --- | --- | --- | --- | --- | --- | --- |\n");
+    // Tables have no fixtures of their own here: a sentence behind the table is about them.
     let mut formats = reader::FORMATS.to_vec();
+    formats.retain(|format| fixtures().join(format.id()).is_dir());
     formats.sort_by_key(|format| format.id());
     for format in formats {
         write!(table, "{}", row(format)).unwrap();

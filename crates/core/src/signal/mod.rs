@@ -164,7 +164,6 @@ macro_rules! signals {
 signals! {
     steps::Steps,
     rounds::Rounds,
-    active::Active,
     messages::Messages,
     tool_calls::ToolCalls,
     tokens_total::TotalTokens,
@@ -174,6 +173,7 @@ signals! {
     tokens_context::ContextTokens,
     context_growth::ContextGrowth,
     cost::Cost,
+    active::Active,
     elapsed::Elapsed,
     idle::Idle,
     errors_streak::ErrorsStreak,

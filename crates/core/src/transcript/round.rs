@@ -50,6 +50,12 @@ pub enum PromptedBy {
 }
 
 impl PromptedBy {
+    /// The one of that name; of another, not known.
+    pub fn named(name: &str) -> Self {
+        let all = [Self::Person, Self::Program, Self::SimulatedUser, Self::Framework];
+        all.into_iter().find(|by| by.name() == name).unwrap_or_default()
+    }
+
     /// The name used in tables; empty where it is not known.
     pub fn name(self) -> &'static str {
         match self {

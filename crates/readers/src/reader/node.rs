@@ -129,13 +129,13 @@ impl<'a> Node<'a> {
 
     /// The elements of the array of that name; reported when it is something else, none when it is absent.
     pub(super) fn list(&self, names: impl Names, out: &mut Reading<'_>) -> Vec<Self> {
-        let elements = self.read(&names, out, "an array", |raw| json::elements(raw)).unwrap_or_default();
+        let elements = self.read(&names, out, "an array", listed).unwrap_or_default();
         elements.into_iter().map(|element| self.part(element)).collect()
     }
 
     /// The elements, when it is an array.
     pub(super) fn elements(&self) -> Option<Vec<Self>> {
-        let elements = self.written.starts_with('[').then(|| json::elements(self.written)).flatten()?;
+        let elements = self.written.starts_with('[').then(|| listed(self.written)).flatten()?;
         Some(elements.into_iter().map(|element| self.part(element)).collect())
     }
 
@@ -230,6 +230,16 @@ impl<'a> Node<'a> {
     pub(super) fn kept(&self) -> Option<Json> {
         json::kept(self.written)
     }
+}
+
+/// Elements of a list for which no one asks how short they are …
+const FEW: usize = 1024;
+/// … and bytes that those of a longer one take at least: shorter ones would need many times the text.
+const LEAST_BYTES: usize = 8;
+
+/// The elements of an array; `None` when it is none, or one of so many and so short that no recording can mean them.
+fn listed(raw: &str) -> Option<Vec<&str>> {
+    json::elements(raw).filter(|elements| elements.len() <= FEW || elements.len() <= raw.len() / LEAST_BYTES)
 }
 
 #[cfg(test)]

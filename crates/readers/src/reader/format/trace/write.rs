@@ -84,6 +84,10 @@ struct RunLine<'a> {
     cost_usd: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     meta: Option<Json>,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    prompted_by: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    delivered: Option<&'a [String]>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     redacted: bool,
 }
@@ -247,6 +251,8 @@ fn run_line(run: &Run) -> RunLine<'_> {
         usage: run.totals.filter(|totals| !totals.usage.is_empty()).map(|totals| usage(&totals.usage)),
         cost_usd: run.totals.and_then(|totals| totals.cost).map(|cost| cost.0),
         meta: header.meta.as_deref().map(one_line),
+        prompted_by: header.prompted_by.name(),
+        delivered: header.delivered.as_deref(),
         redacted: header.redacted,
     }
 }

@@ -1,0 +1,172 @@
+//! What a folder of results holds: enough to redraw it without the recordings.
+
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::choice::Choice;
+use super::followed::FollowedReport;
+use super::row_file::{RowFormat, SavedRows};
+use super::{Lock, read_rows, write_atomically};
+use crate::aggregate::{Firing, Firings, FiringsBuilder, FollowedRow, Label, Row, Rows, RowsBuilder};
+use crate::diagnostic::{Diagnostic, Location};
+use crate::explain::Story;
+
+/// Runs told step by step, a JSON line each.
+pub(super) const STORIES: &str = "stories.jsonl";
+/// What followed the stops.
+pub(super) const FOLLOWED: &str = "followed.csv";
+
+/// Version of the columns of `rows.csv` and `firings.csv`.
+pub(super) const ROWS_VERSION: u32 = 2;
+
+/// What a folder of results is: enough to redraw it without the recordings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// The version of whenstop that replayed.
+    pub whenstop: String,
+    /// Version of the row columns.
+    pub rows_version: u32,
+    /// Stacks in order, each with its rules in order.
+    pub stacks: Vec<ManifestStack>,
+    /// The stack the others are compared with in `pairs.csv`.
+    pub baseline: Label,
+    /// Seed of every resample.
+    pub seed: u64,
+    /// How many stacks were tried on these runs.
+    pub stacks_tried: usize,
+    /// How tasks were split and which stack was chosen, if they were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub choice: Option<Choice>,
+    /// Chance that a true success is labelled a success, where labels err.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label_sensitivity: Option<f64>,
+    /// Chance that a true failure is labelled a failure, where labels err.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label_specificity: Option<f64>,
+    /// Labels checked by hand: true successes, of them labelled so, true failures, of them labelled so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label_checked: Option<[u64; 4]>,
+    /// The share of failures savings are carried over to, where one was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure_rate: Option<f64>,
+    /// Assumptions that narrow bounds.
+    pub assumptions: Vec<String>,
+    /// The largest tolerated share of killed successes.
+    pub max_fes: f64,
+    /// What was found while the recordings were read, a line each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub found: Vec<String>,
+    /// What counts as a run where that is not a recording: `rounds`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
+    /// What a lost success costs in dollars, where it was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost_success_costs: Option<f64>,
+}
+
+/// One stack of a manifest.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ManifestStack {
+    /// Its name.
+    pub name: Label,
+    /// Its profile.
+    pub profile: Label,
+    /// Its rules.
+    pub rules: Vec<Label>,
+}
+
+/// What a folder of results says, without what is made of it.
+#[derive(Clone, Debug)]
+pub struct Saved {
+    /// `rows.csv`.
+    pub rows: Rows,
+    /// `firings.csv`.
+    pub firings: Firings,
+    /// `manifest.json`.
+    pub manifest: Manifest,
+    /// How rows and firings were written.
+    pub row_format: RowFormat,
+    /// `stories.jsonl`, where the folder has one: runs told step by step.
+    pub stories: Vec<Story>,
+    /// `followed.csv`, where the folder has one.
+    pub followed: Option<FollowedReport>,
+}
+
+/// Reads a folder `compare --out` wrote. One that is being written, or was left half written, is refused.
+pub fn read_saved(folder: &Path) -> Result<Saved, Diagnostic> {
+    let _lock = Lock::to_read(folder)?;
+    let manifest = read_manifest(folder)?;
+    let stories = read_stories(&folder.join(STORIES))?;
+    let followed = read_followed(&folder.join(FOLLOWED), &manifest)?;
+    if !folder.join("rows.csv").exists() && folder.join("rows.parquet").exists() {
+        let (mut rows, mut firings) = (RowsBuilder::default(), FiringsBuilder::default());
+        let table = SavedRows::open(&folder.join("rows.parquet"))?;
+        table.each(|row: Row| rows.push(&row))?;
+        let table = SavedRows::open(&folder.join("firings.parquet"))?;
+        table.each(|firing: Firing| firings.push(&firing))?;
+        let (rows, firings) = (rows.finish(), firings.finish());
+        return Ok(Saved { rows, firings, manifest, row_format: RowFormat::Parquet, stories, followed });
+    }
+    Ok(Saved {
+        rows: read_rows::<Row, Rows>(&folder.join("rows.csv"))?,
+        firings: read_rows::<Firing, Firings>(&folder.join("firings.csv"))?,
+        manifest,
+        row_format: RowFormat::Csv,
+        stories,
+        followed,
+    })
+}
+
+fn read_followed(path: &Path, manifest: &Manifest) -> Result<Option<FollowedReport>, Diagnostic> {
+    if !path.exists() {
+        return Ok(None);
+    }
+    let rows: Vec<FollowedRow> = read_rows(path)?;
+    let noun = if manifest.unit.is_some() { "rounds" } else { "runs" };
+    Ok(Some(FollowedReport::new(rows, noun)))
+}
+
+/// Writes the stories, a line each.
+pub(super) fn write_stories(path: &Path, stories: &[Story]) -> Result<(), Diagnostic> {
+    write_atomically(path, |out| {
+        stories.iter().try_for_each(|story| {
+            serde_json::to_writer(&mut *out, story)?;
+            out.write_all(b"\n")
+        })
+    })
+}
+
+fn read_stories(path: &Path) -> Result<Vec<Story>, Diagnostic> {
+    if !path.exists() {
+        return Ok(Vec::new());
+    }
+    let name = path.display().to_string();
+    let help = "stories are written by `compare --out`; write them again, or take the file away";
+    let unread = |error: io::Error| Diagnostic::new(Location::file(&name), format!("cannot read: {error}"), help);
+    let mut stories = Vec::new();
+    for (index, line) in BufReader::new(File::open(path).map_err(unread)?).lines().enumerate() {
+        let story = serde_json::from_str(&line.map_err(unread)?).map_err(|error| {
+            Diagnostic::new(Location::line(&name, index + 1), format!("not a story of this version: {error}"), help)
+        })?;
+        stories.push(story);
+    }
+    Ok(stories)
+}
+
+fn read_manifest(folder: &Path) -> Result<Manifest, Diagnostic> {
+    let path = folder.join("manifest.json");
+    let at = Location::file(path.display().to_string());
+    let help = "give the folder `compare --out` wrote";
+    let text = std::fs::read_to_string(&path)
+        .map_err(|error| Diagnostic::new(at.clone(), format!("cannot read: {error}"), help))?;
+    let manifest: Manifest = serde_json::from_str(&text)
+        .map_err(|error| Diagnostic::new(at.clone(), format!("not a manifest: {error}"), help))?;
+    if manifest.rows_version != ROWS_VERSION {
+        let what = format!("rows of version {}, this is version {ROWS_VERSION}", manifest.rows_version);
+        return Err(Diagnostic::new(at, what, "write the rows again with `compare --out`"));
+    }
+    Ok(manifest)
+}
