@@ -51,5 +51,5 @@ def test_errors_say_what_where_and_how() -> None:
 
 def test_a_corpus_is_described() -> None:
     told = whenstop.corpus(REPOSITORY / "fixtures/readers/parquet/good-list.parquet")
-    assert [run["outcome"] for run in told["run_list"]] == ["success", "failure", "unknown", "unknown"]
+    assert [run["outcome"] for run in told["runs"]] == ["success", "failure", "unknown", "unknown"]
     assert json.dumps(told)

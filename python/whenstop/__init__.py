@@ -147,7 +147,7 @@ def replay(
 
 
 def corpus(paths: Paths, *, columns: str | None = None, labels: Paths = ()) -> dict[str, Any]:
-    """What is in these files: formats, runs, outcomes, tokens, what looks wrong; ``run_list`` has a line for each run."""
+    """What is in these files: formats, runs, outcomes, tokens, what looks wrong; ``runs`` has an entry for each run."""
     return json.loads(_whenstop.corpus(_paths(paths), columns, _paths(labels)))
 
 
