@@ -245,7 +245,9 @@ impl<'c> Stream<'c> {
         };
         let observes = |other: &&Source| {
             let columns = Table::open(other.path(), &other.name.path).map(|table| table.columns());
-            columns.and_then(|columns| Plan::of(&columns, None)).is_ok_and(|plan| plan.layout.dialect == Dialect::Observations)
+            columns
+                .and_then(|columns| Plan::of(&columns, None))
+                .is_ok_and(|plan| plan.layout.dialect == Dialect::Observations)
         };
         let files = self.corpus.sources.files.iter().filter(is_beside).filter(observes);
         files.map(|other| (other.path().to_path_buf(), other.name.path.clone())).collect()
