@@ -208,7 +208,7 @@ fn sibling(folder: &Path, path: &Path) -> Option<Graded> {
     }
     let value: Value = serde_json::from_str(&std::fs::read_to_string(&beside).ok()?).ok()?;
     let resolved = value.get("resolved").and_then(Value::as_bool)?;
-    let model = value.get("model").and_then(Value::as_str).map(str::to_owned);
+    let model = ["model", "model_name_or_path"].iter().find_map(|name| value.get(*name)?.as_str()).map(str::to_owned);
     Some(Graded { resolved, score: None, model, path: shown(&beside) })
 }
 

@@ -223,7 +223,7 @@ impl Probe {
     /// Sketches the document that a JSON string holds; false when it holds none.
     fn look_into_string(&mut self, head: &[u8]) -> bool {
         let text = String::from_utf8_lossy(head);
-        let Some(body) = text.trim_start().strip_prefix('"') else { return false };
+        let Some(body) = text.trim_start_matches('\u{feff}').trim_start().strip_prefix('"') else { return false };
         let decoded = Text::from_json_body(body.trim_end().trim_end_matches('"')).as_str().into_owned();
         let mut scanner = Scanner::new(decoded.as_bytes());
         if !matches!(scanner.skip_space(), Ok(Some(b'{' | b'['))) {

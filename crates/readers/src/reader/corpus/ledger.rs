@@ -83,7 +83,7 @@ impl<'c> Ledger<'c> {
                 }
                 for mut found in found {
                     self.take_copies_out(&mut found, &file);
-                    let Found { mut run, spend, checked, pricing, unknown_zero, named_outcome, .. } = found;
+                    let Found { mut run, spend, checked, pricing, unknown_zero, named_outcome, replies, .. } = found;
                     if row.is_some_and(|row| !self.tables.enter(&file.name.path, &run, &spend, row)) {
                         continue;
                     }
@@ -97,7 +97,9 @@ impl<'c> Ledger<'c> {
                     if let Some((report, pricing)) = self.report.pricing.as_mut().zip(pricing) {
                         report.enter(&run.header.run_id, pricing);
                     }
-                    let odd = checked.map(|checked| self.hygiene.enter(file.format.id(), &run, &native, checked));
+                    // Replies with ids of their own say by themselves that two files hold one session.
+                    let known_by = if replies.is_empty() { native.as_str() } else { "" };
+                    let odd = checked.map(|checked| self.hygiene.enter(file.format.id(), &run, known_by, checked));
                     self.report.add(file.format.id(), &file.name.path, &run, &spend, odd.unwrap_or_default());
                     runs.push(run);
                 }

@@ -27,7 +27,12 @@ impl Format for Aider {
 
     fn recognise(&self, probe: &Probe) -> Option<String> {
         // What a reply quotes may look like lines of JSON, so the shape says nothing.
-        probe.head.trim_start().starts_with(BEGINS.trim_end()).then(|| format!("begins with `{}`", BEGINS.trim_end()))
+        probe
+            .head
+            .trim_start_matches('\u{feff}')
+            .trim_start()
+            .starts_with(BEGINS.trim_end())
+            .then(|| format!("begins with `{}`", BEGINS.trim_end()))
     }
 
     fn layout(&self, _probe: &Probe) -> Layout {
@@ -39,11 +44,12 @@ impl Format for Aider {
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
+        let text = record.text.trim_start_matches('\u{feff}');
         let stem = &record.file.stem;
         let graded = record.grades.of(stem);
         if let Some(graded) = graded {
             let mut session = Session::default();
-            record.text.lines().for_each(|line| session.line(line));
+            text.lines().for_each(|line| session.line(line));
             let model = graded.model.clone();
             let (header, grade) = (Header { run_id: stem.clone(), ..Header::default() }, graded.grade());
             let header = Header {
@@ -56,13 +62,17 @@ impl Format for Aider {
             return session.hand_over(header, grade, out);
         }
         let mut sessions: Vec<Session> = Vec::new();
-        for line in record.text.lines() {
+        for line in text.lines() {
             if line.starts_with(BEGINS) || sessions.is_empty() {
                 sessions.push(Session::default());
             }
             if let Some(session) = sessions.last_mut() {
                 session.line(line);
             }
+        }
+        sessions.iter_mut().for_each(Session::close);
+        if sessions.iter().all(|session| session.turns.len() == 0) {
+            out.error_at(record.text, "no session in which anything was said", "it is left out");
         }
         let several = sessions.len() > 1;
         for (index, session) in sessions.into_iter().enumerate() {
@@ -179,9 +189,14 @@ impl Session {
         }
     }
 
-    fn hand_over(mut self, header: Header, grade: Grade, out: &mut Reading<'_>) {
+    /// Ends what was being said, and a call of which nothing was.
+    fn close(&mut self) {
         self.close_block();
         self.reply_without_words();
+    }
+
+    fn hand_over(mut self, header: Header, grade: Grade, out: &mut Reading<'_>) {
+        self.close();
         // The program was started and left again.
         if self.turns.len() == 0 {
             return;

@@ -60,7 +60,10 @@ impl Format for ApiLog {
 
     fn recognise(&self, probe: &Probe) -> Option<String> {
         let lists = probe.document().map(Sketch::elements).unwrap_or_default();
-        probe.values.iter().chain(lists).find_map(|value| {
+        // OpenHands logs its calls so, each with the whole conversation.
+        let is_openhands =
+            |value: &Sketch| value.has(&["fncall_messages"]) || value.has(&["args", "kwargs", "timestamp"]);
+        probe.values.iter().chain(lists).filter(|value| !is_openhands(value)).find_map(|value| {
             let inner = AROUND.iter().filter_map(|name| value.get(name));
             std::iter::once(value).chain(inner).find_map(looks_like_call)
         })
