@@ -9,7 +9,9 @@
 //!
 //! The lower half lives in crates of its own: `whenstop-core`, `whenstop-readers` and `whenstop-frameworks`.
 
-pub use whenstop_core::{bailout, decision, diagnostic, effect, judge, replay, rule, signal, stack, text, transcript, verdict};
+pub use whenstop_core::{
+    bailout, decision, diagnostic, effect, judge, replay, rule, signal, stack, text, transcript, verdict,
+};
 pub use whenstop_frameworks::{catalog, conformance, preset, python, system};
 pub use whenstop_readers::{reader, redact, synth};
 

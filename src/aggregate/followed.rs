@@ -65,7 +65,8 @@ impl FollowedRow {
         let followed = if stopped { work.after(point) } else { crate::verdict::Followed::default() };
         let (certain, possible) = followed.cut_short();
         let sure = row.stopped_low > 0;
-        let after_stop = point.and_then(|point| Some(ledger.whole().tokens?.0.saturating_sub(ledger.until(point).tokens?.0)));
+        let after_stop =
+            point.and_then(|point| Some(ledger.whole().tokens?.0.saturating_sub(ledger.until(point).tokens?.0)));
         Self {
             run_id: row.run_id.clone(),
             cluster: row.task_id.clone().unwrap_or_else(|| row.run_id.clone()),

@@ -136,8 +136,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         (Some(order), _) => Ordering::Fixed(order),
         (None, None) => Ordering::Unordered { preference: None },
         (None, Some(dev)) => {
-            let results =
-                Results::of(&grid, dev, ResultOptions::default());
+            let results = Results::of(&grid, dev, ResultOptions::default());
             Ordering::Unordered { preference: Some(results.by_saving()) }
         }
     };

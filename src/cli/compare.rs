@@ -121,7 +121,12 @@ pub(super) enum Keeps {
 
 impl Keeps {
     /// The rows and firings of a run, judged so.
-    pub(super) fn rows_of(self, comparison: &Comparison<'_>, run: &Run, effects: &EffectTable) -> (Vec<Row>, Vec<Firing>) {
+    pub(super) fn rows_of(
+        self,
+        comparison: &Comparison<'_>,
+        run: &Run,
+        effects: &EffectTable,
+    ) -> (Vec<Row>, Vec<Firing>) {
         let is_open = run.grade.outcome == Outcome::Success && run.secured() == Secured::Unverified;
         if self == Self::Nothing || !is_open {
             return comparison.rows_of(run);
@@ -245,8 +250,8 @@ pub(super) fn run_example(args: &ExampleArgs, output: &Output) -> Result<Exit, F
     let stacks = StackArgs { stacks: vec![stacks.display().to_string()] };
     output.note(&format!("comparing {} on {}", stacks.stacks[0], traces.display()));
     let compared = compare(&corpus, &stacks, &AssumptionArgs::default(), Keeps::Nothing, output)?;
-    let publication = Publication::new(compared.rows, compared.firings, compared.stacks, None, &[])
-        .with_followed(compared.followed);
+    let publication =
+        Publication::new(compared.rows, compared.firings, compared.stacks, None, &[]).with_followed(compared.followed);
     let exit = show(&publication, Format::Table, Some(&args.out), output)?;
     let agents = super::local::agents_here();
     if !agents.is_empty() {

@@ -68,10 +68,34 @@ const PLACES: &[Place] = &[
     place("Copilot CLI", None, ".copilot", "session-state", &["events.jsonl", ".jsonl"]),
     place("OpenCode", Some("XDG_DATA_HOME"), ".local/share", "opencode", &[".json"]),
     place("goose", Some("XDG_DATA_HOME"), ".local/share", "goose/sessions", &[".jsonl"]),
-    place("Cline", Some("XDG_CONFIG_HOME"), ".config", "Code/User/globalStorage/saoudrizwan.claude-dev/tasks", &["api_conversation_history.json"]),
-    place("Cline", None, "Library/Application Support", "Code/User/globalStorage/saoudrizwan.claude-dev/tasks", &["api_conversation_history.json"]),
-    place("Roo Code", Some("XDG_CONFIG_HOME"), ".config", "Code/User/globalStorage/rooveterinaryinc.roo-cline/tasks", &["api_conversation_history.json"]),
-    place("Kilo Code", Some("XDG_CONFIG_HOME"), ".config", "Code/User/globalStorage/kilocode.kilo-code/tasks", &["api_conversation_history.json"]),
+    place(
+        "Cline",
+        Some("XDG_CONFIG_HOME"),
+        ".config",
+        "Code/User/globalStorage/saoudrizwan.claude-dev/tasks",
+        &["api_conversation_history.json"],
+    ),
+    place(
+        "Cline",
+        None,
+        "Library/Application Support",
+        "Code/User/globalStorage/saoudrizwan.claude-dev/tasks",
+        &["api_conversation_history.json"],
+    ),
+    place(
+        "Roo Code",
+        Some("XDG_CONFIG_HOME"),
+        ".config",
+        "Code/User/globalStorage/rooveterinaryinc.roo-cline/tasks",
+        &["api_conversation_history.json"],
+    ),
+    place(
+        "Kilo Code",
+        Some("XDG_CONFIG_HOME"),
+        ".config",
+        "Code/User/globalStorage/kilocode.kilo-code/tasks",
+        &["api_conversation_history.json"],
+    ),
     place("pi", None, ".pi", "agent/sessions", &[".jsonl"]),
     place("Qwen Code", None, ".qwen", "tmp", &[".json", ".jsonl"]),
     place("OpenHands", None, ".openhands", "sessions", &[".json", ".jsonl"]),
@@ -109,7 +133,8 @@ fn home() -> Option<PathBuf> {
 /// The agents of which there are sessions on this machine; nothing is opened.
 pub(super) fn agents_here() -> Vec<&'static str> {
     let Some(home) = home() else { return Vec::new() };
-    let mut agents: Vec<&str> = PLACES.iter().filter(|place| place.path(&home).is_some()).map(|place| place.agent).collect();
+    let mut agents: Vec<&str> =
+        PLACES.iter().filter(|place| place.path(&home).is_some()).map(|place| place.agent).collect();
     agents.dedup();
     agents
 }
@@ -127,7 +152,10 @@ struct Sum {
 /// `whenstop local`.
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let Some(home) = home() else {
-        return Err(Failure::nothing("no home folder is known", "set `HOME`, or name the files: `whenstop compare PATH`"));
+        return Err(Failure::nothing(
+            "no home folder is known",
+            "set `HOME`, or name the files: `whenstop compare PATH`",
+        ));
     };
     let since = now().checked_sub(Duration::from_secs(args.days.saturating_mul(86_400)));
     let mut rows = Vec::new();
@@ -135,14 +163,21 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     for place in PLACES {
         let Some(folder) = place.path(&home) else { continue };
         let found = place.files(&folder, since);
-        rows.push(vec![Cell::Text(place.agent.to_owned()), Cell::Count(found.len() as u64), Cell::Text(folder.display().to_string())]);
+        rows.push(vec![
+            Cell::Text(place.agent.to_owned()),
+            Cell::Count(found.len() as u64),
+            Cell::Text(folder.display().to_string()),
+        ]);
         files.extend(found);
     }
     if rows.is_empty() {
         let known: Vec<String> = PLACES.iter().map(|place| format!("~/{}/{}", place.base, place.folder)).collect();
         return Err(Failure::nothing(
             "no agent of those known keeps sessions on this machine",
-            format!("looked at {}; name the files yourself: `whenstop compare PATH --unit round --stacks FILE`", known.join(", ")),
+            format!(
+                "looked at {}; name the files yourself: `whenstop compare PATH --unit round --stacks FILE`",
+                known.join(", ")
+            ),
         ));
     }
     let columns = ["agent", "files", "where"].map(str::to_owned).to_vec();
@@ -154,7 +189,8 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
             "look further back with `--days`",
         ));
     }
-    let options = ReadOptions { detail: Detail::Counts, prices: Some(Arc::new(prices(args)?)), ..ReadOptions::default() };
+    let options =
+        ReadOptions { detail: Detail::Counts, prices: Some(Arc::new(prices(args)?)), ..ReadOptions::default() };
     let corpus = Corpus::open(&files, options)?;
     compare(&corpus, args, output)
 }
@@ -214,7 +250,10 @@ fn compare(corpus: &Corpus, args: &Args, output: &Output) -> Result<Exit, Failur
         }
     })?;
     if sum.rounds == 0 {
-        return Err(Failure::nothing("these files hold no round: no prompt that was answered", "look further back with `--days`"));
+        return Err(Failure::nothing(
+            "these files hold no round: no prompt that was answered",
+            "look further back with `--days`",
+        ));
     }
     output.paragraph(&told(&sum, args));
     output.data("\n");
@@ -231,7 +270,9 @@ fn compare(corpus: &Corpus, args: &Args, output: &Output) -> Result<Exit, Failur
 
 /// Sessions, rounds, tokens and dollars in a sentence.
 fn told(sum: &Sum, args: &Args) -> String {
-    let tokens = sum.tokens.map_or_else(|| "no tokens recorded".to_owned(), |tokens| format!("{:.1} million tokens", tokens as f64 / 1e6));
+    let tokens = sum
+        .tokens
+        .map_or_else(|| "no tokens recorded".to_owned(), |tokens| format!("{:.1} million tokens", tokens as f64 / 1e6));
     let by = match &args.price {
         Some(path) => format!("prices of {}", path.display()),
         None => format!("list prices of {PRICED_ON}"),
@@ -239,7 +280,8 @@ fn told(sum: &Sum, args: &Args) -> String {
     let cost = sum.cost.map_or_else(
         || "the price of their models is not known".to_owned(),
         |cost| {
-            let rest = if sum.unpriced > 0 { format!("; {} sessions are not priced", sum.unpriced) } else { String::new() };
+            let rest =
+                if sum.unpriced > 0 { format!("; {} sessions are not priced", sum.unpriced) } else { String::new() };
             format!("${cost:.2} by {by}{rest}")
         },
     );

@@ -82,7 +82,8 @@ pub(super) fn accept(args: &AcceptArgs, output: &Output) -> Result<Exit, Failure
 pub(super) fn check(args: &CheckArgs, output: &Output) -> Result<Exit, Failure> {
     let stacks: Vec<String> = args.stacks.load()?.iter().map(|stack| stack.name().to_owned()).collect();
     let columns = table::summary_columns();
-    let (cut_short, others): (Vec<_>, Vec<_>) = args.fail_on.iter().map(|text| (text, CutShortGate::parse(text))).partition(|(_, gate)| gate.is_some());
+    let (cut_short, others): (Vec<_>, Vec<_>) =
+        args.fail_on.iter().map(|text| (text, CutShortGate::parse(text))).partition(|(_, gate)| gate.is_some());
     let cut_short: Result<Vec<CutShortGate>, Diagnostic> = cut_short.into_iter().filter_map(|(_, gate)| gate).collect();
     let cut_short = cut_short.map_err(Failure::usage)?;
     let gates: Result<Vec<Gate>, Diagnostic> =

@@ -110,11 +110,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         let manifest = Manifest::of(args, &grid, &parts, &judged);
         let fill = |out: &Path| {
             write(args, &grid, &judged, &manifest, &headline, out)?;
-            if args.rows {
-                write_rows(&out.join("sweep-rows.csv"), &parts.reported)
-            } else {
-                Ok(())
-            }
+            if args.rows { write_rows(&out.join("sweep-rows.csv"), &parts.reported) } else { Ok(()) }
         };
         write_folder(out, output.csv_style(), fill).map_err(Failure::input)?;
     }

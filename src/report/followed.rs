@@ -52,11 +52,8 @@ impl FollowedReport {
             || "what it saves is not known: no tokens are recorded".to_owned(),
             |share| format!("saves {} % of the tokens where nothing followed", digits(share)),
         );
-        let go_on = if self.noun == "rounds" {
-            format!(" (you would have said \"go on\" {cut} times)")
-        } else {
-            String::new()
-        };
+        let go_on =
+            if self.noun == "rounds" { format!(" (you would have said \"go on\" {cut} times)") } else { String::new() };
         let mut text = format!(
             "On {} {} nobody graded, `{}` would have cut {cut} of its {stops} stops short{go_on}, and {saved}.",
             grouped(runs),
@@ -72,12 +69,16 @@ impl FollowedReport {
 
     /// One line a stack.
     pub fn table(&self) -> Table {
-        let columns = ["stack", "stops", "cut short", "of all, 95 %", "nothing followed", "saved there", "saved in all"];
+        let columns =
+            ["stack", "stops", "cut short", "of all, 95 %", "nothing followed", "saved there", "saved in all"];
         let rows = self.summaries.iter().map(|summary| {
             let low = summary.cut_short_low.interval.map(|interval| interval.low);
             let high = summary.cut_short_high.interval.map(|interval| interval.high);
             let interval = low.zip(high).map(|(low, high)| format!("{}–{} %", digits(low), digits(high)));
-            let free = (summary.stops.0.saturating_sub(summary.cut_short.1), summary.stops.1.saturating_sub(summary.cut_short.0));
+            let free = (
+                summary.stops.0.saturating_sub(summary.cut_short.1),
+                summary.stops.1.saturating_sub(summary.cut_short.0),
+            );
             vec![
                 Cell::Text(summary.stack.to_string()),
                 Cell::Text(range(summary.stops)),
@@ -120,7 +121,8 @@ impl FollowedReport {
 
     /// For graded runs: how many killed successes already had their final edit.
     pub fn standing(&self) -> Option<String> {
-        let summary = self.summaries.iter().filter(|summary| summary.killed > 0).max_by_key(|summary| summary.killed)?;
+        let summary =
+            self.summaries.iter().filter(|summary| summary.killed > 0).max_by_key(|summary| summary.killed)?;
         (summary.killed_standing.1 > 0).then(|| {
             format!(
                 "in {} of the {} successes that `{}` stops early the final edit was already made; `--keeps work` counts them \
@@ -136,7 +138,9 @@ impl FollowedReport {
     fn tail(&self) -> Option<f64> {
         let first = self.rows.first()?;
         let rows = self.rows.iter().filter(|row| row.stack == first.stack);
-        let (tail, whole) = rows.filter_map(|row| Some((row.tail_tokens?, row.tokens_recorded?))).fold((0, 0), |sum, row| (sum.0 + row.0, sum.1 + row.1));
+        let (tail, whole) = rows
+            .filter_map(|row| Some((row.tail_tokens?, row.tokens_recorded?)))
+            .fold((0, 0), |sum, row| (sum.0 + row.0, sum.1 + row.1));
         (whole > 0).then(|| tail as f64 / whole as f64)
     }
 
@@ -175,7 +179,10 @@ impl FollowedReport {
         } else {
             format!("told from the others by {}", told.join(", "))
         };
-        format!("People stopped {n} of these {} themselves: {answer}. Difference in percentage points, clustered by session:", self.noun)
+        format!(
+            "People stopped {n} of these {} themselves: {answer}. Difference in percentage points, clustered by session:",
+            self.noun
+        )
     }
 }
 

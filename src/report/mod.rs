@@ -16,7 +16,7 @@ pub use choice::Choice;
 pub use csv_style::CsvStyle;
 pub use files::{read_rows, write_atomically, write_rows};
 pub use first::{Appetite, FirstTable};
-pub use followed::FollowedReport;
 pub use folder::{INCOMPLETE, Lock, refuse_half_written, write_folder};
+pub use followed::FollowedReport;
 pub use markdown::page;
 pub use publication::{Manifest, ManifestStack, Publication, Saved, read_saved};

@@ -14,9 +14,9 @@ use super::further;
 use super::table::{self, Table};
 use super::{CsvStyle, Lock, markdown, read_rows, write_atomically, write_folder, write_rows};
 use crate::aggregate::{
-    BudgetCurve, Firing, Firings, FollowedRow, FrontierPoint, Group, Label, LostSuccess, REFERENCE, Row, Rows, SEED, Summary, Unit,
-    budget_curves, by_stack, by_stratum, frontier, frontier_spread, frontier_volume, pairs, price_lost_successes,
-    rule_shares, summarise, unit_of,
+    BudgetCurve, Firing, Firings, FollowedRow, FrontierPoint, Group, Label, LostSuccess, REFERENCE, Row, Rows, SEED,
+    Summary, Unit, budget_curves, by_stack, by_stratum, frontier, frontier_spread, frontier_volume, pairs,
+    price_lost_successes, rule_shares, summarise, unit_of,
 };
 use crate::compare::StackInfo;
 use crate::diagnostic::{Diagnostic, Location};

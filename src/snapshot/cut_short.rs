@@ -22,7 +22,10 @@ pub struct CutShortGate {
 impl CutShortGate {
     /// Reads a gate; `None` where it is one on another metric.
     pub fn parse(text: &str) -> Option<Result<Self, Diagnostic>> {
-        let (at, sign) = SIGNS.iter().filter_map(|sign| Some((text.find(sign)?, *sign))).min_by_key(|(at, sign)| (*at, 2 - sign.len()))?;
+        let (at, sign) = SIGNS
+            .iter()
+            .filter_map(|sign| Some((text.find(sign)?, *sign)))
+            .min_by_key(|(at, sign)| (*at, 2 - sign.len()))?;
         let name = text[..at].trim();
         let (stack, metric) = name.rsplit_once(':').map_or((None, name), |(stack, metric)| (Some(stack), metric));
         let metric = METRICS.into_iter().find(|known| *known == metric.trim())?;
@@ -31,7 +34,13 @@ impl CutShortGate {
             let what = format!("gate `{text}`: `{limit}` is no share from 0 to 1");
             Diagnostic::new(Location::default(), what, "write `cut_short_high>0.05` for 5 %")
         });
-        Some(limit.map(|limit| Self { text: text.to_owned(), stack: stack.map(|stack| stack.trim().to_owned()), metric, sign, limit }))
+        Some(limit.map(|limit| Self {
+            text: text.to_owned(),
+            stack: stack.map(|stack| stack.trim().to_owned()),
+            metric,
+            sign,
+            limit,
+        }))
     }
 
     /// True for a gate on one stack.
@@ -56,7 +65,9 @@ impl CutShortGate {
             let (low, high) = summary.cut_short;
             let why = value.map_or_else(
                 || "unknown: too few tasks for an interval".to_owned(),
-                |value| format!("{} ({low} to {high} of {} cut short, 95 % interval)", plain_number(value), summary.runs),
+                |value| {
+                    format!("{} ({low} to {high} of {} cut short, 95 % interval)", plain_number(value), summary.runs)
+                },
             );
             GateResult { gate: self.text.clone(), stack: summary.stack.to_string(), value, failed, why }
         })

@@ -1,7 +1,7 @@
 //! The difference of two shares whose runs come in clusters that both may have runs in.
 
-use super::distribution::t_quantile;
 use super::Interval;
+use super::distribution::t_quantile;
 
 /// A difference and its interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,7 +37,10 @@ pub fn difference_of_shares(clusters: &[[f64; 4]], level: f64) -> Option<ShareDi
     let residual = |sums: &[f64; 4]| (sums[0] - share * sums[1]) / runs - (sums[2] - other * sums[3]) / others;
     let squares: f64 = clusters.iter().map(|sums| residual(sums).powi(2)).sum();
     let half = t_quantile(0.5 + 0.5 * level, (n - 1) as f64) * (squares * n as f64 / (n - 1) as f64).sqrt();
-    Some(ShareDifference { value, interval: Some(Interval { low: (value - half).max(-1.0), high: (value + half).min(1.0) }) })
+    Some(ShareDifference {
+        value,
+        interval: Some(Interval { low: (value - half).max(-1.0), high: (value + half).min(1.0) }),
+    })
 }
 
 #[cfg(test)]
@@ -47,7 +50,9 @@ mod tests {
     #[test]
     fn equal_shares_differ_by_nothing_and_one_run_a_cluster_is_the_textbook_case() {
         let clusters: Vec<[f64; 4]> = (0..20)
-            .map(|n| if n % 2 == 0 { [f64::from(n % 4 == 0), 1.0, 0.0, 0.0] } else { [0.0, 0.0, f64::from(n % 4 == 1), 1.0] })
+            .map(|n| {
+                if n % 2 == 0 { [f64::from(n % 4 == 0), 1.0, 0.0, 0.0] } else { [0.0, 0.0, f64::from(n % 4 == 1), 1.0] }
+            })
             .collect();
         let found = difference_of_shares(&clusters, 0.95).unwrap();
         assert!(found.value.abs() < 1e-12);

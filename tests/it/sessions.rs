@@ -102,11 +102,21 @@ fn what_followed_a_stop_is_counted_from_the_calls_after_it() {
     ];
     for (words, limit, expected) in cases {
         let (signal, limit) = limit.split_once(" >= ").unwrap();
-        let strategies = [stack(&format!("[[stack]]\nname = \"t\"\nany = [{{ signal = \"{signal}\", at_least = {limit} }}]"))];
+        let strategies =
+            [stack(&format!("[[stack]]\nname = \"t\"\nany = [{{ signal = \"{signal}\", at_least = {limit} }}]"))];
         let run = session(words);
         let (rows, _) = Comparison::new(&strategies, Assumptions::default()).rows_of(&run);
-        let FollowedRow { edits_low, edits_high, handovers_low, handovers_high, greens_low, greens_high, cut_short_low, cut_short_high, .. } =
-            Comparison::followed(&run, &rows, &EffectTable::default()).remove(0);
+        let FollowedRow {
+            edits_low,
+            edits_high,
+            handovers_low,
+            handovers_high,
+            greens_low,
+            greens_high,
+            cut_short_low,
+            cut_short_high,
+            ..
+        } = Comparison::followed(&run, &rows, &EffectTable::default()).remove(0);
         let told = format!(
             "edits {edits_low}-{edits_high} hand-overs {handovers_low}-{handovers_high} greens {greens_low}-{greens_high} cut {cut_short_low}-{cut_short_high}"
         );
@@ -121,7 +131,8 @@ fn stack_files_extend_the_table_of_effects_and_say_what_counts_begin_with() {
     assert_eq!(told.effect, Effect::Handover);
     let wrong = StackFile::parse("t", "[effects]\n\"a\" = \"edits\"\n").unwrap_err();
     assert!(wrong.iter().any(|error| error.to_string().contains("has no effect of the table")), "{wrong:?}");
-    let wrong = StackFile::parse("t", "scope = \"rounds\"\n[[stack]]\nname = \"a\"\ncap = { steps = 3 }\n").unwrap_err();
+    let wrong =
+        StackFile::parse("t", "scope = \"rounds\"\n[[stack]]\nname = \"a\"\ncap = { steps = 3 }\n").unwrap_err();
     assert_eq!(wrong.iter().count(), 1, "{wrong:?}");
 }
 
@@ -143,7 +154,8 @@ fn by_round() -> Vec<Arc<dyn Strategy>> {
         "{ all = [{ signal = \"steps\", at_least = 2 }, { signal = \"errors.count\", at_least = 1 }], latched = true }",
         "{ signal = \"errors.count\", at_least = 1, strikes = 2 }",
     ];
-    let stacks = limits.iter().map(|limit| stack(&format!("scope = \"round\"\n[[stack]]\nname = \"t\"\nany = [{limit}]")));
+    let stacks =
+        limits.iter().map(|limit| stack(&format!("scope = \"round\"\n[[stack]]\nname = \"t\"\nany = [{limit}]")));
     stacks.chain([stack("[[stack]]\nscope = \"round\"\nname = \"t\"\ncap = { steps = 2 }")]).collect()
 }
 
@@ -193,7 +205,9 @@ fn local_opens_nothing_but_the_places_it_names() {
     let folder = home.path().join(".claude/projects/p");
     std::fs::create_dir_all(&folder).unwrap();
     let line = |kind: &str, message: &str, nth: u32| {
-        format!("{{\"type\":\"{kind}\",\"uuid\":\"u{nth}\",\"sessionId\":\"s\",\"timestamp\":\"2026-01-05T10:00:0{nth}Z\",\"message\":{message}}}\n")
+        format!(
+            "{{\"type\":\"{kind}\",\"uuid\":\"u{nth}\",\"sessionId\":\"s\",\"timestamp\":\"2026-01-05T10:00:0{nth}Z\",\"message\":{message}}}\n"
+        )
     };
     let reply = r#"{"role":"assistant","id":"m1","model":"claude-opus-4-5","content":[{"type":"text","text":"Done."}],"usage":{"input_tokens":1000,"output_tokens":100}}"#;
     let text = line("user", r#"{"role":"user","content":"Go."}"#, 1) + &line("assistant", reply, 2);

@@ -216,12 +216,8 @@ fn sibling(folder: &Path, path: &Path) -> Option<Graded> {
 /// wrote.
 fn trial_result(folder: &Path) -> Option<Graded> {
     let path = folder.join("result.json");
-    let graded = |score: f64, path: &Path| Graded {
-        resolved: score >= 1.0,
-        score: Some(score),
-        model: None,
-        path: shown(path),
-    };
+    let graded =
+        |score: f64, path: &Path| Graded { resolved: score >= 1.0, score: Some(score), model: None, path: shown(path) };
     if let Some(value) = std::fs::read_to_string(&path).ok().and_then(|text| serde_json::from_str::<Value>(&text).ok())
     {
         let score = value.pointer("/verifier_result/rewards/reward").and_then(Value::as_f64)?;

@@ -25,9 +25,28 @@ const MOST_DOLLARS: f64 = 1e9;
 
 /// Members that say what a thing is, not what it holds.
 const NO_CONTENT: &[&str] = &[
-    "id", "type", "role", "name", "index", "call_id", "tool_call_id", "tool_use_id", "timestamp", "created_at", "ts",
-    "model", "status", "finish_reason", "stop_reason", "usage", "metadata", "cache_control", "annotations", "logprobs",
-    "uuid", "provider_specific_fields",
+    "id",
+    "type",
+    "role",
+    "name",
+    "index",
+    "call_id",
+    "tool_call_id",
+    "tool_use_id",
+    "timestamp",
+    "created_at",
+    "ts",
+    "model",
+    "status",
+    "finish_reason",
+    "stop_reason",
+    "usage",
+    "metadata",
+    "cache_control",
+    "annotations",
+    "logprobs",
+    "uuid",
+    "provider_specific_fields",
 ];
 
 /// The file a record comes from.

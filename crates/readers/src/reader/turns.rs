@@ -160,11 +160,13 @@ impl Turns {
     fn open(&mut self, call: &mut ToolCall, lane: &Lane, reply: usize) {
         let recorded = call.id.take().filter(|id| !id.is_empty());
         let own = recorded.clone().filter(|id| !self.given.contains(id));
-        let id = own.unwrap_or_else(|| loop {
-            self.n_calls += 1;
-            let id = Name::from(format!("call-{}", self.n_calls));
-            if !self.given.contains(&id) {
-                break id;
+        let id = own.unwrap_or_else(|| {
+            loop {
+                self.n_calls += 1;
+                let id = Name::from(format!("call-{}", self.n_calls));
+                if !self.given.contains(&id) {
+                    break id;
+                }
             }
         });
         self.given.insert(id.clone());

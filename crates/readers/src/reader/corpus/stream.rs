@@ -9,8 +9,8 @@ use crate::diagnostic::{Diagnostic, Location, Severity};
 use crate::reader::eval_log::EvalLog;
 use crate::reader::format::{self, Format, Layout};
 use crate::reader::forms::{self, Form, Reshape};
-use crate::reader::grown::{self, Grown};
 use crate::reader::grades::{self, FolderGrades, Joined, Reports};
+use crate::reader::grown::{self, Grown};
 use crate::reader::labels;
 use crate::reader::probe::{Probe, Shape};
 use crate::reader::reading::FileName;
@@ -201,11 +201,8 @@ impl<'c> Stream<'c> {
             return other.map(|_| format!("the same run as `{name}` beside it, which says more"));
         }
         let grown = self.grown.get_or_insert_with(|| Grown::of(files));
-        let latest = if format.latest_copy_counts() {
-            grown.later_conversation(source)
-        } else {
-            grown.later_checkpoint(source)
-        };
+        let latest =
+            if format.latest_copy_counts() { grown.later_conversation(source) } else { grown.later_checkpoint(source) };
         latest.map(|latest| format!("an earlier state of the session that `{}` holds to its end", latest.name.path))
     }
 

@@ -50,7 +50,8 @@ impl Format for AgentDojo {
         let broke_off = run.has("error");
         let header = Header {
             run_id: run_id.unwrap_or_else(|| {
-                let words = [&pipeline, &suite, &task, &run.some_word("attack_type"), &run.some_word("injection_task_id")];
+                let words =
+                    [&pipeline, &suite, &task, &run.some_word("attack_type"), &run.some_word("injection_task_id")];
                 let words: Vec<&str> = words.iter().filter_map(|word| word.as_deref()).collect();
                 if words.is_empty() { record.file.stem.clone() } else { words.join("/") }
             }),

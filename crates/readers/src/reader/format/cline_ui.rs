@@ -25,7 +25,9 @@ impl Format for ClineUi {
     fn recognise(&self, probe: &Probe) -> Option<String> {
         let is_shown = |value: &Sketch| {
             let kind = value.text_of("type");
-            value.has(&["ts"]) && matches!(kind.as_deref(), Some("say" | "ask")) && (value.has(&["say"]) || value.has(&["ask"]))
+            value.has(&["ts"])
+                && matches!(kind.as_deref(), Some("say" | "ask"))
+                && (value.has(&["say"]) || value.has(&["ask"]))
         };
         let messages = probe.document()?.elements();
         messages.first().is_some_and(is_shown).then(|| "messages with `ts`, and `say` or `ask`".to_owned())
@@ -84,7 +86,10 @@ impl Shown {
             }
             "command" | "use_mcp_server" | "browser_action" | "browser_action_launch" => {
                 let arguments = serde_json::json!({ "command": said }).to_string();
-                self.turns.call(ToolCall::new(None, if kind == "command" { "execute_command" } else { &kind }, arguments), ts);
+                self.turns.call(
+                    ToolCall::new(None, if kind == "command" { "execute_command" } else { &kind }, arguments),
+                    ts,
+                );
             }
             "completion_result" if !said.is_empty() => {
                 let arguments = serde_json::json!({ "result": said }).to_string();
@@ -107,7 +112,11 @@ impl Shown {
             return out.error_at(inner.1, "a request that is no JSON", "its tokens and results are left out");
         };
         if let Some(sent) = request.get("request").and_then(|sent| Some(sent.as_string()?.into_owned())) {
-            for part in sent.split("\n\n[").enumerate().map(|(n, part)| if n == 0 { part.to_owned() } else { format!("[{part}") }) {
+            for part in sent
+                .split("\n\n[")
+                .enumerate()
+                .map(|(n, part)| if n == 0 { part.to_owned() } else { format!("[{part}") })
+            {
                 if let Some((tool, result)) = result_in(&part).filter(|_| self.turns.awaits()) {
                     self.turns.push(answer(tool, result, ts));
                 }
@@ -117,9 +126,9 @@ impl Shown {
         reply.ts = ts;
         let beside = [request.count("cacheReads", out), request.count("cacheWrites", out)];
         let usage = Usage {
-            input: request.count("tokensIn", out).map(|input| {
-                beside.iter().flatten().fold(input, |sum, more| sum.saturating_add(*more))
-            }),
+            input: request
+                .count("tokensIn", out)
+                .map(|input| beside.iter().flatten().fold(input, |sum, more| sum.saturating_add(*more))),
             output: request.count("tokensOut", out),
             cache_read: beside[0],
             cache_write: beside[1],

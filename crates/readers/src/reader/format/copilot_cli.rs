@@ -26,9 +26,8 @@ impl Format for CopilotCli {
             let own = ["session.", "assistant.", "user.", "tool.execution", "hook.", "system."];
             value.has(&["data", "id", "timestamp"]) && own.iter().any(|prefix| kind.starts_with(prefix))
         };
-        let from_copilot = |value: &Sketch| {
-            is_event(value) && value.get("data").and_then(|data| data.text_of("producer")).is_some()
-        };
+        let from_copilot =
+            |value: &Sketch| is_event(value) && value.get("data").and_then(|data| data.text_of("producer")).is_some();
         if probe.values.iter().any(from_copilot) {
             return Some("a `session.start` event with its `producer`".to_owned());
         }
@@ -80,7 +79,8 @@ impl Session {
                     self.header.run_id = id;
                 }
                 let version = data.word("copilotVersion", out);
-                self.header.agent = version.map(|version| format!("copilot-cli {version}")).or(self.header.agent.take());
+                self.header.agent =
+                    version.map(|version| format!("copilot-cli {version}")).or(self.header.agent.take());
                 self.header.model = self.header.model.take().or_else(|| data.some_word("selectedModel"));
                 self.header.started_at = self.header.started_at.or_else(|| data.instant("startTime", out)).or(ts);
             }
@@ -147,7 +147,15 @@ impl Session {
 
 /// Beginnings of the kinds of events that are the host's.
 const HOST: [&str; 10] = [
-    "hook.", "permission.", "session.", "assistant.", "tool.", "system.", "subagent.", "skill.", "user_input.",
+    "hook.",
+    "permission.",
+    "session.",
+    "assistant.",
+    "tool.",
+    "system.",
+    "subagent.",
+    "skill.",
+    "user_input.",
     "external_tool.",
 ];
 

@@ -78,7 +78,8 @@ fn push<'a>(
     };
     if role == Role::Tool {
         let mut result = Message::new(Role::Tool);
-        result.content = node.get("content").map(|said| json::text(&said).unwrap_or_else(|| Text::plain(said.written())));
+        result.content =
+            node.get("content").map(|said| json::text(&said).unwrap_or_else(|| Text::plain(said.written())));
         turns.push(result);
         return;
     }

@@ -3,11 +3,13 @@
 
 use super::{Format, Layout};
 use crate::reader::node::Node;
+use crate::reader::openai;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::turns::Turns;
-use crate::reader::openai;
-use crate::transcript::{EndCause, Grade, Header, Message, Outcome, OutcomeSource, Role, Text, ToolCall, Totals, Usage};
+use crate::transcript::{
+    EndCause, Grade, Header, Message, Outcome, OutcomeSource, Role, Text, ToolCall, Totals, Usage,
+};
 
 /// MINT results.
 pub(super) struct Mint;

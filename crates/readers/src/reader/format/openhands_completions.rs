@@ -66,7 +66,8 @@ impl Format for OpenHandsCompletions {
                 reply.model = response.word("model", out).map(Into::into);
                 reply.ts = log.instant("timestamp", out);
                 push(reply, is_text, &mut turns);
-                let finishes = turns.last_reply().is_some_and(|reply| reply.tool_calls.iter().any(|call| call.name == "finish"));
+                let finishes =
+                    turns.last_reply().is_some_and(|reply| reply.tool_calls.iter().any(|call| call.name == "finish"));
                 end = if finishes { EndCause::SelfFinish } else { end };
             }
         }

@@ -25,10 +25,14 @@ impl Format for SweBenchTrajectory {
         let document = probe.document().filter(|document| document.has(&["instance_id"]))?;
         let is_call = |value: &Sketch| {
             let kind = value.text_of("type").unwrap_or_default();
-            matches!(kind.as_str(), "llm_call" | "tool_call" | "model_call") && (value.has(&["output"]) || value.has(&["tool"]))
+            matches!(kind.as_str(), "llm_call" | "tool_call" | "model_call")
+                && (value.has(&["output"]) || value.has(&["tool"]))
         };
         let entries = document.get("trajectory")?.elements();
-        entries.iter().any(is_call).then(|| "`instance_id` with a `trajectory` of `llm_call` and `tool_call`".to_owned())
+        entries
+            .iter()
+            .any(is_call)
+            .then(|| "`instance_id` with a `trajectory` of `llm_call` and `tool_call`".to_owned())
     }
 
     fn layout(&self, _probe: &Probe) -> Layout {

@@ -13,8 +13,8 @@ use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::{labels, openai};
 use crate::transcript::{
-    Checkpoint, Draft, EndCause, Event, Grade, Header, Json, JudgeReply, Lane, Message, Metrics, Note, Origin,
-    Outcome, OutcomeSource, PromptedBy, Totals, Usage,
+    Checkpoint, Draft, EndCause, Event, Grade, Header, Json, JudgeReply, Lane, Message, Metrics, Note, Origin, Outcome,
+    OutcomeSource, PromptedBy, Totals, Usage,
 };
 
 pub use write::write;
@@ -194,7 +194,9 @@ fn begin(line: &Line<'_>, text: &str, record: &Record<'_>, out: &mut Reading<'_>
         ended_at: out.instant(line.ended_at, "ended_at"),
         totals: totals(line, out),
         meta: line.meta.and_then(json::kept),
-        prompted_by: out.string(line.prompted_by, "prompted_by").map_or_else(PromptedBy::default, |name| PromptedBy::named(&name)),
+        prompted_by: out
+            .string(line.prompted_by, "prompted_by")
+            .map_or_else(PromptedBy::default, |name| PromptedBy::named(&name)),
         delivered: out.part(line.delivered, "delivered", "an array of strings"),
         redacted: out.flag(line.redacted, "redacted").unwrap_or(false),
         ..Header::default()

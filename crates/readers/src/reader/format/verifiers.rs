@@ -25,7 +25,8 @@ impl Format for Verifiers {
             let messages = |key: &str| {
                 value.get(key).is_some_and(|list| list.elements().first().is_some_and(|one| one.has(&["role"])))
             };
-            let id = value.has(&["example_id"]) || (value.has(&["id"]) && (value.has(&["answer"]) || value.has(&["task"])));
+            let id =
+                value.has(&["example_id"]) || (value.has(&["id"]) && (value.has(&["answer"]) || value.has(&["task"])));
             value.has(&["reward"]) && id && messages("prompt") && messages("completion")
         };
         probe.values.iter().any(is_rollout).then(|| "lines of `prompt`, `completion` and `reward`".to_owned())

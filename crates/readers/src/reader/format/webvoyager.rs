@@ -56,7 +56,8 @@ impl Format for WebVoyager {
         }
         // `taskAmazon--0/interact_messages.json`, or a file named after the task.
         let (folder, stem) = (&record.file.folder_name, &record.file.stem);
-        let task = [stem, folder].into_iter().find_map(|name| name.strip_prefix("task").filter(|name| name.contains("--")));
+        let task =
+            [stem, folder].into_iter().find_map(|name| name.strip_prefix("task").filter(|name| name.contains("--")));
         let header = Header {
             run_id: task.map_or_else(|| stem.clone(), str::to_owned),
             task_id: task.map(str::to_owned),
