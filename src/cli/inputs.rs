@@ -315,7 +315,7 @@ impl StackArgs {
                 return Err(Failure::usage(Diagnostic::new(Location::default(), what, "rename one of them")));
             }
         }
-        if all.is_empty() {
+        if all.is_empty() && !self.stacks.is_empty() {
             let what = "these files hold no stack";
             return Err(Failure::usage(Diagnostic::new(Location::default(), what, "begin one with `[[stack]]`")));
         }
