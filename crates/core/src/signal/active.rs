@@ -8,7 +8,7 @@ use crate::transcript::{Event, Instant, Lane, Origin, PointView, Role};
 /// Unit: seconds. Changes at: every point. Not evaluable when: the recording has no times.
 ///
 /// ## Fires too early when
-/// A call waits for a person within a round: a permission, a question.
+/// A call waits for a person within a round: a permission, a question (`permission_awaited.jsonl`).
 /// ## Never fires when
 /// A call hangs: the time is only looked at when it has returned.
 #[derive(Debug, Default)]
