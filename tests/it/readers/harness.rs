@@ -81,7 +81,11 @@ fn under_damage(file: &Path) {
             std::fs::write(&path, damaged(bytes.to_vec(), at, &damage)).unwrap();
             let corpus = Corpus::open(&[path], ReadOptions::default()).unwrap();
             let report = corpus.process(|run| run.steps().len(), |_| ()).unwrap();
-            let told = report.runs() > 0 || report.errors > 0 || report.unreadable > 0 || !report.skipped.is_empty();
+            let told = report.runs() > 0
+                || report.errors > 0
+                || report.unreadable > 0
+                || !report.skipped.is_empty()
+                || !report.unknown_kinds.is_empty();
             assert!(told, "{} damaged at {at} by {damage:?} is neither read nor named", file.display());
         }
     }

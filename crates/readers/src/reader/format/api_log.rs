@@ -64,7 +64,7 @@ impl Format for ApiLog {
         let is_openhands =
             |value: &Sketch| value.has(&["fncall_messages"]) || value.has(&["args", "kwargs", "timestamp"]);
         probe.values.iter().chain(lists).filter(|value| !is_openhands(value)).find_map(|value| {
-            let inner = AROUND.iter().filter_map(|name| value.get(name));
+            let inner = AROUND.iter().filter_map(|name| value.get(name)).filter(|inner| !is_openhands(inner));
             std::iter::once(value).chain(inner).find_map(looks_like_call)
         })
     }
