@@ -362,22 +362,29 @@ fn run_shard(args: &Args, shard: Shard, out: &Path, output: &Output) -> Result<E
     let inputs = corpus.files().map(|(path, bytes)| Input { path: path.to_owned(), bytes }).collect();
     let mut failure = None;
     let mut runs = 0_u64;
+    let (effects, texts) = (args.stacks.effects()?, args.embed_text.texts());
     let written = write_part(out, |part| {
+        part.tells(texts);
         let mut state = Ok(());
         let work = |run: Run| {
             let cluster = (
                 run.header.suite.as_deref().unwrap_or_default(),
                 run.header.task_id.as_deref().unwrap_or(&run.header.run_id),
             );
-            shard.holds(cluster).then(|| comparison.rows_of(&run))
+            shard.holds(cluster).then(|| {
+                let (rows, firings) = args.keeps.rows_of(&comparison, &run, &effects);
+                let followed = Comparison::followed(&run, &rows, &effects);
+                let story = comparison.story_of(&run, &rows, texts);
+                (rows, firings, followed, story)
+            })
         };
         let report = args.corpus.process_open(&corpus, output, work, |rows| {
             if state.is_ok() {
                 match rows {
                     None => part.pass(),
-                    Some((rows, firings)) => {
+                    Some((rows, firings, followed, story)) => {
                         runs += 1;
-                        state = part.run(&rows, &firings);
+                        state = part.run(&rows, &firings).and_then(|()| part.tell(&rows, &followed, Some(story)));
                     }
                 }
             }
@@ -389,8 +396,10 @@ fn run_shard(args: &Args, shard: Shard, out: &Path, output: &Output) -> Result<E
             first
         })?;
         let stacks = comparison.infos().to_vec();
-        let publication =
-            args.publication(Rows::default(), Firings::default(), stacks, &args.assumptions.assumptions().names());
+        let publication = args
+            .publication(Rows::default(), Firings::default(), stacks, &args.assumptions.assumptions().names())
+            .with_stories(Vec::new(), quality(&report))
+            .with_followed(FollowedReport::new(Vec::new(), args.corpus.unit.noun()));
         let comparison = publication.manifest().clone();
         Ok(About { shard, division: Division::Tasks, inputs, unreadable: report.unreadable, comparison })
     });

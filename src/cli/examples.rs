@@ -58,3 +58,16 @@ pub(super) const MAN: &str = "Examples:\n  \
 
 pub(super) const SYNTH: &str = "Example:\n  \
     whenstop synth --runs 200 --seed 1 --out runs.jsonl";
+
+pub(super) const MERGE: &str = "Examples:\n  \
+    whenstop compare runs --stacks my.toml --shard 1/2 --out parts/1\n  \
+    whenstop compare runs --stacks my.toml --shard 2/2 --out parts/2\n  \
+    whenstop merge parts --out report/";
+
+pub(super) const EFFECTS: &str = "Examples:\n  \
+    whenstop effects runs > effects.csv\n  \
+    whenstop effects runs --stacks my.toml            # its [effects] come before the shipped table";
+
+pub(super) const LOCAL: &str = "Examples:\n  \
+    whenstop local                                    # the last 30 days\n  \
+    whenstop local --days 7";

@@ -7,7 +7,7 @@ use super::compare::{RowArgs, show};
 use super::failure::Failure;
 use super::output::{Format, Output};
 use crate::diagnostic::{Diagnostic, Location};
-use crate::report::{Merge, Publication};
+use crate::report::{FollowedReport, Merge, Publication};
 
 /// Arguments of `merge`.
 #[derive(Debug, clap::Args)]
@@ -41,8 +41,12 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         return Err(Failure::nothing("the parts hold no run", "compare recordings that have some"));
     }
     output.note(&format!("{} parts", merge.n_parts()));
+    let (followed, stories) = merge.told(&rows).map_err(Failure::input)?;
+    let (found, noun) = (manifest.found.clone(), if manifest.unit.is_some() { "rounds" } else { "runs" });
     let publication = Publication::from_rows(rows, firings, manifest)
         .with_row_format(args.rows.format())
-        .with_whole_budget(args.rows.budget.whole_budget);
+        .with_whole_budget(args.rows.budget.whole_budget)
+        .with_stories(stories, found)
+        .with_followed(FollowedReport::new(followed, noun));
     show(&publication, args.format, Some(&args.out), output)
 }

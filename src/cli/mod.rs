@@ -78,6 +78,7 @@ enum Command {
     #[command(after_help = examples::CERTIFY)]
     Certify(certify::Args),
     /// Put the parts of a comparison together that `compare --shard` made.
+    #[command(after_help = examples::MERGE)]
     Merge(merge::Args),
     /// Redraw tables and figures from the rows of a comparison.
     #[command(after_help = examples::REPORT)]
@@ -89,6 +90,7 @@ enum Command {
     #[command(after_help = examples::CONVERT)]
     Convert(convert::Args),
     /// What each call does to the world: edits, hands over, checks, reads.
+    #[command(after_help = examples::EFFECTS)]
     Effects(effects::Args),
     /// One run step by step: signals, decisions, and where each stack stops it.
     #[command(after_help = examples::EXPLAIN)]
@@ -99,7 +101,8 @@ enum Command {
     #[command(after_help = examples::LABELS)]
     Labels(labels::Args),
     /// The sessions that agents keep on this machine, by round: what they cost, and what the starter stacks would have
-    /// stopped. Nothing leaves the machine, and no other file is opened.
+    /// stopped. Nothing leaves the machine.
+    #[command(after_help = examples::LOCAL)]
     Local(local::Args),
     /// Find dead and unreachable rules and unit traps in a stack file.
     #[command(after_help = examples::LINT)]

@@ -12,7 +12,7 @@ use crate::replay::replay;
 use crate::transcript::Run;
 use crate::verdict::{Assumptions, Ledger, Work};
 
-pub use shelf::Shelf;
+pub use shelf::{Shelf, matters};
 
 /// A strategy by name, with the rules it consults in order.
 #[derive(Clone, Debug, PartialEq)]

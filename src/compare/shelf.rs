@@ -53,7 +53,16 @@ impl Shelf {
 
     /// Takes in the story of the run of `rows`.
     pub fn put(&mut self, rows: &[Row], story: Story) {
-        let board = &mut self.boards[board(rows)];
+        self.put_on(board(rows), story);
+    }
+
+    /// Takes in the story of a run of which is known whether it matters.
+    pub fn put_again(&mut self, matters: bool, story: Story) {
+        self.put_on(usize::from(!matters), story);
+    }
+
+    fn put_on(&mut self, board: usize, story: Story) {
+        let board = &mut self.boards[board];
         board.stories.insert((cluster_key(&story.run_id), story.run_id.clone()), story);
         if board.stories.len() > board.most {
             board.stories.pop_last();
@@ -71,8 +80,12 @@ impl Shelf {
     }
 }
 
+/// Does a row make its run one that matters?
+pub fn matters(killed_high: u8, verdict: Verdict) -> bool {
+    killed_high == 1 || verdict == Verdict::Rescued
+}
+
 /// The board of a run: 0 where some stack kills or rescues its success, or may do so.
 fn board(rows: &[Row]) -> usize {
-    let matters = rows.iter().any(|row| row.killed_high == 1 || row.verdict == Verdict::Rescued);
-    usize::from(!matters)
+    usize::from(!rows.iter().any(|row| matters(row.killed_high, row.verdict)))
 }

@@ -19,7 +19,8 @@ const MOST_SERIES: usize = 40;
 const MOST_STEPS: usize = 4000;
 
 /// How much of a run's texts a story keeps.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Texts {
     /// None: names of tools, flags and numbers only.
     None,

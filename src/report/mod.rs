@@ -25,7 +25,7 @@ pub use first::{Appetite, FirstTable};
 pub use folder::{INCOMPLETE, Lock, refuse_half_written, write_folder};
 pub use followed::FollowedReport;
 pub use markdown::{code, page};
-pub use part::{About, Division, Input, Merge, PART, PartManifest, PartWriter, Shard, write_part};
+pub use part::{About, Division, Input, Merge, PART, PartManifest, PartWriter, Shard, Told, write_part};
 pub use publication::Publication;
 pub use row_file::{Columns, RowFormat, RowWriter, parquet_bytes};
 pub use saved::{Manifest, ManifestStack, Saved, read_saved};

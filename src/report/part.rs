@@ -6,24 +6,30 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
-use std::io::{self, BufWriter, Read as _};
+use std::io::{self, BufWriter, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use super::row_file::{RowWriter, SavedRows};
-use super::saved::Manifest;
+use super::saved::{Manifest, STORIES, read_stories, write_stories};
 use super::{CsvStyle, refuse_half_written, write_folder};
-use crate::aggregate::{Firing, Firings, FiringsBuilder, Label, Row, Rows, RowsBuilder};
+use crate::aggregate::{Firing, Firings, FiringsBuilder, FollowedRow, Label, Row, Rows, RowsBuilder};
+use crate::compare::{Shelf, matters};
 use crate::diagnostic::{Diagnostic, Diagnostics, Location};
+use crate::explain::{Story, Texts};
 
 /// The file that says what a part is.
 pub const PART: &str = "part.json";
 /// Version of `part.json`.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const ROWS: &str = "rows.parquet";
 const FIRINGS: &str = "firings.parquet";
+/// What followed the stops, a JSON line a row.
+const FOLLOWED: &str = "followed.jsonl";
+/// All files of a part but its manifest.
+const FILES: [&str; 4] = [ROWS, FIRINGS, FOLLOWED, STORIES];
 
 /// Which part of how many, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -110,6 +116,7 @@ pub struct PartManifest {
     /// The place of each run.
     places: Vec<u64>,
     files: Vec<Piece>,
+    texts: Texts,
     /// How the whole is to be reported.
     pub comparison: Manifest,
 }
@@ -123,6 +130,8 @@ pub struct PartWriter {
     places: Vec<u64>,
     n_rows: u64,
     n_firings: u64,
+    followed: BufWriter<std::fs::File>,
+    shelf: Shelf,
 }
 
 fn failed(path: &Path) -> impl Fn(io::Error) -> Diagnostic {
@@ -146,6 +155,8 @@ impl PartWriter {
                 places: Vec::new(),
                 n_rows: 0,
                 n_firings: 0,
+                followed: create(FOLLOWED)?,
+                shelf: Shelf::new(Texts::default()),
             })
         };
         begun().map_err(failed(folder))
@@ -166,13 +177,33 @@ impl PartWriter {
         rows.and_then(|()| firings.iter().try_for_each(|firing| self.firings.row(firing))).map_err(failed(&self.folder))
     }
 
-    fn close(self, about: About) -> Result<(), Diagnostic> {
+    /// How much of the recordings' texts the stories hold; said before the first run.
+    pub fn tells(&mut self, texts: Texts) {
+        self.shelf = Shelf::new(texts);
+    }
+
+    /// What followed the stops of the run that was just added, and its story, if it is told.
+    pub fn tell(&mut self, rows: &[Row], followed: &[FollowedRow], story: Option<Story>) -> Result<(), Diagnostic> {
+        if let Some(story) = story {
+            self.shelf.put(rows, story);
+        }
+        let mut written = followed.iter().map(|row| {
+            serde_json::to_writer(&mut self.followed, row)?;
+            self.followed.write_all(b"\n")
+        });
+        written.try_for_each(|written| written).map_err(failed(&self.folder))
+    }
+
+    fn close(mut self, about: About) -> Result<(), Diagnostic> {
         let About { shard, division, inputs, unreadable, comparison } = about;
         let failed = failed(&self.folder);
+        self.followed.flush().map_err(&failed)?;
+        let texts = self.shelf.texts();
+        write_stories(&self.folder.join(STORIES), &self.shelf.into_stories())?;
         for closed in [self.rows.close(), self.firings.close()] {
             closed.and_then(|file| file.into_inner().map_err(io::IntoInnerError::into_error)).map_err(&failed)?;
         }
-        let files = [ROWS, FIRINGS].map(|name| piece(&self.folder, name));
+        let files = FILES.map(|name| piece(&self.folder, name));
         let files = files.into_iter().collect::<io::Result<Vec<_>>>().map_err(&failed)?;
         let manifest = PartManifest {
             part_version: VERSION,
@@ -186,6 +217,7 @@ impl PartWriter {
             firings: self.n_firings,
             places: self.places,
             files,
+            texts,
             comparison,
         };
         let text = serde_json::to_string(&manifest).map_err(|error| failed(error.into()))?;
@@ -318,6 +350,53 @@ impl Merge {
         }
         Ok((rows.finish(), firings.finish()))
     }
+}
+
+/// What is told of a comparison beside its rows.
+pub type Told = (Vec<FollowedRow>, Vec<Story>);
+
+impl Merge {
+    /// What followed the stops, in the order of `rows`, and the stories a whole comparison would have told.
+    pub fn told(&self, rows: &Rows) -> Result<Told, Diagnostic> {
+        let mut by_run: HashMap<String, Vec<FollowedRow>> = HashMap::new();
+        let texts = self.parts.first().map(|(_, manifest)| manifest.texts).unwrap_or_default();
+        let mut shelf = Shelf::new(texts);
+        let mut matter: HashMap<&str, bool> = HashMap::new();
+        let mut order: Vec<&str> = Vec::new();
+        for row in rows.iter() {
+            let run: &str = row.run_id();
+            let known = matter.entry(run).or_insert_with(|| {
+                order.push(run);
+                false
+            });
+            *known |= matters(row.killed_high(), row.verdict());
+        }
+        for (folder, _) in &self.parts {
+            for row in read_followed_lines(&folder.join(FOLLOWED))? {
+                by_run.entry(row.run_id.to_string()).or_default().push(row);
+            }
+            for story in read_stories(&folder.join(STORIES))? {
+                let told = matter.get(&*story.run_id).copied().unwrap_or_default();
+                shelf.put_again(told, story);
+            }
+        }
+        let followed = order.iter().filter_map(|run| by_run.remove(*run)).flatten().collect();
+        Ok((followed, shelf.into_stories()))
+    }
+}
+
+fn read_followed_lines(path: &Path) -> Result<Vec<FollowedRow>, Diagnostic> {
+    let name = path.display().to_string();
+    let help = "make this part again with `compare --shard`";
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Diagnostic::new(Location::file(&name), format!("cannot read: {error}"), help))?;
+    let row = |(index, line): (usize, &str)| {
+        serde_json::from_str(line).map_err(|error| {
+            let what = format!("not a row of this version: {error}");
+            Diagnostic::new(Location::line(&name, index + 1), what, help)
+        })
+    };
+    text.lines().enumerate().map(row).collect()
 }
 
 /// A part that is being read.
@@ -496,7 +575,7 @@ fn read_part(folder: &Path) -> Result<PartManifest, (Option<u32>, Diagnostic)> {
     let torn = |why: String| told(Some(manifest.shard.number), why);
     for said in &manifest.files {
         // Names come from a file that others may have written: only a part's own files are opened.
-        let own = [ROWS, FIRINGS].into_iter().find(|name| *name == said.name);
+        let own = FILES.into_iter().find(|name| *name == said.name);
         let name = own.ok_or_else(|| torn(format!("`{PART}` names a file `{}`", said.name)))?;
         let there = piece(folder, name).map_err(|error| torn(format!("`{name}`: {error}")))?;
         if there.bytes != said.bytes {

@@ -139,7 +139,7 @@ pub(super) fn write_stories(path: &Path, stories: &[Story]) -> Result<(), Diagno
     })
 }
 
-fn read_stories(path: &Path) -> Result<Vec<Story>, Diagnostic> {
+pub(super) fn read_stories(path: &Path) -> Result<Vec<Story>, Diagnostic> {
     if !path.exists() {
         return Ok(Vec::new());
     }
