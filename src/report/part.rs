@@ -586,7 +586,7 @@ fn read_part(folder: &Path) -> Result<PartManifest, (Option<u32>, Diagnostic)> {
         }
     }
     let stacks = manifest.comparison.stacks.len() as u64;
-    if manifest.files.len() != 2
+    if manifest.files.len() != FILES.len()
         || manifest.places.len() as u64 != manifest.runs
         || manifest.runs * stacks != manifest.rows
     {

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::transcript::is_dense;
+
 /// The arguments of a call: an object's fields, or a text.
 pub(super) struct Arguments<'a> {
     text: &'a str,
@@ -9,10 +11,16 @@ pub(super) struct Arguments<'a> {
 }
 
 impl<'a> Arguments<'a> {
-    /// Reads the arguments; what is no JSON is a text.
+    /// Reads the arguments; what is no JSON is a text. Of so many and so short values that they would need many times the
+    /// text nothing is known.
     pub(super) fn read(text: &'a str) -> Self {
         let begins = text.trim_start().starts_with(['{', '"', '[']);
-        Self { text, value: if begins { serde_json::from_str(text).ok() } else { None } }
+        let value = match begins {
+            true if is_dense(text) => Some(Value::Null),
+            true => serde_json::from_str(text).ok(),
+            false => None,
+        };
+        Self { text, value }
     }
 
     /// The whole text, where the arguments are one.
