@@ -1,6 +1,5 @@
 //! Tells the tests whether the recordings and tables beside the project are here. Where they are not, the tests that need
 //! them are shown as ignored.
-#![expect(clippy::print_stdout, reason = "this is how a build script speaks to cargo")]
 
 use std::path::Path;
 

@@ -101,10 +101,8 @@ pub struct Run {
 impl Run {
     /// Builds the run: finds the steps and lays out the points, as a [`Recorder`](super::Recorder) does event by event.
     pub fn new(draft: Draft) -> Self {
-        let Draft { mut header, mut events, grade, warnings } = draft;
+        let Draft { mut header, events, grade, warnings } = draft;
         let (ended_at, totals) = (header.ended_at.take(), header.totals.take());
-        // A short run would hold room for several times its events, and a corpus holds many short runs.
-        events.shrink_to_fit();
         let layout = Layout::of(&events);
         Self { header, ended_at, totals, grade, warnings, events, layout }
     }

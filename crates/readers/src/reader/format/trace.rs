@@ -128,8 +128,9 @@ impl Format for Trace {
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let mut draft: Option<Draft> = None;
         let mut line = Line::default();
-        // A record is mostly one run, and a line has rarely less than a hundred bytes.
-        let usual = (record.text.len() / 128 + 1).min(USUAL_EVENTS);
+        // A record is mostly one run, and a line has rarely less than a hundred bytes. Of several runs only the first
+        // gets room: a document may hold thousands.
+        let mut usual = (record.text.len() / 128 + 1).min(USUAL_EVENTS);
         for text in record.lines() {
             if let Err(error) = line.read(text) {
                 out.broken_line(text, &error);
@@ -144,7 +145,7 @@ impl Format for Trace {
             if kind == "run" {
                 out.drafts.extend(draft.take());
                 let mut begun = begin(&line, text, record, out);
-                begun.events.reserve(usual);
+                begun.events.reserve(std::mem::take(&mut usual));
                 draft = Some(begun);
                 continue;
             }
