@@ -26,6 +26,7 @@ fn tool_result() -> Event {
     Event::Message(result)
 }
 
+#[expect(clippy::print_stdout, reason = "an example speaks")]
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let stack = StackFile::parse("stacks.toml", STACKS)?.stack("careful").ok_or("no such stack")?;
     let mut live = Live::start(&stack, Header::named("run-1"));

@@ -1,6 +1,16 @@
 //! Parquet files of others: the collections in `../shared/parquet`, made and counted by a script that knows nothing of
 //! this reader, are read as `expected.json` says.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::allow_attributes,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::disallowed_methods,
+    reason = "tests: stop loudly, skip loudly, and never hang"
+)]
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -10,8 +10,8 @@ use whenstop::transcript::{Event, Message, Outcome, Run, Spend};
 use super::read;
 use crate::shared;
 
-fn messages<'r>(runs: &'r [Run]) -> impl Iterator<Item = &'r Message> {
-    runs.iter().flat_map(|run| run.events()).filter_map(Event::message)
+fn messages(runs: &[Run]) -> impl Iterator<Item = &Message> {
+    runs.iter().flat_map(whenstop::transcript::Run::events).filter_map(Event::message)
 }
 
 /// Steps, calls, results and results that are flagged as failed, of the agents themselves.

@@ -51,7 +51,7 @@ fn wrapped<'w>(program: &str, words: &'w [Word]) -> Option<&'w [Word]> {
         "time" | "nohup" | "command" | "builtin" | "setsid" | "chronic" | "unbuffer" | "winpty" | "caffeinate"
         | "rtk" | "dbus-run-session" | "xvfb-run" | "fakeroot" | "arch" | "tsp" | "call" | "exec" | "noglob" => {
             let asks = program == "command" && rest.first().is_some_and(|word| word.text.starts_with(['-']));
-            if asks { return None } else { after_options(rest, &["-a", "-o", "-f"]) }
+            if asks { return None }            after_options(rest, &["-a", "-o", "-f"])
         }
         "timeout" | "gtimeout" => {
             let inner = after_options(rest, &["-s", "--signal", "-k", "--kill-after"]);
@@ -125,7 +125,6 @@ fn joined(words: &[Word]) -> String {
     texts.join(" ")
 }
 
-#[expect(clippy::too_many_lines, reason = "one arm a program: a table")]
 fn of_program(shell: &mut Shell<'_>, program: &str, words: &[Word], given: Given<'_>) {
     let rest = &words[1..];
     let say = |effect: Effect| Told::new(effect, format!("`{}`", spelled(words, 2)));
@@ -301,7 +300,7 @@ fn of_shell(shell: &mut Shell<'_>, words: &[Word], given: Given<'_>) {
         let text = word.text.as_str();
         text.starts_with('-') && !text.starts_with("--") && text.contains('c')
     };
-    if let Some(at) = rest.iter().take_while(|word| word.text.starts_with('-')).position(|word| takes_code(&&*word)) {
+    if let Some(at) = rest.iter().take_while(|word| word.text.starts_with('-')).position(|word| takes_code(&word)) {
         match rest.get(at + 1) {
             Some(word) if word.text.starts_with("$(") || word.text.starts_with("${") => {
                 shell.parts.push(Effect::Unknown, "a shell is given what another command prints");
@@ -361,7 +360,7 @@ fn of_find(shell: &mut Shell<'_>, words: &[Word]) {
         match word.text.as_str() {
             "-delete" => shell.parts.push(Effect::Edit, "`find -delete`"),
             "-fprint" | "-fprint0" | "-fls" | "-fprintf" => {
-                shell.parts.push(Effect::Edit, format!("`find {}`", word.text))
+                shell.parts.push(Effect::Edit, format!("`find {}`", word.text));
             }
             "-exec" | "-execdir" | "-ok" | "-okdir" => {
                 let inner = &words[at + 1..];
@@ -557,6 +556,7 @@ fn of_key_store(words: &[Word], given: Given<'_>) -> Told {
     Told::new(effect, format!("`{}`", spelled(words, 2)))
 }
 
+#[expect(clippy::match_same_arms, reason = "one arm a program: a table")]
 fn of_formatter(program: &str, words: &[Word]) -> Told {
     let rest = &words[1..];
     let first = rest.first().map(|word| word.text.as_str()).unwrap_or_default();

@@ -18,6 +18,7 @@ const EDIT: &str = "add mv rm restore checkout switch reset merge rebase cherry-
 const HANDOVER: &str = "commit push commit-tree send-email request-pull svn p4 sync-branch send-pack";
 
 /// What a `git` command does.
+#[expect(clippy::too_many_lines, reason = "one arm a command: a table")]
 pub(super) fn effect(words: &[Word]) -> Told {
     let with_value = ["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"];
     let rest = super::command::after_options(&words[1..], &with_value);
@@ -184,6 +185,7 @@ pub(super) fn effect(words: &[Word]) -> Told {
 }
 
 /// What `gh` and its like do: what is sent to the site hands the work over.
+#[expect(clippy::match_same_arms, reason = "one arm a kind of command: a table")]
 pub(super) fn hosting(words: &[Word]) -> Told {
     let rest = super::command::after_options(&words[1..], &["-R", "--repo", "--hostname"]);
     let names: Vec<&str> = operands(rest).map(|word| word.text.as_str()).take(2).collect();
@@ -196,16 +198,11 @@ pub(super) fn hosting(words: &[Word]) -> Told {
             "view" | "list" | "ls" | "status" | "diff" | "checks" | "show" | "watch" | "token" | "logs" | "trace"
             | "get" | "verify" | "ports" | "search" | "",
         ) => Effect::Read,
-        ("pr" | "mr", "checkout")
-        | ("repo", "clone")
-        | ("run" | "release" | "ci", "download")
-        | (
-            "auth" | "config" | "alias" | "extension" | "ssh-key" | "gpg-key" | "codespace" | "secret" | "variable"
-            | "cache" | "attestation",
-            _,
-        )
-        | ("gist", "clone")
-        | ("repo", "sync" | "set-default") => Effect::Edit,
+        ("pr" | "mr", "checkout") | ("repo" | "gist", "clone") |
+("run" | "release" | "ci", "download") |
+("auth" | "config" | "alias" | "extension" | "ssh-key" | "gpg-key" |
+"codespace" | "secret" | "variable" | "cache" | "attestation", _) |
+("repo", "sync" | "set-default") => Effect::Edit,
         ("pr" | "mr", "test") => Effect::Check,
         _ => Effect::Handover,
     };

@@ -96,6 +96,7 @@ pub(super) fn wrapped<'w>(program: &str, rest: &'w [Word]) -> Option<&'w [Word]>
 }
 
 /// What a package manager or build tool does; `None` for another program.
+#[expect(clippy::too_many_lines, clippy::match_same_arms, reason = "one arm a program: a table")]
 pub(super) fn effect(program: &str, words: &[Word]) -> Option<Told> {
     let program = program.trim_end_matches(".sh");
     if !holds(MANAGERS, program) {
@@ -167,7 +168,7 @@ pub(super) fn effect(program: &str, words: &[Word]) -> Option<Told> {
         ("go", "mod") => {
             return said(if matches!(second, Some("graph" | "why" | "verify")) { Effect::Read } else { Effect::Edit });
         }
-        ("go", "run") | ("zig", "run") => return said(Effect::Check),
+        ("go" | "zig", "run") => return said(Effect::Check),
         ("npm" | "pnpm" | "yarn" | "bun", "audit") => {
             return said(if has(rest, &["fix", "--fix"]) || second == Some("fix") {
                 Effect::Edit

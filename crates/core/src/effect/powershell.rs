@@ -67,7 +67,7 @@ fn is_cmdlet(word: &str) -> bool {
 /// A command that bash refuses may be one of `cmd`, whose `&` and `2>nul` bash reads otherwise. `None`: neither.
 pub(super) fn effect_of_other_shell(text: &str, shell: &mut Shell<'_>) -> Option<Told> {
     let of_windows =
-        text.contains(":\\") || text.contains("%") || text.contains("2>nul") || text.contains("$LASTEXITCODE");
+        text.contains(":\\") || text.contains('%') || text.contains("2>nul") || text.contains("$LASTEXITCODE");
     of_windows.then(|| effect(text, shell))
 }
 
@@ -129,11 +129,10 @@ fn of_statement(statement: &str, variables: &mut BTreeMap<String, String>, shell
         let value = value.trim();
         variables.insert(name.trim().to_ascii_lowercase(), value.trim_matches(['"', '\'']).to_owned());
         rest = value;
-        if rest.is_empty() || rest.starts_with(['"', '\'', '$', '[']) || rest.chars().all(|c| c.is_ascii_digit()) {
-            if !writes_by_method(rest) {
+        if (rest.is_empty() || rest.starts_with(['"', '\'', '$', '[']) || rest.chars().all(|c| c.is_ascii_digit()))
+            && !writes_by_method(rest) {
                 return vec![Told::new(Effect::Read, "sets variables")];
             }
-        }
     }
     let (words, written) = words(rest, variables);
     for file in written {
@@ -254,6 +253,7 @@ fn looking(cmdlet: &str) -> bool {
 }
 
 /// The words of a statement without quotes, with known variables put in, and the files it redirects to.
+#[expect(clippy::match_same_arms, reason = "in the order in which they are asked")]
 fn words(statement: &str, variables: &BTreeMap<String, String>) -> (Vec<Word>, Vec<String>) {
     let mut tokens: Vec<(String, bool)> = Vec::new();
     let mut token = String::new();

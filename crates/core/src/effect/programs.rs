@@ -13,7 +13,7 @@ pub(super) fn sed_writes(script: &str) -> Option<&'static str> {
                 }
             }
             's' | 'y' => {
-                let Some(delimiter) = rest.next() else { return None };
+                let delimiter = rest.next()?;
                 skip_until(&mut rest, delimiter);
                 skip_until(&mut rest, delimiter);
                 while let Some(&flag) = rest.peek() {

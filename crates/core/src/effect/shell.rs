@@ -114,7 +114,9 @@ impl Shell<'_> {
     fn node(&mut self, node: &Node, piped: bool) {
         match &node.kind {
             NodeKind::Command { assignments, words, redirects, .. } => {
-                assignments.iter().for_each(|word| self.expansions(word));
+                for word in assignments {
+                    self.expansions(word);
+                }
                 self.simple(words, redirects, piped);
             }
             NodeKind::Pipeline { commands, .. } => {
@@ -168,7 +170,9 @@ impl Shell<'_> {
     }
 
     fn simple(&mut self, words: &[Node], redirects: &[Node], piped: bool) {
-        words.iter().for_each(|word| self.expansions(word));
+        for word in words {
+            self.expansions(word);
+        }
         let input = redirects.iter().find_map(given_text);
         let targets = self.redirects(redirects);
         let words: Vec<Word> = words.iter().map(word).collect();
@@ -197,11 +201,10 @@ impl Shell<'_> {
             NodeKind::CommandSubstitution { command, .. } | NodeKind::ProcessSubstitution { command, .. } => {
                 self.node(command, false);
             }
-            NodeKind::ParamExpansion { arg: Some(arg), .. } | NodeKind::ParamIndirect { arg: Some(arg), .. } => {
-                if arg.contains("$(") || arg.contains('`') {
+            NodeKind::ParamExpansion { arg: Some(arg), .. } | NodeKind::ParamIndirect { arg: Some(arg), .. }
+                if (arg.contains("$(") || arg.contains('`')) => {
                     self.parts.push(Effect::Unknown, "a command within an expansion");
                 }
-            }
             _ => {}
         }
     }
@@ -238,7 +241,9 @@ impl Shell<'_> {
         match (is_too_deep(&quoted), rable::parse(&quoted, false)) {
             (false, Ok(nodes)) if self.depth < MOST_SHELLS => {
                 self.depth += 1;
-                nodes.iter().for_each(|node| self.node(node, false));
+                for node in &nodes {
+                    self.node(node, false);
+                }
                 self.depth -= 1;
             }
             _ => self.parts.push(Effect::Unknown, "a here-document that runs commands"),

@@ -146,10 +146,7 @@ impl Round {
                     (false, true) => RoundEnd::Reply,
                     (false, false) => RoundEnd::Cut,
                 };
-                let start = match has_prompt {
-                    true => events[begins].ts(),
-                    false => within.iter().find_map(Event::ts),
-                };
+                let start = if has_prompt { events[begins].ts() } else { within.iter().find_map(Event::ts) };
                 let of_agent =
                     within.iter().filter_map(Event::message).filter(|message| message.is_step() || message.is_result());
                 let last_time = of_agent.filter_map(|message| message.ts).max();

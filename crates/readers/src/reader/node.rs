@@ -29,7 +29,7 @@ impl<'a> Written<'a> for &Node<'a> {
 }
 
 /// One name of a member, or several that it goes by, of which the first that is there counts.
-pub(super) trait Names {
+pub(super) trait Names: Copy {
     /// The names.
     fn names(&self) -> &[&str];
 }
@@ -156,12 +156,12 @@ impl<'a> Node<'a> {
 
     /// A short string, decoded.
     pub(super) fn string(&self, names: impl Names, out: &mut Reading<'_>) -> Option<Cow<'a, str>> {
-        self.read(&names, out, "a string", |raw| json::string(raw))
+        self.read(&names, out, "a string", json::string)
     }
 
     /// A name that may be written as a string or as a number.
     pub(super) fn word(&self, names: impl Names, out: &mut Reading<'_>) -> Option<String> {
-        self.read(&names, out, "a string or a number", |raw| json::word(raw))
+        self.read(&names, out, "a string or a number", json::word)
     }
 
     /// The name under the first of `names` that has one; whatever else is there is passed over.
@@ -181,7 +181,7 @@ impl<'a> Node<'a> {
 
     /// A long string, kept as it stands.
     pub(super) fn text(&self, names: impl Names, out: &mut Reading<'_>) -> Option<Text> {
-        self.read(&names, out, "a string", |raw| json::text(raw))
+        self.read(&names, out, "a string", json::text)
     }
 
     /// What a message says: a string, or parts of which the texts are joined by line feeds.
@@ -197,12 +197,12 @@ impl<'a> Node<'a> {
 
     /// A count, 0 or more.
     pub(super) fn count(&self, names: impl Names, out: &mut Reading<'_>) -> Option<u64> {
-        self.read(&names, out, "a whole number, 0 or more", |raw| json::count(raw))
+        self.read(&names, out, "a whole number, 0 or more", json::count)
     }
 
     /// A number.
     pub(super) fn number(&self, names: impl Names, out: &mut Reading<'_>) -> Option<f64> {
-        self.read(&names, out, "a number", |raw| json::number(raw))
+        self.read(&names, out, "a number", json::number)
     }
 
     /// Dollars that a model call cost.
@@ -213,12 +213,12 @@ impl<'a> Node<'a> {
 
     /// True or false.
     pub(super) fn flag(&self, names: impl Names, out: &mut Reading<'_>) -> Option<bool> {
-        self.read(&names, out, "true or false", |raw| json::flag(raw))
+        self.read(&names, out, "true or false", json::flag)
     }
 
     /// A time: ISO 8601, or seconds, milliseconds … since 1970.
     pub(super) fn instant(&self, names: impl Names, out: &mut Reading<'_>) -> Option<Instant> {
-        self.read(&names, out, "a time, as in `2026-01-05T10:00:00Z`", |raw| time::instant(raw))
+        self.read(&names, out, "a time, as in `2026-01-05T10:00:00Z`", time::instant)
     }
 
     /// Tokens of one call in any spelling; see [`openai::usage`].

@@ -201,17 +201,14 @@ fn read_effects(file: &Fields<'_>) -> Read<EffectTable> {
     };
     let mut lines = Ok(());
     for (pattern, value) in table {
-        match value.get_ref().as_str().map(str::parse) {
-            Some(Ok(effect)) => effects.add(pattern.get_ref(), effect),
-            _ => {
-                let names: Vec<&str> = Effect::ALL.iter().map(|effect| effect.name()).collect();
-                let help = format!("effects are {}", names.join(", "));
-                lines = Err(file.error_at_key(
-                    "effects",
-                    format!("`{}` has no effect of the table", pattern.get_ref()),
-                    help,
-                ));
-            }
+        if let Some(Ok(effect)) = value.get_ref().as_str().map(str::parse) { effects.add(pattern.get_ref(), effect) } else {
+            let names: Vec<&str> = Effect::ALL.iter().map(|effect| effect.name()).collect();
+            let help = format!("effects are {}", names.join(", "));
+            lines = Err(file.error_at_key(
+                "effects",
+                format!("`{}` has no effect of the table", pattern.get_ref()),
+                help,
+            ));
         }
     }
     lines.map(|()| effects)

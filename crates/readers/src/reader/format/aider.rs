@@ -179,12 +179,11 @@ impl Session {
             self.ahead = Some(counted);
         } else if let Some(counted) = counted_behind(line) {
             let (usage, cost) = counted;
-            match self.turns.current().filter(|reply| reply.usage.is_none()) {
-                Some(reply) => (reply.usage, reply.cost) = (Some(usage), cost),
-                None => {
-                    self.ahead = Some((usage, cost));
-                    self.reply_without_words();
-                }
+            if let Some(reply) = self.turns.current().filter(|reply| reply.usage.is_none()) {
+                (reply.usage, reply.cost) = (Some(usage), cost);
+            } else {
+                self.ahead = Some((usage, cost));
+                self.reply_without_words();
             }
         }
     }

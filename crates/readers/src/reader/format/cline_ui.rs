@@ -81,8 +81,8 @@ impl Shown {
             "task" | "user_feedback" => {
                 self.turns.say(Role::User, Text::plain(said), ts);
             }
-            "text" => self.reply(ts, |reply| reply.content = joined(reply.content.take(), &said)),
-            "reasoning" => self.reply(ts, |reply| reply.reasoning = joined(reply.reasoning.take(), &said)),
+            "text" => self.reply(ts, |reply| reply.content = Some(joined(reply.content.take(), &said))),
+            "reasoning" => self.reply(ts, |reply| reply.reasoning = Some(joined(reply.reasoning.take(), &said))),
             "tool" => {
                 let value = json::value(&said).unwrap_or_default();
                 let name = value.get("tool").and_then(serde_json::Value::as_str).unwrap_or("tool").to_owned();
@@ -146,21 +146,19 @@ impl Shown {
     }
 
     fn reply(&mut self, ts: Option<Instant>, change: impl FnOnce(&mut Message)) {
-        match self.turns.current() {
-            Some(reply) => change(reply),
-            None => {
-                let mut reply = Message::new(Role::Assistant);
-                reply.ts = ts;
-                change(&mut reply);
-                self.turns.push(reply);
-            }
+        if let Some(reply) = self.turns.current() {
+            return change(reply);
         }
+        let mut reply = Message::new(Role::Assistant);
+        reply.ts = ts;
+        change(&mut reply);
+        self.turns.push(reply);
     }
 }
 
-fn joined(before: Option<Text>, more: &str) -> Option<Text> {
-    Some(Text::plain(match before {
+fn joined(before: Option<Text>, more: &str) -> Text {
+    Text::plain(match before {
         Some(before) if !before.is_empty() => format!("{}\n{more}", before.as_str()),
         _ => more.to_owned(),
-    }))
+    })
 }

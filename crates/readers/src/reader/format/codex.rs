@@ -292,7 +292,7 @@ impl Session {
             "context_compacted" => self.note("codex.context_compacted", raw),
             "patch_apply_end" => self.ended(item, out.flag(item.success, "success").map(|success| !success), out),
             "exec_command_end" => {
-                self.ended(item, out.number(item.exit_code, "exit_code").map(|code| code != 0.0), out)
+                self.ended(item, out.number(item.exit_code, "exit_code").map(|code| code != 0.0), out);
             }
             "mcp_tool_call_end" => self.ended(item, item.result.and_then(has_failed), out),
             kind if SAID_AGAIN.iter().any(|begins| kind.starts_with(begins)) => {}

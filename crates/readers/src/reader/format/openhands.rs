@@ -278,7 +278,7 @@ impl History {
             return;
         }
         let grown = difference(total, before.unwrap_or_default());
-        if !grown.total().is_some_and(|grown| grown.0 > 0) {
+        if grown.total().is_none_or(|grown| grown.0 == 0) {
             return;
         }
         let is_own = matches!(name, "default" | "agent");

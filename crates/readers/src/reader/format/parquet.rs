@@ -180,7 +180,7 @@ fn message(raw: &RawValue, out: &mut Reading<'_>) -> Option<Message> {
         message.content = out.content(fields.get(&["text", "system_prompt"]), "text");
     }
     if unnamed {
-        let answered = || rows::elements(fields.get(&["tool_call_ids"])?)?.first().and_then(|id| json::word(id));
+        let answered = || rows::elements(fields.get(&["tool_call_ids"])?)?.first().and_then(json::word);
         message.tool_call_id = message.tool_call_id.take().or_else(|| answered().map(Into::into));
         message.name = message.name.take().or_else(|| fields.word(&["function"]).map(Into::into));
     }

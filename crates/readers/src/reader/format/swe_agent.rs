@@ -69,7 +69,7 @@ impl Format for SweAgent {
             }
         }
         let graded = record.grades.of(&record.file.stem);
-        let status = info.word(&["exit_status"]);
+        let exit = info.word(&["exit_status"]);
         let stats = info.within(&["model_stats"]);
         let totals = totals(&stats, out);
         let meta = info.get(&["model_stats"]).map(|stats| format!("{{\"model_stats\":{}}}", stats.get()));
@@ -88,7 +88,7 @@ impl Format for SweAgent {
             grade: Grade {
                 outcome: Outcome::from_grade(graded.map(|graded| graded.resolved)),
                 source: graded.map_or(OutcomeSource::None, |graded| OutcomeSource::Sidecar(graded.path.clone())),
-                end: status.map_or(EndCause::Unknown, |status| end_cause(&status)),
+                end: exit.map_or(EndCause::Unknown, |exit| end_cause(&exit)),
                 ..Grade::default()
             },
             warnings: Vec::new(),

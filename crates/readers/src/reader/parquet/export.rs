@@ -204,7 +204,9 @@ impl Export {
     fn flush(&mut self) -> Option<()> {
         let trace = std::mem::take(&mut self.order).into_iter().filter(|trace| self.open.contains_key(trace));
         let rest: Vec<String> = trace.collect();
-        rest.iter().for_each(|trace| self.hand_over(trace));
+        for trace in &rest {
+            self.hand_over(trace);
+        }
         (!rest.is_empty()).then_some(())
     }
 

@@ -293,7 +293,9 @@ fn fixed(value: &FixedLenByteArray, meaning: Meaning, out: &mut Vec<u8>) {
     if meaning == Meaning::Plain && std::str::from_utf8(value).is_err() {
         // An id of 16 bytes, or whatever it is: readable, and equal where it is equal.
         out.push(b'"');
-        value.iter().for_each(|byte| put(out, format_args!("{byte:02x}")));
+        for byte in value {
+            put(out, format_args!("{byte:02x}"));
+        }
         return out.push(b'"');
     }
     bytes(value, meaning, out);

@@ -125,7 +125,8 @@ impl Rows {
         })
     }
 
-    /// Opens the next row group; `None` after the last.
+    /// Opens the next row group, and says what is damaged in it; `None` after the last.
+    #[expect(clippy::option_option, reason = "no group, and no damage")]
     fn begin_group(&mut self) -> Option<Option<Damage>> {
         let group = self.table.data.row_groups().get(self.next_group)?;
         self.next_group += 1;
