@@ -61,7 +61,7 @@ fn saved_share(
     saved: impl Fn(RowView<'_>) -> Option<AmountRange>,
     level: f64,
 ) -> RangeEstimate {
-    let limited = group.rows().filter_map(|row| saved(row)).all(|(low, _)| low.is_some());
+    let limited = group.rows().filter_map(&saved).all(|(low, _)| low.is_some());
     let low = limited.then(|| sums_over(group, tasks, |row| Some((saved(row)?.0?, unit.recorded(row)?))));
     let high = sums_over(group, tasks, |row| Some((saved(row)?.1, unit.recorded(row)?)));
     RangeEstimate::of(low.as_deref(), Some(&high), level)
@@ -69,7 +69,7 @@ fn saved_share(
 
 fn break_even(group: &Group<'_>, tasks: &Tasks, unit: Unit, level: f64) -> RangeEstimate {
     let saved = |row: RowView<'_>| unit.saved_range(row).filter(|_| row.is_judged());
-    let limited = group.rows().filter_map(|row| saved(row)).all(|(low, _)| low.is_some());
+    let limited = group.rows().filter_map(&saved).all(|(low, _)| low.is_some());
     let sums = |parts: &dyn Fn(RowView<'_>) -> Option<(f64, f64)>| {
         tasks.sums(group, parts, |sums: &mut ClusterSums, (saved, killed)| sums.add_either(saved, killed))
     };
@@ -82,7 +82,7 @@ fn break_even(group: &Group<'_>, tasks: &Tasks, unit: Unit, level: f64) -> Range
 /// successes killed. Over the runs that could be judged.
 pub(super) fn net_benefit(group: &Group<'_>, tasks: &Tasks, unit: Unit, price: f64, level: f64) -> RangeEstimate {
     let saved = |row: RowView<'_>| unit.saved_range(row).filter(|_| row.is_judged());
-    let limited = group.rows().filter_map(|row| saved(row)).all(|(low, _)| low.is_some());
+    let limited = group.rows().filter_map(&saved).all(|(low, _)| low.is_some());
     let least = limited
         .then(|| sums_over(group, tasks, |row| Some((saved(row)?.0? - price * f64::from(row.killed_high()), 1.0))));
     let most = sums_over(group, tasks, |row| Some((saved(row)?.1 - price * f64::from(row.killed_low()), 1.0)));
@@ -91,7 +91,7 @@ pub(super) fn net_benefit(group: &Group<'_>, tasks: &Tasks, unit: Unit, price: f
 
 fn per_success(group: &Group<'_>, tasks: &Tasks, unit: Unit, level: f64) -> RangeEstimate {
     let spent = |row: RowView<'_>| unit.spent_range(row).filter(|_| row.is_judged());
-    let limited = group.rows().filter_map(|row| spent(row)).all(|(_, high)| high.is_some());
+    let limited = group.rows().filter_map(&spent).all(|(_, high)| high.is_some());
     // What a failed run costs belongs to the cost of a success, so runs count even with nothing kept.
     let sums = |parts: &dyn Fn(RowView<'_>) -> Option<(f64, f64)>| {
         tasks.sums(group, parts, |sums: &mut ClusterSums, (spent, kept)| sums.add_either(spent, kept))

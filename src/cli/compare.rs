@@ -488,7 +488,7 @@ pub(super) fn show(
             let first = publication.first(&summaries);
             if let (true, Some(followed)) = (first.is_ungraded(), publication.followed()) {
                 show_followed(publication, followed, output)?;
-                return written(out, output);
+                return Ok(written(out, output));
             }
             output.paragraph(&first.verdict());
             output.data("\n");
@@ -517,7 +517,7 @@ pub(super) fn show(
         }
         Format::Csv | Format::Md => output.table(&table::summary(&summaries), format)?,
     }
-    written(out, output)
+    Ok(written(out, output))
 }
 
 /// The first table where nobody graded the runs.
@@ -541,9 +541,9 @@ pub(super) fn show_followed(
 }
 
 /// Says where the files are.
-fn written(out: Option<&Path>, output: &Output) -> Result<Exit, Failure> {
+fn written(out: Option<&Path>, output: &Output) -> Exit {
     if let Some(out) = out {
         output.note(&format!("written to {}; start with {}", out.display(), out.join("summary.md").display()));
     }
-    Ok(Exit::Done)
+    Exit::Done
 }

@@ -112,7 +112,7 @@ fn corpus_warnings(compared: &Compared, file: &StackFile) -> Vec<Diagnostic> {
 /// Rules that some rows could not evaluate, with their stack and what they need, each with the number of rows.
 fn missing_rules(rows: &Rows) -> BTreeMap<(Label, String, String), usize> {
     let mut missing = BTreeMap::new();
-    for row in rows.iter() {
+    for row in rows {
         for (rule, need) in row.not_evaluable().split("; ").filter_map(|part| part.rsplit_once(": no ")) {
             *missing.entry((row.stack().clone(), rule.to_owned(), need.to_owned())).or_default() += 1;
         }

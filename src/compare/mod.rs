@@ -77,7 +77,7 @@ impl<'s> Comparison<'s> {
 
     /// The run step by step, with texts around the stops in `rows`.
     pub fn story_of(&self, run: &Run, rows: &[Row], texts: Texts) -> Story {
-        let stops = rows.iter().filter_map(|row| row.stop_point).map(|point| point.steps_paid() as usize);
+        let stops = rows.iter().filter_map(|row| row.stop_point).map(crate::transcript::Point::steps_paid);
         Story::of(run, self.strategies, &stops.collect::<Vec<_>>(), texts)
     }
 }

@@ -90,24 +90,24 @@ pub struct Series {
 impl Story {
     /// Tells `run` with texts around the steps `stops`, which are counts of steps paid for.
     pub fn of(run: &Run, strategies: &[Arc<dyn Strategy>], stops: &[usize], texts: Texts) -> Self {
-        let steps = run.steps().len().min(MOST_STEPS);
-        let last = steps.saturating_sub(1);
+        let n_steps = run.steps().len().min(MOST_STEPS);
+        let last = n_steps.saturating_sub(1);
         let is_near = |step: usize| {
             let near = |stop: &usize| step + AROUND >= *stop && step < stop + AROUND;
             step == 0 || step == last || stops.iter().any(near)
         };
-        let told = |step: usize| match texts {
+        let with_texts = |step: usize| match texts {
             Texts::None => false,
             Texts::Evidence => is_near(step),
             Texts::All => true,
         };
         Self {
             run_id: run.header.run_id.clone(),
-            steps: (0..steps).map(|step| story_step(run, step, told(step))).collect(),
+            steps: (0..n_steps).map(|step| story_step(run, step, with_texts(step))).collect(),
             series: strategies
                 .iter()
                 .enumerate()
-                .flat_map(|(at, strategy)| series(strategy, at, run, steps))
+                .flat_map(|(at, strategy)| series(strategy, at, run, n_steps))
                 .take(MOST_SERIES)
                 .collect(),
         }

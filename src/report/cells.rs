@@ -54,6 +54,7 @@ impl Cells {
         })
     }
 
+    #[expect(clippy::unnecessary_wraps, reason = "as every method of a serializer returns")]
     fn push(&mut self, piece: Piece) -> Result<(), NoCell> {
         self.pieces.push(piece);
         Ok(())

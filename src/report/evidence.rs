@@ -55,11 +55,12 @@ pub(super) fn evidence(
     page(&text)
 }
 
+/// What a line of the table says of a stack.
+type Telling = Box<dyn Fn(&Summary) -> String>;
+
 /// The lines of the table.
-fn lines(unit: Unit) -> Vec<(String, Box<dyn Fn(&Summary) -> String>)> {
-    let share = |of: fn(&Summary) -> RangeEstimate| -> Box<dyn Fn(&Summary) -> String> {
-        Box::new(move |summary| told(&of(summary)))
-    };
+fn lines(unit: Unit) -> Vec<(String, Telling)> {
+    let share = |of: fn(&Summary) -> RangeEstimate| -> Telling { Box::new(move |summary| told(&of(summary))) };
     let with = |count: fn(&Summary) -> String, of: fn(&Summary) -> RangeEstimate| -> Box<dyn Fn(&Summary) -> String> {
         Box::new(move |summary| format!("{}: {}", count(summary), told(&of(summary))))
     };
@@ -151,6 +152,7 @@ fn sentence(rows: &Rows, default: &Summary, proposed: &Summary, unit: Unit) -> S
 }
 
 /// Whose runs they are: models and suites.
+#[expect(clippy::redundant_closure_for_method_calls, reason = "the method is of one lifetime, the closure of any")]
 fn made_of(rows: &Rows) -> String {
     let named = |of: for<'r> fn(RowView<'r>) -> Option<&'r Label>| -> Option<String> {
         let names: std::collections::BTreeSet<&str> = rows.iter().filter_map(of).map(|name| &**name).collect();

@@ -360,28 +360,28 @@ impl Merge {
     pub fn told(&self, rows: &Rows) -> Result<Told, Diagnostic> {
         let mut by_run: HashMap<String, Vec<FollowedRow>> = HashMap::new();
         let texts = self.parts.first().map(|(_, manifest)| manifest.texts).unwrap_or_default();
-        let mut shelf = Shelf::new(texts);
-        let mut matter: HashMap<&str, bool> = HashMap::new();
+        let mut kept = Shelf::new(texts);
+        let mut of_note: HashMap<&str, bool> = HashMap::new();
         let mut order: Vec<&str> = Vec::new();
-        for row in rows.iter() {
+        for row in rows {
             let run: &str = row.run_id();
-            let known = matter.entry(run).or_insert_with(|| {
+            let matters_so_far = of_note.entry(run).or_insert_with(|| {
                 order.push(run);
                 false
             });
-            *known |= matters(row.killed_high(), row.verdict());
+            *matters_so_far |= matters(row.killed_high(), row.verdict());
         }
         for (folder, _) in &self.parts {
             for row in read_followed_lines(&folder.join(FOLLOWED))? {
                 by_run.entry(row.run_id.to_string()).or_default().push(row);
             }
             for story in read_stories(&folder.join(STORIES))? {
-                let told = matter.get(&*story.run_id).copied().unwrap_or_default();
-                shelf.put_again(told, story);
+                let is_one = of_note.get(&*story.run_id).copied().unwrap_or_default();
+                kept.put_again(is_one, story);
             }
         }
         let followed = order.iter().filter_map(|run| by_run.remove(*run)).flatten().collect();
-        Ok((followed, shelf.into_stories()))
+        Ok((followed, kept.into_stories()))
     }
 }
 

@@ -162,6 +162,7 @@ impl Publication {
 
     /// The same as one part of the tasks: `choice` says how they were split, and is made on `dev`, or on these rows where
     /// they are the dev part themselves.
+    #[must_use]
     pub fn with_choice(mut self, choice: Choice, dev: Option<&Rows>) -> Self {
         let own = self.summaries();
         let chosen_on = dev.map(|rows| self.summarised(rows));
@@ -218,7 +219,7 @@ impl Publication {
     /// What was compared, in one line.
     pub fn headline(&self) -> String {
         let Some(group) = by_stack(&self.rows).into_iter().next() else { return "nothing".to_owned() };
-        let tasks: BTreeSet<_> = group.rows().map(|row| row.cluster()).collect();
+        let tasks: BTreeSet<_> = group.rows().map(crate::aggregate::RowView::cluster).collect();
         let graded = |outcome| group.rows().filter(|row| row.outcome() == outcome).count();
         let part = self.manifest.choice.as_ref().map(|choice| format!("{} part: ", choice.split)).unwrap_or_default();
         let mut text = format!(
@@ -274,29 +275,29 @@ impl Publication {
         default: Option<&str>,
         proposed: Option<&str>,
     ) -> Result<String, Diagnostic> {
-        let names: Vec<&str> = summaries.iter().map(|summary| &*summary.stack).collect();
+        let stacks: Vec<&str> = summaries.iter().map(|summary| &*summary.stack).collect();
         let wrong = |what: String, help: String| Diagnostic::new(Location::default(), what, help);
         let named = |name: &str| {
             summaries.iter().find(|summary| *summary.stack == *name).ok_or_else(|| {
-                let near = nearest(name, names.iter().copied());
+                let near = nearest(name, stacks.iter().copied());
                 let help = near.map_or_else(
-                    || format!("the stacks are {}", names.join(", ")),
+                    || format!("the stacks are {}", stacks.join(", ")),
                     |near| format!("did you mean `{near}`?"),
                 );
                 wrong(format!("no stack `{name}` in these results"), help)
             })
         };
         let default = named(default.unwrap_or(&self.manifest.baseline))?;
-        let proposed = match proposed {
-            Some(name) => named(name)?,
-            None => {
+        let proposed = if let Some(name) = proposed {
+            named(name)?
+        } else {
+            {
                 let mut others = summaries.iter().filter(|summary| summary.stack != default.stack);
-                match (others.next(), others.next()) {
-                    (Some(one), None) => one,
-                    _ => {
-                        let help = format!("name it with `--proposed STACK`: {}", names.join(", "));
-                        return Err(wrong("which stack is proposed?".to_owned(), help));
-                    }
+                if let (Some(one), None) = (others.next(), others.next()) {
+                    one
+                } else {
+                    let help = format!("name it with `--proposed STACK`: {}", stacks.join(", "));
+                    return Err(wrong("which stack is proposed?".to_owned(), help));
                 }
             }
         };

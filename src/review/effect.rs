@@ -117,7 +117,7 @@ fn effect(name: &str, before: Option<&StackStops>, now: Option<&StackStops>, cha
         own().filter(|change| change.importance == wanted).map(|change| change.run.clone()).collect()
     };
     let print = |stack: Option<&StackStops>| Some(stack?.rules.as_ref()?.print.clone());
-    let changed = own().count() as u64;
+    let n_changed = own().count() as u64;
     let numbers = (before.map(StackStops::numbers), now.map(StackStops::numbers));
     // Numbers of version 1 know less: only what both tell can differ.
     let differ = before.zip(now).is_some_and(|(before, now)| {
@@ -126,7 +126,7 @@ fn effect(name: &str, before: Option<&StackStops>, now: Option<&StackStops>, cha
     let state = match (before, now) {
         (None, _) => State::New,
         (_, None) => State::Gone,
-        _ if changed > 0 || differ => State::Changed,
+        _ if n_changed > 0 || differ => State::Changed,
         _ => State::Same,
     };
     StackEffect {
@@ -135,7 +135,7 @@ fn effect(name: &str, before: Option<&StackStops>, now: Option<&StackStops>, cha
         rules_changed: print(before).zip(print(now)).map(|(before, now)| before != now),
         before: numbers.0,
         now: numbers.1,
-        changed,
+        changed: n_changed,
         killed: runs(Importance::Kill),
         kept: runs(Importance::Kept),
     }

@@ -1,5 +1,7 @@
 //! Findings as SARIF 2.1.0, for code scanning.
 
+use std::fmt::Write as _;
+
 use super::findings::RULES;
 use super::{Finding, Level};
 
@@ -63,7 +65,8 @@ fn uri(path: &str) -> String {
         if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
             text.push(char::from(byte));
         } else {
-            text += &format!("%{byte:02X}");
+            // Writing to a string cannot fail.
+            let _ = write!(text, "%{byte:02X}");
         }
     }
     text

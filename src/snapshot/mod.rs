@@ -114,7 +114,7 @@ impl Snapshot {
     /// Takes the stop points of `rows`, and nothing else.
     pub fn of(rows: &Rows) -> Self {
         let mut stacks: BTreeMap<String, StackStops> = BTreeMap::new();
-        for row in rows.iter() {
+        for row in rows {
             let stack = stacks.entry(row.stack().to_string()).or_default();
             stack.stops.insert(row.run_id().to_string(), StopLine::of(row));
         }

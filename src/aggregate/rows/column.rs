@@ -142,7 +142,7 @@ macro_rules! frame {
 
         impl $line {
             /// True where every cell is written alike.
-            #[allow(dead_code, reason = "lines of some frames are never compared")]
+            #[allow(clippy::allow_attributes, dead_code, reason = "lines of some frames are never compared")]
             fn is_same(&self, other: &Self) -> bool {
                 $(Cell::bits(self.$field) == Cell::bits(other.$field))&&*
             }

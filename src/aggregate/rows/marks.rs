@@ -72,7 +72,7 @@ impl Marks {
 }
 
 /// The place of a value in the list of all values.
-pub(super) fn place<T: PartialEq>(all: &[T], value: T) -> u32 {
+pub(super) fn place<T: PartialEq + Copy>(all: &[T], value: T) -> u32 {
     all.iter().zip(0..).find_map(|(one, place)| (*one == value).then_some(place)).expect("the list holds every variant")
 }
 

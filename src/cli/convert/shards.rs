@@ -65,7 +65,7 @@ const COLUMNS: &[(&str, Kind)] = &[
 /// A file that takes runs.
 enum Taker {
     Lines(BufWriter<File>),
-    Table(ParquetWriter<BufWriter<File>>),
+    Table(Box<ParquetWriter<BufWriter<File>>>),
 }
 
 fn text(text: Option<&str>) -> Cell<'_> {
@@ -77,7 +77,7 @@ impl Taker {
         let file = BufWriter::new(file);
         match to {
             Target::Trace => Ok(Self::Lines(file)),
-            Target::Parquet => ParquetWriter::new(file, COLUMNS).map(Self::Table),
+            Target::Parquet => ParquetWriter::new(file, COLUMNS).map(Box::new).map(Self::Table),
         }
     }
 
@@ -126,12 +126,12 @@ pub(super) fn write(out: &Path, corpus: &Corpus, args: &Args, output: &Output) -
         let written = write_atomically(out, |to| {
             // The writer of Parquet needs a file of its own, which is copied when it is whole.
             let mut file = tempfile::tempfile()?;
-            let mut taker = Taker::new(args.to, file.try_clone()?)?;
-            runs = convert(corpus, args, output, |run| taker.take(&run).map_err(|error| cannot_write(out, &error)));
+            let mut one = Taker::new(args.to, file.try_clone()?)?;
+            runs = convert(corpus, args, output, |run| one.take(&run).map_err(|error| cannot_write(out, &error)));
             if runs.is_err() {
                 return Err(io::Error::other("incomplete"));
             }
-            taker.close()?;
+            one.close()?;
             io::Seek::rewind(&mut file)?;
             io::copy(&mut file, to).map(|_| ())
         });

@@ -54,7 +54,7 @@ struct Strips<'a> {
 impl<'a> Strips<'a> {
     fn of(groups: &'a [Group<'a>]) -> Self {
         let (stopping, others): (Vec<&Group<'_>>, Vec<&Group<'_>>) =
-            groups.iter().partition(|group| group.rows().any(|row| row.is_stop()));
+            groups.iter().partition(|group| group.rows().any(RowView::is_stop));
         let named = |kind: &dyn Fn(&Group<'_>) -> bool| -> Vec<String> {
             others.iter().filter(|group| kind(group)).map(|group| group.stack.to_string()).collect()
         };
@@ -64,7 +64,7 @@ impl<'a> Strips<'a> {
         let open = named(&|group| is_open(group) && !is_unread(group));
         let unread = named(&is_unread);
         let stops = stopping.iter().flat_map(|group| group.rows()).filter(|row| row.is_stop());
-        let longest = stops.map(|row| row.steps_at_stop()).max().unwrap_or(0);
+        let longest = stops.map(RowView::steps_at_stop).max().unwrap_or(0);
         let width = bin_width(longest);
         let count = usize::try_from(longest / width).unwrap_or(0) + 1;
         let strips: Vec<_> = stopping.into_iter().map(|group| (group, bins(group, width, count))).collect();

@@ -42,7 +42,7 @@ pub(super) fn listed(rows: &Rows, stacks: &[Label]) -> Listed {
     let places: BTreeMap<&str, usize> = stacks.iter().enumerate().map(|(at, stack)| (&**stack, at)).collect();
     let mut order: BTreeMap<&str, usize> = BTreeMap::new();
     let mut runs: Vec<Run<'_>> = Vec::new();
-    for row in rows.iter() {
+    for row in rows {
         let Some(&stack) = places.get(&**row.stack()) else { continue };
         let next = order.len();
         let at = *order.entry(row.run_id()).or_insert(next);
@@ -105,6 +105,7 @@ impl Dictionary {
     }
 }
 
+#[expect(clippy::redundant_closure_for_method_calls, reason = "the method is of one lifetime, the closure of any")]
 fn columns(runs: &[Run<'_>]) -> (Names, Block) {
     let mut block = Block::default();
     let of_run = |number: &mut dyn FnMut(RowView<'_>) -> Option<u64>| -> Vec<Option<u64>> {

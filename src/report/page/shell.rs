@@ -36,7 +36,7 @@ pub(super) fn page(filling: &Filling<'_>) -> String {
     let figures: String = filling
         .figures
         .iter()
-        .map(|(name, svg)| format!("<template id=\"figure-{name}\">{svg}</template>\n"))
+        .flat_map(|(name, svg)| ["<template id=\"figure-", name, "\">", svg, "</template>\n"])
         .collect();
     let parts = [
         ("policy", policy()),

@@ -51,7 +51,10 @@ fn wrapped<'w>(program: &str, words: &'w [Word]) -> Option<&'w [Word]> {
         "time" | "nohup" | "command" | "builtin" | "setsid" | "chronic" | "unbuffer" | "winpty" | "caffeinate"
         | "rtk" | "dbus-run-session" | "xvfb-run" | "fakeroot" | "arch" | "tsp" | "call" | "exec" | "noglob" => {
             let asks = program == "command" && rest.first().is_some_and(|word| word.text.starts_with(['-']));
-            if asks { return None }            after_options(rest, &["-a", "-o", "-f"])
+            if asks {
+                return None;
+            }
+            after_options(rest, &["-a", "-o", "-f"])
         }
         "timeout" | "gtimeout" => {
             let inner = after_options(rest, &["-s", "--signal", "-k", "--kill-after"]);

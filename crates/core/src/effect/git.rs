@@ -198,11 +198,15 @@ pub(super) fn hosting(words: &[Word]) -> Told {
             "view" | "list" | "ls" | "status" | "diff" | "checks" | "show" | "watch" | "token" | "logs" | "trace"
             | "get" | "verify" | "ports" | "search" | "",
         ) => Effect::Read,
-        ("pr" | "mr", "checkout") | ("repo" | "gist", "clone") |
-("run" | "release" | "ci", "download") |
-("auth" | "config" | "alias" | "extension" | "ssh-key" | "gpg-key" |
-"codespace" | "secret" | "variable" | "cache" | "attestation", _) |
-("repo", "sync" | "set-default") => Effect::Edit,
+        ("pr" | "mr", "checkout")
+        | ("repo" | "gist", "clone")
+        | ("run" | "release" | "ci", "download")
+        | (
+            "auth" | "config" | "alias" | "extension" | "ssh-key" | "gpg-key" | "codespace" | "secret" | "variable"
+            | "cache" | "attestation",
+            _,
+        )
+        | ("repo", "sync" | "set-default") => Effect::Edit,
         ("pr" | "mr", "test") => Effect::Check,
         _ => Effect::Handover,
     };

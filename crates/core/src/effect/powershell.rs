@@ -130,9 +130,10 @@ fn of_statement(statement: &str, variables: &mut BTreeMap<String, String>, shell
         variables.insert(name.trim().to_ascii_lowercase(), value.trim_matches(['"', '\'']).to_owned());
         rest = value;
         if (rest.is_empty() || rest.starts_with(['"', '\'', '$', '[']) || rest.chars().all(|c| c.is_ascii_digit()))
-            && !writes_by_method(rest) {
-                return vec![Told::new(Effect::Read, "sets variables")];
-            }
+            && !writes_by_method(rest)
+        {
+            return vec![Told::new(Effect::Read, "sets variables")];
+        }
     }
     let (words, written) = words(rest, variables);
     for file in written {

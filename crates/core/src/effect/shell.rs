@@ -202,9 +202,10 @@ impl Shell<'_> {
                 self.node(command, false);
             }
             NodeKind::ParamExpansion { arg: Some(arg), .. } | NodeKind::ParamIndirect { arg: Some(arg), .. }
-                if (arg.contains("$(") || arg.contains('`')) => {
-                    self.parts.push(Effect::Unknown, "a command within an expansion");
-                }
+                if (arg.contains("$(") || arg.contains('`')) =>
+            {
+                self.parts.push(Effect::Unknown, "a command within an expansion");
+            }
             _ => {}
         }
     }

@@ -164,16 +164,16 @@ impl Turns {
         let recorded = result.tool_call_id.take().filter(|id| !id.is_empty());
         let same_lane = |open: &Open| open.lane == result.lane;
         let found = if let Some(recorded) = &recorded {
-                // The same id may have been given twice, and the first call never answered.
-                let matches = |open: &Open| open.recorded.as_ref() == Some(recorded) && same_lane(open);
-                let latest = self.open.iter().filter(|open| matches(open)).map(|open| open.reply).max();
-                self.open.iter().position(|open| matches(open) && Some(open.reply) == latest)
+            // The same id may have been given twice, and the first call never answered.
+            let matches = |open: &Open| open.recorded.as_ref() == Some(recorded) && same_lane(open);
+            let latest = self.open.iter().filter(|open| matches(open)).map(|open| open.reply).max();
+            self.open.iter().position(|open| matches(open) && Some(open.reply) == latest)
         } else {
-                let latest = self.open.iter().filter(|open| same_lane(open)).map(|open| open.reply).max();
-                let of_reply = |open: &Open| same_lane(open) && Some(open.reply) == latest;
-                let named = |open: &Open| result.name.as_ref().is_none_or(|name| *name == open.name);
-                let by_name = self.open.iter().position(|open| of_reply(open) && named(open));
-                by_name.or_else(|| self.open.iter().position(of_reply))
+            let latest = self.open.iter().filter(|open| same_lane(open)).map(|open| open.reply).max();
+            let of_reply = |open: &Open| same_lane(open) && Some(open.reply) == latest;
+            let named = |open: &Open| result.name.as_ref().is_none_or(|name| *name == open.name);
+            let by_name = self.open.iter().position(|open| of_reply(open) && named(open));
+            by_name.or_else(|| self.open.iter().position(of_reply))
         };
         let Some(found) = found else {
             result.tool_call_id = recorded;

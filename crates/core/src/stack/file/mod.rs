@@ -201,14 +201,13 @@ fn read_effects(file: &Fields<'_>) -> Read<EffectTable> {
     };
     let mut lines = Ok(());
     for (pattern, value) in table {
-        if let Some(Ok(effect)) = value.get_ref().as_str().map(str::parse) { effects.add(pattern.get_ref(), effect) } else {
+        if let Some(Ok(effect)) = value.get_ref().as_str().map(str::parse) {
+            effects.add(pattern.get_ref(), effect)
+        } else {
             let names: Vec<&str> = Effect::ALL.iter().map(|effect| effect.name()).collect();
             let help = format!("effects are {}", names.join(", "));
-            lines = Err(file.error_at_key(
-                "effects",
-                format!("`{}` has no effect of the table", pattern.get_ref()),
-                help,
-            ));
+            lines =
+                Err(file.error_at_key("effects", format!("`{}` has no effect of the table", pattern.get_ref()), help));
         }
     }
     lines.map(|()| effects)
