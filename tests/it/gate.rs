@@ -18,7 +18,7 @@ fn run(id: &str, same: usize, success: bool) -> String {
     let usage = serde_json::json!({"input": 900, "output": 100});
     lines.push(serde_json::json!({"type": "message", "role": "assistant", "content": "That was it.", "usage": usage}));
     lines.push(serde_json::json!({"type": "outcome", "success": success, "end": "self_finish"}));
-    lines.iter().map(|line| format!("{line}\n")).collect()
+    lines.iter().flat_map(|line| [line.to_string(), "\n".to_owned()]).collect()
 }
 
 /// Six runs: of 2 to 7 equal calls, every other one a success.
@@ -95,9 +95,9 @@ fn a_changed_limit_shows_its_net_effect_and_exactly_the_changed_runs() {
     assert_eq!(code, 100);
     insta::assert_snapshot!("net_effect", stdout);
     let json: Value = serde_json::from_str(&desk.told("check --format json").1).unwrap();
-    let changes = json["review"]["changes"].as_array().unwrap().iter();
+    let told = json["review"]["changes"].as_array().unwrap().iter();
     let changed: Vec<_> =
-        changes.map(|change| (change["run"].as_str().unwrap(), change["importance"].as_str().unwrap())).collect();
+        told.map(|change| (change["run"].as_str().unwrap(), change["importance"].as_str().unwrap())).collect();
     // Of 6 and 7 equal calls both limits stop; 4 and 5 are new; 2 and 3 stay.
     assert_eq!(changed, [("run-4", "kill"), ("run-5", "caught"), ("run-6", "moved"), ("run-7", "moved")]);
     assert_eq!(json["verdict"], "failed");

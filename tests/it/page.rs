@@ -2,6 +2,7 @@
 //! browser makes of it is seen by `.ci/page`.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::io::Read as _;
 use std::path::Path;
 use std::process::Command;
@@ -40,19 +41,20 @@ fn unpacked(page: &str, id: &str) -> Vec<u8> {
 /// A column of a page, as the browser reads it.
 fn column(meta: &Value, bytes: &[u8], name: &str) -> Vec<Option<f64>> {
     let column = meta["columns"].as_array().unwrap().iter().find(|column| column["name"] == name).unwrap();
-    let (at, length) = (column["at"].as_u64().unwrap() as usize, column["length"].as_u64().unwrap() as usize);
+    let number = |name: &str| usize::try_from(column[name].as_u64().unwrap()).unwrap();
+    let (at, length) = (number("at"), number("length"));
     let width = match column["type"].as_str().unwrap() {
         "u8" => 1,
         "u16" => 2,
         "u32" => 4,
         _ => 8,
     };
-    let number = |bytes: &[u8]| match bytes.len() {
+    let cell = |bytes: &[u8]| match bytes.len() {
         8 => Some(f64::from_le_bytes(bytes.try_into().unwrap())).filter(|number| !number.is_nan()),
         _ if bytes.iter().all(|byte| *byte == 0xff) => None,
         _ => Some(bytes.iter().rev().fold(0.0, |sum, byte| sum * 256.0 + f64::from(*byte))),
     };
-    bytes[at..at + length * width].chunks(width).map(number).collect()
+    bytes[at..at + length * width].chunks(width).map(cell).collect()
 }
 
 fn compared(traces: &Path, stacks: &str, out: &Path) -> String {
@@ -86,7 +88,16 @@ fn its_columns_are_the_rows() {
         assert_eq!(observed[at], cell("observed"), "{row:?}");
         assert_eq!(paid[at], cell("steps_at_stop").filter(|_| !row["stop_point"].is_empty()), "{row:?}");
         assert_eq!(
-            rule[at].map(|rule| meta["names"]["rules"][rule as usize].as_str().unwrap()),
+            rule[at].map(|rule| meta["names"]["rules"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .zip(0..)
+                .find(|(_, at)| (f64::from(*at) - rule).abs() < 0.5)
+                .unwrap()
+                .0
+                .as_str()
+                .unwrap()),
             Some(&*row["rule"]).filter(|rule| !rule.is_empty())
         );
         let names = ["stopped_low", "stopped_high", "killed_low", "killed_high", "true_stop_low", "true_stop_high"];
@@ -131,11 +142,13 @@ fn hostile_traces(folder: &Path) {
          {{\"type\":\"message\",\"role\":\"user\",\"content\":{name}}}\n"
     );
     for step in 0..12 {
-        lines += &format!(
+        write!(
+            lines,
             "{{\"type\":\"message\",\"role\":\"assistant\",\"content\":{name},\"usage\":{{\"input\":9000,\"output\":100}},\
              \"tool_calls\":[{{\"id\":\"c{step}\",\"name\":{name},\"arguments\":{{\"a\":{name}}}}}]}}\n\
              {{\"type\":\"message\",\"role\":\"tool\",\"tool_call_id\":\"c{step}\",\"content\":{name},\"is_error\":true}}\n"
-        );
+        )
+        .unwrap();
     }
     std::fs::write(folder.join("hostile.jsonl"), lines).unwrap();
 }

@@ -75,11 +75,11 @@ fn stack(text: &str) -> Arc<dyn Strategy> {
 
 #[test]
 fn a_round_begins_with_a_prompt_that_is_answered() {
+    use RoundEnd::{Cut, Interrupted, Reply};
     let told = |words: &[&str]| -> Vec<(usize, RoundEnd, Option<i64>)> {
         let rounds = session(words).rounds();
         rounds.iter().map(|round| (round.n_steps(), round.end, round.active.map(|time| time.0))).collect()
     };
-    use RoundEnd::{Cut, Interrupted, Reply};
     assert_eq!(told(&["p", "ls", "a", "p", "a"]), [(2, Reply, Some(2000)), (1, Reply, Some(1000))]);
     assert_eq!(told(&["p", "ls", "h", "ls", "s", "a"]), [(3, Reply, Some(5000))], "the host and steering begin none");
     assert_eq!(told(&["p", "p", "a"]), [(1, Reply, Some(1000))], "nobody answered the first");

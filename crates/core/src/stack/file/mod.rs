@@ -202,7 +202,7 @@ fn read_effects(file: &Fields<'_>) -> Read<EffectTable> {
     let mut lines = Ok(());
     for (pattern, value) in table {
         if let Some(Ok(effect)) = value.get_ref().as_str().map(str::parse) {
-            effects.add(pattern.get_ref(), effect)
+            effects.add(pattern.get_ref(), effect);
         } else {
             let names: Vec<&str> = Effect::ALL.iter().map(|effect| effect.name()).collect();
             let help = format!("effects are {}", names.join(", "));
