@@ -35,6 +35,9 @@ const RECORDINGS: [(&str, &str); 12] = recordings! {
 
 /// The stack file to begin with.
 const STACKS: &str = include_str!("../../fixtures/stacks/example.toml");
+/// The native configuration that one of the stacks names beside itself.
+const CONFIG: (&str, &str) =
+    ("awaken-stop-conditions.json", include_str!("../../fixtures/stacks/awaken-stop-conditions.json"));
 
 /// Arguments of the example that runs without a command.
 #[derive(Debug, ClapArgs)]
@@ -72,6 +75,7 @@ fn unpack(folder: &Path) -> io::Result<()> {
         path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
         std::fs::write(path, text)?;
     }
+    std::fs::write(folder.join(CONFIG.0), CONFIG.1)?;
     std::fs::write(folder.join(STACK_FILE), STACKS)
 }
 
