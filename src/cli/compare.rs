@@ -543,7 +543,7 @@ pub(super) fn show_followed(
 /// Says where the files are.
 fn written(out: Option<&Path>, output: &Output) -> Exit {
     if let Some(out) = out {
-        output.note(&format!("written to {}; start with {}", out.display(), out.join("summary.md").display()));
+        output.note(&format!("written to {}; open {}", out.display(), out.join("report.html").display()));
     }
     Exit::Done
 }
