@@ -55,7 +55,15 @@ function frontierPlot() {
   for (const share of ticks(0, most)) drawing.append(svg('text', { x: x(share), y: height - bottom + 16, 'text-anchor': 'middle' }, onAxis(share)));
   drawing.append(svg('text', { class: 'strong', x: width - right, y: height - 6, 'text-anchor': 'end' }, 'successes killed, % (line: up to the end of the 95 % interval)'));
   drawing.append(svg('text', { class: 'strong', x: left, y: top - 1 }, `${meta.unit} saved, %`));
-  for (const { name, fes, useful, at, frontier } of placed) {
+  // What is chosen is drawn over the others, and named before them; a name that would stand on another is left to the tip.
+  const weight = ({ at }) => (at === state.stack ? 2 : 0) + (at === choice.ship ? 1 : 0);
+  const named = [];
+  const hasRoom = (dot) => named.every((other) => Math.abs(y(other.useful[0]) - y(dot.useful[0])) > 12 || Math.abs(x(other.fes[1]) - x(dot.fes[1])) > 130);
+  for (const dot of [...placed].sort((a, b) => weight(b) - weight(a))) {
+    if ((placed.length <= 12 || weight(dot) > 0) && hasRoom(dot)) named.push(dot);
+  }
+  for (const dot of [...placed].sort((a, b) => weight(a) - weight(b))) {
+    const { name, fes, useful, at, frontier } = dot;
     const safe = fes[3] !== null && fes[3] <= state.tolerated + 1e-12;
     const colour = choice.ship === at ? 'var(--saved)' : safe ? 'var(--accent)' : 'var(--open)';
     if (fes[3] !== null) drawing.append(svg('line', { class: 'ci', x1: x(fes[1]), x2: x(fes[3]), y1: y(useful[0]), y2: y(useful[0]) }));
@@ -65,7 +73,7 @@ function frontierPlot() {
       'aria-label': `${name}: kills ${meta.stacks[at].cells.killed}, saves ${meta.stacks[at].cells.saved}`,
       onclick: choose, onkeydown: (event) => { if (event.key === 'Enter') choose(); }, ...tipped(sentence(at)),
     }));
-    if (placed.length <= 12 || state.stack === at || choice.ship === at) {
+    if (named.includes(dot)) {
       const end = x(fes[1]) > width * 0.7;
       drawing.append(svg('text', { x: x(fes[1]) + (end ? -11 : 11), y: y(useful[0]) - 7, 'text-anchor': end ? 'end' : 'start', class: state.stack === at ? 'strong' : '' }, name));
     }
