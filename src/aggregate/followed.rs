@@ -120,18 +120,23 @@ pub struct FollowedSummary {
     pub saved: Option<f64>,
 }
 
+/// The rows of each stack, in the order the stacks first stand in.
+fn of_stacks(rows: &[FollowedRow]) -> Vec<(&Label, Vec<&FollowedRow>)> {
+    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut groups: Vec<(&Label, Vec<&FollowedRow>)> = Vec::new();
+    for row in rows {
+        let place = *places.entry(&row.stack).or_insert(groups.len());
+        if place == groups.len() {
+            groups.push((&row.stack, Vec::new()));
+        }
+        groups[place].1.push(row);
+    }
+    groups
+}
+
 /// One summary a stack, in the order the stacks first stand in.
 pub fn followed_by_stack(rows: &[FollowedRow]) -> Vec<FollowedSummary> {
-    let mut order: Vec<&Label> = Vec::new();
-    let mut groups: BTreeMap<&str, Vec<&FollowedRow>> = BTreeMap::new();
-    for row in rows {
-        let group = groups.entry(&row.stack).or_default();
-        if group.is_empty() {
-            order.push(&row.stack);
-        }
-        group.push(row);
-    }
-    order.into_iter().filter_map(|stack| Some(summary(stack, groups.get(&**stack)?))).collect()
+    of_stacks(rows).iter().map(|(stack, rows)| summary(stack, rows)).collect()
 }
 
 fn summary(stack: &Label, rows: &[&FollowedRow]) -> FollowedSummary {
@@ -182,24 +187,14 @@ pub struct Agreement {
 
 /// One line a stack; none where no recording holds an interruption.
 pub fn agreement(rows: &[FollowedRow]) -> Vec<Agreement> {
-    let mut order: Vec<&Label> = Vec::new();
-    let mut groups: BTreeMap<&str, Vec<&FollowedRow>> = BTreeMap::new();
-    for row in rows {
-        let group = groups.entry(&row.stack).or_default();
-        if group.is_empty() {
-            order.push(&row.stack);
-        }
-        group.push(row);
-    }
-    let lines = order.into_iter().filter_map(|stack| {
-        let rows = groups.get(&**stack)?;
+    let lines = of_stacks(rows).into_iter().filter_map(|(stack, rows)| {
         let count = |of: u8| {
             let all = rows.iter().filter(|row| row.interrupted == of);
             (all.clone().count() as u64, all.filter(|row| row.stopped_low > 0).count() as u64)
         };
         let (interrupted, others) = (count(1), count(0));
         let mut clusters: BTreeMap<&str, [f64; 4]> = BTreeMap::new();
-        for row in rows {
+        for row in &rows {
             let sums = clusters.entry(&row.cluster).or_default();
             let from = if row.interrupted == 1 { 0 } else { 2 };
             sums[from] += f64::from(row.stopped_low);

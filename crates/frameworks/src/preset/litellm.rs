@@ -101,10 +101,7 @@ pub(super) fn preset() -> Preset {
 /// A case is a configuration of the proxy with its agents and its key.
 #[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
 fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
-    let mut settings = Settings { only: None, ..Settings::of_case(rule, input) };
-    let config = std::mem::take(&mut settings.set);
-    settings.driver.insert("config".to_owned(), Value::Object(config));
-    Ok(settings)
+    Ok(Settings::of_config_case(rule, input))
 }
 
 /// What a case drives.

@@ -53,9 +53,9 @@ impl<'a> Node<'a> {
         Self { written, place: written, members: OnceCell::new() }
     }
 
-    /// The whole record, or where and why it is no JSON.
-    pub(super) fn whole(record: &Record<'a>) -> Result<Self, Diagnostic> {
-        Self::parsed(record.text, record)
+    /// The whole record; where it is no JSON that is reported, with its place.
+    pub(super) fn whole(record: &Record<'a>, out: &mut Reading<'_>) -> Option<Self> {
+        Self::parsed(record.text, record).map_err(|diagnostic| out.error(diagnostic)).ok()
     }
 
     /// One line or another part of the record, or where and why it is no JSON.

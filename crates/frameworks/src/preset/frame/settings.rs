@@ -98,6 +98,15 @@ impl Settings {
         Self { set: config, only, driver: driver.collect(), ..Self::default() }
     }
 
+    /// Settings of one golden case whose configuration is a file of the framework's own, not parameters: all rules are driven
+    /// at once, and the file is the driver's device `config`.
+    pub fn of_config_case(rule: &str, input: &Map<String, Value>) -> Self {
+        let mut settings = Self { only: None, ..Self::of_case(rule, input) };
+        let config = std::mem::take(&mut settings.set);
+        settings.driver.insert("config".to_owned(), Value::Object(config));
+        settings
+    }
+
     /// Moves `names` from the settings to the driver's devices.
     #[must_use]
     pub fn devices(mut self, names: &[&str]) -> Self {

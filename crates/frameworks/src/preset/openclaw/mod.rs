@@ -158,10 +158,7 @@ pub(super) fn preset() -> Preset {
 /// The tables drive all rules at once; the configuration is checked as the framework checks it.
 #[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
 fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
-    let mut settings = Settings { only: None, ..Settings::of_case(rule, input) };
-    let config = std::mem::take(&mut settings.set);
-    settings.driver.insert("config".to_owned(), Value::Object(config));
-    Ok(settings)
+    Ok(Settings::of_config_case(rule, input))
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {

@@ -60,6 +60,21 @@ pub(super) struct OpenFile {
     pub(super) grades: FolderGrades,
 }
 
+impl OpenFile {
+    /// A file whose records are cut out of it in their format's own shape: nothing about it is unusual.
+    fn plain(name: &FileName, format: &'static dyn Format, envelope: String) -> Self {
+        Self {
+            name: name.clone(),
+            format,
+            reshape: Reshape::None,
+            as_files: false,
+            within: None,
+            envelope,
+            grades: FolderGrades::default(),
+        }
+    }
+}
+
 /// What the stream yields, in order.
 pub(super) enum Piece {
     Begin(Arc<OpenFile>, String),
@@ -227,15 +242,7 @@ impl<'c> Stream<'c> {
             }
         };
         let format = format::by_id(format).ok_or_else(|| "no reader for it".to_owned())?;
-        let file = OpenFile {
-            name: source.name.clone(),
-            format,
-            reshape: Reshape::None,
-            as_files: false,
-            within: None,
-            envelope: envelope.to_owned(),
-            grades: FolderGrades::default(),
-        };
+        let file = OpenFile::plain(&source.name, format, envelope.to_owned());
         Ok((file, why, cuts))
     }
 
@@ -276,15 +283,7 @@ impl<'c> Stream<'c> {
             .map_err(|error| NotRead { reason: format!("cannot be read: {error}"), unreadable: true })?
             .ok_or_else(|| "a zip that holds no log; an archive of recordings is called `.zip`".to_owned())?;
         let format = format::by_id("inspect").ok_or_else(|| "no reader for it".to_owned())?;
-        let file = OpenFile {
-            name: source.name.clone(),
-            format,
-            reshape: Reshape::None,
-            as_files: false,
-            within: None,
-            envelope,
-            grades: FolderGrades::default(),
-        };
+        let file = OpenFile::plain(&source.name, format, envelope);
         Ok((file, "a zip with a log's header".to_owned(), Cuts::Log(Box::new(log))))
     }
 }

@@ -36,10 +36,7 @@ impl Format for AgentDojo {
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let run = match Node::whole(record) {
-            Ok(run) => run,
-            Err(diagnostic) => return out.error(diagnostic),
-        };
+        let Some(run) = Node::whole(record, out) else { return };
         let suite = run.word("suite_name", out);
         let task = run.word("user_task_id", out);
         let pipeline = run.word("pipeline_name", out);

@@ -38,10 +38,7 @@ impl Format for Bashkit {
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let run = match Node::whole(record) {
-            Ok(run) => run,
-            Err(diagnostic) => return out.error(diagnostic),
-        };
+        let Some(run) = Node::whole(record, out) else { return };
         let around = Node::of(record.envelope);
         let task = run.object("task", out).unwrap_or_else(|| Node::of("{}"));
         let trace = run.object("trace", out).unwrap_or_else(|| Node::of("{}"));

@@ -37,10 +37,7 @@ impl Format for BrowserUse {
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let whole = match Node::whole(record) {
-            Ok(whole) => whole,
-            Err(diagnostic) => return out.error(diagnostic),
-        };
+        let Some(whole) = Node::whole(record, out) else { return };
         let mut turns = Turns::default();
         let mut grade = Grade::default();
         for step in whole.list("history", out) {

@@ -82,10 +82,8 @@ impl Format for Cline {
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let messages = match Node::whole(record) {
-            Ok(whole) => whole.elements().unwrap_or_default(),
-            Err(diagnostic) => return out.error(diagnostic),
-        };
+        let Some(whole) = Node::whole(record, out) else { return };
+        let messages = whole.elements().unwrap_or_default();
         let mut turns = Turns::default();
         for message in messages {
             match message.string("role", out).as_deref() {

@@ -36,10 +36,7 @@ impl Format for KoAgentBench {
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let task = match Node::whole(record) {
-            Ok(task) => task,
-            Err(diagnostic) => return out.error(diagnostic),
-        };
+        let Some(task) = Node::whole(record, out) else { return };
         let metadata = Node::of(record.envelope).get("metadata");
         let mut calls = task.list("tool_calls", out).into_iter().peekable();
         let mut turns = Turns::default();

@@ -41,10 +41,7 @@ impl Format for Letta {
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let whole = match Node::whole(record) {
-            Ok(whole) => whole,
-            Err(diagnostic) => return out.error(diagnostic),
-        };
+        let Some(whole) = Node::whole(record, out) else { return };
         let agents = if whole.has("agents") { whole.list("agents", out) } else { vec![whole] };
         let alone = agents.len() == 1;
         for (n, agent) in agents.iter().enumerate() {

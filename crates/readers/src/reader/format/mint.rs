@@ -40,10 +40,7 @@ impl Format for Mint {
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let run = match Node::whole(record) {
-            Ok(run) => run,
-            Err(diagnostic) => return out.error(diagnostic),
-        };
+        let Some(run) = Node::whole(record, out) else { return };
         let empty = || Node::of("{}");
         let state = run.object("state", out).unwrap_or_else(empty);
         let task = run.object("task", out).unwrap_or_else(empty);

@@ -46,10 +46,7 @@ impl Format for OpenHandsCompletions {
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let log = match Node::whole(record) {
-            Ok(log) => log,
-            Err(diagnostic) => return out.error(diagnostic),
-        };
+        let Some(log) = Node::whole(record, out) else { return };
         // The conversation with calls as calls, where the model was spoken to in text.
         let is_text = !log.has("fncall_messages");
         let messages = log.list(["fncall_messages", "messages"], out);

@@ -48,10 +48,7 @@ impl Format for SweBenchTrajectory {
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let whole = match Node::whole(record) {
-            Ok(whole) => whole,
-            Err(diagnostic) => return out.error(diagnostic),
-        };
+        let Some(whole) = Node::whole(record, out) else { return };
         let mut turns = Turns::default();
         for entry in whole.list("trajectory", out) {
             match entry.string("type", out).as_deref() {

@@ -41,10 +41,7 @@ impl Format for Verifiers {
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let rollout = match Node::whole(record) {
-            Ok(rollout) => rollout,
-            Err(diagnostic) => return out.error(diagnostic),
-        };
+        let Some(rollout) = Node::whole(record, out) else { return };
         let mut turns = Turns::default();
         for message in rollout.list("prompt", out).into_iter().chain(rollout.list("completion", out)) {
             push(&message, &mut turns, out);

@@ -41,10 +41,8 @@ impl Format for WebVoyager {
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let messages = match Node::whole(record) {
-            Ok(whole) => whole.elements().unwrap_or_default(),
-            Err(diagnostic) => return out.error(diagnostic),
-        };
+        let Some(whole) = Node::whole(record, out) else { return };
+        let messages = whole.elements().unwrap_or_default();
         let mut turns = Turns::default();
         let mut end = EndCause::Unknown;
         for message in messages {
