@@ -1,6 +1,7 @@
 //! Gates: a number of the summary held against a limit. What is not known fails, and says what is missing.
 
 mod metric;
+mod written;
 
 use std::fmt::{self, Write as _};
 
@@ -10,6 +11,7 @@ use crate::report::table::{self, Cell, plain_number};
 use crate::stats::distribution::binomial_cdf;
 
 use metric::Metric;
+pub(super) use written::{Sign, Written};
 
 /// From this share of the runs on a number is known well enough to be held against a limit.
 pub const MIN_KNOWN: f64 = 0.95;
@@ -24,38 +26,6 @@ pub struct Gate {
     metric: Metric,
     sign: Sign,
     limit: f64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Sign {
-    AtLeast,
-    AtMost,
-    More,
-    Less,
-}
-
-impl Sign {
-    const ALL: [(&'static str, Self); 4] =
-        [(">=", Self::AtLeast), ("<=", Self::AtMost), (">", Self::More), ("<", Self::Less)];
-
-    fn fails(self, value: f64, limit: f64) -> bool {
-        match self {
-            Self::AtLeast => value >= limit,
-            Self::AtMost => value <= limit,
-            Self::More => value > limit,
-            Self::Less => value < limit,
-        }
-    }
-
-    /// What a value must be to pass.
-    fn passing(self) -> &'static str {
-        match self {
-            Self::AtLeast => "below",
-            Self::AtMost => "above",
-            Self::More => "at most",
-            Self::Less => "at least",
-        }
-    }
 }
 
 /// What a gate found on one stack.
@@ -77,23 +47,8 @@ impl Gate {
     /// Reads a gate; `columns` are the metrics there are, `stacks` the stacks.
     pub fn parse(text: &str, columns: &[String], stacks: &[String]) -> Result<Self, Diagnostic> {
         let error = |what: String, help: String| Diagnostic::new(Location::default(), what, help);
-        let usage = "write `metric>number`, `stack:metric>=number`, with one of > >= < <=";
-        let found = Sign::ALL
-            .iter()
-            .filter_map(|(sign, kind)| Some((text.rfind(sign)?, *sign, *kind)))
-            .min_by_key(|(at, sign, _)| (*at, 2 - sign.len()));
-        let Some((at, sign, kind)) = found else {
-            return Err(error(format!("gate `{text}` has no comparison"), usage.to_owned()));
-        };
-        let limit = text[at + sign.len()..].trim();
-        let Some(limit) = limit.parse::<f64>().ok().filter(|limit| limit.is_finite()) else {
-            return Err(error(format!("gate `{text}`: `{limit}` is not a number"), usage.to_owned()));
-        };
-        let name = text[..at].trim();
-        let (stack, metric) = match name.rsplit_once(':') {
-            Some((stack, metric)) => (Some(stack.trim().to_owned()), metric.trim()),
-            None => (None, name),
-        };
+        let written = Written::read(text)?;
+        let metric = written.metric;
         if !columns.iter().any(|column| column == metric) {
             let near = nearest(metric, columns.iter().map(String::as_str));
             let help = near.map_or_else(
@@ -102,15 +57,9 @@ impl Gate {
             );
             return Err(error(format!("gate `{text}`: no metric `{metric}`"), help));
         }
-        if let Some(stack) = stack.as_ref().filter(|stack| !stacks.contains(*stack)) {
-            let near = nearest(stack, stacks.iter().map(String::as_str));
-            let help = near.map_or_else(
-                || format!("the stacks are {}", stacks.join(", ")),
-                |near| format!("did you mean `{near}`?"),
-            );
-            return Err(error(format!("gate `{text}`: no stack `{stack}`"), help));
-        }
-        let gate = Self { stack, metric: Metric::named(metric), sign: kind, limit };
+        written.refuse_unknown_stack(stacks)?;
+        let Written { stack, sign, limit, .. } = written;
+        let gate = Self { stack, metric: Metric::named(metric), sign, limit };
         gate.can_tell().map_err(|(what, help)| error(format!("gate `{text}` {what}"), help))?;
         Ok(gate)
     }
@@ -137,7 +86,7 @@ impl Gate {
         }
         let word = if never { "never fails" } else { "always fails" };
         let help = if most == Some(1.0) && self.limit > 1.0 && self.limit <= 100.0 {
-            let sign = self.sign_text();
+            let sign = self.sign.text();
             format!(
                 "`{}` is a share from 0 to 1: for {} % write `{}{sign}{}`",
                 self.metric,
@@ -225,10 +174,6 @@ impl Gate {
             Sign::Less | Sign::AtMost => None,
         }
     }
-
-    fn sign_text(&self) -> &'static str {
-        Sign::ALL.iter().find(|(_, sign)| *sign == self.sign).map_or("", |(text, _)| text)
-    }
 }
 
 fn number(cell: &Cell) -> Option<f64> {
@@ -244,7 +189,7 @@ impl fmt::Display for Gate {
         if let Some(stack) = &self.stack {
             write!(f, "{stack}:")?;
         }
-        write!(f, "{}{}{}", self.metric, self.sign_text(), self.limit)
+        write!(f, "{}{}{}", self.metric, self.sign.text(), self.limit)
     }
 }
 

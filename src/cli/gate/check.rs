@@ -127,7 +127,7 @@ fn gates(args: &CheckArgs, inputs: &Inputs) -> Result<Vec<(AnyGate, Location)>, 
     };
     let stacks: Vec<String> = inputs.stacks.load()?.iter().map(|stack| stack.name().to_owned()).collect();
     let columns = table::summary_columns();
-    let parse = |text: &str| match CutShortGate::parse(text) {
+    let parse = |text: &str| match CutShortGate::parse(text, &stacks) {
         Some(gate) => gate.map(AnyGate::CutShort),
         None => Gate::parse(text, &columns, &stacks).map(AnyGate::Summary),
     };

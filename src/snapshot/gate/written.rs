@@ -1,0 +1,83 @@
+//! A gate as it is written: `stack:metric>=number`, whatever the metric is of.
+
+use crate::diagnostic::{Diagnostic, Location, nearest};
+
+/// How a value is held against a limit: the gate fails when it holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::snapshot) enum Sign {
+    AtLeast,
+    AtMost,
+    More,
+    Less,
+}
+
+impl Sign {
+    const ALL: [(&'static str, Self); 4] =
+        [(">=", Self::AtLeast), ("<=", Self::AtMost), (">", Self::More), ("<", Self::Less)];
+
+    pub(in crate::snapshot) fn fails(self, value: f64, limit: f64) -> bool {
+        match self {
+            Self::AtLeast => value >= limit,
+            Self::AtMost => value <= limit,
+            Self::More => value > limit,
+            Self::Less => value < limit,
+        }
+    }
+
+    /// What a value must be to pass.
+    pub(super) fn passing(self) -> &'static str {
+        match self {
+            Self::AtLeast => "below",
+            Self::AtMost => "above",
+            Self::More => "at most",
+            Self::Less => "at least",
+        }
+    }
+
+    /// As it is written.
+    pub(super) fn text(self) -> &'static str {
+        Self::ALL.iter().find(|(_, sign)| *sign == self).map_or("", |(text, _)| text)
+    }
+}
+
+/// The parts of a gate.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::snapshot) struct Written<'t> {
+    text: &'t str,
+    pub(in crate::snapshot) stack: Option<String>,
+    pub(in crate::snapshot) metric: &'t str,
+    pub(in crate::snapshot) sign: Sign,
+    pub(in crate::snapshot) limit: f64,
+}
+
+impl<'t> Written<'t> {
+    /// Takes `text` apart. Names may hold signs and colons, so the last ones count.
+    pub(in crate::snapshot) fn read(text: &'t str) -> Result<Self, Diagnostic> {
+        let usage = "write `metric>number`, `stack:metric>=number`, with one of > >= < <=";
+        let error = |what: String| Diagnostic::new(Location::default(), what, usage);
+        let found = Sign::ALL
+            .iter()
+            .filter_map(|(sign, kind)| Some((text.rfind(sign)?, *sign, *kind)))
+            .min_by_key(|(at, sign, _)| (*at, 2 - sign.len()));
+        let Some((at, written, sign)) = found else { return Err(error(format!("gate `{text}` has no comparison"))) };
+        let limit = text[at + written.len()..].trim();
+        let Some(limit) = limit.parse::<f64>().ok().filter(|limit| limit.is_finite()) else {
+            return Err(error(format!("gate `{text}`: `{limit}` is not a number")));
+        };
+        let name = text[..at].trim();
+        let (stack, metric) = match name.rsplit_once(':') {
+            Some((stack, metric)) => (Some(stack.trim().to_owned()), metric.trim()),
+            None => (None, name),
+        };
+        Ok(Self { text, stack, metric, sign, limit })
+    }
+
+    /// Refuses a gate on a stack that is not among `stacks`: it would hold without looking at anything.
+    pub(in crate::snapshot) fn refuse_unknown_stack(&self, stacks: &[String]) -> Result<(), Diagnostic> {
+        let Some(stack) = self.stack.as_ref().filter(|stack| !stacks.contains(*stack)) else { return Ok(()) };
+        let near = nearest(stack, stacks.iter().map(String::as_str));
+        let help = near
+            .map_or_else(|| format!("the stacks are {}", stacks.join(", ")), |near| format!("did you mean `{near}`?"));
+        Err(Diagnostic::new(Location::default(), format!("gate `{}`: no stack `{stack}`", self.text), help))
+    }
+}
