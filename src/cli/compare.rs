@@ -9,11 +9,13 @@ use clap::{Args as ClapArgs, ValueEnum};
 use super::Exit;
 use super::corpus::oddities;
 use super::failure::Failure;
+use super::grounds::{Met, Outside, Tuned};
 use super::inputs::{AssumptionArgs, CorpusArgs, LabelErrorArgs, StackArgs, unreadable};
 use super::output::{Format, Output};
 use super::sweep::{SplitArgs, SplitPart, parts};
 use super::values::share;
 use crate::aggregate::{Firing, Firings, FiringsBuilder, Label, Row, RowView, Rows, RowsBuilder};
+use crate::catalog::Strategies;
 use crate::compare::{Comparison, Shelf, StackInfo};
 use crate::diagnostic::{Diagnostic, Location, nearest};
 use crate::effect::EffectTable;
@@ -70,7 +72,7 @@ pub(super) struct Args {
 
 /// How much of the recordings' texts a page holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-enum EmbedText {
+pub(super) enum EmbedText {
     /// None: a page without a word of the recordings but names and ids.
     None,
     /// Those around the stops of runs that matter: killed, rescued, undecided, and a sample.
@@ -81,7 +83,7 @@ enum EmbedText {
 }
 
 impl EmbedText {
-    fn texts(self) -> Texts {
+    pub(super) fn texts(self) -> Texts {
         match self {
             Self::None => Texts::None,
             Self::Evidence => Texts::Evidence,
@@ -149,7 +151,7 @@ impl AppetiteArgs {
 }
 
 /// A number of dollars that is not negative.
-fn price(text: &str) -> Result<f64, String> {
+pub(super) fn price(text: &str) -> Result<f64, String> {
     let price: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
     if price.is_finite() && price >= 0.0 { Ok(price) } else { Err("a price is at least 0".to_owned()) }
 }
@@ -249,6 +251,8 @@ pub(super) struct Compared {
     pub(super) quality: Vec<String>,
     /// What followed the stops.
     pub(super) followed: FollowedReport,
+    /// Certificates of tuned stacks that do not hold on these recordings, and why, a sentence each.
+    pub(super) void: Vec<String>,
 }
 
 /// Replays the corpus under the stacks; with `texts` runs are told for a page.
@@ -264,21 +268,36 @@ pub(super) fn compare(
     if strategies.is_empty() {
         return Err(Failure::nothing("no stack to compare", "name one with `--stacks`"));
     }
-    let comparison = Comparison::new(&strategies, assumptions.assumptions());
+    let grounds = stacks.grounds()?;
+    compare_loaded(corpus, (&strategies, &stacks.effects()?, &grounds), assumptions, texts, keeps, output)
+}
+
+/// The same of strategies that are loaded already, with what their files say of effects and of the grounds they were tuned on.
+pub(super) fn compare_loaded(
+    corpus: &CorpusArgs,
+    (strategies, effects, grounds): (&Strategies, &EffectTable, &[Tuned]),
+    assumptions: &AssumptionArgs,
+    texts: Option<Texts>,
+    keeps: Keeps,
+    output: &Output,
+) -> Result<Compared, Failure> {
+    let comparison = Comparison::new(strategies, assumptions.assumptions());
     let (mut rows, mut firings) = (RowsBuilder::default(), FiringsBuilder::default());
     let shelf = RwLock::new(Shelf::new(texts.unwrap_or_default()));
-    let effects = stacks.effects()?;
+    let mut met: Vec<Met> = grounds.iter().map(Met::new).collect();
     let mut followed = Vec::new();
     let report = corpus.process(
         output,
         |run| {
-            let (rows, firings) = keeps.rows_of(&comparison, &run, &effects);
-            let followed = Comparison::followed(&run, &rows, &effects);
+            let (rows, firings) = keeps.rows_of(&comparison, &run, effects);
+            let followed = Comparison::followed(&run, &rows, effects);
             let wanted = texts.filter(|_| shelf.read().is_ok_and(|shelf| shelf.wants(&rows)));
             let story = wanted.map(|texts| comparison.story_of(&run, &rows, texts));
-            (rows, firings, followed, story)
+            let outside: Vec<Outside> = grounds.iter().map(|tuned| tuned.outside(&run, &rows)).collect();
+            (rows, firings, followed, story, outside)
         },
-        |(more_rows, more_firings, more_followed, story)| {
+        |(more_rows, more_firings, more_followed, story, outside)| {
+            met.iter_mut().zip(outside).for_each(|(met, outside)| met.take(outside));
             if let Some((story, mut shelf)) = story.zip(shelf.write().ok()) {
                 shelf.put(&more_rows, story);
             }
@@ -291,7 +310,8 @@ pub(super) fn compare(
     let stories = shelf.into_inner().map(Shelf::into_stories).unwrap_or_default();
     let stacks = comparison.infos().to_vec();
     let followed = FollowedReport::new(followed, corpus.unit.noun());
-    Ok(Compared { rows, firings, stacks, stories, quality: quality(&report), followed })
+    let void = met.iter().filter_map(Met::sentence).collect();
+    Ok(Compared { rows, firings, stacks, stories, quality: quality(&report), followed, void })
 }
 
 /// Findings of the corpus in lines, as many as a person reads.
@@ -320,14 +340,14 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let compared = compare(&args.corpus, &args.stacks, &args.assumptions, texts, args.keeps, output)?;
     refuse_unknown_baseline(args, &compared.stacks)?;
     let assumptions = args.assumptions.assumptions().names();
-    let Compared { rows, mut firings, stacks, stories, quality, followed } = compared;
+    let Compared { rows, mut firings, stacks, stories, quality, followed, void } = compared;
     let parts = parts(rows, &args.split)?;
     if args.split.split != SplitPart::None {
         let reported: BTreeSet<&Label> = parts.reported.iter().map(RowView::run_id).collect();
         firings = firings.filtered(|firing| reported.contains(&firing.run_id));
     }
     let mut publication =
-        args.publication(parts.reported, firings, stacks, &assumptions).with_stories(stories, quality);
+        args.publication(parts.reported, firings, stacks, &assumptions).with_stories(stories, quality).with_remarks(void);
     if args.split.split == SplitPart::None {
         publication = publication.with_followed(followed);
     }
