@@ -140,7 +140,10 @@ mod tests {
             }
         }
         let names: Vec<String> = catalogue("steps").iter().map(Family::name).collect();
-        assert_eq!(names[1..], ["call_result.count >=", "call.count >=", "errors.count >=", "call.repeated >=", "novelty <="]);
+        assert_eq!(
+            names[1..],
+            ["call_result.count >=", "call.count >=", "errors.count >=", "call.repeated >=", "novelty <="]
+        );
         assert_eq!(catalogue("steps")[0].limits().last(), Some(&1.0));
         assert!(catalogue("cost")[0].limits().contains(&0.25));
     }

@@ -107,7 +107,8 @@ pub fn fingerprint(study: &Study) -> String {
             Outcome::Unknown => "unknown",
         };
         let points = track.ends().len();
-        let _ = writeln!(text, "{}\u{1f}{}\u{1f}{}\u{1f}{points}\u{1f}{outcome}", track.suite, track.task, track.run_id);
+        let _ =
+            writeln!(text, "{}\u{1f}{}\u{1f}{}\u{1f}{points}\u{1f}{outcome}", track.suite, track.task, track.run_id);
     }
     format!("xxh3-128:{:032x}", xxh3_128(text.as_bytes()))
 }

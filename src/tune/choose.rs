@@ -71,15 +71,15 @@ impl Walks<'_> {
         let with_success = study.with_success(tasks);
         let families = study.families().iter().enumerate();
         let walks: Vec<Walk> = families
-            .map(|(at, family)| {
-                self.walk(at, tasks, appetite.alpha, appetite.delta * family.share(), appetite.bound)
-            })
+            .map(|(at, family)| self.walk(at, tasks, appetite.alpha, appetite.delta * family.share(), appetite.bound))
             .collect();
         let candidates: Vec<Choice> = walks.iter().filter_map(|walk| self.candidate(walk, tasks, appetite)).collect();
         let value = |choice: &Choice| choice.worth.unwrap_or(choice.saved);
         // Of equals the earlier family: the budget is what every host can hold.
-        let best = candidates.iter().copied().reduce(|best, next| if value(&next) > value(&best) { next } else { best });
-        let least = study.families().iter().map(|family| clean_tasks_needed(appetite.alpha, appetite.delta * family.share()));
+        let best =
+            candidates.iter().copied().reduce(|best, next| if value(&next) > value(&best) { next } else { best });
+        let least =
+            study.families().iter().map(|family| clean_tasks_needed(appetite.alpha, appetite.delta * family.share()));
         let chosen = match best {
             _ if study.tracks().iter().all(|track| track.outcome.grade().is_none()) => Err(Refusal::Ungraded),
             _ if appetite.lost_success_costs.is_some() && study.unit() != Unit::CostUsd => Err(Refusal::NoCosts),
@@ -114,7 +114,8 @@ impl Study {
     /// What a limit usefully saves on these tasks, as a share; and where a lost success has a price, what it is worth a run.
     fn value_of(&self, family: usize, limit: usize, tasks: &[usize], price: Option<f64>) -> (f64, Option<f64>) {
         let effects = self.effects(tasks, |run| self.stop_at(family, limit, run));
-        let (saved, recorded) = (effects.sum(|effect| effect.saved.numerator), effects.sum(|effect| effect.saved.denominator));
+        let (saved, recorded) =
+            (effects.sum(|effect| effect.saved.numerator), effects.sum(|effect| effect.saved.denominator));
         let worth = price.map(|price| {
             let runs = effects.sum(|effect| effect.saved.n as f64);
             (effects.sum(|effect| effect.unspent) - price * effects.sum(|effect| effect.killed.numerator)) / runs

@@ -81,7 +81,8 @@ impl Study {
             return Some(first);
         }
         let family_of = self.families().get(family)?;
-        let (comparator, limit): (Comparator, f64) = (family_of.first_rule().comparator, *family_of.limits().get(limit)?);
+        let (comparator, limit): (Comparator, f64) =
+            (family_of.first_rule().comparator, *family_of.limits().get(limit)?);
         let readings = self.readings(family, run).iter().enumerate();
         let mut later = readings.skip_while(|(at, _)| ends.get(*at).is_none_or(|end| end.steps_paid() < from_step));
         later.find(|(_, reading)| comparator.passes(**reading, limit)).map(|(at, _)| at)
@@ -145,7 +146,8 @@ impl<'s> Learner<'s> {
         let parts: Vec<(Vec<(usize, usize)>, Vec<usize>)> = folds(self.study, tasks, CROSS_FIT_PARTS)
             .into_iter()
             .map(|fold| {
-                let others: Vec<usize> = tasks.iter().copied().filter(|task| fold.binary_search(task).is_err()).collect();
+                let others: Vec<usize> =
+                    tasks.iter().copied().filter(|task| fold.binary_search(task).is_err()).collect();
                 (self.choose(&others, judged_on, appetite).0, fold)
             })
             .collect();
@@ -199,7 +201,8 @@ impl<'s> Learner<'s> {
         let (single, of_single) = self.priced(tasks, room, 1);
         // The gain of the list, task by task, and its standard error.
         let n = worth.by_task.len() as f64;
-        let gains: Vec<f64> = worth.by_task.iter().zip(&of_single.by_task).map(|(list, single)| list - single).collect();
+        let gains: Vec<f64> =
+            worth.by_task.iter().zip(&of_single.by_task).map(|(list, single)| list - single).collect();
         let mean = gains.iter().sum::<f64>() / n;
         let variance = gains.iter().map(|gain| (gain - mean).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);
         if mean < (variance / n).sqrt() { (single, true) } else { (list, false) }
@@ -212,7 +215,8 @@ impl<'s> Learner<'s> {
             let mut worth = Worth::default();
             let (mut losses, mut saved, mut recorded) = (Vec::new(), 0.0, 0.0);
             for part in &parts {
-                let others: Vec<usize> = tasks.iter().copied().filter(|task| part.binary_search(task).is_err()).collect();
+                let others: Vec<usize> =
+                    tasks.iter().copied().filter(|task| part.binary_search(task).is_err()).collect();
                 let list = RuleList { rules: self.search(&others, price, most), from_step: 0 };
                 let effects = self.study.effects(part, |run| list.stop(self.study, run));
                 losses.extend(effects.tasks.iter().filter_map(|(_, effect)| effect.loss()));
@@ -236,12 +240,15 @@ impl<'s> Learner<'s> {
         let mut runs = Vec::new();
         let mut recorded = 0.0;
         for task in tasks.iter().filter_map(|task| self.study.tasks().get(*task)) {
-            let graded = |run: &usize| self.study.tracks().get(*run).is_some_and(|track| track.outcome != Outcome::Unknown);
-            let is_success = |run: &usize| self.study.tracks().get(*run).is_some_and(|track| track.outcome == Outcome::Success);
+            let graded =
+                |run: &usize| self.study.tracks().get(*run).is_some_and(|track| track.outcome != Outcome::Unknown);
+            let is_success =
+                |run: &usize| self.study.tracks().get(*run).is_some_and(|track| track.outcome == Outcome::Success);
             let successes = task.runs.clone().filter(is_success).count();
             for run in task.runs.clone().filter(graded) {
                 runs.push((run, if is_success(&run) { 1.0 / (n * successes as f64) } else { 0.0 }));
-                recorded += self.study.tracks().get(run).and_then(|track| track.recorded(self.study.unit())).unwrap_or(0.0);
+                recorded +=
+                    self.study.tracks().get(run).and_then(|track| track.recorded(self.study.unit())).unwrap_or(0.0);
             }
         }
         Runs { runs, recorded: recorded.max(f64::MIN_POSITIVE) }
@@ -324,7 +331,8 @@ fn atoms_of(study: &Study, family: usize) -> Vec<((usize, usize), Vec<u32>)> {
         let stop = |run| study.stop_at(family, limit, run).and_then(|end| u32::try_from(end).ok()).unwrap_or(u32::MAX);
         (0..study.tracks().len()).map(stop).collect()
     };
-    let stopped = |limit: usize| (0..study.tracks().len()).filter(|run| study.stop_at(family, limit, *run).is_some()).count();
+    let stopped =
+        |limit: usize| (0..study.tracks().len()).filter(|run| study.stop_at(family, limit, *run).is_some()).count();
     let mut found: Vec<usize> = Vec::new();
     let all = study.tracks().len();
     for nth in 1..=LIMITS {

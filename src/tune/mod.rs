@@ -12,6 +12,8 @@ mod held_out;
 mod list;
 
 mod study;
+#[cfg(test)]
+mod tests;
 mod track;
 mod walk;
 
@@ -22,6 +24,6 @@ pub use contender::{Contender, best_contender, held_out_contender};
 pub use held_out::{FOLDS, HeldOut, Tuner, folds};
 
 pub use list::{CROSS_FIT_PARTS, Learned, Learner, ListOptions, RuleList, tasks_for_list};
-pub use study::{Effect, Effects, Study, Stratum, TaskRuns};
+pub use study::{Effect, Effects, Stratum, Study, TaskRuns};
 pub use track::{End, Track, Watched};
 pub use walk::{Appetite, Bound, Walk, clean_tasks_needed};
