@@ -30,8 +30,20 @@ const CASES: [Case; 6] = [
     Case { name: "InterCode, steps", folder: "intercode", keep: |_| true, unit: Some(Unit::Steps), budget: "steps" },
     Case { name: "tau2, steps", folder: "tau2", keep: |_| true, unit: Some(Unit::Steps), budget: "steps" },
     Case { name: "tau2, tokens", folder: "tau2", keep: has_tokens, unit: Some(Unit::Tokens), budget: "tokens.total" },
-    Case { name: "tau2, tokens, budget of steps", folder: "tau2", keep: has_tokens, unit: Some(Unit::Tokens), budget: "steps" },
-    Case { name: "mini-swe-agent", folder: "mini-swe-agent", keep: |_| true, unit: Some(Unit::Tokens), budget: "steps" },
+    Case {
+        name: "tau2, tokens, budget of steps",
+        folder: "tau2",
+        keep: has_tokens,
+        unit: Some(Unit::Tokens),
+        budget: "steps",
+    },
+    Case {
+        name: "mini-swe-agent",
+        folder: "mini-swe-agent",
+        keep: |_| true,
+        unit: Some(Unit::Tokens),
+        budget: "steps",
+    },
     Case {
         name: "mini-swe-agent, budget of tokens",
         folder: "mini-swe-agent",

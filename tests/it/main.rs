@@ -36,4 +36,5 @@ mod stats;
 mod sweep;
 mod systems;
 mod truth;
+mod tune;
 mod zoo;

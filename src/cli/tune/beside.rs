@@ -27,7 +27,8 @@ impl Beside {
     pub(super) fn of(tuner: &Tuner<'_>, recordings: &Recordings, appetite: Appetite, tuned: &Tuned) -> Self {
         let study = tuner.study();
         let tasks = study.all_tasks();
-        let rule = |family: usize, limit: usize| study.families().get(family).map(|family| family.rule(limit).to_string());
+        let rule =
+            |family: usize, limit: usize| study.families().get(family).map(|family| family.rule(limit).to_string());
         let budget = tuner.budget(&tasks, appetite).and_then(|limit| rule(0, limit));
         let single = tuner.single(&tasks, appetite).and_then(|(family, limit)| rule(family, limit));
         let mut others = Vec::new();
@@ -53,7 +54,7 @@ impl Beside {
             });
         }
         others.push(Other {
-            what: "one limit, by halves",
+            what: "one, by halves",
             certified: single.is_some(),
             name: single,
             effects: tuner.held_out_single(&tasks, appetite).effects,
