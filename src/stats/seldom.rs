@@ -21,9 +21,10 @@ const FARTHEST: f64 = 8.0;
 /// How much of the further event an interval allows for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Allowance {
-    /// Half of it: a single interval then covers about as often as its level says.
+    /// Half of it: the interval of a single difference then covers about as often as its level says.
     Half,
-    /// All of it: where a family of tests reads p-values far out, the tails must hold too.
+    /// All of it: for an amount alone, whose next task may hold more than any that was seen, and where a family of tests reads
+    /// p-values far out.
     Full,
 }
 
@@ -55,7 +56,7 @@ impl Carried {
     }
 
     /// As many tasks with equal amounts would carry it; 0 if none does.
-    fn tasks(&self) -> f64 {
+    pub(super) fn tasks(&self) -> f64 {
         if self.squares > 0.0 { self.sum * self.sum / self.squares } else { 0.0 }
     }
 
