@@ -60,11 +60,12 @@ const SIZED: [SizedWorld; 6] = [
 ];
 
 /// Worlds of other kinds.
-const WORLDS: [World; 6] = [
+const WORLDS: [World; 7] = [
     ("checked-labels", worlds::checked_labels, &[0.05, 0.1, 0.2], 1000),
     ("judged-certificate", worlds::judged_certificate, &[0.05, 0.1, 0.2], 1000),
     ("given-up", worlds::given_up, &[0.3, 0.8], 500),
     ("missing-labels", worlds::missing_labels, &[0.3], 1000),
+    ("worth", worlds::worth, &[0.1, 0.3], 1000),
     ("sparse-checkpoints", worlds::sparse_checkpoints, &[0.3], 1000),
     ("seldom", seldom::alike, &[0.02, 0.05, 0.1, 0.2], 1000),
 ];
@@ -73,7 +74,7 @@ const WORLDS: [World; 6] = [
 type Target = (&'static str, &'static str, &'static str, f64, f64);
 
 /// What each printed number promises.
-const TARGETS: [Target; 44] = [
+const TARGETS: [Target; 46] = [
     ("rate", "printed", "coverage", 0.93, 0.98),
     ("stops", "printed", "coverage", 0.93, 0.98),
     ("tokens", "printed", "coverage", 0.93, 0.98),
@@ -116,6 +117,8 @@ const TARGETS: [Target; 44] = [
     ("seldom-and-much", "printed", "difference-coverage", 0.93, 0.98),
     ("seldom-and-much", "printed", "disagree", 0.0, 0.0),
     ("seldom-and-much", "printed", "family-wise", 0.0, 0.06),
+    ("worth", "printed", "coverage", 0.93, 0.98),
+    ("worth", "printed", "break-even-coverage", 0.93, 0.98),
     ("bounds-sparse-checkpoints", "bounds", "sample-within", 1.0, 1.0),
     ("bounds-sparse-checkpoints", "printed", "truth-within", 0.95, 1.0),
 ];

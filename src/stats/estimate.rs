@@ -40,6 +40,8 @@ pub enum Method {
     SkewnessCorrectedT,
     /// The same on the logarithm, each task's residual the change when it is left out.
     LogT,
+    /// Put together from the ends of two intervals.
+    Mover,
     /// All values that a t test over tasks does not reject, the errors of the labels corrected.
     FiellerT,
 }
@@ -56,6 +58,7 @@ impl Method {
             Self::LogitT => "logit-t",
             Self::SkewnessCorrectedT => "skewness-corrected-t",
             Self::LogT => "log-t",
+            Self::Mover => "mover",
             Self::FiellerT => "fieller-t",
         }
     }

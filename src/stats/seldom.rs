@@ -51,8 +51,17 @@ impl Carried {
 
     /// The same of parts of a whole of 1 that `clusters` tasks hold; `None` unless few of them carry it.
     pub(super) fn by_few(parts: impl Iterator<Item = f64>, clusters: u64) -> Option<Self> {
-        let few = FEW.min(0.5 * clusters as f64);
-        Some(Self::of(parts, 1.0 / clusters as f64)).filter(|carried| carried.tasks() < few)
+        Some(Self::of(parts, 1.0 / clusters as f64)).filter(|carried| carried.is_few(clusters))
+    }
+
+    /// The same of amounts in any unit, of which one task more may carry as much as the average one or the largest.
+    pub(super) fn by_few_of_any(amounts: impl Iterator<Item = f64> + Clone, clusters: u64) -> Option<Self> {
+        let mean = amounts.clone().sum::<f64>() / clusters as f64;
+        Some(Self::of(amounts, mean)).filter(|carried| carried.is_few(clusters))
+    }
+
+    fn is_few(&self, clusters: u64) -> bool {
+        self.tasks() < FEW.min(0.5 * clusters as f64)
     }
 
     /// As many tasks with equal amounts would carry it; 0 if none does.

@@ -10,7 +10,8 @@ use whenstop::stats::label_rate::{LabelSums, corrected_rate};
 use whenstop::stats::labels::{CheckedLabels, LabelErrors};
 use whenstop::stats::{
     BoundSums, ClusterSums, Comparison, CostSums, Interval, PairedSums, Promise, RatioDifference, Resamples, SweepTest,
-    adjust_sweep, bound_mean, cost_of_success, positive_ratio_estimate, ratio_difference, ratio_estimate,
+    WorthSums, adjust_sweep, bound_mean, break_even, cost_of_success, net_worth, positive_ratio_estimate,
+    ratio_difference, ratio_estimate,
 };
 
 use super::intervals::saved_by_limit;
@@ -378,6 +379,32 @@ pub(crate) fn missing_labels(corpus: Corpus, repetitions: u64) -> Vec<Row> {
             })
             .collect();
         covers(tally, ratio_estimate(&tasks, LEVEL).interval, 0.15);
+    })
+}
+
+/// What stopping `effect` of the runs is worth a run, where three in twenty of the stops kill a success, and the price of a success at which it
+/// is worth nothing.
+pub(crate) fn worth(corpus: Corpus, repetitions: u64) -> Vec<Row> {
+    let mean = (0.5_f64 * 0.7 * 0.7).exp();
+    let price = 2.0 * mean;
+    repeat("worth", corpus, repetitions, |random, tally| {
+        let tasks: Vec<WorthSums> = (0..corpus.tasks)
+            .map(|_| {
+                let task = corpus.icc.sqrt() * random.normal();
+                let rate = random.task_rate(corpus.effect, corpus.icc);
+                let mut sums = WorthSums::default();
+                for _ in 0..corpus.runs(random) {
+                    let tokens = (0.7 * (task + (1.0 - corpus.icc).sqrt() * random.normal())).exp();
+                    let stopped = random.chance(rate);
+                    let saved = if stopped { tokens * random.uniform() } else { 0.0 };
+                    sums.add(saved, stopped && random.chance(0.15));
+                }
+                sums
+            })
+            .collect();
+        covers(tally, net_worth(&tasks, price, LEVEL).interval, corpus.effect * (0.5 * mean - 0.15 * price));
+        let even = break_even(&tasks, LEVEL).interval;
+        tally.note("printed", "break-even-coverage", even.map(|interval| interval.contains(0.5 * mean / 0.15)));
     })
 }
 
