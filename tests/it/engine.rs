@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use whenstop::aggregate::{Label, RunRows};
+use whenstop::aggregate::{Label, Rows, RunRows, Unit};
 use whenstop::decision::{Action, RuleName};
 use whenstop::reader::{Corpus, ReadOptions};
 use whenstop::replay::replay;
 use whenstop::rule::{Comparator, Condition, Rule};
 use whenstop::signal::REGISTRY;
 use whenstop::stack::{Cap, Clause, OnHit, Scope, Stack, parse_rule};
-use whenstop::sweep::engine::{Extract, Formula, Plan};
+use whenstop::sweep::engine::{Choice, Extract, Formula, Join, Plan, Product, Runs, Tally, Walk};
 use whenstop::transcript::sketch::draft;
 use whenstop::transcript::{Checkpoint, EndCause, Event, Instant, Moment, Outcome, Run, Usd};
-use whenstop::verdict::Assumptions;
+use whenstop::verdict::{Assumptions, Verdict};
 
 use crate::shared;
 
@@ -258,7 +258,7 @@ fn on_the_real_corpora_the_engine_says_what_the_fold_says() {
         let (plan, formulas) = formulas(&stacks);
         let (mut stops, mut runs) = (0, 0_u64);
         let work = |run: Run| {
-            let taken = one_of == 1 || xxhash(&run.header.run_id) % one_of == 0;
+            let taken = one_of == 1 || xxhash(&run.header.run_id).is_multiple_of(one_of);
             taken.then(|| check(&stacks, &run, &plan, &formulas))
         };
         corpus
@@ -279,15 +279,124 @@ fn xxhash(name: &str) -> u64 {
 #[test]
 fn a_stack_that_does_more_than_stop_has_no_formula() {
     let mut dice = Dice::new(3);
-    let plain = || Clause::stop_on(Condition::Rule(Box::new(Rule::new(&REGISTRY[0], Comparator::AtLeast, 3.0))));
+    let stopping = || Clause::stop_on(Condition::Rule(Box::new(Rule::new(&REGISTRY[0], Comparator::AtLeast, 3.0))));
     let of = |clause: Clause, cap: Option<Cap>| Stack { name: "s".into(), clauses: vec![clause], cap };
     let mut plan = Plan::default();
-    assert!(Formula::of(&of(plain(), None), &mut plan).is_some());
+    assert!(Formula::of(&of(stopping(), None), &mut plan).is_some());
     for then in [Action::Warn, Action::Inject, Action::Deny, Action::Ask, Action::ForceFinal] {
-        assert!(Formula::of(&of(Clause { then, ..plain() }, None), &mut plan).is_none());
+        assert!(Formula::of(&of(Clause { then, ..stopping() }, None), &mut plan).is_none());
     }
-    assert!(Formula::of(&of(Clause { scope: Scope::Round, ..plain() }, None), &mut plan).is_none());
+    assert!(Formula::of(&of(Clause { scope: Scope::Round, ..stopping() }, None), &mut plan).is_none());
     let table = Cap { steps: 3, on_hit: OnHit::Table(Vec::new()), scope: Scope::Run };
-    assert!(Formula::of(&of(plain(), Some(table)), &mut plan).is_none());
+    assert!(Formula::of(&of(stopping(), Some(table)), &mut plan).is_none());
     assert!(Formula::of(&stack(&mut dice, 0), &mut plan).is_some());
+}
+
+/// What a grid's walk says of each stack, against the sums over the rows of the fold.
+fn check_walk(dice: &mut Dice, runs: &[Run], join: Join) -> usize {
+    let limits = |dice: &mut Dice, parts: usize| {
+        let template = loop {
+            let template = condition(dice, parts);
+            if join == Join::Any || !template.rules().is_empty() {
+                break template;
+            }
+        };
+        let mut axis: Vec<Option<Choice>> = vec![Some(Choice::Clause(Clause::stop_on(template)))];
+        axis.extend(
+            (0..dice.below(4)).map(|_| Some(Choice::Clause(Clause::stop_on(Condition::Rule(Box::new(rule(dice))))))),
+        );
+        if dice.one_in(2) {
+            axis.push(None);
+        }
+        axis
+    };
+    let mut axes: Vec<Vec<Option<Choice>>> = (0..=dice.below(4)).map(|nth| limits(dice, nth.min(2))).collect();
+    if join == Join::Any && dice.one_in(2) {
+        let cap = |steps| Some(Choice::Cap(Cap { steps, on_hit: OnHit::Stop, scope: Scope::Run }));
+        axes.push(vec![cap(3), cap(9), None]);
+    }
+    let product = Product::new(axes, join);
+    let mut plan = Plan::default();
+    let atoms = Walk::plan(&product, &mut plan).unwrap();
+    let extracts: Vec<Extract> = runs.iter().map(|run| Extract::of(run, &plan, Assumptions::default())).collect();
+    let mut n = 0;
+    for unit in Unit::ALL {
+        let columns = Runs::of(&extracts, unit);
+        let walk = Walk::new(&product, &atoms, &columns).unwrap();
+        let mut tallies = walk.chunks(0, walk.n_chunks());
+        tallies.sort_by_key(|(index, _)| *index);
+        assert!(tallies.iter().map(|(index, _)| *index).eq(0..product.len().unwrap()), "each stack once");
+        for (index, tally) in tallies {
+            if product.n_rules(index) == 0 {
+                continue;
+            }
+            let stack = Arc::new(product.stack(index, "s"));
+            let rows: Rows = runs
+                .iter()
+                .map(|run| {
+                    let shared = RunRows::of(run, Assumptions::default());
+                    shared.row(&"s".into(), &"".into(), &replay(run, &stack))
+                })
+                .collect();
+            assert_eq!(tally, expected(&rows, unit, columns.scale()), "{stack:#?} {unit:?}");
+            n += 1;
+        }
+    }
+    n
+}
+
+/// A tally from rows, by the words of its fields.
+fn expected(rows: &Rows, unit: Unit, scale: f64) -> Tally {
+    let mut all = Tally::default();
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "amounts of small runs")]
+    let whole = |amount: Option<f64>| (amount.unwrap_or(0.0) * scale).round() as u64;
+    for row in rows.iter().filter(|row| row.is_judged()) {
+        let (recorded, spent) = (whole(unit.recorded(row)), whole(unit.at_stop(row)));
+        let is_success = row.outcome() == Outcome::Success;
+        all.judged += 1;
+        all.successes += u64::from(is_success);
+        all.failures += u64::from(!is_success);
+        all.stops += u64::from(row.is_stop());
+        all.killed += u64::from(row.killed_low());
+        all.true_stops += u64::from(row.true_stop_low());
+        all.rescued += u64::from(row.verdict() == Verdict::Rescued);
+        all.recorded += recorded;
+        all.recorded_on_successes += if is_success { recorded } else { 0 };
+        all.spent += spent;
+        all.useful += if row.killed_low() == 1 { 0 } else { recorded - spent };
+    }
+    all
+}
+
+#[test]
+fn a_walk_adds_up_what_the_rows_of_the_fold_say() {
+    let mut dice = Dice::new(19);
+    let mut n = 0;
+    for at in 0..n_stacks(600) / 60 {
+        let runs: Vec<Run> = (0..40 + 60 * dice.below(3)).map(|nth| random_run(&mut dice, nth)).collect();
+        n += check_walk(&mut dice, &runs, if at % 3 == 2 { Join::Latched } else { Join::Any });
+    }
+    eprintln!("{n} stacks walked");
+}
+
+/// The same walk with one thread and with several.
+#[test]
+fn threads_change_no_tally() {
+    let mut dice = Dice::new(23);
+    let runs: Vec<Run> = (0..150).map(|nth| random_run(&mut dice, nth)).collect();
+    let choices = |dice: &mut Dice, n: usize| -> Vec<Option<Choice>> {
+        (0..n).map(|_| Some(Choice::Clause(Clause::stop_on(Condition::Rule(Box::new(rule(dice))))))).collect()
+    };
+    let product = Product::new(vec![choices(&mut dice, 30), choices(&mut dice, 20), choices(&mut dice, 40)], Join::Any);
+    let mut plan = Plan::default();
+    let atoms = Walk::plan(&product, &mut plan).unwrap();
+    let extracts: Vec<Extract> = runs.iter().map(|run| Extract::of(run, &plan, Assumptions::default())).collect();
+    let columns = Runs::of(&extracts, Unit::Steps);
+    let walk = Walk::new(&product, &atoms, &columns).unwrap();
+    assert!(walk.n_chunks() > 2);
+    let with = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| walk.chunks(0, walk.n_chunks()))
+    };
+    assert_eq!(with(1), with(3));
 }

@@ -111,6 +111,11 @@ impl Extract {
         self.series.get(feature)
     }
 
+    /// All points, each with the number of events that have happened there.
+    pub(super) fn points(&self) -> &[(Point, usize)] {
+        &self.points
+    }
+
     /// How many points of that moment the recording has.
     pub(super) fn n_points(&self, at: Moment) -> usize {
         self.places[at as usize].len()

@@ -76,9 +76,9 @@ impl Node {
             Self::All(parts) => first(parts, &|(_, no)| no, 0).unwrap_or_else(|| undecided(parts, on, at, nth)),
             // The last part that has held so far, as it stood when it first did.
             Self::Latched(parts) => {
-                let latched =
+                let mut latched =
                     parts.iter().filter_map(|part| Some((part, part.truth(on, at, nth + 1).yes.ones().next()?)));
-                latched.last().map_or(Evidence::NONE, |(part, first)| part.evidence(on, at, first))
+                latched.next_back().map_or(Evidence::NONE, |(part, first)| part.evidence(on, at, first))
             }
             Self::Some { least, parts } => {
                 let enough = least.checked_sub(1).and_then(|before| first(parts, &|(yes, _)| yes, before));
@@ -110,12 +110,50 @@ fn step(on: &Extract, at: Moment, nth: usize) -> u32 {
         .map_or_else(|| on.one_more_request(at).map_or(u32::MAX, |point| point.step), |(point, _)| point.step)
 }
 
+/// A clause that stops, or a cap at which nobody is asked.
+#[derive(Clone, Debug)]
+pub(super) enum Part {
+    Clause(ClausePart),
+    Cap(CapPart),
+}
+
+impl Part {
+    fn name(&self) -> &RuleName {
+        match self {
+            Self::Clause(part) => &part.name,
+            Self::Cap(part) => &part.name,
+        }
+    }
+
+    fn action(&self) -> Action {
+        match self {
+            Self::Clause(part) => part.action,
+            Self::Cap(_) => Action::Stop,
+        }
+    }
+
+    fn acts(&self, on: &Extract) -> Acts {
+        match self {
+            Self::Clause(part) => part.acts(on),
+            Self::Cap(part) => part.acts(on),
+        }
+    }
+
+    /// Where it first acts on the recording.
+    pub(super) fn first(&self, on: &Extract) -> Option<Point> {
+        match self {
+            Self::Clause(part) => on.point(part.at, part.nth(on)?).map(|(point, _)| point),
+            Self::Cap(part) => part.acts(on).first.map(|(point, ..)| point),
+        }
+    }
+}
+
 /// A clause that stops.
 #[derive(Clone, Debug)]
-struct Part {
+pub(super) struct ClausePart {
     name: RuleName,
-    node: Node,
-    at: Moment,
+    pub(super) node: Node,
+    pub(super) at: Moment,
     strikes: usize,
     action: Action,
 }
@@ -128,7 +166,7 @@ struct Acts {
     next: bool,
 }
 
-impl Part {
+impl ClausePart {
     fn of(clause: &Clause, plan: &mut Plan) -> Self {
         Self {
             name: clause.name.clone(),
@@ -139,27 +177,33 @@ impl Part {
         }
     }
 
-    fn acts(&self, on: &Extract) -> Acts {
-        let recorded = on.n_points(self.at);
-        let n = recorded + usize::from(on.one_more_request(self.at).is_some());
-        let nth = match &self.node {
+    /// At which of its points it first acts; one beyond the recorded ones is that before one more request.
+    fn nth(&self, on: &Extract) -> Option<usize> {
+        match &self.node {
             Node::Rule { feature, comparator, limit } if self.strikes == 1 => {
-                let mut readings = on.series(*feature).into_iter().flat_map(super::extract::Series::iter);
+                let mut readings = on.series(*feature)?.iter();
                 readings.position(|reading| reading.is_some_and(|reading| comparator.passes(reading, *limit)))
             }
-            node => node.truth(on, self.at, n).yes.ones().nth(self.strikes - 1),
-        };
+            node => {
+                let n = on.n_points(self.at) + usize::from(on.one_more_request(self.at).is_some());
+                node.truth(on, self.at, n).yes.ones().nth(self.strikes - 1)
+            }
+        }
+    }
+
+    fn acts(&self, on: &Extract) -> Acts {
+        let nth = self.nth(on);
         let first = nth.and_then(|nth| {
             let (point, events) = on.point(self.at, nth)?;
             Some((point, events, self.node.evidence(on, self.at, nth)))
         });
-        Acts { next: first.is_none() && nth == Some(recorded), first }
+        Acts { next: first.is_none() && nth == Some(on.n_points(self.at)), first }
     }
 }
 
 /// A cap at which nobody is asked.
 #[derive(Clone, Debug)]
-struct CapPart {
+pub(super) struct CapPart {
     name: RuleName,
     steps: u32,
 }
@@ -178,8 +222,8 @@ impl CapPart {
 /// A stack taken apart: clauses that stop, and a cap at which nobody is asked.
 #[derive(Clone, Debug)]
 pub struct Formula {
+    /// In order of precedence, the cap last.
     parts: Vec<Part>,
-    cap: Option<CapPart>,
     requirements: Vec<Requirement>,
 }
 
@@ -201,8 +245,13 @@ impl Formula {
         for requirement in &requirements {
             plan.need(requirement.need);
         }
-        let parts = stack.clauses.iter().map(|clause| Part::of(clause, plan)).collect();
-        Some(Self { parts, cap, requirements })
+        let clauses = stack.clauses.iter().map(|clause| Part::Clause(ClausePart::of(clause, plan)));
+        Some(Self { parts: clauses.chain(cap.map(Part::Cap)).collect(), requirements })
+    }
+
+    /// The one part of a formula that has no other.
+    pub(super) fn into_part(self) -> Option<Part> {
+        <[Part; 1]>::try_from(self.parts).ok().map(|[part]| part)
     }
 
     /// What the stack does on a run: the same as [`replay`](crate::replay::replay()) says.
@@ -213,16 +262,16 @@ impl Formula {
             .filter(|requirement| on.holding(requirement.need) == Holding::TakenOut)
             .map(|requirement| &requirement.rule)
             .collect();
-        let mut first_firings: Vec<FirstFiring> = Vec::with_capacity(self.parts.len() + 1);
+        let mut first_firings: Vec<FirstFiring> = Vec::with_capacity(self.parts.len());
         let mut stop: Option<Decision> = None;
         let mut ends_next = false;
-        let parts = self.parts.iter().map(|part| (&part.name, part.action, part.acts(on)));
-        let cap = self.cap.iter().map(|cap| (&cap.name, Action::Stop, cap.acts(on)));
-        for (name, action, acts) in parts.chain(cap) {
+        for part in &self.parts {
+            let name = part.name();
             if dropped.contains(&name) {
                 first_firings.push(None);
                 continue;
             }
+            let acts = part.acts(on);
             ends_next |= acts.next;
             first_firings.push(acts.first.map(|(point, _, evidence)| (point, evidence)));
             // The first clause has the credit where several act at one point.
@@ -231,7 +280,7 @@ impl Formula {
                 stop = Some(Decision {
                     point,
                     event: events.checked_sub(1),
-                    action,
+                    action: part.action(),
                     rule: name.clone(),
                     evidence,
                     code: None,

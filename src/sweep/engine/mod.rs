@@ -13,11 +13,20 @@
 //! What an extract does not tell is how a run would have gone on after a warning, a nudge or a refusal; a stack that does
 //! more than stop has no formula and goes through [`replay`](crate::replay::replay()).
 
+mod atom;
 mod extract;
 mod formula;
+mod kernel;
 mod plan;
+mod product;
+mod runs;
+mod tally;
 mod truth;
 
+pub use atom::{Atom, Choice, Join};
 pub use extract::Extract;
 pub use formula::Formula;
-pub use plan::Plan;
+pub use plan::{Feature, Plan};
+pub use product::{Product, Walk};
+pub use runs::Runs;
+pub use tally::Tally;

@@ -213,6 +213,6 @@ mod tests {
 
     #[test]
     fn lately_looks_back_so_many_steps() {
-        assert_eq!(told(&truth("0100?000").lately(3, |nth| u32::try_from(nth).unwrap())), "0111??00");
+        assert_eq!(told(&truth("0100?000").lately(3, |nth| u32::try_from(nth).unwrap())), "0111???0");
     }
 }

@@ -176,7 +176,9 @@ impl Node {
         match self {
             Self::Rule(rule) => rule.observe(view),
             Self::Any(parts) | Self::All(parts) | Self::Some { parts, .. } => {
-                parts.iter_mut().for_each(|part| part.observe(view));
+                for part in parts {
+                    part.observe(view);
+                }
             }
             Self::Latched(parts) => parts.iter_mut().for_each(|(part, _)| part.observe(view)),
             Self::Not(part) => part.observe(view),
@@ -191,7 +193,9 @@ impl Node {
         match self {
             Self::Rule(rule) => all.push(rule.told(name)),
             Self::Any(parts) | Self::All(parts) | Self::Some { parts, .. } => {
-                parts.iter().for_each(|part| part.tell(name, all));
+                for part in parts {
+                    part.tell(name, all);
+                }
             }
             Self::Latched(parts) => parts.iter().for_each(|(part, _)| part.tell(name, all)),
             Self::Not(part) => part.tell(name, all),

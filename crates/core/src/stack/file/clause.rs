@@ -114,17 +114,15 @@ fn read_some(fields: &Fields<'_>) -> Read<Condition> {
     let parts = read_parts(fields, "some");
     let (least, parts) = (least?, parts?);
     let least = least.and_then(|least| usize::try_from(least).ok());
-    match least.filter(|least| (1..=parts.len()).contains(least)) {
-        Some(least) => Ok(Condition::Some { least, parts }),
-        None => {
-            let what = match least {
-                None => "`some` without `least`".to_owned(),
-                Some(least) => format!("`least = {least}` of {} conditions", parts.len()),
-            };
-            let help = format!("say how many must hold at once: `least = 1` to `least = {}`", parts.len());
-            Err(fields.error_at_key(if least.is_some() { "least" } else { "some" }, what, help))
-        }
+    if let Some(least) = least.filter(|least| (1..=parts.len()).contains(least)) {
+        return Ok(Condition::Some { least, parts });
     }
+    let (key, what) = match least {
+        None => ("some", "`some` without `least`".to_owned()),
+        Some(least) => ("least", format!("`least = {least}` of {} conditions", parts.len())),
+    };
+    let help = format!("say how many must hold at once: `least = 1` to `least = {}`", parts.len());
+    Err(fields.error_at_key(key, what, help))
 }
 
 /// Reads `lately = { … }, within = w`.
@@ -132,16 +130,14 @@ fn read_lately(fields: &Fields<'_>) -> Read<Condition> {
     let within = fields.count("within");
     let part = fields.table("lately", EXAMPLE).and_then(|part| read_condition(&part));
     let (within, part) = (within?, Box::new(part?));
-    match within.filter(|within| *within > 0) {
-        Some(within) => Ok(Condition::Lately { within, part }),
-        None => {
-            let (key, what) = match within {
-                None => ("lately", "`lately` without `within`"),
-                Some(_) => ("within", "`within = 0` looks at no step"),
-            };
-            Err(fields.error_at_key(key, what.to_owned(), "say for how many steps it counts: `within = 5`"))
-        }
+    if let Some(within) = within.filter(|within| *within > 0) {
+        return Ok(Condition::Lately { within, part });
     }
+    let (key, what) = match within {
+        None => ("lately", "`lately` without `within`"),
+        Some(_) => ("within", "`within = 0` looks at no step"),
+    };
+    Err(fields.error_at_key(key, what.to_owned(), "say for how many steps it counts: `within = 5`"))
 }
 
 fn read_parts(fields: &Fields<'_>, key: &'static str) -> Read<Vec<Condition>> {
