@@ -247,7 +247,9 @@ fn count(readings: &[Reading], least: usize) -> Reading {
         let of = readings.iter().filter(|reading| reading.holds == Some(holds)).nth(n)?;
         Some(Reading { holds: Some(holds), evidence: of.evidence })
     };
-    let Some(before_last) = least.checked_sub(1) else { return Reading { holds: Some(true), evidence: Evidence::NONE } };
+    let Some(before_last) = least.checked_sub(1) else {
+        return Reading { holds: Some(true), evidence: Evidence::NONE };
+    };
     let enough = nth(true, before_last);
     let too_few = readings.len().checked_sub(least).map_or_else(|| nth(false, 0), |spare| nth(false, spare));
     enough.or(too_few).unwrap_or(Reading::UNREAD)

@@ -111,14 +111,19 @@ fn some_counts_the_parts_that_hold_and_needs_to_know_them() {
     assert_eq!(stopped(&clause(2), "b! b! a b! b! a"), "4:after_tools by s");
     assert_eq!(stopped(&clause(1), "b! b! a b! b! a"), "1:after_tools by s");
     assert_eq!(stopped(&clause(3), "b! b! a b! b! a"), "ran to the end", "no usage: not known");
-    assert_eq!(stopped(&format!("{{ not = {}, name = \"n\" }}", clause(2).replace(", name = \"s\"", "")), "a b! a a a"), "0:after_tools by n");
+    assert_eq!(
+        stopped(&format!("{{ not = {}, name = \"n\" }}", clause(2).replace(", name = \"s\"", "")), "a b! a a a"),
+        "0:after_tools by n"
+    );
 }
 
 #[test]
 fn lately_remembers_for_so_many_steps() {
     let error = "{ signal = \"errors.streak\", at_least = 2 }";
     let clause = |within: u32| {
-        format!("{{ all = [{{ lately = {error}, within = {within} }}, {{ signal = \"steps\", at_least = 5 }}], name = \"l\" }}")
+        format!(
+            "{{ all = [{{ lately = {error}, within = {within} }}, {{ signal = \"steps\", at_least = 5 }}], name = \"l\" }}"
+        )
     };
     // The streak is 2 after step 1; the fifth step is step 4.
     assert_eq!(stopped(&clause(4), "b! b! a a a a a"), "4:after_tools by l");

@@ -66,7 +66,8 @@ pub(super) fn read_condition(fields: &Fields<'_>) -> Read<Condition> {
 
 /// Reads a condition; unknown keys are the caller's to refuse.
 fn condition(fields: &Fields<'_>) -> Read<Condition> {
-    let kinds: Vec<&str> = ["signal", "all", "any", "some", "not", "lately"].into_iter().filter(|kind| fields.has(kind)).collect();
+    let kinds: Vec<&str> =
+        ["signal", "all", "any", "some", "not", "lately"].into_iter().filter(|kind| fields.has(kind)).collect();
     match kinds[..] {
         ["signal"] => Ok(Condition::Rule(Box::new(read_rule(fields)?))),
         ["all"] => read_all(fields),
