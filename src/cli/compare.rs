@@ -11,13 +11,16 @@ use clap::{Args as ClapArgs, ValueEnum};
 use super::Exit;
 use super::corpus::oddities;
 use super::failure::Failure;
+use super::grounds::{Met, Outside, Tuned};
 use super::inputs::{AssumptionArgs, CorpusArgs, LabelErrorArgs, StackArgs, unreadable};
 use super::output::{Format, Output};
 use super::sweep::{SplitArgs, SplitPart, parts};
 use super::values::share;
 use crate::aggregate::{Firings, Label, RowView, Rows};
+use crate::catalog::Strategies;
 use crate::compare::{Collected, Comparison, Keeps, Pass, StackInfo};
 use crate::diagnostic::{Diagnostic, Location, nearest};
+use crate::effect::EffectTable;
 use crate::explain::{Story, Texts};
 use crate::reader::CorpusReport;
 use crate::report::{Appetite, FollowedReport, Publication, RowFormat, Shard, table};
@@ -66,7 +69,7 @@ pub(super) struct Args {
 
 /// How much of the recordings' texts a page holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-enum EmbedText {
+pub(super) enum EmbedText {
     /// None: a page without a word of the recordings but names and ids.
     None,
     /// Those around the stops of runs that matter: killed, rescued, undecided, and a sample.
@@ -77,7 +80,7 @@ enum EmbedText {
 }
 
 impl EmbedText {
-    fn texts(self) -> Texts {
+    pub(super) fn texts(self) -> Texts {
         match self {
             Self::None => Texts::None,
             Self::Evidence => Texts::Evidence,
@@ -145,7 +148,7 @@ impl AppetiteArgs {
 }
 
 /// A number of dollars that is not negative.
-fn price(text: &str) -> Result<f64, String> {
+pub(super) fn price(text: &str) -> Result<f64, String> {
     let price: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
     if price.is_finite() && price >= 0.0 { Ok(price) } else { Err("a price is at least 0".to_owned()) }
 }
@@ -183,6 +186,8 @@ pub(super) struct Compared {
     pub(super) quality: Vec<String>,
     /// What followed the stops.
     pub(super) followed: FollowedReport,
+    /// Certificates of tuned stacks that do not hold on these recordings, and why, a sentence each.
+    pub(super) void: Vec<String>,
 }
 
 /// Replays the corpus under the stacks; with `texts` runs are told for a page.
@@ -198,13 +203,32 @@ pub(super) fn compare(
     if strategies.is_empty() {
         return Err(Failure::nothing("no stack to compare", "name one with `--stacks`"));
     }
-    let comparison = Comparison::new(&strategies, assumptions.assumptions());
-    let pass = Pass::new(comparison, stacks.effects()?).keeping(keeps).telling(texts);
+    let grounds = stacks.grounds()?;
+    compare_loaded(corpus, (&strategies, &stacks.effects()?, &grounds), assumptions, texts, keeps, output)
+}
+
+/// The same of strategies that are loaded already, with what their files say of effects and of the grounds they were tuned on.
+pub(super) fn compare_loaded(
+    corpus: &CorpusArgs,
+    (strategies, effects, grounds): (&Strategies, &EffectTable, &[Tuned]),
+    assumptions: &AssumptionArgs,
+    texts: Option<Texts>,
+    keeps: Keeps,
+    output: &Output,
+) -> Result<Compared, Failure> {
+    let comparison = Comparison::new(strategies, assumptions.assumptions());
+    let pass = Pass::new(comparison, effects.clone()).keeping(keeps).telling(texts);
     let mut collected = Collected::default();
+    let mut met: Vec<Met> = grounds.iter().map(Met::new).collect();
     let report = corpus.process(
         output,
-        |run| pass.of(&run),
-        |mut run| {
+        |run| {
+            let of = pass.of(&run);
+            let outside: Vec<Outside> = grounds.iter().map(|tuned| tuned.outside(&run, &of.rows)).collect();
+            (of, outside)
+        },
+        |(mut run, outside)| {
+            met.iter_mut().zip(outside).for_each(|(met, outside)| met.take(outside));
             pass.tell(&mut run);
             collected.take(run);
         },
@@ -213,7 +237,8 @@ pub(super) fn compare(
     let stacks = pass.comparison().infos().to_vec();
     let stories = pass.into_shelf().into_stories();
     let followed = FollowedReport::new(followed, corpus.unit.noun());
-    Ok(Compared { rows, firings, stacks, stories, quality: quality(&report), followed })
+    let void = met.iter().filter_map(Met::sentence).collect();
+    Ok(Compared { rows, firings, stacks, stories, quality: quality(&report), followed, void })
 }
 
 /// Findings of the corpus in lines, as many as a person reads.
@@ -242,14 +267,16 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let compared = compare(&args.corpus, &args.stacks, &args.assumptions, texts, args.keeps.keeps(), output)?;
     refuse_unknown_baseline(args, &compared.stacks)?;
     let assumptions = args.assumptions.assumptions().names();
-    let Compared { rows, mut firings, stacks, stories, quality, followed } = compared;
+    let Compared { rows, mut firings, stacks, stories, quality, followed, void } = compared;
     let parts = parts(rows, &args.split)?;
     if args.split.split != SplitPart::None {
         let reported: BTreeSet<&Label> = parts.reported.iter().map(RowView::run_id).collect();
         firings = firings.filtered(|firing| reported.contains(&firing.run_id));
     }
-    let mut publication =
-        args.publication(parts.reported, firings, stacks, &assumptions).with_stories(stories, quality);
+    let mut publication = args
+        .publication(parts.reported, firings, stacks, &assumptions)
+        .with_stories(stories, quality)
+        .with_remarks(void);
     if args.split.split == SplitPart::None {
         publication = publication.with_followed(followed);
     }

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use clap::Args;
 
 use super::failure::Failure;
+use super::grounds::Tuned;
 use super::output::Output;
 use crate::catalog::{self, Strategies};
 use crate::diagnostic::{Diagnostic, Diagnostics, Location, Severity, nearest};
@@ -345,6 +346,16 @@ impl StackArgs {
     pub(super) fn effects(&self) -> Result<EffectTable, Failure> {
         let files = self.stacks.iter().filter(|named| !named.starts_with("preset:") && !named.starts_with("system:"));
         Self::effects_of(&files.map(PathBuf::from).collect::<Vec<_>>())
+    }
+
+    /// The stacks of the files that say on what grounds they were tuned.
+    pub(super) fn grounds(&self) -> Result<Vec<Tuned>, Failure> {
+        let mut all = Vec::new();
+        for named in self.stacks.iter().filter(|named| !named.starts_with("preset:") && !named.starts_with("system:")) {
+            let text = read_text(Path::new(named), "give a stack file").map_err(Failure::usage)?;
+            all.extend(Tuned::of(&StackFile::parse(named, &text).map_err(Failure::usage)?));
+        }
+        Ok(all)
     }
 
     /// The strategies, in the order named.

@@ -15,6 +15,7 @@ mod exit;
 mod explain;
 mod failure;
 mod gate;
+mod grounds;
 mod init;
 mod inputs;
 mod labels;
@@ -29,6 +30,7 @@ mod schema;
 mod sweep;
 mod synth;
 mod texts;
+mod tune;
 mod values;
 
 use std::ffi::OsString;
@@ -71,6 +73,9 @@ enum Command {
     /// Replay recordings under several stop strategies and compare them (the main job).
     #[command(after_help = examples::COMPARE)]
     Compare(compare::Args),
+    /// The stack to ship, from recordings alone: chosen, certified, written down.
+    #[command(after_help = examples::TUNE)]
+    Tune(tune::Args),
     /// Many limits of one or more signals at once: what each kills and saves, and which to ship.
     #[command(after_help = examples::SWEEP)]
     Sweep(sweep::Args),
@@ -185,6 +190,7 @@ pub fn run(cli: Cli) -> Exit {
     let result = match cli.command {
         None => bundled::run(&cli.example, &output),
         Some(Command::Compare(args)) => compare::run(&args, &output),
+        Some(Command::Tune(args)) => tune::run(&args, &output),
         Some(Command::Sweep(args)) => sweep::run(&args, &output),
         Some(Command::Certify(args)) => certify::run(&args, &output),
         Some(Command::Merge(args)) => merge::run(&args, &output),

@@ -97,6 +97,7 @@ impl Publication {
             max_fes: Appetite::DEFAULT_MAX_FES,
             lost_success_costs: None,
             found: Vec::new(),
+            remarks: Vec::new(),
         };
         Self::from_rows(rows, firings, manifest)
     }
@@ -122,6 +123,13 @@ impl Publication {
         self.manifest.max_fes = appetite.max_fes;
         self.manifest.lost_success_costs = appetite.lost_success_costs;
         self.all = appetite.all;
+        self
+    }
+
+    /// The same with what is to be said before everything else below the table.
+    #[must_use]
+    pub fn with_remarks(mut self, remarks: Vec<String>) -> Self {
+        self.manifest.remarks = remarks;
         self
     }
 
@@ -183,7 +191,8 @@ impl Publication {
 
     /// What to say below the table.
     pub fn notes(&self, summaries: &[Summary]) -> Vec<String> {
-        let mut notes: Vec<String> = self.manifest.choice.iter().map(Choice::sentence).collect();
+        let mut notes = self.manifest.remarks.clone();
+        notes.extend(self.manifest.choice.iter().map(Choice::sentence));
         let corrections: BTreeSet<&str> =
             summaries.iter().filter_map(|summary| Some(summary.corrected.as_ref()?.correction.name())).collect();
         // All stacks are compared on the same runs, so what holds for the first holds for all.
@@ -331,7 +340,18 @@ impl Publication {
 
     /// Writes the folder: all files are replaced, or none ([`write_folder`]).
     pub fn write(&self, summaries: &[Summary], out: &Path, csv: CsvStyle) -> Result<(), Diagnostic> {
-        write_folder(out, csv, |out| self.write_files(summaries, out))
+        self.write_with(summaries, out, csv, |_| Ok(()))
+    }
+
+    /// The same with files of the caller's own, which `more` writes.
+    pub fn write_with(
+        &self,
+        summaries: &[Summary],
+        out: &Path,
+        csv: CsvStyle,
+        more: impl FnOnce(&Path) -> Result<(), Diagnostic>,
+    ) -> Result<(), Diagnostic> {
+        write_folder(out, csv, |out| self.write_files(summaries, out).and_then(|()| more(out)))
     }
 
     fn write_files(&self, summaries: &[Summary], out: &Path) -> Result<(), Diagnostic> {

@@ -60,6 +60,9 @@ pub struct Manifest {
     /// What was found while the recordings were read, a line each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub found: Vec<String>,
+    /// What is said before everything else below the table: a certificate that does not hold, or what a stack was tuned on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
     /// What counts as a run where that is not a recording: `rounds`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,

@@ -14,7 +14,7 @@ mod sweep;
 pub use budget::budget;
 pub use certificate::{certificate, certificate_overview};
 pub use frontier::frontier;
-pub(super) use overview::digits;
+pub use overview::digits;
 pub use overview::{overview, ungraded};
 pub use pairs::pairs;
 pub use render::plain_number;
