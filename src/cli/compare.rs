@@ -275,7 +275,7 @@ pub(super) fn compare(
             let (rows, firings) = keeps.rows_of(&comparison, &run, &effects);
             let followed = Comparison::followed(&run, &rows, &effects);
             let wanted = texts.filter(|_| shelf.read().is_ok_and(|shelf| shelf.wants(&rows)));
-            let story = wanted.map(|texts| comparison.story_of(&run, &rows, texts));
+            let story = wanted.map(|texts| comparison.story_of(&run, &rows, texts, &effects));
             (rows, firings, followed, story)
         },
         |(more_rows, more_firings, more_followed, story)| {
@@ -343,6 +343,7 @@ impl Args {
     fn publication(&self, rows: Rows, firings: Firings, stacks: Vec<StackInfo>, assumptions: &[&str]) -> Publication {
         Publication::new(rows, firings, stacks, self.baseline.as_deref(), assumptions)
             .with_label_errors(self.errors.rates())
+            .with_proxies(self.corpus.reading.outcome_from.as_ref().map(ToString::to_string))
             .with_failure_rate(self.failure_rate)
             .with_appetite(self.appetite.appetite())
             .with_row_format(self.rows.format())
@@ -374,7 +375,7 @@ fn run_shard(args: &Args, shard: Shard, out: &Path, output: &Output) -> Result<E
             shard.holds(cluster).then(|| {
                 let (rows, firings) = args.keeps.rows_of(&comparison, &run, &effects);
                 let followed = Comparison::followed(&run, &rows, &effects);
-                let story = comparison.story_of(&run, &rows, texts);
+                let story = comparison.story_of(&run, &rows, texts, &effects);
                 (rows, firings, followed, story)
             })
         };

@@ -190,7 +190,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         ));
     }
     let options =
-        ReadOptions { detail: Detail::Counts, prices: Some(Arc::new(prices(args)?)), ..ReadOptions::default() };
+        ReadOptions { detail: Detail::Counts, sealed: true, prices: Some(Arc::new(prices(args)?)), ..ReadOptions::default() };
     let corpus = Corpus::open(&files, options)?;
     compare(&corpus, args, output)
 }

@@ -15,7 +15,7 @@ pub use budget::budget;
 pub use certificate::{certificate, certificate_overview};
 pub use frontier::frontier;
 pub(super) use overview::digits;
-pub use overview::{overview, ungraded};
+pub use overview::{overview, percents, ungraded};
 pub use pairs::pairs;
 pub use render::plain_number;
 pub use rules::rules;
