@@ -21,6 +21,7 @@ mod rules;
 mod savings;
 mod strata;
 mod summary;
+mod tail;
 mod tasks;
 
 pub use beaten::beaten;
@@ -44,3 +45,4 @@ pub use rules::{RuleShare, rule_shares};
 pub use savings::{Savings, Unit, best_unit, unit_of};
 pub use strata::{WorseStratum, worse_stratum};
 pub use summary::{LostSuccess, NetBenefit, Summary, choose, price_lost_successes, summarise, summarise_at};
+pub use tail::{Tail, Tails};

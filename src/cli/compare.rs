@@ -292,6 +292,7 @@ impl Args {
     fn publication(&self, rows: Rows, firings: Firings, stacks: Vec<StackInfo>, assumptions: &[&str]) -> Publication {
         Publication::new(rows, firings, stacks, self.baseline.as_deref(), assumptions)
             .with_label_errors(self.errors.rates())
+            .with_proxies(self.corpus.reading.outcome_from.as_ref().map(ToString::to_string))
             .with_failure_rate(self.failure_rate)
             .with_appetite(self.appetite.appetite())
             .with_row_format(self.rows.format())

@@ -9,6 +9,7 @@ use clap::Args;
 use super::failure::Failure;
 use super::grounds::Tuned;
 use super::output::Output;
+use super::proxies::OutcomeFrom;
 use crate::catalog::{self, Strategies};
 use crate::diagnostic::{Diagnostic, Diagnostics, Location, Severity, nearest};
 use crate::effect::EffectTable;
@@ -107,6 +108,11 @@ pub(super) struct ReadingArgs {
     /// `id=…,task=…,outcome=…,messages=…,cost=…,model=…`, of which only `messages` is needed.
     #[arg(long, value_name = "COLUMNS", value_parser = ColumnMap::parse)]
     pub(super) map: Option<ColumnMap>,
+    /// Take marks of the recordings for outcomes where nobody graded: `interrupted=failure, undone=failure,
+    /// handover=success`, or any of them; of two on one run the first named counts. They are proxies, and every table says
+    /// so: no certificate is made of them unless their errors are stated (`--label-checked`).
+    #[arg(long, value_name = "MARK=OUTCOME,…")]
+    pub(super) outcome_from: Option<OutcomeFrom>,
     /// End at the first line, run or file that cannot be read.
     #[arg(long)]
     pub(super) strict: bool,
@@ -185,6 +191,15 @@ impl CorpusArgs {
         mut sink: impl FnMut(T),
     ) -> Result<CorpusReport, Failure> {
         let task = self.reading.task.as_deref();
+        if let Some(proxies) = &self.reading.outcome_from {
+            output.note(&proxies.sentence(self.unit.noun()));
+            let effects = EffectTable::default();
+            let graded = |run: Run| {
+                let runs = proxies.grade(with_task(run, task), self.unit, &effects);
+                runs.into_iter().map(&work).collect::<Vec<T>>()
+            };
+            return process(corpus, output, graded, |results| results.into_iter().for_each(&mut sink));
+        }
         if self.unit == UnitOfRun::Round {
             let rounds = |run: Run| with_task(run, task).into_rounds().into_iter().map(&work).collect::<Vec<T>>();
             return process(corpus, output, rounds, |results| results.into_iter().for_each(&mut sink));

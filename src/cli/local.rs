@@ -188,8 +188,12 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
             "look further back with `--days`",
         ));
     }
-    let options =
-        ReadOptions { detail: Detail::Counts, prices: Some(Arc::new(prices(args)?)), ..ReadOptions::default() };
+    let options = ReadOptions {
+        detail: Detail::Counts,
+        sealed: true,
+        prices: Some(Arc::new(prices(args)?)),
+        ..ReadOptions::default()
+    };
     let corpus = Corpus::open(&files, options)?;
     compare(&corpus, args, output)
 }

@@ -24,6 +24,7 @@ mod local;
 mod man;
 mod merge;
 mod output;
+mod proxies;
 mod rounds;
 mod rules;
 mod schema;

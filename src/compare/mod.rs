@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use crate::aggregate::{Firing, Label, Row, RunRows, firings};
 use crate::decision::Strategy;
+use crate::effect::EffectTable;
 use crate::explain::{Story, Texts};
 use crate::replay::replay;
 use crate::transcript::Run;
@@ -70,8 +71,8 @@ impl<'s> Comparison<'s> {
     }
 
     /// The run step by step, with texts around the stops in `rows`.
-    pub fn story_of(&self, run: &Run, rows: &[Row], texts: Texts) -> Story {
+    pub fn story_of(&self, run: &Run, rows: &[Row], texts: Texts, effects: &EffectTable) -> Story {
         let stops = rows.iter().filter_map(|row| row.stop_point).map(crate::transcript::Point::steps_paid);
-        Story::of(run, self.strategies, &stops.collect::<Vec<_>>(), texts)
+        Story::of(run, self.strategies, &stops.collect::<Vec<_>>(), texts, effects)
     }
 }

@@ -102,7 +102,7 @@ impl<'s> Pass<'s> {
             let told = told.read().unwrap_or_else(PoisonError::into_inner);
             told.wants(&rows).then(|| told.texts())
         });
-        let story = wanted.map(|texts| self.comparison.story_of(run, &rows, texts));
+        let story = wanted.map(|texts| self.comparison.story_of(run, &rows, texts, &self.effects));
         OfRun { rows, firings, followed, story }
     }
 

@@ -50,6 +50,9 @@ pub struct Manifest {
     /// Labels checked by hand: true successes, of them labelled so, true failures, of them labelled so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label_checked: Option<[u64; 4]>,
+    /// Which marks of the recordings stand in for grades, where some do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proxies: Option<String>,
     /// The share of failures savings are carried over to, where one was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure_rate: Option<f64>,

@@ -9,7 +9,7 @@ use serde_json::Value;
 use whenstop::aggregate::FollowedRow;
 use whenstop::compare::{Comparison, Pass};
 use whenstop::decision::{Decision, Strategy};
-use whenstop::effect::{Effect, EffectReader, EffectTable};
+use whenstop::effect::{Effect, EffectReader, EffectTable, Mark, Marks};
 use whenstop::reader::{Corpus, ReadOptions};
 use whenstop::replay::replay;
 use whenstop::stack::{Entry, StackFile};
@@ -87,6 +87,46 @@ fn a_round_begins_with_a_prompt_that_is_answered() {
     assert_eq!(told(&["p", "ls", "x", "p", "ls"]), [(1, Interrupted, Some(1000)), (1, Cut, Some(1000))]);
     assert_eq!(told(&["ls", "a"]), [(2, Reply, Some(1000))], "the prompt is not in the file");
     assert_eq!(told(&["p", "h"]), []);
+}
+
+#[test]
+fn a_round_is_over_when_the_agent_hands_back_and_is_prompted_again() {
+    let stops = |words: &[&str], limit: u32| -> Option<String> {
+        let strategy =
+            stack(&format!("[[stack]]\nname = \"t\"\nany = [{{ signal = \"rounds\", at_least = {limit} }}]"));
+        replay(&session(words), &strategy).stop.map(|stop| stop.point.to_string())
+    };
+    let before = |step: u32| Some(format!("{step}:before_request"));
+    assert_eq!(stops(&["p", "a", "p", "a"], 1), before(1), "known before the next call is paid for");
+    assert_eq!(stops(&["p", "ls", "a", "p", "ls", "a", "p", "a"], 2), before(4));
+    assert_eq!(stops(&["p", "a", "h", "a"], 1), None, "what the host answers itself ends nothing");
+    assert_eq!(stops(&["p", "a", "x", "p", "a"], 1), None, "broken off");
+    assert_eq!(stops(&["p", "ls", "p", "a"], 1), None, "the call was pending");
+    assert_eq!(stops(&["p", "a", "s", "a"], 1), None, "steering begins none");
+}
+
+#[test]
+fn marks_say_what_happened_to_the_work_of_a_round() {
+    let marks = |words: &[&str]| -> Vec<String> {
+        let marks = Marks::of_rounds(&session(words), &EffectTable::default());
+        let names = |marks: Marks| Mark::ALL.into_iter().filter(|mark| marks.has(*mark)).map(Mark::name).collect();
+        marks.into_iter().map(|marks| names(marks)).map(|names: Vec<&str>| names.join(" ")).collect()
+    };
+    assert_eq!(marks(&["p", "sed -i s/a/b/ f", "x", "p", "a"]), ["interrupted", ""]);
+    assert_eq!(marks(&["p", "sed -i s/a/b/ src/f", "a", "p", "git checkout -- src/f", "a"]), ["undone", ""]);
+    assert_eq!(marks(&["p", "sed -i s/a/b/ src/f", "a", "p", "git checkout main", "a"]), ["", ""], "a branch");
+    assert_eq!(marks(&["p", "sed -i s/a/b/ src/f", "a", "p", "git restore other", "a"]), ["", ""]);
+    assert_eq!(marks(&["p", "sed -i s/a/b/ src/f", "a", "p", "git reset --hard", "a"]), ["undone", ""]);
+    assert_eq!(marks(&["p", "sed -i s/a/b/ src/f", "a", "p", "git stash", "a"]), ["undone", ""]);
+    assert_eq!(marks(&["p", "ls", "a", "p", "git checkout .", "a"]), ["", ""], "nothing to undo");
+    assert_eq!(marks(&["p", "sed -i s/a/b/ f", "git commit -am x", "a"]), ["handover"]);
+    assert_eq!(marks(&["p", "sed -i s/a/b/ f", "a", "p", "git status", "git commit -am x"]), ["handover", "handover"]);
+    assert_eq!(
+        marks(&["p", "sed -i s/a/b/ f", "a", "p", "make", "git commit -am x"]),
+        ["", "handover"],
+        "no first act"
+    );
+    assert_eq!(marks(&["p", "ls", "a", "p", "git commit -am x"]), ["", "handover"], "nothing to hand over");
 }
 
 #[test]
@@ -220,7 +260,7 @@ fn local_opens_nothing_but_the_places_it_names() {
 }
 
 #[test]
-#[ignore = "reads ../shared/sessions: cargo test --test it sessions -- --ignored"]
+#[cfg_attr(not(shared_material), ignore = "../shared is not here")]
 fn rounds_are_those_that_were_counted_by_hand() {
     for session in lines("entire-rounds.jsonl") {
         let file = session["file"].as_str().unwrap();
@@ -237,8 +277,39 @@ fn rounds_are_those_that_were_counted_by_hand() {
     }
 }
 
+/// Of a dozen other formats. What a call is in Who&When is in doubt: every message but the terminal's, or every message.
 #[test]
-#[ignore = "reads ../shared/sessions: cargo test --test it sessions -- --ignored"]
+#[cfg_attr(not(shared_material), ignore = "../shared is not here")]
+fn rounds_of_other_formats_are_those_that_were_counted_by_hand() {
+    let mut differing = Vec::new();
+    for line in lines("rounds-shared.jsonl") {
+        let (file, format) = (line["file"].as_str().unwrap(), line["format"].as_str().unwrap());
+        if format == "who-and-when" {
+            continue;
+        }
+        let all = runs(&shared("..").join(file));
+        let named = line["run"].as_str().unwrap_or_default();
+        let run = all.iter().find(|run| run.header.run_id.contains(named)).filter(|_| !named.is_empty());
+        let Some(run) = run.or_else(|| all.first().filter(|_| all.len() == 1)) else {
+            if line["rounds"].as_array().is_some_and(|rounds| !rounds.is_empty()) {
+                differing.push(format!("{file}: no run {named}"));
+            }
+            continue;
+        };
+        let told: Vec<(u64, bool)> =
+            run.rounds().iter().map(|round| (round.n_steps() as u64, round.end == RoundEnd::Interrupted)).collect();
+        let rounds = line["rounds"].as_array().unwrap().iter();
+        let wanted: Vec<(u64, bool)> =
+            rounds.map(|round| (round["steps"].as_u64().unwrap(), round["interrupted"].as_bool().unwrap())).collect();
+        if told != wanted {
+            differing.push(format!("{file} {named}: {told:?}, and should be {wanted:?}"));
+        }
+    }
+    assert_eq!(differing, Vec::<String>::new());
+}
+
+#[test]
+#[cfg_attr(not(shared_material), ignore = "../shared is not here")]
 fn effects_are_those_a_person_saw() {
     let (table, calls) = (EffectTable::default(), lines("effects-shared.jsonl"));
     let mut unknown = 0;
@@ -254,7 +325,7 @@ fn effects_are_those_a_person_saw() {
 }
 
 #[test]
-#[ignore = "reads ../shared: cargo test --test it sessions -- --ignored"]
+#[cfg_attr(not(shared_material), ignore = "../shared is not here")]
 fn the_step_from_which_a_patch_stood_is_within_the_interval() {
     for line in lines("standing-shared.jsonl") {
         let file = line["file"].as_str().unwrap();

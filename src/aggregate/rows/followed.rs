@@ -12,8 +12,10 @@ frame! {
     Facts, Runs, RunsBuilder {
         run_id: Name,
         cluster: Name,
-        tail_tokens: Option<u64>,
+        tail_tokens_low: Option<u64>,
+        tail_tokens_high: Option<u64>,
         tokens_recorded: Option<u64>,
+        last_effect_step: Option<u64>,
         interrupted: u8,
     }
 }
@@ -36,6 +38,7 @@ frame! {
         cut_short_high: u8,
         tokens_after_stop: Option<u64>,
         tokens_after_last_effect: Option<u64>,
+        steps_after_stop: Option<u64>,
         killed_high: u8,
     }
 }
@@ -78,6 +81,11 @@ impl FollowedRows {
     /// The rows at these places.
     pub fn range(&self, places: Range<usize>) -> impl Iterator<Item = FollowedRow> {
         places.map(|at| self.get(at))
+    }
+
+    /// One row of each run, for what depends on no stack.
+    pub fn of_runs(&self) -> impl Iterator<Item = FollowedRow> {
+        self.runs().map(|(_, rows)| self.get(rows.start))
     }
 
     /// Each run, with the places of its rows, which stand one after the other.
@@ -124,8 +132,11 @@ impl FollowedRows {
             cut_short_high: tails.cut_short_high.get(tail),
             tokens_after_stop: tails.tokens_after_stop.get(tail),
             tokens_after_last_effect: tails.tokens_after_last_effect.get(tail),
-            tail_tokens: runs.tail_tokens.get(run),
+            tail_tokens_low: runs.tail_tokens_low.get(run),
+            tail_tokens_high: runs.tail_tokens_high.get(run),
             tokens_recorded: runs.tokens_recorded.get(run),
+            steps_after_stop: tails.steps_after_stop.get(tail),
+            last_effect_step: runs.last_effect_step.get(run),
             interrupted: runs.interrupted.get(run),
             killed_high: tails.killed_high.get(tail),
         }
@@ -176,8 +187,10 @@ impl FollowedBuilder {
         let facts = Facts {
             run_id: self.names.number(&row.run_id),
             cluster: self.names.number(&row.cluster),
-            tail_tokens: row.tail_tokens,
+            tail_tokens_low: row.tail_tokens_low,
+            tail_tokens_high: row.tail_tokens_high,
             tokens_recorded: row.tokens_recorded,
+            last_effect_step: row.last_effect_step,
             interrupted: row.interrupted,
         };
         if !self.run.is_some_and(|run| run.is_same(&facts)) {
@@ -219,6 +232,7 @@ impl FollowedBuilder {
             cut_short_high: row.cut_short_high,
             tokens_after_stop: row.tokens_after_stop,
             tokens_after_last_effect: row.tokens_after_last_effect,
+            steps_after_stop: row.steps_after_stop,
             killed_high: row.killed_high,
         }
     }

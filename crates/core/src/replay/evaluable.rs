@@ -153,6 +153,7 @@ pub fn has(run: &Run, need: Need) -> bool {
                 message.is_result()
             }) || !called
         }
+        Need::WholeSession => !run.header.of_session,
         Need::ErrorFlags => messages.any(|message| message.is_result() && message.is_error.is_some()),
         Need::Metrics => run.events().iter().any(|event| matches!(event, Event::Metrics(_))),
         Need::Plan => {

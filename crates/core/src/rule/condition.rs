@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::{Rule, WatchedRule};
 use crate::decision::{Evidence, RuleName, RuleReading};
-use crate::transcript::PointView;
+use crate::transcript::{Moment, PointView};
 
 /// A rule, or a combination of them.
 #[derive(Clone, Debug)]
@@ -39,6 +39,12 @@ pub enum Condition {
 }
 
 impl Condition {
+    /// When it is consulted, unless its clause says otherwise: where any of its rules waits for the next request, then.
+    pub fn consulted_at(&self) -> Moment {
+        let waits = |rule: &&Rule| rule.signal.at == Moment::BeforeRequest;
+        if self.rules().iter().any(waits) { Moment::BeforeRequest } else { Moment::AfterTools }
+    }
+
     /// The rules in it, in order.
     pub fn rules(&self) -> Vec<&Rule> {
         match self {

@@ -15,7 +15,7 @@ use crate::replay::Replay;
 use crate::transcript::{Checkpoint, Moment, Outcome, Point, Run, Secured};
 
 pub use bounds::{Assumptions, Bounds, bounds};
-pub use followed::{Bound, Followed, Work};
+pub use followed::{Bound, Followed, TailTokens, Work};
 pub use known::{Doubts, Known, Spent, known};
 pub use ledger::{Amounts, Ledger};
 

@@ -50,6 +50,7 @@ fn header(header: &Header, salt: &str) -> Header {
         totals: None,
         meta: None,
         prompted_by: header.prompted_by,
+        of_session: header.of_session,
         delivered: None,
         file: None,
         redacted: true,

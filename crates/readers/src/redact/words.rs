@@ -4,7 +4,7 @@
 use crate::transcript::{JUDGE_TAKEN_OUT, PLAN_TAKEN_OUT};
 
 /// The kinds of note that the readers of this program write.
-const NOTES: [&str; 24] = [
+const NOTES: [&str; 26] = [
     "agentao.compaction_settled",
     "agentao.context_compressed",
     "agentao.error",
@@ -29,6 +29,8 @@ const NOTES: [&str; 24] = [
     "pi.branch_summary",
     "pi.compaction",
     "plan",
+    "round.interrupted",
+    "round.taken_back",
 ];
 
 /// States of a goal, a task or an experiment, and what agentica's rows say of a turn.

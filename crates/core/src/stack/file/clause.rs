@@ -37,8 +37,8 @@ pub(super) fn read(fields: &Fields<'_>, scope: Scope) -> Read<Clause> {
     });
     Ok(Clause {
         name: RuleName::new(name),
+        at: at?.unwrap_or_else(|| condition.consulted_at()),
         condition,
-        at: at?.unwrap_or(Moment::AfterTools),
         strikes,
         cooldown: cooldown?.unwrap_or(0),
         then: then?.unwrap_or(Action::Stop),
@@ -268,6 +268,10 @@ fn read_options(fields: &Fields<'_>, info: &SignalInfo) -> Read<(Options, String
                     label.push(format!("window {window}"));
                     options.window = usize::try_from(window).ok();
                 }
+            }
+            "between_rounds" => {
+                options.between_rounds = fields.boolean("between_rounds")?.unwrap_or(false);
+                label.extend(options.between_rounds.then(|| "between rounds".to_owned()));
             }
             "tool" => {
                 let tool = required(fields, info, "tool")?;

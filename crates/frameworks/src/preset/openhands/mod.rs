@@ -154,6 +154,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         .blind(&[BUDGET, ITERATIONS, CORRECTIVE])
         .needs(ACTION_ERROR, Need::ErrorFlags)
         .needs(BUDGET, Need::Cost)
+        .needs(BUDGET, Need::WholeSession)
         .asks_after_end())
 }
 
