@@ -261,6 +261,26 @@ pub(super) fn process<T: Send>(
     corpus: &Corpus,
     output: &Output,
     work: impl Fn(Run) -> T + Sync,
+    sink: impl FnMut(T),
+) -> Result<CorpusReport, Failure> {
+    process_telling(Tell::All, corpus, output, work, sink)
+}
+
+/// What is told of the reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tell {
+    /// What could not be read, what is odd, and how costs were computed.
+    All,
+    /// How much could not be read.
+    Lost,
+}
+
+/// The same, and how much of it is told.
+pub(super) fn process_telling<T: Send>(
+    tell: Tell,
+    corpus: &Corpus,
+    output: &Output,
+    work: impl Fn(Run) -> T + Sync,
     mut sink: impl FnMut(T),
 ) -> Result<CorpusReport, Failure> {
     let bar = output.progress(corpus.bytes());
@@ -274,7 +294,14 @@ pub(super) fn process<T: Send>(
         }
     })?;
     bar.finish_and_clear();
-    tell_findings(&report, output);
+    match tell {
+        Tell::All => tell_findings(&report, output),
+        Tell::Lost if report.errors > 0 => output.note(&format!(
+            "{} lines or files could not be read; `whenstop corpus PATH` says which, and why",
+            report.errors
+        )),
+        Tell::Lost => {}
+    }
     has_read(&report)?;
     if report.runs() == 0 {
         let tried = corpus.n_files();

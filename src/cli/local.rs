@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use super::Exit;
 use super::compare::show_followed;
 use super::failure::Failure;
-use super::inputs::{process, read_text};
+use super::inputs::{Tell, process_telling, read_text};
 use super::output::{Format, Output};
 use crate::catalog;
 use crate::compare::{Collected, Comparison, Pass};
@@ -224,11 +224,12 @@ fn compare(corpus: &Corpus, args: &Args, output: &Output) -> Result<Exit, Failur
     let mut sum = Sum::default();
     let work = |run: Run| {
         let spend = Spend::of(run.events());
-        let rounds = run.into_rounds();
+        // What a sub-agent spent is its session's; nobody prompted it.
+        let rounds = if run.header.parent.is_some() { Vec::new() } else { run.into_rounds() };
         let n = rounds.len() as u64;
         (spend, n, rounds.iter().map(|round| pass.of(round)).collect::<Vec<_>>())
     };
-    process(corpus, output, work, |(spend, n, replayed)| {
+    process_telling(Tell::Lost, corpus, output, work, |(spend, n, replayed)| {
         sum.sessions += u64::from(n > 0);
         sum.rounds += n;
         if let Some(tokens) = spend.total {

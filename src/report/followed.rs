@@ -149,12 +149,10 @@ impl FollowedReport {
         let lines = agreement(&self.rows);
         let columns = [
             "stack",
-            "interrupted",
-            "stopped before",
+            "stopped before them",
             "steps earlier",
             "tokens earlier",
-            "others",
-            "stopped",
+            "others stopped",
             "difference",
             "95 %",
         ];
@@ -163,12 +161,10 @@ impl FollowedReport {
             let points = |value: f64| format!("{:+.1}", value * 100.0);
             vec![
                 Cell::Text(line.stack.to_string()),
-                Cell::Count(line.interrupted.0),
-                Cell::Count(line.interrupted.1),
+                Cell::Text(format!("{}/{}", line.interrupted.1, line.interrupted.0)),
                 line.steps_earlier.map_or(Cell::Missing, Cell::Count),
                 line.tokens_earlier.map_or(Cell::Missing, |tokens| Cell::Text(thousands(tokens))),
-                Cell::Count(line.others.0),
-                Cell::Count(line.others.1),
+                Cell::Text(format!("{}/{}", line.others.1, line.others.0)),
                 line.difference.map_or(Cell::Missing, |difference| Cell::Text(points(difference.value))),
                 interval.map_or(Cell::Missing, |interval| {
                     Cell::Text(format!("{} to {}", points(interval.low), points(interval.high)))
@@ -192,7 +188,8 @@ impl FollowedReport {
             format!("told from the others by {}", told.join(", "))
         };
         format!(
-            "People stopped {n} of these {} themselves: {answer}. Difference in percentage points, clustered by session:",
+            "People stopped {n} of these {} themselves: {answer}. How often each stack stops, how much earlier than they did \
+             (median), and the difference in percentage points, clustered by session:",
             self.noun
         )
     }

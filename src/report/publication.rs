@@ -278,12 +278,20 @@ impl Publication {
         let Some(group) = by_stack(&self.rows).into_iter().next() else { return "nothing".to_owned() };
         let tasks: BTreeSet<_> = group.rows().map(crate::aggregate::RowView::cluster).collect();
         let graded = |outcome| group.rows().filter(|row| row.outcome() == outcome).count();
+        // Rounds of sessions without a task are clustered by session.
+        let of_own_session = |row: crate::aggregate::RowView<'_>| {
+            let session = row.run_id().rsplit_once('#').map(|(session, _)| session);
+            session.is_some() && session == row.task_id().map(|task| &**task)
+        };
+        let is_by_session = self.manifest.unit.is_some() && group.rows().all(of_own_session);
         let proxy = if self.manifest.proxies.is_some() { "proxy " } else { "" };
         let part = self.manifest.choice.as_ref().map(|choice| format!("{} part: ", choice.split)).unwrap_or_default();
         let mut text = format!(
-            "{part}{} runs of {} tasks: {} {proxy}successes, {} {proxy}failures",
+            "{part}{} {} of {} {}: {} {proxy}successes, {} {proxy}failures",
             group.len(),
+            self.manifest.unit.as_deref().unwrap_or("runs"),
             tasks.len(),
+            if is_by_session { "sessions" } else { "tasks" },
             graded(Outcome::Success),
             graded(Outcome::Failure)
         );

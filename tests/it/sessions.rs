@@ -252,9 +252,12 @@ fn local_opens_nothing_but_the_places_it_names() {
     let reply = r#"{"role":"assistant","id":"m1","model":"claude-opus-4-5","content":[{"type":"text","text":"Done."}],"usage":{"input_tokens":1000,"output_tokens":100}}"#;
     let text = line("user", r#"{"role":"user","content":"Go."}"#, 1) + &line("assistant", reply, 2);
     std::fs::write(folder.join("s.jsonl"), text).unwrap();
+    // Outcomes that lie above it are not looked for, as they would be elsewhere.
+    std::fs::write(folder.join("labels.csv"), "run_id,success\ns,true\n").unwrap();
+    std::fs::write(home.path().join(".claude/projects/results.json"), r#"{"resolved_ids":["s"]}"#).unwrap();
     let (code, told, errors) = local(home.path());
     assert_eq!(code, Some(0), "{errors}");
-    for part in ["Claude Code", "1 sessions, 1 rounds", "$0.01 by list prices of", "Nothing leaves this machine"] {
+    for part in ["Claude Code", "1 sessions, 1 rounds", "$0.01 by list prices of", "Nothing leaves this machine", "1 ungraded"] {
         assert!(told.replace('\n', " ").contains(part), "{part}: {told}");
     }
 }

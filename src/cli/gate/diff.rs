@@ -12,7 +12,7 @@ use super::reports::pretty;
 use super::{read_snapshot, told};
 use crate::cli::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::inputs::{ReadingArgs, UnitOfRun};
+use crate::cli::inputs::ReadingArgs;
 use crate::cli::output::Output;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::review::{self, Checked, Review};
@@ -160,7 +160,7 @@ fn inputs(args: &DiffArgs, paths: Vec<PathBuf>, stacks: Vec<String>) -> GateInpu
         stacks,
         snapshot: args.snapshot.clone(),
         project: args.project.clone(),
-        unit: UnitOfRun::Run,
+        unit: None,
         reading: args.reading.clone(),
     }
 }

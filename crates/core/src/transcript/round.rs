@@ -176,9 +176,7 @@ fn is_hosts(reply: &Event) -> bool {
 impl Event {
     /// Words that begin a round if they are answered.
     pub fn is_prompt(&self) -> bool {
-        self.message().is_some_and(|message| {
-            message.role == Role::User && message.lane == Lane::Main && message.origin == Origin::Prompt
-        })
+        self.message().is_some_and(|message| message.is_prompt() && message.lane == Lane::Main)
     }
 
     /// The host's mark that the agent was interrupted.
@@ -226,6 +224,11 @@ const HAND_BACK: [&str; 12] = [
 ];
 
 impl Message {
+    /// True for words of whoever prompts; not for the host's, for steering, or for the mark of an interruption.
+    pub fn is_prompt(&self) -> bool {
+        self.role == Role::User && self.origin == Origin::Prompt
+    }
+
     /// True for a reply after which nothing is left to do but to wait for the next prompt: it asks for no tool, or for the
     /// one that hands back.
     pub fn hands_back(&self) -> bool {

@@ -11,7 +11,7 @@ use super::frame::identity::{Keys, arguments, js_text};
 use super::frame::{Action, Acts, Facts, Machine, Parameter, Recipe, RuleReading, Settings, SettingsError, reading};
 use super::{Preset, Variant};
 use crate::decision::{Need, RuleName};
-use crate::transcript::{Event, Message, Moment, PointView, Role};
+use crate::transcript::{Event, Message, Moment, PointView};
 
 const TOOLS: &str = "tool_call_loop";
 const TEXT: &str = "content_loop";
@@ -311,7 +311,7 @@ fn ends_in_a_cycle(calls: &VecDeque<String>) -> bool {
 impl Machine for Gemini {
     fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
         let Some(message) = event.message() else { return };
-        if message.role == Role::User {
+        if message.is_prompt() {
             self.new_prompt();
         } else if message.is_step() {
             self.reply(message, acts);

@@ -53,6 +53,7 @@ fn header(header: &Header, salt: &str) -> Header {
         of_session: header.of_session,
         delivered: None,
         file: None,
+        of_session: header.of_session,
         redacted: true,
     }
 }

@@ -4,7 +4,7 @@
 use crate::transcript::{JUDGE_TAKEN_OUT, PLAN_TAKEN_OUT};
 
 /// The kinds of note that the readers of this program write.
-const NOTES: [&str; 26] = [
+const NOTES: [&str; 30] = [
     "agentao.compaction_settled",
     "agentao.context_compressed",
     "agentao.error",
@@ -21,9 +21,13 @@ const NOTES: [&str; 26] = [
     "codex.context_compacted",
     "codex.error",
     "codex.todo_list",
+    "copilot-cli.compaction_complete",
+    "copilot-cli.truncation",
     "gemini-cli.error",
     "gemini-cli.info",
     "gemini-cli.warning",
+    "openclaw.branch_summary",
+    "openclaw.compaction",
     "opencode.compaction",
     "openhands.condensation",
     "pi.branch_summary",
