@@ -1,6 +1,9 @@
 //! The tables of one case.
 
-use whenstop::tune::{Appetite, Bound, Effects, Study, Tuner, best_contender};
+use whenstop::tune::{
+    Appetite, Bound, CROSS_FIT_PARTS, Effects, HeldOut, Learner, ListOptions, Shipped, Study, Tuner, best_contender,
+    held_out_contender, tasks_for_list,
+};
 
 use super::Recordings;
 
@@ -17,7 +20,6 @@ struct Drawn {
 
 pub(super) fn tell(recordings: &Recordings, n_draws: u64) {
     let Recordings { study, pool, presets } = recordings;
-    let _ = pool;
     let tasks = study.all_tasks();
     println!(
         "{} runs, {} tasks, {} with a success; left out {}, families without data: {:?}; oracle {:.1} %\n",
@@ -46,7 +48,7 @@ pub(super) fn tell(recordings: &Recordings, n_draws: u64) {
         let by_gaffke = tuner.tune(&tasks, gaffke).chosen.ok().map(|choice| (choice.family, choice.limit));
         let budget = tuner.budget(&tasks, appetite).map(|limit| (0, limit));
         let single = tuner.single(&tasks, appetite);
-        let ways: [(&str, String, Effects, Way<'_>); 5] = [
+        let ways: [(&str, String, Effects, Way<'_>); 4] = [
             (
                 "budget",
                 name(budget),
@@ -71,9 +73,8 @@ pub(super) fn tell(recordings: &Recordings, n_draws: u64) {
                 tuner.held_out_single(&tasks, appetite).effects,
                 Box::new(|on| tuner.single(on, appetite)),
             ),
-            ("", String::new(), Effects::default(), Box::new(|_| None)),
         ];
-        for (way, ships, effects, learn) in ways.iter().take(4) {
+        for (way, ships, effects, learn) in &ways {
             let drawn = draws(study, n_draws, |on, rest| {
                 let learned = learn(on);
                 let effects = study.effects(rest, |run| {
@@ -89,9 +90,40 @@ pub(super) fn tell(recordings: &Recordings, n_draws: u64) {
             Some(at) => judged(&presets[at].effects(rest), false),
             None => Drawn { killed: 0.0, saved: 0.0, refused: true },
         });
-        let effects = best.map_or_else(|| study.effects(&tasks, |_| None), |at| presets[at].effects(&tasks));
+        let effects = held_out_contender(presets, study, &tasks, alpha);
         let ships = best.map_or_else(|| "none".to_owned(), |at| format!("`{}`", presets[at].name));
-        line(alpha, "preset (chosen on the same)", &ships, &effects, &drawn);
+        line(alpha, "preset", &ships, &effects, &drawn);
+        lists(pool, appetite, n_draws);
+    }
+}
+
+/// Lists of rules, certified by halves and cross-fitted, where the tasks carry one.
+fn lists(study: &Study, appetite: Appetite, n_draws: u64) {
+    let tasks = study.all_tasks();
+    let learner = Learner::new(study);
+    for cross_fit in [false, true] {
+        let options = ListOptions { appetite, cross_fit };
+        let way = if cross_fit { "list, cross-fitted (estimated)" } else { "list, 50/50" };
+        let needed = tasks_for_list(appetite.alpha);
+        if !cross_fit && study.with_success(&tasks) < needed {
+            println!(
+                "| {:.0} % | {way} | refused below {needed} tasks with a success | | | | | |",
+                100.0 * appetite.alpha
+            );
+            continue;
+        }
+        let shipped = learner.learn(&tasks, options);
+        let ships = shipped.map_or_else(|| "refused".to_owned(), |learned| Shipped::List(learned).condition(study));
+        let held_out = HeldOut::of(study, &tasks, CROSS_FIT_PARTS, |others| {
+            let list = learner.learn(others, options)?.list;
+            Some(move |run| list.stop(study, run))
+        });
+        let drawn = draws(study, n_draws, |on, rest| {
+            let list = learner.learn(on, options).map(|learned| learned.list);
+            let effects = study.effects(rest, |run| list.as_ref()?.stop(study, run));
+            judged(&effects, list.is_none())
+        });
+        line(appetite.alpha, way, &ships.replace('|', "or"), &held_out.effects, &drawn);
     }
 }
 

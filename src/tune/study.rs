@@ -183,6 +183,12 @@ impl Study {
         marks.get(at).map(|(_, end)| *end as usize)
     }
 
+    /// Would the limit fire at a reading from `low` to `high`?
+    pub(super) fn fires_within(&self, family: usize, limit: f64, low: f64, high: f64) -> bool {
+        let comparator = self.families.get(family).map(|family| family.first_rule().comparator);
+        comparator.is_some_and(|comparator| comparator.passes(low, limit) || comparator.passes(high, limit))
+    }
+
     /// The readings of a family's signal at the ends of a run.
     pub fn readings(&self, family: usize, run: usize) -> &[f64] {
         self.places.get(family).zip(self.tracks.get(run)).map_or(&[], |(place, track)| track.readings(*place))

@@ -148,8 +148,13 @@ fn p_value(losses: &[&Loss], n: u64, alpha: f64, bound: Bound) -> f64 {
 fn losses_of(study: &Study, family: usize, n_tasks: u64) -> Vec<Losses> {
     let mut all = Vec::new();
     let limits = study.families().get(family).map_or(&[][..], super::Family::limits);
+    let range = study.range(family);
     for limit in limits {
         let mut losses = Losses::default();
+        if !range.is_some_and(|(low, high)| study.fires_within(family, *limit, low, high)) {
+            all.push(losses);
+            continue;
+        }
         for (at, task) in study.tasks().iter().enumerate().filter(|(_, task)| task.picked.is_some()) {
             let is_killed = |run: usize| {
                 let track = study.tracks().get(run)?;

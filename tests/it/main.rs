@@ -37,4 +37,5 @@ mod stats;
 mod sweep;
 mod systems;
 mod truth;
+mod tune;
 mod zoo;

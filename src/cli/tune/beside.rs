@@ -54,7 +54,7 @@ impl Beside {
             });
         }
         others.push(Other {
-            what: "one limit, by halves",
+            what: "one, by halves",
             certified: single.is_some(),
             name: single,
             effects: tuner.held_out_single(&tasks, appetite).effects,

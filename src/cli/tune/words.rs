@@ -201,7 +201,9 @@ impl Words<'_> {
         }
         if let Ok((shipped, held_out)) = &self.answer.shipped {
             let rules: Vec<String> = shipped.rules(study).iter().map(ToString::to_string).collect();
-            lines.push(("tuned", rules.join(" | "), !self.is_estimate(), held_out.effects.clone()));
+            let name =
+                if let [rule] = &rules[..] { rule.clone() } else { format!("{} rules, any of them", rules.len()) };
+            lines.push(("tuned", name, !self.is_estimate(), held_out.effects.clone()));
         }
         lines
     }
@@ -210,12 +212,12 @@ impl Words<'_> {
     pub(super) fn table(&self) -> Table {
         let unit = self.study.unit().noun();
         let promise = percent(self.args.max_fes);
-        let columns = ["", "rule", "certified", "successes killed, %", &format!("{unit} saved, %")];
+        let columns = ["", "rule", "at most", "killed, %", &format!("{unit} saved, %")];
         let mut rows: Vec<Vec<Cell>> = self
             .lines()
             .into_iter()
             .map(|(what, name, certified, effects)| {
-                let certified = if certified { format!("≤ {promise}") } else { "–".to_owned() };
+                let certified = if certified { promise.clone() } else { "–".to_owned() };
                 let is_none = what == "no stopping" || name == "none";
                 let (killed, saved) =
                     if is_none && effects.sum(|effect| effect.stops as f64 + effect.saved.numerator) == 0.0 {
@@ -281,12 +283,14 @@ impl Words<'_> {
         if study.left_out() > 0 {
             notes.push(format!("{} runs lack what some signal reads and are left out", study.left_out()));
         }
-        let parts =
-            "rates and savings are of tasks that a line's rule was not chosen on, each twentieth of them in its turn";
-        notes.push(format!("{parts}; intervals are 95 %, by task"));
+        notes.push(
+            "at most: certified, of the mean over tasks. Killed and saved are of tasks that a line's rule was not chosen on, a \
+             twentieth of them in its turn; 95 % intervals, by task"
+                .to_owned(),
+        );
         let settings: usize = study.families().iter().map(|family| family.limits().len()).sum();
         notes.push(format!(
-            "{settings} limits of {} signals, each walked from cautious to bold: {} by {}",
+            "{settings} limits of {} signals, each walked from cautious to bold; {}: {}",
             study.families().len(),
             self.answer.appetite.bound.name(),
             self.answer.appetite.bound.theorem()
@@ -298,8 +302,8 @@ impl Words<'_> {
             notes.extend(self.gain(&held_out.effects));
             notes.extend(self.intervention(&held_out.effects));
             notes.push(
-                "the certificate is void for models and agents that are not in these recordings, and where the signal reads \
-                 beyond what it read here; `compare` says so"
+                "void for models and agents that are not in these recordings, and where its signals read further than here: \
+                 `compare --stacks tuned.toml` says so"
                     .to_owned(),
             );
         }
@@ -323,10 +327,16 @@ impl Words<'_> {
         if stops <= 0.0 || failed <= 0.0 {
             return None;
         }
+        if stops.total_cmp(&failed).is_eq() {
+            return Some(format!(
+                "all {stops:.0} runs it stops fail: a nudge in place of the stop could break no success there"
+            ));
+        }
+        let ratio = (stops - failed) / failed;
+        let ratio = if ratio >= 0.995 { format!("{ratio:.1}") } else { format!("{ratio:.2}") };
         Some(format!(
-            "{failed:.0} of the {stops:.0} runs it stops fail. A nudge in its place helps only if it recovers more than {} of the \
-             failures it meets for every success in a hundred that it breaks (failure rate > d/(r+d))",
-            per_hundred((stops - failed) / failed),
+            "{failed:.0} of the {stops:.0} runs it stops fail. A nudge in place of the stop helps only if r > {ratio} d: r the \
+             share of those failures it rescues, d the share of those successes it breaks"
         ))
     }
 
@@ -411,9 +421,4 @@ impl Words<'_> {
 
 fn named(study: &Study, of: fn(&crate::tune::Track) -> Option<&String>) -> Vec<&String> {
     study.tracks().iter().filter_map(of).collect::<std::collections::BTreeSet<_>>().into_iter().collect()
-}
-
-/// A ratio as `3 in a hundred`, with as many digits as a reader needs.
-fn per_hundred(ratio: f64) -> String {
-    if ratio >= 10.0 { format!("{ratio:.0} in a hundred") } else { format!("{ratio:.2} in a hundred") }
 }
