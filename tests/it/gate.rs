@@ -393,7 +393,8 @@ fn sessions() -> String {
 
 #[test]
 fn a_snapshot_by_round_has_a_line_a_round_and_the_project_file_keeps_the_unit() {
-    let project = "recordings = [\"runs.jsonl\"]\nstacks = [\"stacks.toml\"]\nsnapshot = \"s.snap\"\nunit = \"round\"\n";
+    let project =
+        "recordings = [\"runs.jsonl\"]\nstacks = [\"stacks.toml\"]\nsnapshot = \"s.snap\"\nunit = \"round\"\n";
     let desk = Desk::with(&[
         ("runs.jsonl", &sessions()),
         ("stacks.toml", &stack("steps", "steps", 4)),
@@ -401,7 +402,8 @@ fn a_snapshot_by_round_has_a_line_a_round_and_the_project_file_keeps_the_unit() 
     ]);
     let (code, _, stderr) = desk.told("accept");
     assert_eq!(code, 0, "{stderr}");
-    let lines: Vec<String> = desk.read("s.snap").lines().filter(|l| l.starts_with("steps | ")).map(str::to_owned).collect();
+    let lines: Vec<String> =
+        desk.read("s.snap").lines().filter(|l| l.starts_with("steps | ")).map(str::to_owned).collect();
     let runs: Vec<&str> = lines.iter().filter_map(|line| line.split(" | ").nth(1)).collect();
     assert_eq!(runs, ["long#1", "long#2", "short#1"], "{lines:?}");
     assert!(lines[1].contains("3:after_tools") && lines[0].contains("end"), "counted by round: {lines:?}");

@@ -257,7 +257,9 @@ fn local_opens_nothing_but_the_places_it_names() {
     std::fs::write(home.path().join(".claude/projects/results.json"), r#"{"resolved_ids":["s"]}"#).unwrap();
     let (code, told, errors) = local(home.path());
     assert_eq!(code, Some(0), "{errors}");
-    for part in ["Claude Code", "1 sessions, 1 rounds", "$0.01 by list prices of", "Nothing leaves this machine", "1 ungraded"] {
+    for part in
+        ["Claude Code", "1 sessions, 1 rounds", "$0.01 by list prices of", "Nothing leaves this machine", "1 ungraded"]
+    {
         assert!(told.replace('\n', " ").contains(part), "{part}: {told}");
     }
 }

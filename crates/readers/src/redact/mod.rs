@@ -50,7 +50,6 @@ fn header(header: &Header, salt: &str) -> Header {
         totals: None,
         meta: None,
         prompted_by: header.prompted_by,
-        of_session: header.of_session,
         delivered: None,
         file: None,
         of_session: header.of_session,
