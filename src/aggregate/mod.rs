@@ -21,6 +21,7 @@ mod rules;
 mod savings;
 mod strata;
 mod summary;
+mod tail;
 mod tasks;
 
 pub use beaten::beaten;
@@ -39,8 +40,9 @@ pub use outcomes::OutcomeBounds;
 pub use pairs::{Difference, Pair, SEED, differences, fes_parts, paired, pairs, useful_parts};
 pub use ratios::{CostOfSuccess, SavingRatios};
 pub use row::{ExactnessName, Row, RunRows};
-pub use rows::{AllRows, Firings, FiringsBuilder, RowView, Rows, RowsBuilder};
+pub use rows::{AllRows, Firings, FiringsBuilder, FollowedBuilder, FollowedRows, RowView, Rows, RowsBuilder};
 pub use rules::{RuleShare, rule_shares};
 pub use savings::{Savings, Unit, best_unit, unit_of};
 pub use strata::{WorseStratum, worse_stratum};
 pub use summary::{LostSuccess, NetBenefit, Summary, choose, price_lost_successes, summarise, summarise_at};
+pub use tail::{Tail, Tails};

@@ -41,7 +41,8 @@ pub(super) struct Met<'t> {
 impl Tuned {
     /// The tuned stacks of a file.
     pub(super) fn of(file: &StackFile) -> Vec<Self> {
-        let tuned = |(name, grounds): &(String, Grounds)| Some(Self { stack: file.stack(name)?, grounds: grounds.clone() });
+        let tuned =
+            |(name, grounds): &(String, Grounds)| Some(Self { stack: file.stack(name)?, grounds: grounds.clone() });
         file.grounds().iter().filter_map(tuned).collect()
     }
 
@@ -111,11 +112,19 @@ impl<'t> Met<'t> {
             let apart = here.zip(there).is_some_and(|(here, there)| here.low > there.high || here.high < there.low);
             if apart {
                 let percent = |share: f64| format!("{:.0} %", share * 100.0);
-                why.push(format!("it stops {} of the runs, and stopped {} of those it was tuned on", percent(seen), percent(*stopped)));
+                why.push(format!(
+                    "it stops {} of the runs, and stopped {} of those it was tuned on",
+                    percent(seen),
+                    percent(*stopped)
+                ));
             }
         }
         (!why.is_empty()).then(|| {
-            format!("The certificate of `{}` does not hold for these recordings: {}.", self.tuned.stack.name, why.join("; "))
+            format!(
+                "The certificate of `{}` does not hold for these recordings: {}.",
+                self.tuned.stack.name,
+                why.join("; ")
+            )
         })
     }
 }

@@ -24,6 +24,7 @@ mod local;
 mod man;
 mod merge;
 mod output;
+mod proxies;
 mod rounds;
 mod rules;
 mod schema;
@@ -87,7 +88,7 @@ enum Command {
     Merge(merge::Args),
     /// Redraw tables and figures from the rows of a comparison.
     #[command(after_help = examples::REPORT)]
-    Report(compare::ReportArgs),
+    Report(compare::report::Args),
     /// What is in these files: formats, runs, outcomes, tokens, and what looks wrong.
     #[command(after_help = examples::CORPUS)]
     Corpus(corpus::Args),
@@ -194,7 +195,7 @@ pub fn run(cli: Cli) -> Exit {
         Some(Command::Sweep(args)) => sweep::run(&args, &output),
         Some(Command::Certify(args)) => certify::run(&args, &output),
         Some(Command::Merge(args)) => merge::run(&args, &output),
-        Some(Command::Report(args)) => compare::run_report(&args, &output),
+        Some(Command::Report(args)) => compare::report::run(&args, &output),
         Some(Command::Corpus(args)) => corpus::run(&args, &output),
         Some(Command::Convert(args)) => convert::run(&args, &output),
         Some(Command::Effects(args)) => effects::run(&args, &output),

@@ -20,8 +20,8 @@ use crate::compare::Comparison;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::preset;
 use crate::tune::{
-    Appetite, BUDGETS, Bound, Family, HeldOut, Learner, ListOptions, Refusal, Shipped, Study, Track, Tuned, Tuner, Watched,
-    catalogue, pool, tasks_for_list,
+    Appetite, BUDGETS, Bound, Family, HeldOut, Learner, ListOptions, Refusal, Shipped, Study, Track, Tuned, Tuner,
+    Watched, catalogue, pool, tasks_for_list,
 };
 use crate::verdict::Assumptions;
 use beside::Beside;

@@ -5,10 +5,11 @@ use std::path::Path;
 
 use super::words::Words;
 use crate::catalog::{self, Strategies};
-use crate::cli::compare::{Compared, Keeps, compare_loaded};
+use crate::cli::compare::{Compared, compare_loaded};
 use crate::cli::failure::Failure;
 use crate::cli::inputs::{AssumptionArgs, StackArgs};
 use crate::cli::output::Output;
+use crate::compare::Keeps;
 use crate::diagnostic::one_line;
 use crate::effect::EffectTable;
 use crate::report::{self, Appetite, Publication, write_atomically};

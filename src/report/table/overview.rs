@@ -100,6 +100,11 @@ pub fn digits(share: f64) -> String {
     if text == "-0.0" { "0.0".to_owned() } else { text }
 }
 
+/// Shares in percent, at least and at most: `26 %`, or `12–26 %`.
+pub fn percents((low, high): (f64, f64)) -> String {
+    format!("{} %", span(low, high))
+}
+
 /// A relative change in percent, with its sign.
 fn change(cost: &CostOfSuccess) -> Cell {
     cost.ratio.value.map_or(Cell::Missing, |ratio| Cell::Text(format!("{:+.0} %", (ratio - 1.0) * 100.0)))

@@ -67,12 +67,9 @@ impl Grams {
     /// Ends the step: how many different runs of words it had, and how many of them no earlier step had.
     pub(super) fn end_step(&mut self) -> (u64, u64) {
         let all = self.step.len() as u64;
-        let mut new = 0;
-        for gram in self.step.drain() {
-            let known = self.recent.contains(&gram) || self.older.contains(&gram);
-            new += u64::from(!known);
-            self.recent.insert(gram);
-        }
+        let is_known = |gram: &&u64| self.recent.contains(*gram) || self.older.contains(*gram);
+        let new = all - self.step.iter().filter(is_known).count() as u64;
+        self.recent.extend(self.step.drain());
         if self.recent.len() > self.remembered {
             self.older = std::mem::take(&mut self.recent);
         }

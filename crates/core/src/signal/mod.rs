@@ -10,7 +10,7 @@ mod streak;
 mod tally;
 
 use crate::decision::Need;
-use crate::transcript::{Identity, PointView};
+use crate::transcript::{Identity, Moment, PointView};
 
 /// A signal at work on one run.
 pub trait Signal: Send {
@@ -34,6 +34,8 @@ pub trait Registered: Signal + Sized + 'static {
     const OPTIONS: &'static [&'static str] = &[];
     /// What it needs of a recording to be evaluable.
     const NEED: Option<Need> = None;
+    /// When a rule on it is consulted, unless its stack file says otherwise.
+    const AT: Moment = Moment::AfterTools;
 
     /// Starts it for one run.
     fn start(options: &Options) -> Self;
@@ -80,6 +82,8 @@ pub struct Options {
     pub of: TextOf,
     /// Which part of a text is read.
     pub part: TextPart,
+    /// Does the time before a prompt count?
+    pub between_rounds: bool,
 }
 
 /// A registered signal.
@@ -97,6 +101,8 @@ pub struct SignalInfo {
     pub options: &'static [&'static str],
     /// See [`Registered::NEED`].
     pub need: Option<Need>,
+    /// See [`Registered::AT`].
+    pub at: Moment,
     /// Its manual, or the source file in which that is the doc comment of its type.
     manual: Manual,
     /// Starts it for one run.
@@ -131,6 +137,7 @@ impl SignalInfo {
             source: S::SOURCE,
             options: S::OPTIONS,
             need: S::NEED,
+            at: S::AT,
             manual,
             start: |options| Box::new(S::start(options)),
         }

@@ -21,8 +21,8 @@ use crate::effect::{Effect, EffectTable};
 use crate::rule::{Comparator, Rule};
 use crate::signal::SignalInfo;
 use fields::{Fields, Read, Reported, Source};
-use hints::Level;
 pub use grounds::Grounds;
+use hints::Level;
 pub use places::Places;
 use places::SourceText;
 
@@ -98,7 +98,8 @@ impl StackFile {
 
     fn parse_partly_with(path: &str, text: &str, own: &'static [SignalInfo]) -> (Self, Vec<Diagnostic>) {
         let told = RefCell::new(Vec::new());
-        let mut file = Self { entries: Vec::new(), effects: EffectTable::default(), places: Vec::new(), grounds: Vec::new() };
+        let mut file =
+            Self { entries: Vec::new(), effects: EffectTable::default(), places: Vec::new(), grounds: Vec::new() };
         // What could not be read stands in the list.
         let _ = read(Source { path, text, told: &told, own }, &mut file);
         (file, told.into_inner())

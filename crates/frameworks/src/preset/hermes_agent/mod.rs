@@ -10,7 +10,7 @@ use super::frame::{
     Action, Acts, COMBINED, Facts, Machine, Parameter, Recipe, RuleReading, Settings, SettingsError, reading,
 };
 use crate::decision::Need;
-use crate::transcript::{Event, Moment, PointView, Role};
+use crate::transcript::{Event, Moment, PointView};
 
 use goal::Goal;
 use guardrails::Guardrails;
@@ -277,7 +277,7 @@ impl Budget {
 
     fn event(&mut self, event: &Event) {
         let Some(message) = event.message() else { return };
-        if message.role == Role::User {
+        if message.is_prompt() {
             self.requests = 0;
             self.answered = false;
         } else if message.is_step() {
