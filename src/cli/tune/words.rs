@@ -130,6 +130,11 @@ impl Words<'_> {
                     needed - there
                 )
             }
+            Why::Catalogue(Refusal::SavesNothing)
+                if self.study.tracks().iter().all(|track| track.outcome != Outcome::Failure) =>
+            {
+                "Nothing can be recommended: no run failed, so there is nothing to save.".to_owned()
+            }
             Why::Catalogue(Refusal::SavesNothing) => format!(
                 "Nothing can be recommended at {alpha}: what is certified on these {there} tasks with a success is so cautious \
                  that it saves nothing.{}",
@@ -287,14 +292,14 @@ impl Words<'_> {
                 vec![
                     Cell::Text(cut(suite, 16)),
                     Cell::Text(cut(model, 24)),
-                    Cell::Text(format!("{successes:.0}")),
+                    Cell::Number(successes),
                     cell(&stratum.effects.killed()),
                     cell(&stratum.effects.saved()),
                 ]
             })
             .collect();
         if more > 0 {
-            let mut last = vec![Cell::Text(format!("and {more} with fewer kills"))];
+            let mut last = vec![Cell::Text(format!("and {more} more"))];
             last.resize(5, Cell::Text(String::new()));
             rows.push(last);
         }
