@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::RwLock;
+use std::sync::{Arc, RwLock};
 
 use clap::{Args as ClapArgs, ValueEnum};
 
@@ -15,6 +15,7 @@ use super::sweep::{SplitArgs, SplitPart, parts};
 use super::values::share;
 use crate::aggregate::{Firing, Firings, FiringsBuilder, Label, Row, RowView, Rows, RowsBuilder};
 use crate::compare::{Comparison, Shelf, StackInfo};
+use crate::decision::Strategy;
 use crate::diagnostic::{Diagnostic, Location, nearest};
 use crate::effect::EffectTable;
 use crate::explain::{Story, Texts};
@@ -264,16 +265,28 @@ pub(super) fn compare(
     if strategies.is_empty() {
         return Err(Failure::nothing("no stack to compare", "name one with `--stacks`"));
     }
-    let comparison = Comparison::new(&strategies, assumptions.assumptions());
+    compare_strategies(corpus, &strategies, &stacks.effects()?, assumptions, texts, keeps, output)
+}
+
+/// The same of strategies that are there already.
+pub(super) fn compare_strategies(
+    corpus: &CorpusArgs,
+    strategies: &[Arc<dyn Strategy>],
+    effects: &EffectTable,
+    assumptions: &AssumptionArgs,
+    texts: Option<Texts>,
+    keeps: Keeps,
+    output: &Output,
+) -> Result<Compared, Failure> {
+    let comparison = Comparison::new(strategies, assumptions.assumptions());
     let (mut rows, mut firings) = (RowsBuilder::default(), FiringsBuilder::default());
     let shelf = RwLock::new(Shelf::new(texts.unwrap_or_default()));
-    let effects = stacks.effects()?;
     let mut followed = Vec::new();
     let report = corpus.process(
         output,
         |run| {
-            let (rows, firings) = keeps.rows_of(&comparison, &run, &effects);
-            let followed = Comparison::followed(&run, &rows, &effects);
+            let (rows, firings) = keeps.rows_of(&comparison, &run, effects);
+            let followed = Comparison::followed(&run, &rows, effects);
             let wanted = texts.filter(|_| shelf.read().is_ok_and(|shelf| shelf.wants(&rows)));
             let story = wanted.map(|texts| comparison.story_of(&run, &rows, texts));
             (rows, firings, followed, story)
