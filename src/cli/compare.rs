@@ -8,6 +8,7 @@ use clap::{Args as ClapArgs, ValueEnum};
 
 use super::Exit;
 use super::corpus::oddities;
+use super::export::configurations;
 use super::failure::Failure;
 use super::inputs::{AssumptionArgs, CorpusArgs, LabelErrorArgs, StackArgs, unreadable};
 use super::output::{Format, Output};
@@ -340,7 +341,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         firings = firings.filtered(|firing| reported.contains(&firing.run_id));
     }
     let mut publication =
-        args.publication(parts.reported, firings, stacks, &assumptions).with_stories(stories, quality);
+        args.publication(parts.reported, firings, stacks, &assumptions)?.with_stories(stories, quality);
     if args.split.split == SplitPart::None {
         publication = publication.with_followed(followed);
     }
@@ -353,13 +354,23 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
 
 impl Args {
     /// What was compared, as the arguments say it is to be reported.
-    fn publication(&self, rows: Rows, firings: Firings, stacks: Vec<StackInfo>, assumptions: &[&str]) -> Publication {
-        Publication::new(rows, firings, stacks, self.baseline.as_deref(), assumptions)
+    fn publication(
+        &self,
+        rows: Rows,
+        firings: Firings,
+        stacks: Vec<StackInfo>,
+        assumptions: &[&str],
+    ) -> Result<Publication, Failure> {
+        // Only a folder has a page to copy them from.
+        let configurations = if self.out.is_some() { configurations(&self.stacks)? } else { Vec::new() };
+        let publication = Publication::new(rows, firings, stacks, self.baseline.as_deref(), assumptions)
+            .with_configurations(configurations)
             .with_label_errors(self.errors.rates())
             .with_failure_rate(self.failure_rate)
             .with_appetite(self.appetite.appetite())
             .with_row_format(self.rows.format())
-            .with_whole_budget(self.rows.budget.whole_budget)
+            .with_whole_budget(self.rows.budget.whole_budget);
+        Ok(publication)
     }
 }
 
@@ -411,6 +422,7 @@ fn run_shard(args: &Args, shard: Shard, out: &Path, output: &Output) -> Result<E
         let stacks = comparison.infos().to_vec();
         let publication = args
             .publication(Rows::default(), Firings::default(), stacks, &args.assumptions.assumptions().names())
+            .map_err(|failure| failure.diagnostics.first().clone())?
             .with_stories(Vec::new(), quality(&report))
             .with_followed(FollowedReport::new(Vec::new(), args.corpus.unit.noun()));
         let comparison = publication.manifest().clone();
@@ -481,6 +493,7 @@ pub(super) fn publish(corpus: &CorpusArgs, stacks: &StackArgs, out: &Path, outpu
     let texts = Some(Texts::Evidence);
     let compared = compare(corpus, stacks, &AssumptionArgs::default(), texts, Keeps::Nothing, output)?;
     let publication = Publication::new(compared.rows, compared.firings, compared.stacks, None, &[])
+        .with_configurations(configurations(stacks)?)
         .with_stories(compared.stories, compared.quality)
         .with_followed(compared.followed);
     show(&publication, Format::Table, Some(out), output)

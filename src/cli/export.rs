@@ -10,14 +10,14 @@ use clap::ValueEnum;
 use super::Exit;
 use super::compare::{Keeps, compare_strategies};
 use super::failure::Failure;
-use super::inputs::{AssumptionArgs, CorpusArgs, ReadingArgs, UnitOfRun, load_stack_file};
+use super::inputs::{AssumptionArgs, CorpusArgs, ReadingArgs, StackArgs, UnitOfRun, load_stack_file};
 use super::output::{Output, width};
 use crate::catalog;
 use crate::decision::Strategy;
 use crate::diagnostic::{Diagnostic, Location};
-use crate::export::{Export, HostInfo, find, hosts};
-use crate::host::Syntax;
-use crate::report::{Publication, write_atomically};
+use crate::export::{Export, HostInfo, find, hosts, stack_file};
+use crate::host::{Does, Syntax};
+use crate::report::{Configuration, Publication, write_atomically};
 use crate::stack::{Entry, Stack, StackFile, Use};
 
 /// Arguments of `export`.
@@ -148,6 +148,42 @@ fn chosen(file: &StackFile, path: &Path, name: Option<&str>) -> Result<Arc<Stack
     }
 }
 
+/// The stacks with rules of their own in the files named, as configurations to be copied: as a stack file, and for each
+/// framework that can hold all of one.
+pub(super) fn configurations(stacks: &StackArgs) -> Result<Vec<Configuration>, Failure> {
+    let mut all = Vec::new();
+    for path in stacks.files() {
+        let (file, _) = load_stack_file(path).map_err(Failure::usage)?;
+        for entry in &file.entries {
+            if let Entry::Own(stack) = entry {
+                all.extend(of_stack(stack));
+            }
+        }
+    }
+    Ok(all)
+}
+
+fn of_stack(stack: &Stack) -> Vec<Configuration> {
+    let of = |host: &str, says: String, text: String| Configuration {
+        stack: stack.name.clone(),
+        host: host.to_owned(),
+        says,
+        text,
+    };
+    let own = stack_file(stack).map(|text| {
+        let says = "For `compare`, `check` and `export`, and for whoever runs the rules themselves.";
+        of("whenstop", says.to_owned(), text)
+    });
+    let exports = hosts().into_iter().map(|to| Export::new(stack, to, false)).filter(Export::holds_all);
+    let hosts = exports.map(|export| {
+        let differences: Vec<&str> = export.differences().iter().map(|difference| difference.what.as_str()).collect();
+        let but = if differences.is_empty() { String::new() } else { format!(" But {}.", differences.join("; ")) };
+        let says = format!("{} {}: {}.{but}", export.to.id, export.verdict(), export.to.host.file);
+        of(export.to.id, says, export.snippet())
+    });
+    own.into_iter().chain(hosts).collect()
+}
+
 /// What became of each clause, on stderr.
 fn tell(export: &Export, output: &Output) {
     output.note(&format!("{}: {}", export.to.id, export.verdict()));
@@ -233,7 +269,8 @@ fn list() -> String {
     let all = hosts();
     let column = all.iter().map(|info| info.id.len()).max().unwrap_or(0);
     let room = usize::from(width()).clamp(60, 120) - column - 2;
-    let mut text = format!("{:column$}  {}\n", "host", "holds (and when it looks); ~ never exactly");
+    let mut text =
+        format!("{:column$}  {}\n", "host", "holds (and when it looks); ~ never exactly; + asks for a last answer");
     for info in all {
         for (nth, line) in wrapped(&holds(info), room).iter().enumerate() {
             let name = if nth == 0 { info.id } else { "" };
@@ -247,7 +284,12 @@ fn list() -> String {
 fn holds(info: HostInfo) -> String {
     let mut by_moment: BTreeMap<_, Vec<String>> = BTreeMap::new();
     for slot in info.host.slots {
-        let signal = format!("{}{}", if slot.differs.is_some() { "~" } else { "" }, slot.signal);
+        let mark = match (slot.differs, slot.does) {
+            (Some(_), _) => "~",
+            (None, Does::LastAnswer) => "+",
+            (None, _) => "",
+        };
+        let signal = format!("{mark}{}", slot.signal);
         let signals = by_moment.entry(slot.at).or_default();
         if !signals.contains(&signal) {
             signals.push(signal);
