@@ -39,6 +39,12 @@ pub(super) const EXPLAIN: &str = "Examples:\n  \
     whenstop explain runs --stacks my.toml --run RUN-ID --around 3\n  \
     whenstop explain runs --stacks preset:all --first # who acts when";
 
+pub(super) const EXPORT: &str = "Examples:\n  \
+    whenstop export --to list                         # what each framework can hold\n  \
+    whenstop export tuned.toml --to pydantic-ai       # to be pasted\n  \
+    whenstop export tuned.toml --to all --out hosts/  # every framework, and read-back.toml to compare them with\n  \
+    whenstop export tuned.toml --to openhands --format pr --on runs";
+
 pub(super) const LABELS: &str = "Examples:\n  \
     whenstop labels runs --template labels.csv        # the runs to grade, those that matter most first\n  \
     whenstop compare runs --stacks my.toml --labels labels.csv";

@@ -13,6 +13,7 @@ mod effects;
 mod examples;
 mod exit;
 mod explain;
+mod export;
 mod failure;
 mod gate;
 mod grounds;
@@ -101,6 +102,9 @@ enum Command {
     /// One run step by step: signals, decisions, and where each stack stops it.
     #[command(after_help = examples::EXPLAIN)]
     Explain(explain::Args),
+    /// A stack as a framework's own configuration, with a reason for each clause that it cannot hold.
+    #[command(after_help = examples::EXPORT)]
+    Export(export::Args),
     /// Signals, systems, presets and bailouts: list them, or explain one.
     Rules(rules::Args),
     /// Write a file of labels to fill in: the runs without an outcome, those that decide most first.
@@ -200,6 +204,7 @@ pub fn run(cli: Cli) -> Exit {
         Some(Command::Convert(args)) => convert::run(&args, &output),
         Some(Command::Effects(args)) => effects::run(&args, &output),
         Some(Command::Explain(args)) => explain::run(&args, &output),
+        Some(Command::Export(args)) => export::run(&args, &output),
         Some(Command::Rules(args)) => rules::run(&args, &output),
         Some(Command::Labels(args)) => labels::run(&args, &output),
         Some(Command::Local(args)) => local::run(&args, &output),
