@@ -19,6 +19,7 @@ mod gate;
 mod grounds;
 mod init;
 mod inputs;
+mod interrupt;
 mod labels;
 mod lint;
 mod local;
@@ -152,7 +153,10 @@ fn clean_up_on_signals() {
     // Where no handler can be set, folders of an interrupted run stay: no reason not to run.
     let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGINT, SIGTERM]) else { return };
     std::thread::spawn(move || {
-        if let Some(signal) = signals.forever().next() {
+        for signal in signals.forever() {
+            if interrupt::is_taken() {
+                continue;
+            }
             crate::reader::clean_up();
             let _ = signal_hook::low_level::emulate_default_handler(signal);
         }

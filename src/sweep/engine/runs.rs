@@ -102,6 +102,15 @@ impl<'e> Runs<'e> {
         all
     }
 
+    /// The unit these recordings are best judged in, as [`crate::aggregate::unit_of`] finds it from rows.
+    pub fn unit_of(extracts: &[Extract]) -> Unit {
+        let share = |unit: Unit| {
+            let known = extracts.iter().filter(|on| amount(on.shared().ledger().whole(), unit).is_some());
+            known.count() as f64 / extracts.len() as f64
+        };
+        Unit::best(share(Unit::CostUsd), share(Unit::Tokens))
+    }
+
     /// What amounts are counted in.
     pub fn unit(&self) -> Unit {
         self.unit
