@@ -194,7 +194,8 @@ pub fn replayed(data: &[u8]) {
     for run in trace::read_text(&String::from_utf8_lossy(data)).runs.iter().take(2) {
         let _ = comparison.rows_of(run);
         for around in [None, Some(1)] {
-            let story = Explanation::of(run, &strategies[..3], Extent { text: 60, columns: 80, around }, &table).to_string();
+            let story =
+                Explanation::of(run, &strategies[..3], Extent { text: 60, columns: 80, around }, &table).to_string();
             assert!(!story.contains(|c| c != '\n' && is_hostile(c)), "{story:?}");
         }
     }

@@ -204,7 +204,7 @@ pub(super) enum Keeps {
     /// A success that is stopped early is lost.
     #[default]
     Nothing,
-    /// A success is kept from its last edit on.
+    /// A success is kept from its last edit on; where somebody waits for a reply, or nothing was changed, it is not.
     Work,
     /// Either: the ends of a range.
     Unknown,
@@ -222,9 +222,11 @@ impl Keeps {
         if self == Self::Nothing || !is_open {
             return comparison.rows_of(run);
         }
-        let (_, standing) = Work::of(run, effects, &Ledger::of(run)).standing();
+        // Whoever waits for a reply has nothing without it, and where nothing was changed there is nothing to keep.
+        let work = Work::of(run, effects, &Ledger::of(run));
+        let Some(standing) = work.standing().1.filter(|_| !work.is_awaited()) else { return comparison.rows_of(run) };
         let mut kept = run.clone();
-        kept.grade.secured_step = Some(standing.unwrap_or(0));
+        kept.grade.secured_step = Some(standing);
         let (kept, firings) = comparison.rows_of(&kept);
         if self == Self::Work {
             return (kept, firings);

@@ -142,9 +142,10 @@ fn session_warnings(corpus: &CorpusArgs, file: &StackFile) -> Result<Vec<Diagnos
     }
     let by_session = |stack: &Stack| {
         let counts = |rule: &&Rule| COUNTS.contains(&rule.signal.id);
-        let clause = stack.clauses.iter().find(|clause| {
-            clause.scope == Scope::Run && clause.condition.rules().iter().any(counts)
-        })?;
+        let clause = stack
+            .clauses
+            .iter()
+            .find(|clause| clause.scope == Scope::Run && clause.condition.rules().iter().any(counts))?;
         let what = format!(
             "{}: `{}` counts over whole sessions: {sessions} of {people} sessions hold several rounds, {all} rounds in all",
             stack.name, clause.name

@@ -189,8 +189,12 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
             "look further back with `--days`",
         ));
     }
-    let options =
-        ReadOptions { detail: Detail::Counts, sealed: true, prices: Some(Arc::new(prices(args)?)), ..ReadOptions::default() };
+    let options = ReadOptions {
+        detail: Detail::Counts,
+        sealed: true,
+        prices: Some(Arc::new(prices(args)?)),
+        ..ReadOptions::default()
+    };
     let corpus = Corpus::open(&files, options)?;
     compare(&corpus, args, output)
 }
@@ -258,8 +262,9 @@ fn compare(corpus: &Corpus, args: &Args, output: &Output) -> Result<Exit, Failur
     }
     output.paragraph(&told(&sum, args));
     output.data("\n");
-    let publication = Publication::new(rows.finish(), firings.finish(), comparison.infos().to_vec(), None, &[]);
     let report = FollowedReport::new(followed, "rounds");
+    let publication = Publication::new(rows.finish(), firings.finish(), comparison.infos().to_vec(), None, &[])
+        .with_followed(report.clone());
     show_followed(&publication, &report, output)?;
     output.data(
         "\nGo on with\n\n  whenstop corpus ~/.claude/projects --rounds            every round as CSV\n  \

@@ -66,8 +66,10 @@ impl Explanation {
                 continue;
             }
             story.tell_gap(&mut left_out);
-            let mut lines: Vec<(LineKind, String)> =
-                told_step(run, index, &effects[index], extent.text).into_iter().map(|line| (LineKind::Step, line)).collect();
+            let mut lines: Vec<(LineKind, String)> = told_step(run, index, &effects[index], extent.text)
+                .into_iter()
+                .map(|line| (LineKind::Step, line))
+                .collect();
             for ((name, replay), readings) in named.iter().zip(&readings) {
                 lines.extend(readings[index].iter().map(|line| (LineKind::Step, line.clone())));
                 let here = replay.trail.iter().filter(|decision| decision.point.step as usize == index);

@@ -147,15 +147,8 @@ impl FollowedReport {
     /// How the stacks agree with people's own stops; `None` where no recording holds one.
     pub fn agreement(&self) -> Option<Table> {
         let lines = agreement(&self.rows);
-        let columns = [
-            "stack",
-            "stopped before them",
-            "steps earlier",
-            "tokens earlier",
-            "others stopped",
-            "difference",
-            "95 %",
-        ];
+        let columns =
+            ["stack", "stopped before them", "steps earlier", "tokens earlier", "others stopped", "difference", "95 %"];
         let rows = lines.iter().map(|line: &Agreement| {
             let interval = line.difference.and_then(|difference| difference.interval);
             let points = |value: f64| format!("{:+.1}", value * 100.0);

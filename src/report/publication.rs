@@ -15,11 +15,10 @@ use super::row_file::{RowFormat, write_parquet};
 use super::saved::{FOLLOWED, Manifest, ManifestStack, ROWS_VERSION, STORIES, write_stories};
 use super::table::{self, Table};
 use super::{CsvStyle, markdown, write_atomically, write_folder, write_rows};
-use crate::verdict::TailTokens;
 use crate::aggregate::{
-    BudgetCurve, Firing, FollowedRow, Firings, FrontierPoint, Group, Label, LostSuccess, REFERENCE, Row, Rows, SEED, Summary, Unit,
-    budget_curves, by_stack, by_stratum, frontier, frontier_spread, frontier_volume, pairs, price_lost_successes,
-    Tails, rule_shares, summarise, unit_of,
+    BudgetCurve, Firing, Firings, FollowedRow, FrontierPoint, Group, Label, LostSuccess, REFERENCE, Row, Rows, SEED,
+    Summary, Tails, Unit, budget_curves, by_stack, by_stratum, frontier, frontier_spread, frontier_volume, pairs,
+    price_lost_successes, rule_shares, summarise, unit_of,
 };
 use crate::compare::StackInfo;
 use crate::diagnostic::{Diagnostic, Location, nearest};
@@ -28,6 +27,7 @@ use crate::stats::label_certificate::ErrorRates;
 use crate::stats::labels::{CheckedLabels, LabelErrors};
 use crate::stats::{Interval, Warning};
 use crate::transcript::Outcome;
+use crate::verdict::TailTokens;
 
 /// What every table and figure of a folder is made of.
 struct Tables {
@@ -459,7 +459,14 @@ impl Publication {
         Ok(vec![
             ("bounds", svg(&BoundsFigure { summaries, groups: &groups, subtitle: subtitle.clone() })?),
             ("budget", svg(&BudgetFigure { curves: &tables.curves, subtitle: subtitle.clone() })?),
-            ("stop-steps", svg(&StopsFigure { groups: &groups, subtitle: subtitle.clone(), followed: self.followed_if_ungraded(summaries) })?),
+            (
+                "stop-steps",
+                svg(&StopsFigure {
+                    groups: &groups,
+                    subtitle: subtitle.clone(),
+                    followed: self.followed_if_ungraded(summaries),
+                })?,
+            ),
             ("spending", svg(&SpendingFigure { groups: &groups, unit: self.unit, subtitle })?),
         ])
     }
@@ -509,7 +516,15 @@ impl Publication {
         save(&frontier, out, "frontier")?;
         save(&BoundsFigure { summaries, groups: &groups, subtitle: subtitle.clone() }, out, "bounds")?;
         save(&BudgetFigure { curves: &tables.curves, subtitle: subtitle.clone() }, out, "budget")?;
-        save(&StopsFigure { groups: &groups, subtitle: subtitle.clone(), followed: self.followed_if_ungraded(summaries) }, out, "stop-steps")?;
+        save(
+            &StopsFigure {
+                groups: &groups,
+                subtitle: subtitle.clone(),
+                followed: self.followed_if_ungraded(summaries),
+            },
+            out,
+            "stop-steps",
+        )?;
         save(&SpendingFigure { groups: &groups, unit: self.unit, subtitle }, out, "spending")
     }
 

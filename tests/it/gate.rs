@@ -393,7 +393,8 @@ fn sessions() -> String {
 
 #[test]
 fn a_snapshot_by_round_has_a_line_a_round_and_the_project_file_keeps_the_unit() {
-    let project = "recordings = [\"runs.jsonl\"]\nstacks = [\"stacks.toml\"]\nsnapshot = \"s.snap\"\nunit = \"round\"\n";
+    let project =
+        "recordings = [\"runs.jsonl\"]\nstacks = [\"stacks.toml\"]\nsnapshot = \"s.snap\"\nunit = \"round\"\n";
     let desk = Desk::with(&[
         ("runs.jsonl", &sessions()),
         ("stacks.toml", &stack("steps", "steps", 4)),
@@ -401,17 +402,18 @@ fn a_snapshot_by_round_has_a_line_a_round_and_the_project_file_keeps_the_unit() 
     ]);
     let (code, _, stderr) = desk.told("accept");
     assert_eq!(code, 0, "{stderr}");
-    let lines: Vec<String> = desk.read("s.snap").lines().filter(|l| l.starts_with("steps | ")).map(str::to_owned).collect();
+    let lines: Vec<String> =
+        desk.read("s.snap").lines().filter(|l| l.starts_with("steps | ")).map(str::to_owned).collect();
     let runs: Vec<&str> = lines.iter().filter_map(|line| line.split(" | ").nth(1)).collect();
     assert_eq!(runs, ["long#1", "long#2", "short#1"], "{lines:?}");
     assert!(lines[1].contains("3:after_tools") && lines[0].contains("end"), "counted by round: {lines:?}");
     let (code, stdout, stderr) = desk.told("check");
     assert_eq!(code, 0, "{stdout}{stderr}");
-    // Two rounds of three are not stopped, and the third is cut short.
-    let (code, stdout, _) = desk.told("check --fail-on cut_short_low>0.3");
-    assert_eq!(code, 100, "{stdout}");
     let (code, stdout, _) = desk.told("check --fail-on cut_short_low>0.4");
-    assert_eq!(code, 0, "{stdout}");
+    assert!(
+        code == 100 && stdout.contains("too few tasks for an interval"),
+        "rounds are no independent runs: {stdout}"
+    );
     edit(&desk, "stacks.toml", "at_least = 4", "at_least = 2");
     let (code, stdout, _) = desk.told("check");
     assert_eq!(code, 100, "{stdout}");

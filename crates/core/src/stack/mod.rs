@@ -45,7 +45,15 @@ impl Clause {
     /// A clause that stops as soon as `condition` holds when it is consulted by default.
     pub fn stop_on(condition: Condition) -> Self {
         let name = RuleName::new(condition.to_string());
-        Self { name, at: condition.consulted_at(), condition, strikes: 1, cooldown: 0, then: Action::Stop, scope: Scope::Run }
+        Self {
+            name,
+            at: condition.consulted_at(),
+            condition,
+            strikes: 1,
+            cooldown: 0,
+            then: Action::Stop,
+            scope: Scope::Run,
+        }
     }
 }
 
