@@ -161,7 +161,7 @@ enum KeepsArg {
     /// A success that is stopped early is lost.
     #[default]
     Nothing,
-    /// A success is kept from its last edit on.
+    /// A success is kept from its last edit on; where somebody waits for a reply, or nothing was changed, it is not.
     Work,
     /// Either: the ends of a range.
     Unknown,
