@@ -12,7 +12,7 @@ use super::runs::{Block, Kind, Runs};
 use super::tally::{Base, Sums, Tally};
 use crate::rule::Condition;
 use crate::stack::{Clause, Stack};
-use crate::transcript::Outcome;
+use crate::transcript::{Moment, Outcome};
 use crate::verdict::Verdict;
 
 /// Stacks that are walked at a time: their sums stay in the cache.
@@ -27,8 +27,15 @@ pub struct Product {
 }
 
 impl Product {
-    /// A product of axes. With [`Join::Latched`] every choice must be a clause that is consulted after the tools, at once.
-    pub fn new(axes: Vec<Vec<Option<Choice>>>, join: Join) -> Self {
+    /// A product of axes. With [`Join::Latched`] every choice must be a clause; all of them are consulted after the tools.
+    pub fn new(mut axes: Vec<Vec<Option<Choice>>>, join: Join) -> Self {
+        if join == Join::Latched {
+            for choice in axes.iter_mut().flatten().flatten() {
+                if let Choice::Clause(clause) = choice {
+                    clause.at = Moment::AfterTools;
+                }
+            }
+        }
         Self { axes, join }
     }
 
@@ -87,7 +94,8 @@ impl Product {
         }
         if self.join == Join::Latched {
             let parts: Vec<Condition> = clauses.into_iter().map(|clause: Clause| clause.condition).collect();
-            clauses = vec![Clause::stop_on(Condition::All { parts, latched: true })];
+            let all = Clause::stop_on(Condition::All { parts, latched: true });
+            clauses = vec![Clause { at: Moment::AfterTools, ..all }];
         }
         Stack { name: name.into(), clauses, cap }
     }

@@ -424,7 +424,7 @@ impl WideGrid {
             _ if clauses.is_empty() => {}
             Combine::Any => text += &format!("any = [\n{list}]\n"),
             Combine::All => text += &format!("any = [{{ all = [\n{list}] }}]\n"),
-            Combine::Latched => text += &format!("any = [{{ all = [\n{list}], latched = true }}]\n"),
+            Combine::Latched => text += &format!("any = [{{ all = [\n{list}], latched = true, at = \"after_tools\" }}]\n"),
         }
         for cap in choices().filter(|choice| matches!(choice.choice, Choice::Cap(_))) {
             text += &format!("cap = {{ steps = {} }}\n", cap.text);

@@ -9,7 +9,7 @@ use crate::decision::Action;
 use crate::rule::{Condition, Rule};
 use crate::signal::{Options, TextOf, TextPart};
 use crate::stack::{Clause, OnHit, Scope, Stack};
-use crate::transcript::{Identity, Moment};
+use crate::transcript::Identity;
 
 /// `stack` as a `[[stack]]` of a stack file. `None` for one whose cap asks somebody: who is asked is known to its file alone.
 pub fn stack_file(stack: &Stack) -> Option<String> {
@@ -35,7 +35,7 @@ pub fn stack_file(stack: &Stack) -> Option<String> {
 
 fn clause(clause: &Clause) -> String {
     let mut fields = condition(&clause.condition);
-    if clause.at != Moment::AfterTools {
+    if clause.at != clause.condition.consulted_at() {
         fields.push(format!("at = \"{}\"", clause.at));
     }
     if clause.then != Action::Stop {
