@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Label, Row};
+use super::{FollowedRows, Label, Row};
 use crate::stats::{ClusterSums, Estimate, ratio_estimate};
 use crate::transcript::{Outcome, Point};
 use crate::verdict::{Ledger, Work};
@@ -137,28 +137,14 @@ pub struct FollowedSummary {
     pub saved: Option<f64>,
 }
 
-/// The rows of each stack, in the order the stacks first stand in.
-fn of_stacks(rows: &[FollowedRow]) -> Vec<(&Label, Vec<&FollowedRow>)> {
-    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut groups: Vec<(&Label, Vec<&FollowedRow>)> = Vec::new();
-    for row in rows {
-        let place = *places.entry(&row.stack).or_insert(groups.len());
-        if place == groups.len() {
-            groups.push((&row.stack, Vec::new()));
-        }
-        groups[place].1.push(row);
-    }
-    groups
-}
-
 /// One summary a stack, in the order the stacks first stand in.
-pub fn followed_by_stack(rows: &[FollowedRow]) -> Vec<FollowedSummary> {
-    of_stacks(rows).iter().map(|(stack, rows)| summary(stack, rows)).collect()
+pub fn followed_by_stack(rows: &FollowedRows) -> Vec<FollowedSummary> {
+    rows.by_stack().map(|(stack, rows)| summary(stack, &rows)).collect()
 }
 
-fn summary(stack: &Label, rows: &[&FollowedRow]) -> FollowedSummary {
+fn summary(stack: &Label, rows: &[FollowedRow]) -> FollowedSummary {
     let count = |value: fn(&FollowedRow) -> bool| rows.iter().filter(|row| value(row)).count() as u64;
-    let known: Vec<&&FollowedRow> = rows.iter().filter(|row| row.tokens_recorded.is_some()).collect();
+    let known: Vec<&FollowedRow> = rows.iter().filter(|row| row.tokens_recorded.is_some()).collect();
     let whole: u64 = known.iter().filter_map(|row| row.tokens_recorded).sum();
     let share = |counts: fn(&FollowedRow) -> bool| {
         let saved: u64 = known.iter().filter(|row| counts(row)).filter_map(|row| row.tokens_after_stop).sum();
@@ -207,8 +193,8 @@ pub struct Agreement {
 }
 
 /// One line a stack; none where no recording holds an interruption.
-pub fn agreement(rows: &[FollowedRow]) -> Vec<Agreement> {
-    let lines = of_stacks(rows).into_iter().filter_map(|(stack, rows)| {
+pub fn agreement(rows: &FollowedRows) -> Vec<Agreement> {
+    let lines = rows.by_stack().filter_map(|(stack, rows)| {
         let count = |of: u8| {
             let all = rows.iter().filter(|row| row.interrupted == of);
             (all.clone().count() as u64, all.filter(|row| row.stopped_low > 0).count() as u64)
@@ -235,7 +221,7 @@ pub fn agreement(rows: &[FollowedRow]) -> Vec<Agreement> {
 }
 
 /// The median, over the interrupted runs it stops, of what came after the stop; of two middle ones the lower.
-fn earlier(rows: &[&FollowedRow], after: impl Fn(&FollowedRow) -> Option<u64>) -> Option<u64> {
+fn earlier(rows: &[FollowedRow], after: impl Fn(&FollowedRow) -> Option<u64>) -> Option<u64> {
     let stopped = rows.iter().filter(|row| row.interrupted == 1 && row.stopped_low > 0);
     let mut counts: Vec<u64> = stopped.filter_map(|row| after(row)).collect();
     counts.sort_unstable();

@@ -40,7 +40,7 @@ pub use outcomes::OutcomeBounds;
 pub use pairs::{Difference, Pair, SEED, differences, fes_parts, paired, pairs, useful_parts};
 pub use ratios::{CostOfSuccess, SavingRatios};
 pub use row::{ExactnessName, Row, RunRows};
-pub use rows::{AllRows, Firings, FiringsBuilder, RowView, Rows, RowsBuilder};
+pub use rows::{AllRows, Firings, FiringsBuilder, FollowedBuilder, FollowedRows, RowView, Rows, RowsBuilder};
 pub use rules::{RuleShare, rule_shares};
 pub use savings::{Savings, Unit, unit_of};
 pub use strata::{WorseStratum, worse_stratum};

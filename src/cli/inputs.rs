@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use clap::Args;
 
 use super::failure::Failure;
+use super::grounds::Tuned;
 use super::output::Output;
 use super::proxies::OutcomeFrom;
 use crate::catalog::{self, Strategies};
@@ -383,10 +384,25 @@ impl StackArgs {
         Ok(all)
     }
 
+    /// Those that are stack files.
+    pub(super) fn files(&self) -> impl Iterator<Item = &Path> {
+        let named = self.stacks.iter().filter(|named| !named.starts_with("preset:") && !named.starts_with("system:"));
+        named.map(Path::new)
+    }
+
     /// The same of all that are files.
     pub(super) fn effects(&self) -> Result<EffectTable, Failure> {
-        let files = self.stacks.iter().filter(|named| !named.starts_with("preset:") && !named.starts_with("system:"));
-        Self::effects_of(&files.map(PathBuf::from).collect::<Vec<_>>())
+        Self::effects_of(&self.files().map(PathBuf::from).collect::<Vec<_>>())
+    }
+
+    /// The stacks of the files that say on what grounds they were tuned.
+    pub(super) fn grounds(&self) -> Result<Vec<Tuned>, Failure> {
+        let mut all = Vec::new();
+        for named in self.stacks.iter().filter(|named| !named.starts_with("preset:") && !named.starts_with("system:")) {
+            let text = read_text(Path::new(named), "give a stack file").map_err(Failure::usage)?;
+            all.extend(Tuned::of(&StackFile::parse(named, &text).map_err(Failure::usage)?));
+        }
+        Ok(all)
     }
 
     /// The strategies, in the order named.

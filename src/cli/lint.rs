@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::Exit;
-use super::compare::{Compared, Keeps, compare};
+use super::compare::{Compared, compare};
 use super::failure::Failure;
 use super::gate::{ReportFormat, lint_report};
 use super::inputs::{AssumptionArgs, CorpusArgs, ReadingArgs, StackArgs, UnitOfRun, load_stack_file, read_config};
 use super::output::Output;
 use crate::aggregate::{Label, Rows, rule_shares};
 use crate::catalog;
+use crate::compare::Keeps;
 use crate::diagnostic::{Diagnostic, Location, Severity};
 use crate::review::Finding;
 use crate::rule::Rule;

@@ -13,10 +13,13 @@ mod effects;
 mod examples;
 mod exit;
 mod explain;
+mod export;
 mod failure;
 mod gate;
+mod grounds;
 mod init;
 mod inputs;
+mod interrupt;
 mod labels;
 mod lint;
 mod local;
@@ -30,6 +33,7 @@ mod schema;
 mod sweep;
 mod synth;
 mod texts;
+mod tune;
 mod values;
 
 use std::ffi::OsString;
@@ -72,6 +76,9 @@ enum Command {
     /// Replay recordings under several stop strategies and compare them (the main job).
     #[command(after_help = examples::COMPARE)]
     Compare(compare::Args),
+    /// The stack to ship, from recordings alone: chosen, certified, written down.
+    #[command(after_help = examples::TUNE)]
+    Tune(tune::Args),
     /// Many limits of one or more signals at once: what each kills and saves, and which to ship.
     #[command(after_help = examples::SWEEP)]
     Sweep(sweep::Args),
@@ -83,7 +90,7 @@ enum Command {
     Merge(merge::Args),
     /// Redraw tables and figures from the rows of a comparison.
     #[command(after_help = examples::REPORT)]
-    Report(compare::ReportArgs),
+    Report(compare::report::Args),
     /// What is in these files: formats, runs, outcomes, tokens, and what looks wrong.
     #[command(after_help = examples::CORPUS)]
     Corpus(corpus::Args),
@@ -96,6 +103,9 @@ enum Command {
     /// One run step by step: signals, decisions, and where each stack stops it.
     #[command(after_help = examples::EXPLAIN)]
     Explain(explain::Args),
+    /// A stack as a framework's own configuration, with a reason for each clause that it cannot hold.
+    #[command(after_help = examples::EXPORT)]
+    Export(export::Args),
     /// Signals, systems, presets and bailouts: list them, or explain one.
     Rules(rules::Args),
     /// Write a file of labels to fill in: the runs without an outcome, those that decide most first.
@@ -143,7 +153,10 @@ fn clean_up_on_signals() {
     // Where no handler can be set, folders of an interrupted run stay: no reason not to run.
     let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGINT, SIGTERM]) else { return };
     std::thread::spawn(move || {
-        if let Some(signal) = signals.forever().next() {
+        for signal in signals.forever() {
+            if interrupt::is_taken() {
+                continue;
+            }
             crate::reader::clean_up();
             let _ = signal_hook::low_level::emulate_default_handler(signal);
         }
@@ -186,14 +199,16 @@ pub fn run(cli: Cli) -> Exit {
     let result = match cli.command {
         None => bundled::run(&cli.example, &output),
         Some(Command::Compare(args)) => compare::run(&args, &output),
+        Some(Command::Tune(args)) => tune::run(&args, &output),
         Some(Command::Sweep(args)) => sweep::run(&args, &output),
         Some(Command::Certify(args)) => certify::run(&args, &output),
         Some(Command::Merge(args)) => merge::run(&args, &output),
-        Some(Command::Report(args)) => compare::run_report(&args, &output),
+        Some(Command::Report(args)) => compare::report::run(&args, &output),
         Some(Command::Corpus(args)) => corpus::run(&args, &output),
         Some(Command::Convert(args)) => convert::run(&args, &output),
         Some(Command::Effects(args)) => effects::run(&args, &output),
         Some(Command::Explain(args)) => explain::run(&args, &output),
+        Some(Command::Export(args)) => export::run(&args, &output),
         Some(Command::Rules(args)) => rules::run(&args, &output),
         Some(Command::Labels(args)) => labels::run(&args, &output),
         Some(Command::Local(args)) => local::run(&args, &output),

@@ -1,17 +1,19 @@
 //! The main job: a corpus under several strategies, into rows and firings.
 
+mod pass;
 mod shelf;
 
 use std::sync::Arc;
 
-use crate::aggregate::{Firing, FollowedRow, Label, Row, RunRows, firings};
+use crate::aggregate::{Firing, Label, Row, RunRows, firings};
 use crate::decision::Strategy;
 use crate::effect::EffectTable;
 use crate::explain::{Story, Texts};
 use crate::replay::replay;
 use crate::transcript::Run;
-use crate::verdict::{Assumptions, Ledger, Work};
+use crate::verdict::Assumptions;
 
+pub use pass::{Collected, Keeps, OfRun, Pass};
 pub use shelf::{Shelf, matters};
 
 /// A strategy by name, with the rules it consults in order.
@@ -53,13 +55,6 @@ impl<'s> Comparison<'s> {
     /// The strategies by name.
     pub fn infos(&self) -> &[StackInfo] {
         &self.infos
-    }
-
-    /// What followed the stops of `rows`, which are those of `run`.
-    pub fn followed(run: &Run, rows: &[Row], effects: &EffectTable) -> Vec<FollowedRow> {
-        let ledger = Ledger::of(run);
-        let work = Work::of(run, effects, &ledger);
-        rows.iter().map(|row| FollowedRow::of(row, &work, &ledger)).collect()
     }
 
     /// Replays one run under every strategy: rows and firings, in strategy order.

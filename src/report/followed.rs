@@ -1,19 +1,19 @@
 //! What followed the stops, for people: a first table that needs no label, and its sentence.
 
 use super::table::{Cell, Table, digits, percents};
-use crate::aggregate::{Agreement, FollowedRow, FollowedSummary, agreement, followed_by_stack};
+use crate::aggregate::{Agreement, FollowedRows, FollowedSummary, agreement, followed_by_stack};
 
 /// What followed the stops of a comparison.
 #[derive(Clone, Debug)]
 pub struct FollowedReport {
-    rows: Vec<FollowedRow>,
+    rows: FollowedRows,
     summaries: Vec<FollowedSummary>,
     noun: &'static str,
 }
 
 impl FollowedReport {
     /// Of runs, or of rounds: `noun` is how several are called.
-    pub fn new(rows: Vec<FollowedRow>, noun: &'static str) -> Self {
+    pub fn new(rows: FollowedRows, noun: &'static str) -> Self {
         let summaries = followed_by_stack(&rows);
         Self { rows, summaries, noun }
     }
@@ -24,7 +24,7 @@ impl FollowedReport {
     }
 
     /// One row a run and stack.
-    pub fn rows(&self) -> &[FollowedRow] {
+    pub fn rows(&self) -> &FollowedRows {
         &self.rows
     }
 
@@ -136,9 +136,9 @@ impl FollowedReport {
 
     /// Tokens after the last effect, of all tokens. The stop that never comes is asked of one stack's rows.
     fn tail(&self) -> Option<(f64, f64)> {
-        let first = self.rows.first()?;
-        let rows = self.rows.iter().filter(|row| row.stack == first.stack);
-        let (low, high, whole) = rows
+        let (low, high, whole) = self
+            .rows
+            .of_runs()
             .filter_map(|row| Some((row.tail_tokens_low?, row.tail_tokens_high?, row.tokens_recorded?)))
             .fold((0, 0, 0), |sum, row| (sum.0 + row.0, sum.1 + row.1, sum.2 + row.2));
         (whole > 0).then(|| (low as f64 / whole as f64, high as f64 / whole as f64))

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use super::choice::Choice;
+use super::configuration::Configuration;
 use super::evidence::evidence;
 use super::figure::{BoundsFigure, BudgetFigure, FigureError, FrontierFigure, SpendingFigure, StopsFigure, save, svg};
 use super::first::{Appetite, FirstTable};
@@ -99,6 +100,8 @@ impl Publication {
             max_fes: Appetite::DEFAULT_MAX_FES,
             lost_success_costs: None,
             found: Vec::new(),
+            remarks: Vec::new(),
+            configurations: Vec::new(),
         };
         Self::from_rows(rows, firings, manifest)
     }
@@ -127,12 +130,26 @@ impl Publication {
         self
     }
 
+    /// The same with what is to be said before everything else below the table.
+    #[must_use]
+    pub fn with_remarks(mut self, remarks: Vec<String>) -> Self {
+        self.manifest.remarks = remarks;
+        self
+    }
+
     /// The same with runs told step by step, and with what was found while the recordings were read.
     #[must_use]
     pub fn with_stories(mut self, stories: Vec<Story>, quality: Vec<String>) -> Self {
         self.stories = stories;
         self.stories.sort_by(|a, b| a.run_id.cmp(&b.run_id));
         self.manifest.found = quality;
+        self
+    }
+
+    /// The same with stacks as configurations to be copied from the page.
+    #[must_use]
+    pub fn with_configurations(mut self, configurations: Vec<Configuration>) -> Self {
+        self.manifest.configurations = configurations;
         self
     }
 
@@ -192,7 +209,8 @@ impl Publication {
 
     /// What to say below the table.
     pub fn notes(&self, summaries: &[Summary]) -> Vec<String> {
-        let mut notes: Vec<String> = self.manifest.choice.iter().map(Choice::sentence).collect();
+        let mut notes = self.manifest.remarks.clone();
+        notes.extend(self.manifest.choice.iter().map(Choice::sentence));
         notes.extend(self.manifest.proxies.iter().map(|proxies| {
             format!(
                 "outcomes are proxies, {proxies}: marks of the recordings, not grades. A killed success is here a run that \
@@ -237,19 +255,15 @@ impl Publication {
         /// Models told of many.
         const TOLD: usize = 6;
         let followed = self.followed()?.rows();
-        let first = &followed.first()?.stack;
         let of_row = |row: &FollowedRow| {
             let (least, most, whole) = (row.tail_tokens_low?, row.tail_tokens_high?, row.tokens_recorded?);
             Some(TailTokens { least, most, whole })
         };
-        let tails: BTreeMap<&str, TailTokens> = followed
-            .iter()
-            .filter(|row| row.stack == *first)
-            .filter_map(|row| Some((&*row.run_id, of_row(row)?)))
-            .collect();
+        let tails: BTreeMap<Label, TailTokens> =
+            followed.of_runs().filter_map(|row| Some((row.run_id.clone(), of_row(&row)?))).collect();
         let mut all = Tails::default();
         for row in by_stack(&self.rows).into_iter().next()?.rows() {
-            let tail = tails.get(&**row.run_id()).copied();
+            let tail = tails.get(row.run_id()).copied();
             all.extend(Tails::of(row.outcome(), row.model().map(|model| &**model), tail));
         }
         let rows = all.rows();
@@ -392,7 +406,18 @@ impl Publication {
 
     /// Writes the folder: all files are replaced, or none ([`write_folder`]).
     pub fn write(&self, summaries: &[Summary], out: &Path, csv: CsvStyle) -> Result<(), Diagnostic> {
-        write_folder(out, csv, |out| self.write_files(summaries, out))
+        self.write_with(summaries, out, csv, |_| Ok(()))
+    }
+
+    /// The same with files of the caller's own, which `more` writes.
+    pub fn write_with(
+        &self,
+        summaries: &[Summary],
+        out: &Path,
+        csv: CsvStyle,
+        more: impl FnOnce(&Path) -> Result<(), Diagnostic>,
+    ) -> Result<(), Diagnostic> {
+        write_folder(out, csv, |out| self.write_files(summaries, out).and_then(|()| more(out)))
     }
 
     fn write_files(&self, summaries: &[Summary], out: &Path) -> Result<(), Diagnostic> {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use serde_json::Value;
 use whenstop::aggregate::FollowedRow;
-use whenstop::compare::Comparison;
+use whenstop::compare::{Comparison, Pass};
 use whenstop::decision::{Decision, Strategy};
 use whenstop::effect::{Effect, EffectReader, EffectTable, Mark, Marks};
 use whenstop::reader::{Corpus, ReadOptions};
@@ -147,7 +147,7 @@ fn what_followed_a_stop_is_counted_from_the_calls_after_it() {
         let strategies =
             [stack(&format!("[[stack]]\nname = \"t\"\nany = [{{ signal = \"{signal}\", at_least = {limit} }}]"))];
         let run = session(words);
-        let (rows, _) = Comparison::new(&strategies, Assumptions::default()).rows_of(&run);
+        let pass = Pass::new(Comparison::new(&strategies, Assumptions::default()), EffectTable::default());
         let FollowedRow {
             edits_low,
             edits_high,
@@ -158,7 +158,7 @@ fn what_followed_a_stop_is_counted_from_the_calls_after_it() {
             cut_short_low,
             cut_short_high,
             ..
-        } = Comparison::followed(&run, &rows, &EffectTable::default()).remove(0);
+        } = pass.of(&run).followed.remove(0);
         let told = format!(
             "edits {edits_low}-{edits_high} hand-overs {handovers_low}-{handovers_high} greens {greens_low}-{greens_high} cut {cut_short_low}-{cut_short_high}"
         );

@@ -7,7 +7,7 @@ use plotters::prelude::*;
 use super::canvas::{Drawing, FigureError, Picture};
 use super::pen::{At, Head, Look, MARGIN, Pen, WIDTH};
 use super::style::{self, GREEN, GREY, LABEL, MAUVE, RED, SMALL, STONE, TEAL};
-use crate::aggregate::{FollowedRow, Group, RowView};
+use crate::aggregate::{Group, Label, RowView};
 use crate::report::FollowedReport;
 use crate::report::table::join;
 use crate::verdict::Verdict;
@@ -260,22 +260,22 @@ fn count_followed(bins: &Bins, runs: usize) -> String {
 }
 
 /// What followed the stops, by run and stack, and the last effect of each run.
-struct LastEffects<'a> {
-    rows: BTreeMap<(&'a str, &'a str), &'a FollowedRow>,
+struct LastEffects {
+    /// Did a stop surely or possibly cut work short?
+    cut_short: BTreeMap<(Label, Label), (u8, u8)>,
     /// Model calls up to the last effect, of each run that has one.
     steps: Vec<u64>,
     runs: usize,
 }
 
-impl<'a> LastEffects<'a> {
-    fn of(report: &'a FollowedReport) -> Self {
+impl LastEffects {
+    fn of(report: &FollowedReport) -> Self {
         let rows = report.rows();
-        let first = rows.first().map(|row| row.stack.clone());
-        let of_runs = || rows.iter().filter(|row| Some(&row.stack) == first.as_ref());
+        let stopped = rows.iter().filter(|row| row.stopped_high == 1);
         Self {
-            rows: rows.iter().map(|row| ((&*row.stack, &*row.run_id), row)).collect(),
-            steps: of_runs().filter_map(|row| Some(row.last_effect_step? + 1)).collect(),
-            runs: of_runs().count(),
+            cut_short: stopped.map(|row| ((row.stack, row.run_id), (row.cut_short_low, row.cut_short_high))).collect(),
+            steps: rows.of_runs().filter_map(|row| Some(row.last_effect_step? + 1)).collect(),
+            runs: rows.of_runs().count(),
         }
     }
 
@@ -291,11 +291,10 @@ impl<'a> LastEffects<'a> {
     }
 
     fn kind(&self, group: &Group<'_>, row: RowView<'_>) -> usize {
-        match self.rows.get(&(&*group.stack, &**row.run_id())) {
-            Some(row) if row.cut_short_low == 1 => 0,
-            Some(row) if row.cut_short_high == 1 => 1,
-            Some(_) => 2,
-            None => 1,
+        match self.cut_short.get(&(group.stack.clone(), row.run_id().clone())) {
+            Some((1, _)) => 0,
+            Some((_, 0)) => 2,
+            Some(_) | None => 1,
         }
     }
 }

@@ -3,6 +3,7 @@
 mod budget;
 mod certificate;
 mod frontier;
+mod grid;
 mod overview;
 mod pairs;
 mod render;
@@ -14,8 +15,8 @@ mod sweep;
 pub use budget::budget;
 pub use certificate::{certificate, certificate_overview};
 pub use frontier::frontier;
-pub(super) use overview::digits;
-pub use overview::{overview, percents, ungraded};
+pub use grid::{KeptStack, grid, grid_lines, grid_overview};
+pub use overview::{digits, overview, percents, ungraded};
 pub use pairs::pairs;
 pub use render::plain_number;
 pub use rules::rules;

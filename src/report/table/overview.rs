@@ -94,7 +94,7 @@ fn span(low: f64, high: f64) -> String {
 }
 
 /// A share in percent with as many digits as a reader needs: one decimal below 10, none from there on.
-pub(in crate::report) fn digits(share: f64) -> String {
+pub fn digits(share: f64) -> String {
     let percent = share * 100.0;
     let text = if percent.abs() < 9.95 { format!("{percent:.1}") } else { format!("{percent:.0}") };
     if text == "-0.0" { "0.0".to_owned() } else { text }

@@ -5,6 +5,7 @@
 
 mod calls;
 mod flags;
+mod grams;
 mod streak;
 mod tally;
 
@@ -192,6 +193,10 @@ signals! {
     call_count::CallCount,
     call_result_count::CallResultCount,
     call_cycle::CallCycle,
+    call_repeated::CallRepeated,
+    result_streak::ResultStreak,
+    result_count::ResultCount,
+    novelty::Novelty,
     reply_streak::ReplyStreak,
     tool_share::ToolShare,
     no_text_streak::NoTextStreak,

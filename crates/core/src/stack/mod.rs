@@ -19,7 +19,7 @@ pub use cap::{Cap, CapRow, OnHit};
 pub use lint::lint;
 pub use scope::Scope;
 
-pub use file::{Entry, Places, StackFile, Use, parse_rule};
+pub use file::{Entry, Grounds, Places, StackFile, Use, parse_rule};
 
 /// One clause: a condition, when it is consulted, and what it does.
 #[derive(Clone, Debug)]

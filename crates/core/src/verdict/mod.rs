@@ -117,6 +117,11 @@ impl Course {
         self.secured
     }
 
+    /// Was its state graded along the way?
+    pub fn has_checkpoints(&self) -> bool {
+        !self.checkpoints.is_empty()
+    }
+
     /// Was the state at `point` graded, and a success? `None` when nothing tells.
     ///
     /// A checkpoint grades the state at its point. Only tools change the state, so the grade holds from there to the
