@@ -66,3 +66,4 @@ pub mod review;
 pub mod snapshot;
 pub mod stats;
 pub mod sweep;
+pub mod tune;

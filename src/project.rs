@@ -22,6 +22,8 @@ pub struct Project {
     pub stacks: Vec<String>,
     /// The snapshot.
     pub snapshot: Option<PathBuf>,
+    /// What counts as a run.
+    pub unit: Option<Unit>,
     /// How the recordings are read.
     pub reading: Reading,
     /// What a person tolerates.
@@ -34,6 +36,16 @@ pub struct Project {
     pub reports: BTreeMap<String, PathBuf>,
     /// Folder for tables and figures.
     pub page: Option<PathBuf>,
+}
+
+/// What counts as a run, as `--unit` says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Unit {
+    /// The recording.
+    Run,
+    /// Each round of it.
+    Round,
 }
 
 /// How recordings are read, as the arguments of the same names say.
@@ -74,6 +86,7 @@ struct Wire {
     recordings: Vec<PathBuf>,
     stacks: Vec<String>,
     snapshot: Option<PathBuf>,
+    unit: Option<Unit>,
     reading: Reading,
     appetite: AppetiteSettings,
     gates: Vec<toml::Spanned<String>>,
@@ -83,10 +96,11 @@ struct Wire {
 }
 
 /// Every key there is, for near misses.
-const KEYS: [&str; 18] = [
+const KEYS: [&str; 19] = [
     "recordings",
     "stacks",
     "snapshot",
+    "unit",
     "reading",
     "appetite",
     "gates",
@@ -130,6 +144,7 @@ impl Project {
                 .map(|stack| if is_name(&stack) { stack } else { here(stack.into()).display().to_string() })
                 .collect(),
             snapshot: wire.snapshot.map(here),
+            unit: wire.unit,
             reading: Reading {
                 labels: wire.reading.labels.into_iter().map(here).collect(),
                 price: wire.reading.price.map(here),

@@ -5,6 +5,8 @@
 //!
 //! `cargo bench --bench validity -- --quick` draws a few corpora of the hardest cells, writes nothing, and fails if a printed number
 //! misses its target by more than chance allows.
+//!
+//! `cargo bench --bench validity -- --only limit` prints the cells of one experiment.
 #![expect(clippy::print_stdout, reason = "a bench says where it wrote its results")]
 
 mod figure;
@@ -24,52 +26,55 @@ const TASKS: [usize; 7] = [8, 12, 20, 30, 50, 100, 200];
 const SHAPES: [(u64, bool); 3] = [(1, true), (5, true), (6, false)];
 const CORRELATIONS: [f64; 3] = [0.0, 0.3, 0.7];
 
-type Experiment = fn(Corpus) -> Vec<Row>;
+/// A name and what it runs.
+type Experiment = (&'static str, fn(Corpus) -> Vec<Row>, &'static [f64]);
 
 /// Every experiment with the effect sizes it is run at.
-const EXPERIMENTS: [(Experiment, &[f64]); 12] = [
-    (|corpus| intervals::rate(corpus, 2000, 200), &[0.02, 0.05, 0.1, 0.3, 0.5]),
-    (|corpus| intervals::stops(corpus, 2000, 200), &[0.05, 0.1, 0.3, 0.5]),
-    (|corpus| intervals::tokens(corpus, 2000, 200), &[0.05, 0.1, 0.3, 0.5]),
-    (|corpus| intervals::free_ratios(corpus, 2000), &[0.1, 0.3, 0.5]),
-    (|corpus| intervals::budget(corpus, 200), &[0.3, 1.0]),
-    (|corpus| intervals::labels(corpus, 2000), &[0.3, 0.6]),
-    (|corpus| tests::yes_no(corpus, 2000), &[0.05, 0.1, 0.3, 0.5]),
-    (|corpus| tests::costs(corpus, 2000, 0), &[0.1, 0.3, 0.5]),
-    (|corpus| sweeps::rates(corpus, 200, 400, false), &[0.05, 0.2]),
-    (|corpus| sweeps::rates(corpus, 200, 400, true), &[0.05, 0.2]),
-    (|corpus| certificates::walk(corpus, 2000), &[0.05, 0.1, 0.2]),
-    (|corpus| bounds::outcomes(corpus, 400), &[0.1, 0.3]),
+const EXPERIMENTS: [Experiment; 12] = [
+    ("intervals-rate", |corpus| intervals::rate(corpus, 2000, 200), &[0.02, 0.05, 0.1, 0.3, 0.5]),
+    ("intervals-stops", |corpus| intervals::stops(corpus, 2000, 200), &[0.05, 0.1, 0.3, 0.5]),
+    ("intervals-tokens", |corpus| intervals::tokens(corpus, 2000, 200), &[0.05, 0.1, 0.3, 0.5]),
+    ("intervals-free-ratios", |corpus| intervals::free_ratios(corpus, 2000), &[0.1, 0.3, 0.5]),
+    ("intervals-budget", |corpus| intervals::budget(corpus, 200), &[0.3, 1.0]),
+    ("intervals-labels", |corpus| intervals::labels(corpus, 2000), &[0.3, 0.6]),
+    ("tests-yes-no", |corpus| tests::yes_no(corpus, 2000), &[0.05, 0.1, 0.3, 0.5]),
+    ("tests-costs", |corpus| tests::costs(corpus, 2000, 0), &[0.1, 0.3, 0.5]),
+    ("sweeps-rates", |corpus| sweeps::rates(corpus, 200, 400, false), &[0.05, 0.2]),
+    ("sweeps-rates", |corpus| sweeps::rates(corpus, 200, 400, true), &[0.05, 0.2]),
+    ("certificates-walk", |corpus| certificates::walk(corpus, 2000), &[0.05, 0.1, 0.2]),
+    ("bounds-outcomes", |corpus| bounds::outcomes(corpus, 400), &[0.1, 0.3]),
 ];
 
 /// The worlds: every experiment with the effect sizes and corpora it is run at.
-type World = (fn(Corpus, u64) -> Vec<Row>, &'static [f64], u64);
-type SizedWorld = (fn(Sizes, Corpus, u64) -> Vec<Row>, &'static [f64], u64);
+type World = (&'static str, fn(Corpus, u64) -> Vec<Row>, &'static [f64], u64);
+type SizedWorld = (&'static str, fn(Sizes, Corpus, u64) -> Vec<Row>, &'static [f64], u64);
 
 /// Worlds with tasks of unequal size.
-const SIZED: [SizedWorld; 5] = [
-    (worlds::rate, &[0.05, 0.3], 1000),
-    (worlds::difference, &[0.05, 0.3], 1000),
-    (worlds::budget, &[0.3], 300),
-    (worlds::costs, &[0.7, 1.2, 1.6], 1000),
-    (worlds::alike, &[8.0, 30.0], 200),
+const SIZED: [SizedWorld; 6] = [
+    ("rate", worlds::rate, &[0.05, 0.3], 1000),
+    ("difference", worlds::difference, &[0.05, 0.3], 1000),
+    ("budget", worlds::budget, &[0.3], 300),
+    ("costs", worlds::costs, &[0.7, 1.2, 1.6], 1000),
+    ("limit", worlds::limit, &[0.02, 0.05, 0.2], 1000),
+    ("alike", worlds::alike, &[8.0, 30.0], 200),
 ];
 
 /// Worlds of other kinds.
-const WORLDS: [World; 6] = [
-    (worlds::checked_labels, &[0.05, 0.1, 0.2], 1000),
-    (worlds::judged_certificate, &[0.05, 0.1, 0.2], 1000),
-    (worlds::given_up, &[0.3, 0.8], 500),
-    (worlds::missing_labels, &[0.3], 1000),
-    (worlds::sparse_checkpoints, &[0.3], 1000),
-    (seldom::alike, &[0.02, 0.05, 0.1, 0.2], 1000),
+const WORLDS: [World; 7] = [
+    ("checked-labels", worlds::checked_labels, &[0.05, 0.1, 0.2], 1000),
+    ("judged-certificate", worlds::judged_certificate, &[0.05, 0.1, 0.2], 1000),
+    ("given-up", worlds::given_up, &[0.3, 0.8], 500),
+    ("missing-labels", worlds::missing_labels, &[0.3], 1000),
+    ("worth", worlds::worth, &[0.1, 0.3], 1000),
+    ("sparse-checkpoints", worlds::sparse_checkpoints, &[0.3], 1000),
+    ("seldom", seldom::alike, &[0.02, 0.05, 0.1, 0.2], 1000),
 ];
 
 /// Experiment (a `*` at its end stands for anything), method, measure, and the range its share should lie in.
 type Target = (&'static str, &'static str, &'static str, f64, f64);
 
 /// What each printed number promises.
-const TARGETS: [Target; 40] = [
+const TARGETS: [Target; 46] = [
     ("rate", "printed", "coverage", 0.93, 0.98),
     ("stops", "printed", "coverage", 0.93, 0.98),
     ("tokens", "printed", "coverage", 0.93, 0.98),
@@ -101,6 +106,10 @@ const TARGETS: [Target; 40] = [
     ("alike-*", "printed", "family-wise-kills", 0.0, 0.06),
     ("alike-*", "printed", "family-wise-savings", 0.0, 0.06),
     ("alike-*", "printed", "any-beaten", 0.0, 0.06),
+    ("limit-*", "printed", "coverage", 0.93, 0.98),
+    ("limit-*", "printed-not-rough", "coverage", 0.93, 0.98),
+    ("limit-*", "printed", "difference-coverage", 0.93, 0.98),
+    ("limit-*", "printed", "disagree", 0.0, 0.0),
     ("labels-checked", "printed", "coverage", 0.93, 0.98),
     ("certificate-judge", "printed", "violated", 0.0, 0.1),
     ("budget-given-up", "printed", "truth-within", 0.95, 1.0),
@@ -108,25 +117,27 @@ const TARGETS: [Target; 40] = [
     ("seldom-and-much", "printed", "difference-coverage", 0.93, 0.98),
     ("seldom-and-much", "printed", "disagree", 0.0, 0.0),
     ("seldom-and-much", "printed", "family-wise", 0.0, 0.06),
+    ("worth", "printed", "coverage", 0.93, 0.98),
+    ("worth", "printed", "break-even-coverage", 0.93, 0.98),
     ("bounds-sparse-checkpoints", "bounds", "sample-within", 1.0, 1.0),
     ("bounds-sparse-checkpoints", "printed", "truth-within", 0.95, 1.0),
 ];
 
-/// A cell of the study, ready to run.
-type Job = Box<dyn Fn() -> Vec<Row> + Send + Sync>;
+/// A cell of the study, ready to run: of which experiment, and how.
+type Job = (&'static str, Box<dyn Fn() -> Vec<Row> + Send + Sync>);
 
 /// The regular corpora, then the worlds. `quick`: few cells and a tenth of the corpora.
 fn jobs(quick: bool) -> Vec<Job> {
     let mut jobs: Vec<Job> = Vec::new();
     let corpora = |n: u64| if quick { n.min(400) } else { n };
     if !quick {
-        for (experiment, effects) in EXPERIMENTS {
+        for (name, experiment, effects) in EXPERIMENTS {
             for tasks in TASKS {
                 for (trials, even) in SHAPES {
                     // With one run per task there is nothing to correlate.
                     for icc in CORRELATIONS.into_iter().filter(|icc| trials > 1 || *icc == 0.0) {
                         jobs.extend(effects.iter().map(|&effect| -> Job {
-                            Box::new(move || experiment(Corpus { tasks, trials, even, icc, effect }))
+                            (name, Box::new(move || experiment(Corpus { tasks, trials, even, icc, effect })))
                         }));
                     }
                 }
@@ -136,19 +147,22 @@ fn jobs(quick: bool) -> Vec<Job> {
     let correlations: &[f64] = if quick { &[0.3] } else { &CORRELATIONS };
     for &icc in correlations {
         for sizes in Sizes::ALL {
-            for (world, effects, n) in SIZED {
+            for (name, world, effects, n) in SIZED {
                 let n = corpora(n);
                 jobs.extend(effects.iter().take(if quick { 1 } else { effects.len() }).map(|&effect| -> Job {
-                    Box::new(move || world(sizes, Corpus { tasks: 60, trials: 30, even: false, icc, effect }, n))
+                    (
+                        name,
+                        Box::new(move || world(sizes, Corpus { tasks: 60, trials: 30, even: false, icc, effect }, n)),
+                    )
                 }));
             }
         }
         let sizes: &[usize] = if quick { &[60] } else { &[30, 60, 200] };
         for &tasks in sizes {
-            for (world, effects, n) in WORLDS {
+            for (name, world, effects, n) in WORLDS {
                 let n = corpora(n);
                 jobs.extend(effects.iter().map(|&effect| -> Job {
-                    Box::new(move || world(Corpus { tasks, trials: 4, even: true, icc, effect }, n))
+                    (name, Box::new(move || world(Corpus { tasks, trials: 4, even: true, icc, effect }, n)))
                 }));
             }
         }
@@ -158,7 +172,7 @@ fn jobs(quick: bool) -> Vec<Job> {
 
 /// Fails if a cell of a printed number lies outside its target on the rough side, further than four Monte-Carlo errors and a point.
 fn quick() -> Result<(), Box<dyn Error>> {
-    let rows: Vec<Row> = jobs(true).into_par_iter().flat_map_iter(|job| job()).collect();
+    let rows: Vec<Row> = jobs(true).into_par_iter().flat_map_iter(|(_, draw)| draw()).collect();
     let mut misses = Vec::new();
     for row in &rows {
         let (Some((_, _, _, low, high)), Some(share), Some(error)) = (target(row), row.share(), row.error()) else {
@@ -178,6 +192,27 @@ fn quick() -> Result<(), Box<dyn Error>> {
     if misses.is_empty() { Ok(()) } else { Err(misses.join("\n").into()) }
 }
 
+/// Prints the cells of one experiment.
+fn only(wanted: &str) {
+    let jobs: Vec<Job> = jobs(false).into_iter().filter(|(name, _)| *name == wanted).collect();
+    let rows: Vec<Row> = jobs.into_par_iter().flat_map_iter(|(_, draw)| draw()).collect();
+    for row in &rows {
+        let corpus = row.corpus;
+        println!(
+            "{} {} {} tasks {} icc {} effect {}: {:.3} of {} {}",
+            row.experiment,
+            row.method,
+            row.measure,
+            corpus.tasks,
+            corpus.icc,
+            corpus.effect,
+            row.share().unwrap_or(f64::NAN),
+            row.answered,
+            side(row)
+        );
+    }
+}
+
 fn target(row: &Row) -> Option<&'static Target> {
     let named = |pattern: &str| match pattern.strip_suffix('*') {
         Some(start) => row.experiment.starts_with(start),
@@ -191,10 +226,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     if arguments.iter().any(|argument| argument == "--quick") {
         return quick();
     }
+    if let Some(at) = arguments.iter().position(|argument| argument == "--only") {
+        only(arguments.get(at + 1).map_or("", String::as_str));
+        return Ok(());
+    }
     let folder = arguments.iter().find(|arg| !arg.starts_with('-'));
     let folder = folder.map_or_else(|| PathBuf::from("target/validity"), PathBuf::from);
     std::fs::create_dir_all(&folder)?;
-    let rows: Vec<Row> = jobs(false).into_par_iter().flat_map_iter(|job| job()).collect();
+    let rows: Vec<Row> = jobs(false).into_par_iter().flat_map_iter(|(_, draw)| draw()).collect();
     let cells: Vec<(u64, f64)> =
         [1, 4, 8].into_iter().flat_map(|runs| [0.0, 0.01, 0.02].map(|rate| (runs, rate))).collect();
     let powers: Vec<Power> = cells.into_par_iter().flat_map_iter(|(runs, rate)| power(runs, rate, 300)).collect();

@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 use whenstop::aggregate::{Row, RowView};
 use whenstop::catalog::{self, Strategies};
 use whenstop::diagnostic::{Diagnostic, is_hostile};
+use whenstop::effect::EffectTable;
 use whenstop::explain::{Explanation, Extent};
 use whenstop::reader::{self, Corpus, FORMATS, PriceTable, Probe, ReadOptions, ReadText, trace};
 use whenstop::redact::redact;
@@ -189,10 +190,12 @@ pub fn replayed(data: &[u8]) {
         all
     });
     let comparison = compare::Comparison::new(strategies, verdict::Assumptions::default());
+    let table = EffectTable::default();
     for run in trace::read_text(&String::from_utf8_lossy(data)).runs.iter().take(2) {
         let _ = comparison.rows_of(run);
         for around in [None, Some(1)] {
-            let story = Explanation::of(run, &strategies[..3], Extent { text: 60, columns: 80, around }).to_string();
+            let story =
+                Explanation::of(run, &strategies[..3], Extent { text: 60, columns: 80, around }, &table).to_string();
             assert!(!story.contains(|c| c != '\n' && is_hostile(c)), "{story:?}");
         }
     }

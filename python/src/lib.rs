@@ -223,6 +223,7 @@ fn part(
     let work = || -> Result<(), Failed> {
         let strategies = strategies(&stacks)?;
         let comparison = Comparison::new(&strategies, Assumptions::default());
+        let pass = Pass::new(comparison, EffectTable::default()).telling(Some(Texts::Evidence));
         let corpus = open(&paths, columns.as_deref(), Vec::new(), Detail::Counts)?;
         let read: Vec<(&str, u64)> = corpus.files().collect();
         let names = if names.len() == read.len() {
@@ -235,10 +236,11 @@ fn part(
         let written = write_part(&out, |part| {
             let mut state = Ok(());
             let report = corpus.process(
-                |run| comparison.rows_of(&run),
-                |(rows, firings)| {
+                |run| pass.of(&run),
+                |mut run| {
                     if state.is_ok() {
-                        state = part.run(&rows, &firings);
+                        pass.tell(&mut run);
+                        state = part.run(&run);
                     }
                 },
             );
@@ -249,10 +251,11 @@ fn part(
                 told
             })?;
             let publication =
-                Publication::new(Rows::default(), Firings::default(), comparison.infos().to_vec(), None, &[]);
+                Publication::new(Rows::default(), Firings::default(), pass.comparison().infos().to_vec(), None, &[]);
             let (shard, division) = (Shard { number, of }, Division::Files);
             let (unreadable, comparison) = (report.unreadable, publication.manifest().clone());
-            Ok(About { shard, division, inputs, unreadable, comparison })
+            let told = pass.into_shelf();
+            Ok(About { shard, division, inputs, unreadable, comparison, told })
         });
         Ok(failure.map_or(written, Err)?)
     };

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Label, Row};
+use super::{FollowedRows, Label, Row};
 use crate::stats::{ClusterSums, Estimate, ratio_estimate};
-use crate::transcript::{EndCause, Point};
+use crate::transcript::{Outcome, Point};
 use crate::verdict::{Ledger, Work};
 
 /// What was still to come when one stack stopped one run. Field names are the columns of `followed.csv`, in order.
@@ -46,10 +46,16 @@ pub struct FollowedRow {
     pub tokens_after_stop: Option<u64>,
     /// Tokens after the last effect that followed, or after the stop.
     pub tokens_after_last_effect: Option<u64>,
-    /// Tokens after the last effect of the whole run.
-    pub tail_tokens: Option<u64>,
+    /// Tokens after the last effect of the whole run, at least: after the last that is possible.
+    pub tail_tokens_low: Option<u64>,
+    /// At most: after the last that is certain.
+    pub tail_tokens_high: Option<u64>,
     /// Tokens of the whole run.
     pub tokens_recorded: Option<u64>,
+    /// Steps after the stop.
+    pub steps_after_stop: Option<u64>,
+    /// The last step that changed something, handed over or turned a check green, surely or possibly; empty where none did.
+    pub last_effect_step: Option<u64>,
     /// 1 where the recording itself ends in an interruption.
     pub interrupted: u8,
     /// 1 where the stop may have killed a graded success.
@@ -85,10 +91,13 @@ impl FollowedRow {
             cut_short_high: u8::from(possible),
             tokens_after_stop: after_stop.filter(|_| stopped),
             tokens_after_last_effect: followed.tokens_after_last_effect.filter(|_| point.is_some()),
-            tail_tokens: work.tail().map(|(tail, _)| tail),
+            tail_tokens_low: work.tail().map(|tail| tail.least),
+            tail_tokens_high: work.tail().map(|tail| tail.most),
             tokens_recorded: row.tokens_recorded,
-            interrupted: u8::from(row.end == EndCause::Killed),
-            killed_high: row.killed_high,
+            steps_after_stop: point.filter(|_| stopped).map(|_| row.steps_recorded.saturating_sub(row.steps_at_stop)),
+            last_effect_step: work.last_effect().map(|step| step as u64),
+            interrupted: u8::from(work.is_interrupted()),
+            killed_high: u8::from(row.killed_high > 0 && row.outcome == Outcome::Success),
         }
     }
 }
@@ -120,28 +129,14 @@ pub struct FollowedSummary {
     pub saved: Option<f64>,
 }
 
-/// The rows of each stack, in the order the stacks first stand in.
-fn of_stacks(rows: &[FollowedRow]) -> Vec<(&Label, Vec<&FollowedRow>)> {
-    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut groups: Vec<(&Label, Vec<&FollowedRow>)> = Vec::new();
-    for row in rows {
-        let place = *places.entry(&row.stack).or_insert(groups.len());
-        if place == groups.len() {
-            groups.push((&row.stack, Vec::new()));
-        }
-        groups[place].1.push(row);
-    }
-    groups
-}
-
 /// One summary a stack, in the order the stacks first stand in.
-pub fn followed_by_stack(rows: &[FollowedRow]) -> Vec<FollowedSummary> {
-    of_stacks(rows).iter().map(|(stack, rows)| summary(stack, rows)).collect()
+pub fn followed_by_stack(rows: &FollowedRows) -> Vec<FollowedSummary> {
+    rows.by_stack().map(|(stack, rows)| summary(stack, &rows)).collect()
 }
 
-fn summary(stack: &Label, rows: &[&FollowedRow]) -> FollowedSummary {
+fn summary(stack: &Label, rows: &[FollowedRow]) -> FollowedSummary {
     let count = |value: fn(&FollowedRow) -> bool| rows.iter().filter(|row| value(row)).count() as u64;
-    let known: Vec<&&FollowedRow> = rows.iter().filter(|row| row.tokens_recorded.is_some()).collect();
+    let known: Vec<&FollowedRow> = rows.iter().filter(|row| row.tokens_recorded.is_some()).collect();
     let whole: u64 = known.iter().filter_map(|row| row.tokens_recorded).sum();
     let share = |counts: fn(&FollowedRow) -> bool| {
         let saved: u64 = known.iter().filter(|row| counts(row)).filter_map(|row| row.tokens_after_stop).sum();
@@ -179,6 +174,10 @@ pub struct Agreement {
     pub stack: Label,
     /// Interrupted runs, and how many of them it would have stopped earlier.
     pub interrupted: (u64, u64),
+    /// How many steps before the person it would have stopped them: the median.
+    pub steps_earlier: Option<u64>,
+    /// How many tokens: the median of those that tell.
+    pub tokens_earlier: Option<u64>,
     /// The other runs, and how many of them it would have stopped.
     pub others: (u64, u64),
     /// The difference of the two shares, with its interval over clusters.
@@ -186,8 +185,8 @@ pub struct Agreement {
 }
 
 /// One line a stack; none where no recording holds an interruption.
-pub fn agreement(rows: &[FollowedRow]) -> Vec<Agreement> {
-    let lines = of_stacks(rows).into_iter().filter_map(|(stack, rows)| {
+pub fn agreement(rows: &FollowedRows) -> Vec<Agreement> {
+    let lines = rows.by_stack().filter_map(|(stack, rows)| {
         let count = |of: u8| {
             let all = rows.iter().filter(|row| row.interrupted == of);
             (all.clone().count() as u64, all.filter(|row| row.stopped_low > 0).count() as u64)
@@ -204,9 +203,19 @@ pub fn agreement(rows: &[FollowedRow]) -> Vec<Agreement> {
         (interrupted.0 > 0).then(|| Agreement {
             stack: stack.clone(),
             interrupted,
+            steps_earlier: earlier(&rows, |row| row.steps_after_stop),
+            tokens_earlier: earlier(&rows, |row| row.tokens_after_stop),
             others,
             difference: crate::stats::difference_of_shares(&sums, super::LEVEL),
         })
     });
     lines.collect()
+}
+
+/// The median, over the interrupted runs it stops, of what came after the stop; of two middle ones the lower.
+fn earlier(rows: &[FollowedRow], after: impl Fn(&FollowedRow) -> Option<u64>) -> Option<u64> {
+    let stopped = rows.iter().filter(|row| row.interrupted == 1 && row.stopped_low > 0);
+    let mut counts: Vec<u64> = stopped.filter_map(|row| after(row)).collect();
+    counts.sort_unstable();
+    counts.get(counts.len().checked_sub(1)? / 2).copied()
 }

@@ -3,7 +3,7 @@
 use super::estimates::sums_over;
 use super::tasks::Tasks;
 use super::{Group, RowView, Unit};
-use crate::stats::{ClusterSums, CostSums, Estimate, RangeEstimate, cost_of_success};
+use crate::stats::{ClusterSums, CostSums, Estimate, RangeEstimate, WorthSums, cost_of_success, worth};
 use crate::transcript::Outcome;
 
 /// The shares of one group in one unit, over the runs of which the recording tells.
@@ -67,26 +67,30 @@ fn saved_share(
     RangeEstimate::of(low.as_deref(), Some(&high), level)
 }
 
-fn break_even(group: &Group<'_>, tasks: &Tasks, unit: Unit, level: f64) -> RangeEstimate {
+/// What a strategy saves at least and kills at most, and the reverse, by task; over the runs that could be judged. The least is missing where
+/// what follows a warning may cost any amount.
+fn worth_sums(group: &Group<'_>, tasks: &Tasks, unit: Unit) -> (Option<Vec<WorthSums>>, Vec<WorthSums>) {
     let saved = |row: RowView<'_>| unit.saved_range(row).filter(|_| row.is_judged());
     let limited = group.rows().filter_map(&saved).all(|(low, _)| low.is_some());
-    let sums = |parts: &dyn Fn(RowView<'_>) -> Option<(f64, f64)>| {
-        tasks.sums(group, parts, |sums: &mut ClusterSums, (saved, killed)| sums.add_either(saved, killed))
+    let sums = |parts: &dyn Fn(RowView<'_>) -> Option<(f64, u8)>| {
+        tasks.sums(group, parts, |sums: &mut WorthSums, (saved, killed)| {
+            sums.add(saved, killed == 1);
+        })
     };
-    let least = limited.then(|| sums(&|row| Some((saved(row)?.0?, f64::from(row.killed_high())))));
-    let most = sums(&|row| Some((saved(row)?.1, f64::from(row.killed_low()))));
-    RangeEstimate::of_positive(least.as_deref(), Some(&most), level)
+    let least = limited.then(|| sums(&|row| Some((saved(row)?.0?, row.killed_high()))));
+    (least, sums(&|row| Some((saved(row)?.1, row.killed_low()))))
+}
+
+fn break_even(group: &Group<'_>, tasks: &Tasks, unit: Unit, level: f64) -> RangeEstimate {
+    let (least, most) = worth_sums(group, tasks, unit);
+    RangeEstimate::by(least.as_deref(), Some(&most), |tasks| worth::break_even(tasks, level))
 }
 
 /// What stopping is worth a run when a lost success costs `price`, in the unit: what was not spent, less the price of the
 /// successes killed. Over the runs that could be judged.
 pub(super) fn net_benefit(group: &Group<'_>, tasks: &Tasks, unit: Unit, price: f64, level: f64) -> RangeEstimate {
-    let saved = |row: RowView<'_>| unit.saved_range(row).filter(|_| row.is_judged());
-    let limited = group.rows().filter_map(&saved).all(|(low, _)| low.is_some());
-    let least = limited
-        .then(|| sums_over(group, tasks, |row| Some((saved(row)?.0? - price * f64::from(row.killed_high()), 1.0))));
-    let most = sums_over(group, tasks, |row| Some((saved(row)?.1 - price * f64::from(row.killed_low()), 1.0)));
-    RangeEstimate::of_positive(least.as_deref(), Some(&most), level)
+    let (least, most) = worth_sums(group, tasks, unit);
+    RangeEstimate::by(least.as_deref(), Some(&most), |tasks| worth::net_worth(tasks, price, level))
 }
 
 fn per_success(group: &Group<'_>, tasks: &Tasks, unit: Unit, level: f64) -> RangeEstimate {

@@ -161,6 +161,11 @@ impl RunRows {
         }
     }
 
+    /// The recorded outcome.
+    pub fn outcome(&self) -> Outcome {
+        self.outcome
+    }
+
     /// The run's course, for those who judge other stops of the same run.
     pub fn course(&self) -> &Course {
         &self.course

@@ -82,10 +82,16 @@ impl Unit {
 /// The unit a corpus is best judged in: dollars when nearly all runs have a cost, tokens when at least half the runs
 /// have them, else steps.
 pub fn unit_of(rows: &Rows) -> Unit {
-    let share = |has: fn(RowView<'_>) -> bool| rows.iter().filter(|row| has(*row)).count() as f64 / rows.len() as f64;
-    if share(|row| row.cost_usd_recorded().is_some()) >= COSTS_KNOWN {
+    let count = |has: fn(RowView<'_>) -> bool| rows.iter().filter(|row| has(*row)).count();
+    best_unit(rows.len(), count(|row| row.cost_usd_recorded().is_some()), count(|row| row.tokens_recorded().is_some()))
+}
+
+/// The same of so many runs of which so many have a cost, and so many tokens.
+pub fn best_unit(runs: usize, with_cost: usize, with_tokens: usize) -> Unit {
+    let share = |count: usize| count as f64 / runs as f64;
+    if share(with_cost) >= COSTS_KNOWN {
         Unit::CostUsd
-    } else if share(|row| row.tokens_recorded().is_some()) >= 0.5 {
+    } else if share(with_tokens) >= 0.5 {
         Unit::Tokens
     } else {
         Unit::Steps

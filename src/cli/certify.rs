@@ -101,10 +101,17 @@ impl Args {
 
     /// How the labels err; a doubt that no certificate can carry is an error.
     fn doubt(&self) -> Result<Option<LabelDoubt>, Failure> {
+        let refuse = |what: &str, help: &str| Err(Failure::usage(Diagnostic::new(Location::default(), what, help)));
         let Some(errors) = self.errors.rates() else {
+            if self.corpus.reading.outcome_from.is_some() {
+                return refuse(
+                    "no certificate of proxies: marks of recordings are no grades",
+                    "check some by hand (`whenstop labels --template FILE --outcome-from …`) and state how they err with \
+                     `--label-checked N_POS,K_POS,N_NEG,K_NEG`",
+                );
+            }
             return Ok(None);
         };
-        let refuse = |what: &str, help: &str| Err(Failure::usage(Diagnostic::new(Location::default(), what, help)));
         if self.anytime || self.bound == BoundArg::Betting {
             return refuse(
                 "labels that err have no certificate by bets",

@@ -1,8 +1,10 @@
-//! `whenstop compare`: the main job; `whenstop report`: the same from saved rows.
+//! `whenstop compare`: the main job.
+
+pub(super) mod report;
+mod shard;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, RwLock};
 
 use clap::{Args as ClapArgs, ValueEnum};
 
@@ -10,23 +12,19 @@ use super::Exit;
 use super::corpus::oddities;
 use super::export::configurations;
 use super::failure::Failure;
+use super::grounds::{Met, Outside, Tuned};
 use super::inputs::{AssumptionArgs, CorpusArgs, LabelErrorArgs, StackArgs, unreadable};
 use super::output::{Format, Output};
 use super::sweep::{SplitArgs, SplitPart, parts};
 use super::values::share;
-use crate::aggregate::{Firing, Firings, FiringsBuilder, Label, Row, RowView, Rows, RowsBuilder};
-use crate::compare::{Comparison, Shelf, StackInfo};
-use crate::decision::Strategy;
+use crate::aggregate::{Firings, Label, RowView, Rows};
+use crate::catalog::Strategies;
+use crate::compare::{Collected, Comparison, Keeps, Pass, StackInfo};
 use crate::diagnostic::{Diagnostic, Location, nearest};
 use crate::effect::EffectTable;
 use crate::explain::{Story, Texts};
 use crate::reader::CorpusReport;
-use crate::report::{
-    About, Appetite, Division, FollowedReport, Input, Publication, RowFormat, Saved, Shard, read_saved, table,
-    write_part,
-};
-use crate::transcript::{Outcome, Run, Secured};
-use crate::verdict::{Ledger, Work};
+use crate::report::{Appetite, FollowedReport, Publication, RowFormat, Shard, table};
 
 /// Arguments of `compare`.
 #[derive(Debug, ClapArgs)]
@@ -52,7 +50,7 @@ pub(super) struct Args {
     /// What the host keeps of a run that it stops, in graded runs: nothing; the work, where a success counts as kept from
     /// its last edit on (graded by state: patches, databases); or unknown, where both are the ends of a range.
     #[arg(long, value_enum, default_value_t)]
-    keeps: Keeps,
+    keeps: KeepsArg,
     /// Folder for rows, tables and figures; without it only the table is printed.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -72,7 +70,7 @@ pub(super) struct Args {
 
 /// How much of the recordings' texts a page holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-enum EmbedText {
+pub(super) enum EmbedText {
     /// None: a page without a word of the recordings but names and ids.
     None,
     /// Those around the stops of runs that matter: killed, rescued, undecided, and a sample.
@@ -83,7 +81,7 @@ enum EmbedText {
 }
 
 impl EmbedText {
-    fn texts(self) -> Texts {
+    pub(super) fn texts(self) -> Texts {
         match self {
             Self::None => Texts::None,
             Self::Evidence => Texts::Evidence,
@@ -151,58 +149,14 @@ impl AppetiteArgs {
 }
 
 /// A number of dollars that is not negative.
-fn price(text: &str) -> Result<f64, String> {
+pub(super) fn price(text: &str) -> Result<f64, String> {
     let price: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
     if price.is_finite() && price >= 0.0 { Ok(price) } else { Err("a price is at least 0".to_owned()) }
 }
 
-/// Arguments of `report`.
-#[derive(Debug, ClapArgs)]
-pub(super) struct ReportArgs {
-    /// A folder that `compare --out` wrote.
-    #[arg(value_name = "DIR")]
-    rows: PathBuf,
-    /// Folder for the redrawn tables and figures; by default the same.
-    #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
-    /// The share of successes a stack may kill; by default the one the folder was made with.
-    #[arg(long, value_name = "RATE", value_parser = share)]
-    max_fes: Option<f64>,
-    /// Show every stack in the table, not only the best twelve.
-    #[arg(long)]
-    all: bool,
-    #[command(flatten)]
-    budget: BudgetArgs,
-    /// How the table is printed.
-    #[arg(long, value_enum, default_value_t)]
-    format: ReportShown,
-    /// With `--format pr`: the stack that is shipped; by default the one the others were compared with.
-    #[arg(long, value_name = "STACK")]
-    default: Option<String>,
-    /// With `--format pr`: the stack that is proposed instead; by default the only other one.
-    #[arg(long, value_name = "STACK")]
-    proposed: Option<String>,
-}
-
-/// How saved results are printed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-enum ReportShown {
-    /// Columns for a terminal.
-    #[default]
-    Table,
-    /// One JSON document.
-    Json,
-    /// CSV with a header line.
-    Csv,
-    /// A Markdown table.
-    Md,
-    /// Evidence for a pull request elsewhere: default against proposed, in Markdown, with bounds.
-    Pr,
-}
-
 /// What the host keeps of a run that it stops.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum Keeps {
+enum KeepsArg {
     /// A success that is stopped early is lost.
     #[default]
     Nothing,
@@ -212,31 +166,13 @@ pub(super) enum Keeps {
     Unknown,
 }
 
-impl Keeps {
-    /// The rows and firings of a run, judged so.
-    pub(super) fn rows_of(
-        self,
-        comparison: &Comparison<'_>,
-        run: &Run,
-        effects: &EffectTable,
-    ) -> (Vec<Row>, Vec<Firing>) {
-        let is_open = run.grade.outcome == Outcome::Success && run.secured() == Secured::Unverified;
-        if self == Self::Nothing || !is_open {
-            return comparison.rows_of(run);
+impl KeepsArg {
+    fn keeps(self) -> Keeps {
+        match self {
+            Self::Nothing => Keeps::Nothing,
+            Self::Work => Keeps::Work,
+            Self::Unknown => Keeps::Unknown,
         }
-        let (_, standing) = Work::of(run, effects, &Ledger::of(run)).standing();
-        let mut kept = run.clone();
-        kept.grade.secured_step = Some(standing.unwrap_or(0));
-        let (kept, firings) = comparison.rows_of(&kept);
-        if self == Self::Work {
-            return (kept, firings);
-        }
-        let (mut rows, firings) = comparison.rows_of(run);
-        for (row, kept) in rows.iter_mut().zip(kept) {
-            row.killed_low = row.killed_low.min(kept.killed_low);
-            row.outcome_high = row.outcome_high.max(kept.outcome_high);
-        }
-        (rows, firings)
     }
 }
 
@@ -251,6 +187,8 @@ pub(super) struct Compared {
     pub(super) quality: Vec<String>,
     /// What followed the stops.
     pub(super) followed: FollowedReport,
+    /// Certificates of tuned stacks that do not hold on these recordings, and why, a sentence each.
+    pub(super) void: Vec<String>,
 }
 
 /// Replays the corpus under the stacks; with `texts` runs are told for a page.
@@ -266,46 +204,42 @@ pub(super) fn compare(
     if strategies.is_empty() {
         return Err(Failure::nothing("no stack to compare", "name one with `--stacks`"));
     }
-    compare_strategies(corpus, &strategies, &stacks.effects()?, assumptions, texts, keeps, output)
+    let grounds = stacks.grounds()?;
+    compare_loaded(corpus, (&strategies, &stacks.effects()?, &grounds), assumptions, texts, keeps, output)
 }
 
-/// The same of strategies that are there already.
-pub(super) fn compare_strategies(
+/// The same of strategies that are loaded already, with what their files say of effects and of the grounds they were tuned on.
+pub(super) fn compare_loaded(
     corpus: &CorpusArgs,
-    strategies: &[Arc<dyn Strategy>],
-    effects: &EffectTable,
+    (strategies, effects, grounds): (&Strategies, &EffectTable, &[Tuned]),
     assumptions: &AssumptionArgs,
     texts: Option<Texts>,
     keeps: Keeps,
     output: &Output,
 ) -> Result<Compared, Failure> {
     let comparison = Comparison::new(strategies, assumptions.assumptions());
-    let (mut rows, mut firings) = (RowsBuilder::default(), FiringsBuilder::default());
-    let shelf = RwLock::new(Shelf::new(texts.unwrap_or_default()));
-    let mut followed = Vec::new();
+    let pass = Pass::new(comparison, effects.clone()).keeping(keeps).telling(texts);
+    let mut collected = Collected::default();
+    let mut met: Vec<Met> = grounds.iter().map(Met::new).collect();
     let report = corpus.process(
         output,
         |run| {
-            let (rows, firings) = keeps.rows_of(&comparison, &run, effects);
-            let followed = Comparison::followed(&run, &rows, effects);
-            let wanted = texts.filter(|_| shelf.read().is_ok_and(|shelf| shelf.wants(&rows)));
-            let story = wanted.map(|texts| comparison.story_of(&run, &rows, texts));
-            (rows, firings, followed, story)
+            let of = pass.of(&run);
+            let outside: Vec<Outside> = grounds.iter().map(|tuned| tuned.outside(&run, &of.rows)).collect();
+            (of, outside)
         },
-        |(more_rows, more_firings, more_followed, story)| {
-            if let Some((story, mut shelf)) = story.zip(shelf.write().ok()) {
-                shelf.put(&more_rows, story);
-            }
-            followed.extend(more_followed);
-            rows.extend(more_rows);
-            firings.extend(more_firings);
+        |(mut run, outside)| {
+            met.iter_mut().zip(outside).for_each(|(met, outside)| met.take(outside));
+            pass.tell(&mut run);
+            collected.take(run);
         },
     )?;
-    let (rows, firings) = (rows.finish(), firings.finish());
-    let stories = shelf.into_inner().map(Shelf::into_stories).unwrap_or_default();
-    let stacks = comparison.infos().to_vec();
+    let (rows, firings, followed) = collected.finish();
+    let stacks = pass.comparison().infos().to_vec();
+    let stories = pass.into_shelf().into_stories();
     let followed = FollowedReport::new(followed, corpus.unit.noun());
-    Ok(Compared { rows, firings, stacks, stories, quality: quality(&report), followed })
+    let void = met.iter().filter_map(Met::sentence).collect();
+    Ok(Compared { rows, firings, stacks, stories, quality: quality(&report), followed, void })
 }
 
 /// Findings of the corpus in lines, as many as a person reads.
@@ -328,20 +262,22 @@ fn quality(report: &CorpusReport) -> Vec<String> {
 /// `whenstop compare`.
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     if let (Some(shard), Some(out)) = (args.shard, &args.out) {
-        return run_shard(args, shard, out, output);
+        return shard::run_shard(args, shard, out, output);
     }
     let texts = args.out.as_ref().map(|_| args.embed_text.texts());
-    let compared = compare(&args.corpus, &args.stacks, &args.assumptions, texts, args.keeps, output)?;
+    let compared = compare(&args.corpus, &args.stacks, &args.assumptions, texts, args.keeps.keeps(), output)?;
     refuse_unknown_baseline(args, &compared.stacks)?;
     let assumptions = args.assumptions.assumptions().names();
-    let Compared { rows, mut firings, stacks, stories, quality, followed } = compared;
+    let Compared { rows, mut firings, stacks, stories, quality, followed, void } = compared;
     let parts = parts(rows, &args.split)?;
     if args.split.split != SplitPart::None {
         let reported: BTreeSet<&Label> = parts.reported.iter().map(RowView::run_id).collect();
         firings = firings.filtered(|firing| reported.contains(&firing.run_id));
     }
-    let mut publication =
-        args.publication(parts.reported, firings, stacks, &assumptions)?.with_stories(stories, quality);
+    let mut publication = args
+        .publication(parts.reported, firings, stacks, &assumptions)?
+        .with_stories(stories, quality)
+        .with_remarks(void);
     if args.split.split == SplitPart::None {
         publication = publication.with_followed(followed);
     }
@@ -366,77 +302,13 @@ impl Args {
         let publication = Publication::new(rows, firings, stacks, self.baseline.as_deref(), assumptions)
             .with_configurations(configurations)
             .with_label_errors(self.errors.rates())
+            .with_proxies(self.corpus.reading.outcome_from.as_ref().map(ToString::to_string))
             .with_failure_rate(self.failure_rate)
             .with_appetite(self.appetite.appetite())
             .with_row_format(self.rows.format())
             .with_whole_budget(self.rows.budget.whole_budget);
         Ok(publication)
     }
-}
-
-/// One part of a comparison, written run after run.
-fn run_shard(args: &Args, shard: Shard, out: &Path, output: &Output) -> Result<Exit, Failure> {
-    let strategies = args.stacks.load()?;
-    if strategies.is_empty() {
-        return Err(Failure::nothing("no stack to compare", "name one with `--stacks`"));
-    }
-    let comparison = Comparison::new(&strategies, args.assumptions.assumptions());
-    refuse_unknown_baseline(args, comparison.infos())?;
-    let corpus = args.corpus.open()?;
-    let inputs = corpus.files().map(|(path, bytes)| Input { path: path.to_owned(), bytes }).collect();
-    let mut failure = None;
-    let mut runs = 0_u64;
-    let (effects, texts) = (args.stacks.effects()?, args.embed_text.texts());
-    let written = write_part(out, |part| {
-        part.tells(texts);
-        let mut state = Ok(());
-        let work = |run: Run| {
-            let cluster = (
-                run.header.suite.as_deref().unwrap_or_default(),
-                run.header.task_id.as_deref().unwrap_or(&run.header.run_id),
-            );
-            shard.holds(cluster).then(|| {
-                let (rows, firings) = args.keeps.rows_of(&comparison, &run, &effects);
-                let followed = Comparison::followed(&run, &rows, &effects);
-                let story = comparison.story_of(&run, &rows, texts);
-                (rows, firings, followed, story)
-            })
-        };
-        let report = args.corpus.process_open(&corpus, output, work, |rows| {
-            if state.is_ok() {
-                match rows {
-                    None => part.pass(),
-                    Some((rows, firings, followed, story)) => {
-                        runs += 1;
-                        state = part.run(&rows, &firings).and_then(|()| part.tell(&rows, &followed, Some(story)));
-                    }
-                }
-            }
-        });
-        state?;
-        let report = report.map_err(|error| {
-            let first = error.diagnostics.first().clone();
-            failure = Some(error);
-            first
-        })?;
-        let stacks = comparison.infos().to_vec();
-        let publication = args
-            .publication(Rows::default(), Firings::default(), stacks, &args.assumptions.assumptions().names())
-            .map_err(|failure| failure.diagnostics.first().clone())?
-            .with_stories(Vec::new(), quality(&report))
-            .with_followed(FollowedReport::new(Vec::new(), args.corpus.unit.noun()));
-        let comparison = publication.manifest().clone();
-        Ok(About { shard, division: Division::Tasks, inputs, unreadable: report.unreadable, comparison })
-    });
-    if let Some(failure) = failure {
-        return Err(failure);
-    }
-    written.map_err(Failure::input)?;
-    output.note(&format!(
-        "part {shard}: {runs} runs written to {}; put the parts together with `whenstop merge`",
-        out.display()
-    ));
-    Ok(Exit::Done)
 }
 
 fn refuse_unknown_baseline(args: &Args, stacks: &[StackInfo]) -> Result<(), Failure> {
@@ -448,44 +320,6 @@ fn refuse_unknown_baseline(args: &Args, stacks: &[StackInfo]) -> Result<(), Fail
         return Err(Failure::usage(Diagnostic::new(Location::default(), format!("no stack `{name}`"), help)));
     }
     Ok(())
-}
-
-/// `whenstop report`.
-pub(super) fn run_report(args: &ReportArgs, output: &Output) -> Result<Exit, Failure> {
-    let Saved { rows, firings, manifest, row_format, stories, followed } =
-        read_saved(&args.rows).map_err(Failure::input)?;
-    if rows.is_empty() {
-        return Err(Failure::nothing("the folder has no row", "write it again with `compare --out`"));
-    }
-    let appetite = Appetite {
-        max_fes: args.max_fes.unwrap_or(manifest.max_fes),
-        lost_success_costs: manifest.lost_success_costs,
-        all: args.all,
-    };
-    let found = manifest.found.clone();
-    let mut publication = Publication::from_rows(rows, firings, manifest)
-        .with_appetite(appetite)
-        .with_row_format(row_format)
-        .with_whole_budget(args.budget.whole_budget)
-        .with_stories(stories, found);
-    if let Some(followed) = followed {
-        publication = publication.with_followed(followed);
-    }
-    let format = match args.format {
-        ReportShown::Table => Format::Table,
-        ReportShown::Json => Format::Json,
-        ReportShown::Csv => Format::Csv,
-        ReportShown::Md => Format::Md,
-        ReportShown::Pr => {
-            let summaries = publication.summaries();
-            let (default, proposed) = (args.default.as_deref(), args.proposed.as_deref());
-            let text = publication.evidence(&summaries, default, proposed).map_err(Failure::usage)?;
-            output.bytes(text.as_bytes());
-            return Ok(Exit::Done);
-        }
-    };
-    let out = args.out.as_deref().unwrap_or(&args.rows);
-    show(&publication, format, Some(out), output)
 }
 
 /// What was compared by default, published in `out` and shown, with the evidence of its runs.

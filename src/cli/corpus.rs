@@ -5,10 +5,13 @@ use super::failure::Failure;
 use super::inputs::{ReadingArgs, has_read, open, process};
 use super::output::{Format, Output};
 use super::rounds;
+use crate::aggregate::{Tail, Tails};
 use crate::diagnostic::one_line;
 use crate::effect::EffectTable;
 use crate::reader::{Corpus, CorpusReport, Detail, FormatCounts, Oddity, PricingReport, ReadOptions, RunRead};
-use crate::report::table::{Cell, Table};
+use crate::report::table::{Cell, Table, percents};
+use crate::transcript::Run;
+use crate::verdict::{Ledger, Work};
 
 /// Arguments of `corpus`.
 #[derive(Debug, clap::Args)]
@@ -41,7 +44,16 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         return list_rounds(args, &corpus, output);
     }
     let bar = output.progress(corpus.bytes());
-    let report = corpus.process(|_| (), |()| bar.set_position(corpus.bytes_read()))?;
+    let (effects, mut tails) = (EffectTable::default(), Tails::default());
+    let is_told = args.format == Format::Table;
+    let tail_of = |run: Run| {
+        let work = is_told.then(|| Work::of(&run, &effects, &Ledger::of(&run)));
+        work.map(|work| Tails::of(run.grade.outcome, run.header.model.as_deref(), work.tail()))
+    };
+    let report = corpus.process(tail_of, |tail| {
+        tails.extend(tail.unwrap_or_default());
+        bar.set_position(corpus.bytes_read());
+    })?;
     bar.finish_and_clear();
     match args.format {
         Format::Json => output.json(&serde_json::to_value(&report).map_err(|error| Failure::internal(&error))?),
@@ -52,6 +64,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         output.table(&run_table(runs), args.format)?;
     }
     if args.format == Format::Table {
+        tell_tails(&tails, output)?;
         output.data(&details(&report, args.why));
     }
     has_read(&report)?;
@@ -112,6 +125,38 @@ fn run_table(runs: &[RunRead]) -> Table {
     Table { columns: columns.map(str::to_owned).to_vec(), rows: rows.collect() }
 }
 
+/// Tokens after the last effect of each run, by outcome and model; of very many the first.
+fn tell_tails(tails: &Tails, output: &Output) -> Result<(), Failure> {
+    const TOLD: usize = 12;
+    let rows = tails.rows();
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let line = |outcome: &str, model: &str, tail: &Tail| {
+        vec![
+            Cell::Text(outcome.to_owned()),
+            Cell::Text(model.to_owned()),
+            Cell::Count(tail.runs),
+            Cell::Count(tail.tokens),
+            tail.share().map_or(Cell::Missing, |share| Cell::Text(percents(share))),
+        ]
+    };
+    let told = rows.iter().take(TOLD);
+    let mut lines: Vec<Vec<Cell>> =
+        told.map(|(outcome, model, tail)| line(outcome.name(), model.unwrap_or("-"), tail)).collect();
+    if rows.len() > TOLD {
+        lines.extend(tails.by_outcome().iter().map(|(outcome, tail)| line(outcome.name(), "(all)", tail)));
+    }
+    output.data("\n");
+    let columns = ["outcome", "model", "runs", "tokens", "tail"].map(str::to_owned).to_vec();
+    output.table(&Table { columns, rows: lines }, Format::Table)?;
+    output.paragraph(
+        "tail: tokens after the last edit, hand-over or check that turned green of their run: what a perfect stop could save, \
+         in hindsight; a check that stayed green was worth running before anyone knew",
+    );
+    Ok(())
+}
+
 /// What is odd about the runs, a check a line, with the first run it was found in.
 pub(super) fn oddities(report: &CorpusReport) -> Vec<String> {
     let line = |odd: &Oddity| {
@@ -143,6 +188,13 @@ fn details(report: &CorpusReport, why: bool) -> String {
     let mut told: Vec<String> = Vec::new();
     for format in &report.formats {
         told.extend(sources(format));
+        if format.scored_only > 0 {
+            told.push(format!(
+                "score of {} {} runs: the agent's share of what was committed, in `metadata.json` beside them; no grade by \
+                 itself (`--success-at`)",
+                format.scored_only, format.format
+            ));
+        }
         if format.unknown > 0 {
             told.push(format!("outcome of {} {} runs: nobody graded them", format.unknown, format.format));
         }

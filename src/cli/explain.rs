@@ -60,9 +60,10 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     }
     let extent = Extent { text: args.text, columns: usize::from(width()), around: args.around };
     let (mut shown, mut others) = (Vec::new(), 0_usize);
+    let effects = args.stacks.effects()?;
     args.corpus.process(
         output,
-        |run| wanted(&run.header.run_id).then(|| Explanation::of(&run, &strategies, extent)),
+        |run| wanted(&run.header.run_id).then(|| Explanation::of(&run, &strategies, extent, &effects)),
         |told| match told {
             Some(told) if !args.run.is_empty() || shown.len() < WITHOUT_NAME => shown.push(told),
             _ => others += 1,

@@ -8,13 +8,14 @@ use std::sync::Arc;
 use clap::ValueEnum;
 
 use super::Exit;
-use super::compare::{Keeps, compare_strategies};
+use super::compare::compare_loaded;
 use super::failure::Failure;
 use super::inputs::{AssumptionArgs, CorpusArgs, ReadingArgs, StackArgs, UnitOfRun, load_stack_file};
 use super::output::{Output, width};
 use crate::catalog;
-use crate::decision::Strategy;
+use crate::compare::Keeps;
 use crate::diagnostic::{Diagnostic, Location};
+use crate::effect::EffectTable;
 use crate::export::{Export, HostInfo, find, hosts, stack_file};
 use crate::host::{Does, Syntax};
 use crate::report::{Configuration, Publication, write_atomically};
@@ -154,13 +155,15 @@ pub(super) fn configurations(stacks: &StackArgs) -> Result<Vec<Configuration>, F
     let mut all = Vec::new();
     for path in stacks.files() {
         let (file, _) = load_stack_file(path).map_err(Failure::usage)?;
-        for entry in &file.entries {
-            if let Entry::Own(stack) = entry {
-                all.extend(of_stack(stack));
-            }
-        }
+        all.extend(configurations_of(&file));
     }
     Ok(all)
+}
+
+/// The same of one file.
+pub(super) fn configurations_of(file: &StackFile) -> Vec<Configuration> {
+    let own = file.entries.iter().filter_map(|entry| if let Entry::Own(stack) = entry { Some(stack) } else { None });
+    own.flat_map(|stack| of_stack(stack)).collect()
 }
 
 fn of_stack(stack: &Stack) -> Vec<Configuration> {
@@ -334,10 +337,9 @@ fn pr(args: &Args, export: &Export, output: &Output) -> Result<String, Failure> 
     let proposed = export.strategy().map_err(Failure::usage)?;
     let names = (default.name().to_owned(), proposed.name().to_owned());
     let corpus = CorpusArgs { paths: args.on.clone(), reading: args.reading.clone(), unit: UnitOfRun::Run };
-    let strategies: Vec<Arc<dyn Strategy>> = vec![default, proposed];
-    let effects = crate::effect::EffectTable::default();
-    let compared =
-        compare_strategies(&corpus, &strategies, &effects, &AssumptionArgs::default(), None, Keeps::Nothing, output)?;
+    let (strategies, effects) = (vec![default, proposed], EffectTable::default());
+    let loaded = (&strategies, &effects, &[][..]);
+    let compared = compare_loaded(&corpus, loaded, &AssumptionArgs::default(), None, Keeps::Nothing, output)?;
     let publication = Publication::new(compared.rows, compared.firings, compared.stacks, None, &[]);
     let summaries = publication.summaries();
     let evidence = publication.evidence(&summaries, Some(&names.0), Some(&names.1)).map_err(Failure::usage)?;

@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use clap::Args;
 
 use super::failure::Failure;
+use super::grounds::Tuned;
 use super::output::Output;
+use super::proxies::OutcomeFrom;
 use crate::catalog::{self, Strategies};
 use crate::diagnostic::{Diagnostic, Diagnostics, Location, Severity, nearest};
 use crate::effect::EffectTable;
@@ -106,6 +108,11 @@ pub(super) struct ReadingArgs {
     /// `id=…,task=…,outcome=…,messages=…,cost=…,model=…`, of which only `messages` is needed.
     #[arg(long, value_name = "COLUMNS", value_parser = ColumnMap::parse)]
     pub(super) map: Option<ColumnMap>,
+    /// Take marks of the recordings for outcomes where nobody graded: `interrupted=failure, undone=failure,
+    /// handover=success`, or any of them; of two on one run the first named counts. They are proxies, and every table says
+    /// so: no certificate is made of them unless their errors are stated (`--label-checked`).
+    #[arg(long, value_name = "MARK=OUTCOME,…")]
+    pub(super) outcome_from: Option<OutcomeFrom>,
     /// End at the first line, run or file that cannot be read.
     #[arg(long)]
     pub(super) strict: bool,
@@ -184,6 +191,15 @@ impl CorpusArgs {
         mut sink: impl FnMut(T),
     ) -> Result<CorpusReport, Failure> {
         let task = self.reading.task.as_deref();
+        if let Some(proxies) = &self.reading.outcome_from {
+            output.note(&proxies.sentence(self.unit.noun()));
+            let effects = EffectTable::default();
+            let graded = |run: Run| {
+                let runs = proxies.grade(with_task(run, task), self.unit, &effects);
+                runs.into_iter().map(&work).collect::<Vec<T>>()
+            };
+            return process(corpus, output, graded, |results| results.into_iter().for_each(&mut sink));
+        }
         if self.unit == UnitOfRun::Round {
             let rounds = |run: Run| with_task(run, task).into_rounds().into_iter().map(&work).collect::<Vec<T>>();
             return process(corpus, output, rounds, |results| results.into_iter().for_each(&mut sink));
@@ -245,6 +261,26 @@ pub(super) fn process<T: Send>(
     corpus: &Corpus,
     output: &Output,
     work: impl Fn(Run) -> T + Sync,
+    sink: impl FnMut(T),
+) -> Result<CorpusReport, Failure> {
+    process_telling(Tell::All, corpus, output, work, sink)
+}
+
+/// What is told of the reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tell {
+    /// What could not be read, what is odd, and how costs were computed.
+    All,
+    /// How much could not be read.
+    Lost,
+}
+
+/// The same, and how much of it is told.
+pub(super) fn process_telling<T: Send>(
+    tell: Tell,
+    corpus: &Corpus,
+    output: &Output,
+    work: impl Fn(Run) -> T + Sync,
     mut sink: impl FnMut(T),
 ) -> Result<CorpusReport, Failure> {
     let bar = output.progress(corpus.bytes());
@@ -258,7 +294,14 @@ pub(super) fn process<T: Send>(
         }
     })?;
     bar.finish_and_clear();
-    tell_findings(&report, output);
+    match tell {
+        Tell::All => tell_findings(&report, output),
+        Tell::Lost if report.errors > 0 => output.note(&format!(
+            "{} lines or files could not be read; `whenstop corpus PATH` says which, and why",
+            report.errors
+        )),
+        Tell::Lost => {}
+    }
     has_read(&report)?;
     if report.runs() == 0 {
         let tried = corpus.n_files();
@@ -350,6 +393,16 @@ impl StackArgs {
     /// The same of all that are files.
     pub(super) fn effects(&self) -> Result<EffectTable, Failure> {
         Self::effects_of(&self.files().map(PathBuf::from).collect::<Vec<_>>())
+    }
+
+    /// The stacks of the files that say on what grounds they were tuned.
+    pub(super) fn grounds(&self) -> Result<Vec<Tuned>, Failure> {
+        let mut all = Vec::new();
+        for named in self.stacks.iter().filter(|named| !named.starts_with("preset:") && !named.starts_with("system:")) {
+            let text = read_text(Path::new(named), "give a stack file").map_err(Failure::usage)?;
+            all.extend(Tuned::of(&StackFile::parse(named, &text).map_err(Failure::usage)?));
+        }
+        Ok(all)
     }
 
     /// The strategies, in the order named.

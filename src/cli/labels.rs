@@ -11,7 +11,7 @@ use super::output::Output;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::replay::replay;
 use crate::report::write_atomically;
-use crate::transcript::{Outcome, Run, Spend};
+use crate::transcript::{Outcome, OutcomeSource, Run, Spend};
 
 /// Arguments of `labels`.
 #[derive(Debug, clap::Args)]
@@ -45,6 +45,8 @@ struct Unlabelled {
     cost: String,
     /// The stacks that would have stopped it early, each with the step.
     stops: Vec<String>,
+    /// What a mark of the recording says in place of a grade, and which.
+    proxy: Option<String>,
 }
 
 /// `whenstop labels`.
@@ -58,12 +60,20 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let strategies = StackArgs { stacks: args.stacks.clone() }.load()?;
     let (mut n_runs, mut unlabelled) = (0, Vec::new());
     let work = |run: Run| {
-        (run.grade.outcome == Outcome::Unknown).then(|| {
+        let proxy = match run.grade.source {
+            OutcomeSource::Proxy(mark) => Some(mark),
+            _ => None,
+        };
+        (run.grade.outcome == Outcome::Unknown || proxy.is_some()).then(|| {
             let stops = strategies.iter().filter_map(|strategy| {
                 let stop = replay(&run, strategy).stop?;
                 Some(format!("{} (step {})", strategy.name(), stop.point.step))
             });
-            Unlabelled { stops: stops.collect(), ..of_run(&run) }
+            let proxy = proxy.map(|mark| {
+                let outcome = if run.grade.outcome == Outcome::Success { "success" } else { "failure" };
+                format!("{outcome} ({mark})")
+            });
+            Unlabelled { stops: stops.collect(), proxy, ..of_run(&run) }
         })
     };
     args.corpus.process(output, work, |found| {
@@ -99,6 +109,7 @@ fn of_run(run: &Run) -> Unlabelled {
         tokens: spend.total.map(|tokens| tokens.0),
         cost: spend.cost.map(|cost| format!("{:.6}", cost.0)).unwrap_or_default(),
         stops: Vec::new(),
+        proxy: None,
     }
 }
 
@@ -109,6 +120,7 @@ fn by_worth(mut runs: Vec<Unlabelled>, n_stacks: usize) -> Vec<Unlabelled> {
     let by_tokens = runs.iter().all(|run| run.tokens.is_some());
     let weight = |run: &Unlabelled| if by_tokens { run.tokens.unwrap_or(0) } else { run.steps as u64 };
     let group = |run: &Unlabelled| match run.stops.len() {
+        0 if run.proxy.is_some() => (1, 0),
         0 => (2, 0),
         n if n == n_stacks => (1, 0),
         n => (0, n_stacks - n),
@@ -129,6 +141,7 @@ fn by_worth(mut runs: Vec<Unlabelled>, n_stacks: usize) -> Vec<Unlabelled> {
 
 fn write(runs: &[Unlabelled], out: &mut dyn std::io::Write) -> std::io::Result<()> {
     let mut csv = csv::Writer::from_writer(out);
+    let with_proxies = runs.iter().any(|run| run.proxy.is_some());
     let columns = [
         "run_id",
         "task_id",
@@ -143,6 +156,7 @@ fn write(runs: &[Unlabelled], out: &mut dyn std::io::Write) -> std::io::Result<(
         "recorded_end",
         "stacks_that_stop",
     ];
+    let columns = columns.into_iter().chain(with_proxies.then_some("proxy"));
     csv.write_record(columns).map_err(std::io::Error::other)?;
     for run in runs {
         let steps = run.steps.to_string();
@@ -151,7 +165,8 @@ fn write(runs: &[Unlabelled], out: &mut dyn std::io::Write) -> std::io::Result<(
         let stopping = run.stops.join("; ");
         let record =
             [&*run.run_id, task, "", "", "", "", model, &*steps, &*tokens, &*run.cost, run.recorded_end, &*stopping];
-        csv.write_record(record).map_err(std::io::Error::other)?;
+        let proxy = with_proxies.then(|| run.proxy.as_deref().unwrap_or_default());
+        csv.write_record(record.into_iter().chain(proxy)).map_err(std::io::Error::other)?;
     }
     csv.flush()
 }
@@ -165,6 +180,16 @@ fn advice(runs: &[Unlabelled], n_runs: usize, args: &Args, path: &Path) -> Strin
         let stopped = runs.iter().filter(|run| !run.stops.is_empty()).count();
         format!("the {stopped} that some stack stops first: their labels decide what it kills")
     };
+    if runs.iter().any(|run| run.proxy.is_some()) {
+        let (shown, noun) = (shown.to_string(), args.corpus.unit.noun());
+        return format!(
+            "{} of {n_runs} {noun} have no grade; written to {}, those that bear a mark first\n\
+             fill in `success` from the top without a look at `proxy`, the last column; then count: true successes, of them\n\
+             marked so, true failures, of them marked so. `--label-checked` takes these four numbers",
+            runs.len(),
+            if shown == "-" { "stdout" } else { &shown },
+        );
+    }
     format!(
         "{} of {n_runs} runs have no outcome; written to {},\n{order}\n\
          fill in `success` (true or false) or `score` from the top, leave the rest empty,\n\

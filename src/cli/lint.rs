@@ -5,16 +5,19 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::Exit;
-use super::compare::{Compared, Keeps, compare};
+use super::compare::{Compared, compare};
 use super::failure::Failure;
 use super::gate::{ReportFormat, lint_report};
 use super::inputs::{AssumptionArgs, CorpusArgs, ReadingArgs, StackArgs, UnitOfRun, load_stack_file, read_config};
 use super::output::Output;
 use crate::aggregate::{Label, Rows, rule_shares};
 use crate::catalog;
+use crate::compare::Keeps;
 use crate::diagnostic::{Diagnostic, Location, Severity};
 use crate::review::Finding;
-use crate::stack::{Entry, StackFile};
+use crate::rule::Rule;
+use crate::stack::{Entry, Scope, Stack, StackFile};
+use crate::transcript::{PromptedBy, Run};
 
 /// Arguments of `lint`.
 #[derive(Debug, clap::Args)]
@@ -44,6 +47,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         let stacks = StackArgs { stacks: vec![args.stacks.display().to_string()] };
         let compared = compare(&corpus, &stacks, &AssumptionArgs::default(), None, Keeps::Nothing, output)?;
         warnings.extend(corpus_warnings(&compared, &file));
+        warnings.extend(session_warnings(&corpus, &file)?);
     }
     let findings: Vec<Finding> = warnings.iter().map(Finding::of_lint).collect();
     let exit = if args.deny_warnings && !warnings.is_empty() { Exit::GateFailed } else { Exit::Done };
@@ -107,6 +111,51 @@ fn corpus_warnings(compared: &Compared, file: &StackFile) -> Vec<Diagnostic> {
         warnings.push(at_rule(file, &stack, &rule, what, "what the stack would do on these runs is unknown"));
     }
     warnings
+}
+
+/// Signals that count on and on: over a session of many rounds their limits fall into a later question.
+const COUNTS: [&str; 12] = [
+    "active",
+    "call.count",
+    "call_result.count",
+    "cost",
+    "elapsed",
+    "errors.count",
+    "messages",
+    "steps",
+    "tokens.input",
+    "tokens.output",
+    "tokens.total",
+    "tool_calls",
+];
+
+/// Stacks whose counts run over whole sessions, where people prompted more than once in them.
+fn session_warnings(corpus: &CorpusArgs, file: &StackFile) -> Result<Vec<Diagnostic>, Failure> {
+    let rounds = |run: Run| if run.header.prompted_by == PromptedBy::Person { run.rounds().len() } else { 0 };
+    let (mut people, mut sessions, mut all) = (0, 0, 0);
+    corpus.open()?.process(rounds, |rounds| {
+        people += usize::from(rounds > 0);
+        sessions += usize::from(rounds > 1);
+        all += rounds;
+    })?;
+    if sessions == 0 {
+        return Ok(Vec::new());
+    }
+    let by_session = |stack: &Stack| {
+        let counts = |rule: &&Rule| COUNTS.contains(&rule.signal.id);
+        let clause = stack
+            .clauses
+            .iter()
+            .find(|clause| clause.scope == Scope::Run && clause.condition.rules().iter().any(counts))?;
+        let what = format!(
+            "{}: `{}` counts over whole sessions: {sessions} of {people} sessions hold several rounds, {all} rounds in all",
+            stack.name, clause.name
+        );
+        let help = "most hosts count by round: write `scope = \"round\"` in the stack, or compare with `--unit round`";
+        Some(at_rule(file, &stack.name, clause.name.as_str(), what, help))
+    };
+    let own = file.entries.iter().filter_map(|entry| if let Entry::Own(stack) = entry { Some(stack) } else { None });
+    Ok(own.filter_map(|stack| by_session(stack)).collect())
 }
 
 /// Rules that some rows could not evaluate, with their stack and what they need, each with the number of rows.

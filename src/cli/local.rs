@@ -5,13 +5,12 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::Exit;
-use super::compare::{Keeps, show_followed};
+use super::compare::show_followed;
 use super::failure::Failure;
-use super::inputs::{process, read_text};
+use super::inputs::{Tell, process_telling, read_text};
 use super::output::{Format, Output};
-use crate::aggregate::{FiringsBuilder, RowsBuilder};
 use crate::catalog;
-use crate::compare::Comparison;
+use crate::compare::{Collected, Comparison, Pass};
 use crate::diagnostic::{Diagnostic, Location};
 use crate::effect::EffectTable;
 use crate::reader::{Corpus, Detail, PriceTable, ReadOptions};
@@ -189,8 +188,12 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
             "look further back with `--days`",
         ));
     }
-    let options =
-        ReadOptions { detail: Detail::Counts, prices: Some(Arc::new(prices(args)?)), ..ReadOptions::default() };
+    let options = ReadOptions {
+        detail: Detail::Counts,
+        sealed: true,
+        prices: Some(Arc::new(prices(args)?)),
+        ..ReadOptions::default()
+    };
     let corpus = Corpus::open(&files, options)?;
     compare(&corpus, args, output)
 }
@@ -216,24 +219,17 @@ fn compare(corpus: &Corpus, args: &Args, output: &Output) -> Result<Exit, Failur
     let none = |path: &str| Err(Diagnostic::new(Location::file(path), "no such file", "the starter stacks name none"));
     let (_, strategies) = catalog::load("the starter stacks", STARTER, &none).map_err(Failure::usage)?;
     let comparison = Comparison::new(&strategies, crate::verdict::Assumptions::default());
-    let effects = EffectTable::default();
-    let (mut rows, mut firings, mut followed) = (RowsBuilder::default(), FiringsBuilder::default(), Vec::new());
+    let pass = Pass::new(comparison, EffectTable::default());
+    let mut collected = Collected::default();
     let mut sum = Sum::default();
     let work = |run: Run| {
         let spend = Spend::of(run.events());
-        let rounds = run.into_rounds();
+        // What a sub-agent spent is its session's; nobody prompted it.
+        let rounds = if run.header.parent.is_some() { Vec::new() } else { run.into_rounds() };
         let n = rounds.len() as u64;
-        let replayed: Vec<_> = rounds
-            .iter()
-            .map(|round| {
-                let (rows, firings) = Keeps::Nothing.rows_of(&comparison, round, &effects);
-                let followed = Comparison::followed(round, &rows, &effects);
-                (rows, firings, followed)
-            })
-            .collect();
-        (spend, n, replayed)
+        (spend, n, rounds.iter().map(|round| pass.of(round)).collect::<Vec<_>>())
     };
-    process(corpus, output, work, |(spend, n, replayed)| {
+    process_telling(Tell::Lost, corpus, output, work, |(spend, n, replayed)| {
         sum.sessions += u64::from(n > 0);
         sum.rounds += n;
         if let Some(tokens) = spend.total {
@@ -243,10 +239,8 @@ fn compare(corpus: &Corpus, args: &Args, output: &Output) -> Result<Exit, Failur
             Some(cost) => sum.cost = Some(sum.cost.unwrap_or(0.0) + cost.0),
             None => sum.unpriced += u64::from(n > 0),
         }
-        for (more_rows, more_firings, more_followed) in replayed {
-            rows.extend(more_rows);
-            firings.extend(more_firings);
-            followed.extend(more_followed);
+        for round in replayed {
+            collected.take(round);
         }
     })?;
     if sum.rounds == 0 {
@@ -257,7 +251,8 @@ fn compare(corpus: &Corpus, args: &Args, output: &Output) -> Result<Exit, Failur
     }
     output.paragraph(&told(&sum, args));
     output.data("\n");
-    let publication = Publication::new(rows.finish(), firings.finish(), comparison.infos().to_vec(), None, &[]);
+    let (rows, firings, followed) = collected.finish();
+    let publication = Publication::new(rows, firings, pass.comparison().infos().to_vec(), None, &[]);
     let report = FollowedReport::new(followed, "rounds");
     show_followed(&publication, &report, output)?;
     output.data(

@@ -42,7 +42,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     }
     output.note(&format!("{} parts", merge.n_parts()));
     let (followed, stories) = merge.told(&rows).map_err(Failure::input)?;
-    let (found, noun) = (manifest.found.clone(), if manifest.unit.is_some() { "rounds" } else { "runs" });
+    let (found, noun) = (manifest.found.clone(), manifest.noun());
     let publication = Publication::from_rows(rows, firings, manifest)
         .with_row_format(args.rows.format())
         .with_whole_budget(args.rows.budget.whole_budget)

@@ -16,6 +16,7 @@ mod explain;
 mod export;
 mod failure;
 mod gate;
+mod grounds;
 mod init;
 mod inputs;
 mod labels;
@@ -24,12 +25,14 @@ mod local;
 mod man;
 mod merge;
 mod output;
+mod proxies;
 mod rounds;
 mod rules;
 mod schema;
 mod sweep;
 mod synth;
 mod texts;
+mod tune;
 mod values;
 
 use std::ffi::OsString;
@@ -72,6 +75,9 @@ enum Command {
     /// Replay recordings under several stop strategies and compare them (the main job).
     #[command(after_help = examples::COMPARE)]
     Compare(compare::Args),
+    /// The stack to ship, from recordings alone: chosen, certified, written down.
+    #[command(after_help = examples::TUNE)]
+    Tune(tune::Args),
     /// Many limits of one or more signals at once: what each kills and saves, and which to ship.
     #[command(after_help = examples::SWEEP)]
     Sweep(sweep::Args),
@@ -83,7 +89,7 @@ enum Command {
     Merge(merge::Args),
     /// Redraw tables and figures from the rows of a comparison.
     #[command(after_help = examples::REPORT)]
-    Report(compare::ReportArgs),
+    Report(compare::report::Args),
     /// What is in these files: formats, runs, outcomes, tokens, and what looks wrong.
     #[command(after_help = examples::CORPUS)]
     Corpus(corpus::Args),
@@ -189,10 +195,11 @@ pub fn run(cli: Cli) -> Exit {
     let result = match cli.command {
         None => bundled::run(&cli.example, &output),
         Some(Command::Compare(args)) => compare::run(&args, &output),
+        Some(Command::Tune(args)) => tune::run(&args, &output),
         Some(Command::Sweep(args)) => sweep::run(&args, &output),
         Some(Command::Certify(args)) => certify::run(&args, &output),
         Some(Command::Merge(args)) => merge::run(&args, &output),
-        Some(Command::Report(args)) => compare::run_report(&args, &output),
+        Some(Command::Report(args)) => compare::report::run(&args, &output),
         Some(Command::Corpus(args)) => corpus::run(&args, &output),
         Some(Command::Convert(args)) => convert::run(&args, &output),
         Some(Command::Effects(args)) => effects::run(&args, &output),

@@ -1,17 +1,19 @@
 //! The main job: a corpus under several strategies, into rows and firings.
 
+mod pass;
 mod shelf;
 
 use std::sync::Arc;
 
-use crate::aggregate::{Firing, FollowedRow, Label, Row, RunRows, firings};
+use crate::aggregate::{Firing, Label, Row, RunRows, firings};
 use crate::decision::Strategy;
 use crate::effect::EffectTable;
 use crate::explain::{Story, Texts};
 use crate::replay::replay;
 use crate::transcript::Run;
-use crate::verdict::{Assumptions, Ledger, Work};
+use crate::verdict::Assumptions;
 
+pub use pass::{Collected, Keeps, OfRun, Pass};
 pub use shelf::{Shelf, matters};
 
 /// A strategy by name, with the rules it consults in order.
@@ -55,13 +57,6 @@ impl<'s> Comparison<'s> {
         &self.infos
     }
 
-    /// What followed the stops of `rows`, which are those of `run`.
-    pub fn followed(run: &Run, rows: &[Row], effects: &EffectTable) -> Vec<FollowedRow> {
-        let ledger = Ledger::of(run);
-        let work = Work::of(run, effects, &ledger);
-        rows.iter().map(|row| FollowedRow::of(row, &work, &ledger)).collect()
-    }
-
     /// Replays one run under every strategy: rows and firings, in strategy order.
     pub fn rows_of(&self, run: &Run) -> (Vec<Row>, Vec<Firing>) {
         let shared = RunRows::of(run, self.assumptions);
@@ -76,8 +71,8 @@ impl<'s> Comparison<'s> {
     }
 
     /// The run step by step, with texts around the stops in `rows`.
-    pub fn story_of(&self, run: &Run, rows: &[Row], texts: Texts) -> Story {
+    pub fn story_of(&self, run: &Run, rows: &[Row], texts: Texts, effects: &EffectTable) -> Story {
         let stops = rows.iter().filter_map(|row| row.stop_point).map(crate::transcript::Point::steps_paid);
-        Story::of(run, self.strategies, &stops.collect::<Vec<_>>(), texts)
+        Story::of(run, self.strategies, &stops.collect::<Vec<_>>(), texts, effects)
     }
 }

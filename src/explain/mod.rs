@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use crate::decision::{Decision, RuleReading, Strategy};
 use crate::diagnostic;
+use crate::effect::{Effect, EffectReader, EffectTable};
 use crate::replay::{Replay, replay_seen};
 use crate::transcript::{Event, Message, Moment, Role, Run};
 use crate::verdict::Course;
@@ -50,7 +51,8 @@ pub struct Explanation(Vec<(LineKind, String)>);
 
 impl Explanation {
     /// Tells `run` under `strategies`: a timeline, then step by step, then how it ended for each.
-    pub fn of(run: &Run, strategies: &[Arc<dyn Strategy>], extent: Extent) -> Self {
+    pub fn of(run: &Run, strategies: &[Arc<dyn Strategy>], extent: Extent, effects: &EffectTable) -> Self {
+        let effects = effects_of(run, effects);
         let (replays, readings): (Vec<Replay>, Vec<_>) =
             strategies.iter().map(|strategy| replay_with_readings(run, strategy)).unzip();
         let course = Course::of(run);
@@ -64,8 +66,10 @@ impl Explanation {
                 continue;
             }
             story.tell_gap(&mut left_out);
-            let mut lines: Vec<(LineKind, String)> =
-                told_step(run, index, extent.text).into_iter().map(|line| (LineKind::Step, line)).collect();
+            let mut lines: Vec<(LineKind, String)> = told_step(run, index, &effects[index], extent.text)
+                .into_iter()
+                .map(|line| (LineKind::Step, line))
+                .collect();
             for ((name, replay), readings) in named.iter().zip(&readings) {
                 lines.extend(readings[index].iter().map(|line| (LineKind::Step, line.clone())));
                 let here = replay.trail.iter().filter(|decision| decision.point.step as usize == index);
@@ -152,8 +156,15 @@ fn title(run: &Run) -> Vec<String> {
     ]
 }
 
-/// What the agent said, asked for and got.
-fn told_step(run: &Run, index: usize, width: usize) -> Vec<String> {
+/// What the calls of each step do. A script that is written and run later is known by then, so that they are told in order.
+fn effects_of(run: &Run, table: &EffectTable) -> Vec<Vec<Effect>> {
+    let mut reader = EffectReader::new(table);
+    let calls = (0..run.steps().len()).map(|step| run.reply(step).map_or(&[][..], |reply| reply.tool_calls.as_slice()));
+    calls.map(|calls| calls.iter().map(|call| reader.tell(call).effect).collect()).collect()
+}
+
+/// What the agent said, asked for and got; each call with what it does.
+fn told_step(run: &Run, index: usize, effects: &[Effect], width: usize) -> Vec<String> {
     let step = run.steps()[index];
     let mut lines = Vec::new();
     if let Some(reply) = run.reply(index) {
@@ -163,8 +174,8 @@ fn told_step(run: &Run, index: usize, width: usize) -> Vec<String> {
             .map_or_else(String::new, |tokens| format!(" [{tokens} tokens]"));
         let text = one_line(&reply.text(), width);
         lines.push(format!("{}{tokens}", if text.is_empty() { "(no text)" } else { &text }));
-        for call in &reply.tool_calls {
-            lines.push(format!("-> {} {}", call.name, one_line(&call.arguments.as_str(), width)));
+        for (call, effect) in reply.tool_calls.iter().zip(effects) {
+            lines.push(format!("-> {} {} ({effect})", call.name, one_line(&call.arguments.as_str(), width)));
         }
     }
     let results = run.events()[step.reply..step.end].iter().filter_map(Event::message).filter(|m| m.role == Role::Tool);

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::effects_of;
 use crate::decision::{RuleName, Strategy};
+use crate::effect::{Effect, EffectTable};
 use crate::replay::replay_seen;
 use crate::transcript::{Event, Message, Moment, Role, Run};
 
@@ -66,8 +68,14 @@ pub struct StoryStep {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StepKind {
-    /// Tools were called.
+    /// Tools were called, which looked, or of which nothing can be told.
     Ok,
+    /// Something was changed.
+    Edit,
+    /// The work was handed over.
+    Handover,
+    /// Tests, a build, a program were run.
+    Check,
     /// A tool failed.
     Error,
     /// No tool was called.
@@ -89,7 +97,14 @@ pub struct Series {
 
 impl Story {
     /// Tells `run` with texts around the steps `stops`, which are counts of steps paid for.
-    pub fn of(run: &Run, strategies: &[Arc<dyn Strategy>], stops: &[usize], texts: Texts) -> Self {
+    pub fn of(
+        run: &Run,
+        strategies: &[Arc<dyn Strategy>],
+        stops: &[usize],
+        texts: Texts,
+        effects: &EffectTable,
+    ) -> Self {
+        let effects = effects_of(run, effects);
         let n_steps = run.steps().len().min(MOST_STEPS);
         let last = n_steps.saturating_sub(1);
         let is_near = |step: usize| {
@@ -103,7 +118,7 @@ impl Story {
         };
         Self {
             run_id: run.header.run_id.clone(),
-            steps: (0..n_steps).map(|step| story_step(run, step, with_texts(step))).collect(),
+            steps: (0..n_steps).map(|step| story_step(run, step, &effects[step], with_texts(step))).collect(),
             series: strategies
                 .iter()
                 .enumerate()
@@ -141,7 +156,7 @@ fn series(strategy: &Arc<dyn Strategy>, stack: usize, run: &Run, steps: usize) -
     lines.into_iter().map(|(_, line)| line).collect()
 }
 
-fn story_step(run: &Run, index: usize, told: bool) -> StoryStep {
+fn story_step(run: &Run, index: usize, effects: &[Effect], told: bool) -> StoryStep {
     let step = run.steps()[index];
     let reply = run.reply(index);
     let results: Vec<&Message> = run.events()[step.reply..step.end]
@@ -154,7 +169,12 @@ fn story_step(run: &Run, index: usize, told: bool) -> StoryStep {
     } else if reply.is_none_or(|reply| reply.tool_calls.is_empty()) {
         StepKind::Reply
     } else {
-        StepKind::Ok
+        match effects.iter().max() {
+            Some(Effect::Edit) => StepKind::Edit,
+            Some(Effect::Handover) => StepKind::Handover,
+            Some(Effect::Check) => StepKind::Check,
+            _ => StepKind::Ok,
+        }
     };
     let calls = || reply.into_iter().flat_map(|reply| &reply.tool_calls);
     StoryStep {

@@ -136,7 +136,7 @@ impl<'s> FirstTable<'s> {
         let interval = benefit
             .a_run
             .interval()
-            .map_or_else(String::new, |interval| format!(" ({}–{})", dollars(interval.low), dollars(interval.high)));
+            .map_or_else(String::new, |interval| format!(" ({} to {})", dollars(interval.low), dollars(interval.high)));
         format!(
             "Ship `{}`: at ${} for a lost success it is worth ${}{interval} a run, after the {} of {} successes it kills.",
             summary.stack,

@@ -1,19 +1,19 @@
 //! What followed the stops, for people: a first table that needs no label, and its sentence.
 
-use super::table::{Cell, Table, digits};
-use crate::aggregate::{Agreement, FollowedRow, FollowedSummary, agreement, followed_by_stack};
+use super::table::{Cell, Table, digits, percents};
+use crate::aggregate::{Agreement, FollowedRows, FollowedSummary, agreement, followed_by_stack};
 
 /// What followed the stops of a comparison.
 #[derive(Clone, Debug)]
 pub struct FollowedReport {
-    rows: Vec<FollowedRow>,
+    rows: FollowedRows,
     summaries: Vec<FollowedSummary>,
     noun: &'static str,
 }
 
 impl FollowedReport {
     /// Of runs, or of rounds: `noun` is how several are called.
-    pub fn new(rows: Vec<FollowedRow>, noun: &'static str) -> Self {
+    pub fn new(rows: FollowedRows, noun: &'static str) -> Self {
         let summaries = followed_by_stack(&rows);
         Self { rows, summaries, noun }
     }
@@ -24,7 +24,7 @@ impl FollowedReport {
     }
 
     /// One row a run and stack.
-    pub fn rows(&self) -> &[FollowedRow] {
+    pub fn rows(&self) -> &FollowedRows {
         &self.rows
     }
 
@@ -110,9 +110,9 @@ impl FollowedReport {
         }
         if let Some(tail) = self.tail() {
             notes.push(format!(
-                "{} % of all tokens come after the last edit, hand-over or green check of their {}: what a perfect stop could \
+                "{} of all tokens come after the last edit, hand-over or green check of their {}: what a perfect stop could \
                  save, in hindsight; a check that stayed green was worth running before anyone knew",
-                digits(tail),
+                percents(tail),
                 self.noun.trim_end_matches('s'),
             ));
         }
@@ -135,28 +135,29 @@ impl FollowedReport {
     }
 
     /// Tokens after the last effect, of all tokens. The stop that never comes is asked of one stack's rows.
-    fn tail(&self) -> Option<f64> {
-        let first = self.rows.first()?;
-        let rows = self.rows.iter().filter(|row| row.stack == first.stack);
-        let (tail, whole) = rows
-            .filter_map(|row| Some((row.tail_tokens?, row.tokens_recorded?)))
-            .fold((0, 0), |sum, row| (sum.0 + row.0, sum.1 + row.1));
-        (whole > 0).then(|| tail as f64 / whole as f64)
+    fn tail(&self) -> Option<(f64, f64)> {
+        let (low, high, whole) = self
+            .rows
+            .of_runs()
+            .filter_map(|row| Some((row.tail_tokens_low?, row.tail_tokens_high?, row.tokens_recorded?)))
+            .fold((0, 0, 0), |sum, row| (sum.0 + row.0, sum.1 + row.1, sum.2 + row.2));
+        (whole > 0).then(|| (low as f64 / whole as f64, high as f64 / whole as f64))
     }
 
     /// How the stacks agree with people's own stops; `None` where no recording holds one.
     pub fn agreement(&self) -> Option<Table> {
         let lines = agreement(&self.rows);
-        let columns = ["stack", "interrupted", "stopped before", "others", "stopped", "difference", "95 %"];
+        let columns =
+            ["stack", "stopped before them", "steps earlier", "tokens earlier", "others stopped", "difference", "95 %"];
         let rows = lines.iter().map(|line: &Agreement| {
             let interval = line.difference.and_then(|difference| difference.interval);
             let points = |value: f64| format!("{:+.1}", value * 100.0);
             vec![
                 Cell::Text(line.stack.to_string()),
-                Cell::Count(line.interrupted.0),
-                Cell::Count(line.interrupted.1),
-                Cell::Count(line.others.0),
-                Cell::Count(line.others.1),
+                Cell::Text(format!("{}/{}", line.interrupted.1, line.interrupted.0)),
+                line.steps_earlier.map_or(Cell::Missing, Cell::Count),
+                line.tokens_earlier.map_or(Cell::Missing, |tokens| Cell::Text(thousands(tokens))),
+                Cell::Text(format!("{}/{}", line.others.1, line.others.0)),
                 line.difference.map_or(Cell::Missing, |difference| Cell::Text(points(difference.value))),
                 interval.map_or(Cell::Missing, |interval| {
                     Cell::Text(format!("{} to {}", points(interval.low), points(interval.high)))
@@ -180,7 +181,8 @@ impl FollowedReport {
             format!("told from the others by {}", told.join(", "))
         };
         format!(
-            "People stopped {n} of these {} themselves: {answer}. Difference in percentage points, clustered by session:",
+            "People stopped {n} of these {} themselves: {answer}. How often each stack stops, how much earlier than they did \
+             (median), and the difference in percentage points, clustered by session:",
             self.noun
         )
     }
@@ -193,6 +195,11 @@ fn share(summary: &FollowedSummary) -> f64 {
 
 fn range((low, high): (u64, u64)) -> String {
     if low == high { grouped(low) } else { format!("{}–{}", grouped(low), grouped(high)) }
+}
+
+/// `412k`.
+fn thousands(count: u64) -> String {
+    if count < 10_000 { grouped(count) } else { format!("{}k", grouped((count + 500) / 1000)) }
 }
 
 /// `1,696`.

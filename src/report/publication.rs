@@ -1,6 +1,6 @@
 //! A comparison as a folder: rows, tables, figures, and a manifest that says what they are.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -17,9 +17,9 @@ use super::saved::{FOLLOWED, Manifest, ManifestStack, ROWS_VERSION, STORIES, wri
 use super::table::{self, Table};
 use super::{CsvStyle, markdown, write_atomically, write_folder, write_rows};
 use crate::aggregate::{
-    BudgetCurve, Firing, Firings, FrontierPoint, Group, Label, LostSuccess, REFERENCE, Row, Rows, SEED, Summary, Unit,
-    budget_curves, by_stack, by_stratum, frontier, frontier_spread, frontier_volume, pairs, price_lost_successes,
-    rule_shares, summarise, unit_of,
+    BudgetCurve, Firing, Firings, FollowedRow, FrontierPoint, Group, Label, LostSuccess, REFERENCE, Row, Rows, SEED,
+    Summary, Tails, Unit, budget_curves, by_stack, by_stratum, frontier, frontier_spread, frontier_volume, pairs,
+    price_lost_successes, rule_shares, summarise, unit_of,
 };
 use crate::compare::StackInfo;
 use crate::diagnostic::{Diagnostic, Location, nearest};
@@ -28,6 +28,7 @@ use crate::stats::label_certificate::ErrorRates;
 use crate::stats::labels::{CheckedLabels, LabelErrors};
 use crate::stats::{Interval, Warning};
 use crate::transcript::Outcome;
+use crate::verdict::TailTokens;
 
 /// What every table and figure of a folder is made of.
 struct Tables {
@@ -93,12 +94,14 @@ impl Publication {
             label_specificity: None,
             label_checked: None,
             unit: None,
+            proxies: None,
             failure_rate: None,
             assumptions: assumptions.iter().map(ToString::to_string).collect(),
             max_fes: Appetite::DEFAULT_MAX_FES,
             lost_success_costs: None,
             found: Vec::new(),
             configurations: Vec::new(),
+            remarks: Vec::new(),
         };
         Self::from_rows(rows, firings, manifest)
     }
@@ -124,6 +127,13 @@ impl Publication {
         self.manifest.max_fes = appetite.max_fes;
         self.manifest.lost_success_costs = appetite.lost_success_costs;
         self.all = appetite.all;
+        self
+    }
+
+    /// The same with what is to be said before everything else below the table.
+    #[must_use]
+    pub fn with_remarks(mut self, remarks: Vec<String>) -> Self {
+        self.manifest.remarks = remarks;
         self
     }
 
@@ -162,6 +172,13 @@ impl Publication {
         self
     }
 
+    /// The same with outcomes that are marks of the recordings.
+    #[must_use]
+    pub fn with_proxies(mut self, proxies: Option<String>) -> Self {
+        self.manifest.proxies = proxies;
+        self
+    }
+
     /// The same with savings carried over to another share of failures.
     #[must_use]
     pub fn with_failure_rate(mut self, failure_rate: Option<f64>) -> Self {
@@ -192,7 +209,14 @@ impl Publication {
 
     /// What to say below the table.
     pub fn notes(&self, summaries: &[Summary]) -> Vec<String> {
-        let mut notes: Vec<String> = self.manifest.choice.iter().map(Choice::sentence).collect();
+        let mut notes = self.manifest.remarks.clone();
+        notes.extend(self.manifest.choice.iter().map(Choice::sentence));
+        notes.extend(self.manifest.proxies.iter().map(|proxies| {
+            format!(
+                "outcomes are proxies, {proxies}: marks of the recordings, not grades. A killed success is here a run that \
+                 bears the mark, stopped early"
+            )
+        }));
         let corrections: BTreeSet<&str> =
             summaries.iter().filter_map(|summary| Some(summary.corrected.as_ref()?.correction.name())).collect();
         // All stacks are compared on the same runs, so what holds for the first holds for all.
@@ -219,10 +243,43 @@ impl Publication {
 
     fn page_notes(&self, summaries: &[Summary]) -> Vec<String> {
         let mut notes = self.notes(summaries);
+        notes.extend(self.tail());
         if self.manifest.failure_rate.is_none() {
             notes.extend(self.further());
         }
         notes
+    }
+
+    /// Tokens after the last effect, by outcome and model.
+    fn tail(&self) -> Option<String> {
+        /// Models told of many.
+        const TOLD: usize = 6;
+        let followed = self.followed()?.rows();
+        let of_row = |row: &FollowedRow| {
+            let (least, most, whole) = (row.tail_tokens_low?, row.tail_tokens_high?, row.tokens_recorded?);
+            Some(TailTokens { least, most, whole })
+        };
+        let tails: BTreeMap<Label, TailTokens> =
+            followed.of_runs().filter_map(|row| Some((row.run_id.clone(), of_row(&row)?))).collect();
+        let mut all = Tails::default();
+        for row in by_stack(&self.rows).into_iter().next()?.rows() {
+            let tail = tails.get(row.run_id()).copied();
+            all.extend(Tails::of(row.outcome(), row.model().map(|model| &**model), tail));
+        }
+        let rows = all.rows();
+        let told = rows.iter().take(TOLD).filter_map(|(outcome, model, tail)| {
+            let of = if *outcome == Outcome::Unknown { "ungraded" } else { outcome.name() };
+            let share = table::percents(tail.share()?);
+            Some(format!("{share} of {} {of} runs of {}", tail.runs, model.unwrap_or("no named model")))
+        });
+        let told: Vec<String> = told.collect();
+        let more = if rows.len() > TOLD { format!(" and {} more", rows.len() - TOLD) } else { String::new() };
+        (!told.is_empty()).then(|| {
+            format!(
+                "tokens after the last edit, hand-over or green check: {}{more}: what a perfect stop could save, in hindsight",
+                told.join(", ")
+            )
+        })
     }
 
     /// What was compared, in one line.
@@ -230,11 +287,20 @@ impl Publication {
         let Some(group) = by_stack(&self.rows).into_iter().next() else { return "nothing".to_owned() };
         let tasks: BTreeSet<_> = group.rows().map(crate::aggregate::RowView::cluster).collect();
         let graded = |outcome| group.rows().filter(|row| row.outcome() == outcome).count();
+        // Rounds of sessions without a task are clustered by session.
+        let of_own_session = |row: crate::aggregate::RowView<'_>| {
+            let session = row.run_id().rsplit_once('#').map(|(session, _)| session);
+            session.is_some() && session == row.task_id().map(|task| &**task)
+        };
+        let is_by_session = self.manifest.unit.is_some() && group.rows().all(of_own_session);
+        let proxy = if self.manifest.proxies.is_some() { "proxy " } else { "" };
         let part = self.manifest.choice.as_ref().map(|choice| format!("{} part: ", choice.split)).unwrap_or_default();
         let mut text = format!(
-            "{part}{} runs of {} tasks: {} successes, {} failures",
+            "{part}{} {} of {} {}: {} {proxy}successes, {} {proxy}failures",
             group.len(),
+            self.manifest.unit.as_deref().unwrap_or("runs"),
             tasks.len(),
+            if is_by_session { "sessions" } else { "tasks" },
             graded(Outcome::Success),
             graded(Outcome::Failure)
         );
@@ -340,7 +406,18 @@ impl Publication {
 
     /// Writes the folder: all files are replaced, or none ([`write_folder`]).
     pub fn write(&self, summaries: &[Summary], out: &Path, csv: CsvStyle) -> Result<(), Diagnostic> {
-        write_folder(out, csv, |out| self.write_files(summaries, out))
+        self.write_with(summaries, out, csv, |_| Ok(()))
+    }
+
+    /// The same with files of the caller's own, which `more` writes.
+    pub fn write_with(
+        &self,
+        summaries: &[Summary],
+        out: &Path,
+        csv: CsvStyle,
+        more: impl FnOnce(&Path) -> Result<(), Diagnostic>,
+    ) -> Result<(), Diagnostic> {
+        write_folder(out, csv, |out| self.write_files(summaries, out).and_then(|()| more(out)))
     }
 
     fn write_files(&self, summaries: &[Summary], out: &Path) -> Result<(), Diagnostic> {
@@ -395,6 +472,11 @@ impl Publication {
         write_atomically(&path, |file| file.write_all(html.as_bytes()))
     }
 
+    /// What followed the stops, where that is all there is to tell them by.
+    fn followed_if_ungraded(&self, summaries: &[Summary]) -> Option<&FollowedReport> {
+        self.followed().filter(|_| self.first(summaries).is_ungraded())
+    }
+
     /// The figures that a page shows as they are.
     fn page_figures(&self, tables: &Tables, summaries: &[Summary]) -> Result<Vec<(&'static str, String)>, FigureError> {
         let groups: Vec<Group<'_>> = by_stack(&self.rows);
@@ -402,7 +484,14 @@ impl Publication {
         Ok(vec![
             ("bounds", svg(&BoundsFigure { summaries, groups: &groups, subtitle: subtitle.clone() })?),
             ("budget", svg(&BudgetFigure { curves: &tables.curves, subtitle: subtitle.clone() })?),
-            ("stop-steps", svg(&StopsFigure { groups: &groups, subtitle: subtitle.clone() })?),
+            (
+                "stop-steps",
+                svg(&StopsFigure {
+                    groups: &groups,
+                    subtitle: subtitle.clone(),
+                    followed: self.followed_if_ungraded(summaries),
+                })?,
+            ),
             ("spending", svg(&SpendingFigure { groups: &groups, unit: self.unit, subtitle })?),
         ])
     }
@@ -452,7 +541,15 @@ impl Publication {
         save(&frontier, out, "frontier")?;
         save(&BoundsFigure { summaries, groups: &groups, subtitle: subtitle.clone() }, out, "bounds")?;
         save(&BudgetFigure { curves: &tables.curves, subtitle: subtitle.clone() }, out, "budget")?;
-        save(&StopsFigure { groups: &groups, subtitle: subtitle.clone() }, out, "stop-steps")?;
+        save(
+            &StopsFigure {
+                groups: &groups,
+                subtitle: subtitle.clone(),
+                followed: self.followed_if_ungraded(summaries),
+            },
+            out,
+            "stop-steps",
+        )?;
         save(&SpendingFigure { groups: &groups, unit: self.unit, subtitle }, out, "spending")
     }
 

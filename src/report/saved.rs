@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead as _, BufReader};
 use std::path::Path;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::choice::Choice;
@@ -11,7 +12,7 @@ use super::configuration::Configuration;
 use super::followed::FollowedReport;
 use super::row_file::{RowFormat, SavedRows};
 use super::{Lock, read_rows, write_atomically};
-use crate::aggregate::{Firing, Firings, FiringsBuilder, FollowedRow, Label, Row, Rows, RowsBuilder};
+use crate::aggregate::{Firing, Firings, FiringsBuilder, FollowedRow, FollowedRows, Label, Row, Rows, RowsBuilder};
 use crate::diagnostic::{Diagnostic, Location};
 use crate::explain::Story;
 
@@ -50,6 +51,9 @@ pub struct Manifest {
     /// Labels checked by hand: true successes, of them labelled so, true failures, of them labelled so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label_checked: Option<[u64; 4]>,
+    /// Which marks of the recordings stand in for grades, where some do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proxies: Option<String>,
     /// The share of failures savings are carried over to, where one was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure_rate: Option<f64>,
@@ -60,6 +64,9 @@ pub struct Manifest {
     /// What was found while the recordings were read, a line each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub found: Vec<String>,
+    /// What is said before everything else below the table: a certificate that does not hold, or what a stack was tuned on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
     /// What counts as a run where that is not a recording: `rounds`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
@@ -69,6 +76,13 @@ pub struct Manifest {
     /// The stacks with rules of their own as configurations to be copied.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub configurations: Vec<Configuration>,
+}
+
+impl Manifest {
+    /// How several of what counts as a run are called.
+    pub fn noun(&self) -> &'static str {
+        if self.unit.is_some() { "rounds" } else { "runs" }
+    }
 }
 
 /// One stack of a manifest.
@@ -128,35 +142,47 @@ fn read_followed(path: &Path, manifest: &Manifest) -> Result<Option<FollowedRepo
     if !path.exists() {
         return Ok(None);
     }
-    let rows: Vec<FollowedRow> = read_rows(path)?;
-    let noun = if manifest.unit.is_some() { "rounds" } else { "runs" };
-    Ok(Some(FollowedReport::new(rows, noun)))
+    let rows = read_rows::<FollowedRow, FollowedRows>(path)?;
+    Ok(Some(FollowedReport::new(rows, manifest.noun())))
 }
 
 /// Writes the stories, a line each.
 pub(super) fn write_stories(path: &Path, stories: &[Story]) -> Result<(), Diagnostic> {
-    write_atomically(path, |out| {
-        stories.iter().try_for_each(|story| {
-            serde_json::to_writer(&mut *out, story)?;
-            out.write_all(b"\n")
-        })
+    write_atomically(path, |out| write_lines(out, stories))
+}
+
+/// Writes values, a JSON line each.
+pub(super) fn write_lines<T: Serialize>(out: &mut dyn io::Write, values: &[T]) -> io::Result<()> {
+    values.iter().try_for_each(|value| {
+        serde_json::to_writer(&mut *out, value)?;
+        out.write_all(b"\n")
     })
+}
+
+/// Reads values, a JSON line each, one after the other. `what` one is called, and how to mend a file that cannot be read.
+pub(super) fn read_lines<T: DeserializeOwned>(
+    path: &Path,
+    what: &str,
+    help: &str,
+    mut take: impl FnMut(T),
+) -> Result<(), Diagnostic> {
+    let name = path.display().to_string();
+    let unread = |error: io::Error| Diagnostic::new(Location::file(&name), format!("cannot read: {error}"), help);
+    for (index, line) in BufReader::new(File::open(path).map_err(unread)?).lines().enumerate() {
+        take(serde_json::from_str(&line.map_err(unread)?).map_err(|error| {
+            Diagnostic::new(Location::line(&name, index + 1), format!("not a {what} of this version: {error}"), help)
+        })?);
+    }
+    Ok(())
 }
 
 pub(super) fn read_stories(path: &Path) -> Result<Vec<Story>, Diagnostic> {
     if !path.exists() {
         return Ok(Vec::new());
     }
-    let name = path.display().to_string();
     let help = "stories are written by `compare --out`; write them again, or take the file away";
-    let unread = |error: io::Error| Diagnostic::new(Location::file(&name), format!("cannot read: {error}"), help);
     let mut stories = Vec::new();
-    for (index, line) in BufReader::new(File::open(path).map_err(unread)?).lines().enumerate() {
-        let story = serde_json::from_str(&line.map_err(unread)?).map_err(|error| {
-            Diagnostic::new(Location::line(&name, index + 1), format!("not a story of this version: {error}"), help)
-        })?;
-        stories.push(story);
-    }
+    read_lines(path, "story", help, |story| stories.push(story))?;
     Ok(stories)
 }
 

@@ -40,6 +40,8 @@ pub enum Method {
     SkewnessCorrectedT,
     /// The same on the logarithm, each task's residual the change when it is left out.
     LogT,
+    /// Put together from the ends of two intervals.
+    Mover,
     /// All values that a t test over tasks does not reject, the errors of the labels corrected.
     FiellerT,
 }
@@ -56,6 +58,7 @@ impl Method {
             Self::LogitT => "logit-t",
             Self::SkewnessCorrectedT => "skewness-corrected-t",
             Self::LogT => "log-t",
+            Self::Mover => "mover",
             Self::FiellerT => "fieller-t",
         }
     }
@@ -91,6 +94,11 @@ pub enum Warning {
         /// As many tasks of equal size would weigh as much.
         effective: u64,
     },
+    /// Few tasks carry the amount: the interval leaves room for one more of them, and is rough.
+    FewCarry {
+        /// As many tasks with equal amounts would carry it.
+        tasks: u64,
+    },
     /// Every task has the same ratio, so the spread between tasks cannot be estimated.
     NoSpread,
 }
@@ -102,6 +110,7 @@ impl Warning {
             Self::TooFewClusters { needed, .. } => format!("below {needed} tasks"),
             Self::FewClusters { needed, .. } => format!("rough below {needed} tasks"),
             Self::Dominated { .. } => "rough: few large tasks".to_owned(),
+            Self::FewCarry { .. } => "rough: few tasks carry it".to_owned(),
             Self::NoSpread => "no spread between tasks".to_owned(),
         }
     }
@@ -119,6 +128,10 @@ impl fmt::Display for Warning {
             Self::Dominated { largest, effective } => write!(
                 f,
                 "the largest task is {largest} % of the data: the interval is rough (as with {effective} tasks of equal size)"
+            ),
+            Self::FewCarry { tasks } => write!(
+                f,
+                "few tasks carry it (as {tasks} with equal amounts would): the interval is rough, with room for one more"
             ),
             Self::NoSpread => f.write_str("all tasks have the same ratio: no interval"),
         }
@@ -268,8 +281,14 @@ fn of_kind(spread: &Spread, kind: Kind, level: f64) -> Estimate {
         method: if interval.is_some() { method } else { Method::EstimateOnly },
         design_effect: spread.design_effect(),
         effective_n: spread.effective_n(),
-        warning: requirement.warning_for(&spread.residuals, interval.is_some()),
+        warning: requirement.warning_for(&spread.residuals, interval.is_some()).or_else(|| few_carry(spread)),
     }
+}
+
+/// The warning where few tasks carry an amount.
+fn few_carry(spread: &Spread) -> Option<Warning> {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number below 25")]
+    spread.carried.map(|carried| Warning::FewCarry { tasks: carried.tasks().round() as u64 })
 }
 
 fn independent_interval(spread: &Spread, level: f64) -> (Method, Option<Interval>) {
@@ -313,7 +332,7 @@ fn logit_interval(spread: &Spread, level: f64) -> Option<Interval> {
     let z = normal_quantile(0.5 + 0.5 * level);
     let beside = spread.carried.map(|carried| Interval {
         low: p - carried.below(z).min(p),
-        high: (p + carried.above(z, Allowance::Half)).min(1.0),
+        high: (p + carried.above(z, Allowance::Full)).min(1.0),
     });
     (centre.is_finite() && half.is_finite()).then(|| beside.map_or(interval, |beside| interval.hull(beside)))
 }

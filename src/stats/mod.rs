@@ -27,6 +27,7 @@ pub mod residual;
 mod seldom;
 pub mod shares;
 pub mod split;
+pub mod worth;
 
 pub use bootstrap::{Replicates, Resamples, cluster_key};
 pub use bounds::{BoundEstimate, BoundSums, bound_difference, bound_mean};
@@ -40,3 +41,4 @@ pub use multiplicity::{Adjustment, Contrast, SweepTest, adjust_sweep};
 pub use paired::PairedCounts;
 pub use range::RangeEstimate;
 pub use shares::{ShareDifference, difference_of_shares};
+pub use worth::{WorthSums, break_even, net_worth};

@@ -29,11 +29,8 @@ impl RangeEstimate {
         Self::by(low, high, |clusters| positive_ratio_estimate(clusters, level))
     }
 
-    fn by(
-        low: Option<&[ClusterSums]>,
-        high: Option<&[ClusterSums]>,
-        estimate: impl Fn(&[ClusterSums]) -> Estimate,
-    ) -> Self {
+    /// A range over tasks by any estimate. An end without sums is unlimited.
+    pub fn by<T: PartialEq>(low: Option<&[T]>, high: Option<&[T]>, estimate: impl Fn(&[T]) -> Estimate) -> Self {
         if low == high {
             return Self::exactly(low.map_or(Estimate::UNDEFINED, estimate));
         }

@@ -21,9 +21,10 @@ const FARTHEST: f64 = 8.0;
 /// How much of the further event an interval allows for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Allowance {
-    /// Half of it: a single interval then covers about as often as its level says.
+    /// Half of it: the interval of a single difference then covers about as often as its level says.
     Half,
-    /// All of it: where a family of tests reads p-values far out, the tails must hold too.
+    /// All of it: for an amount alone, whose next task may hold more than any that was seen, and where a family of tests reads
+    /// p-values far out.
     Full,
 }
 
@@ -50,12 +51,21 @@ impl Carried {
 
     /// The same of parts of a whole of 1 that `clusters` tasks hold; `None` unless few of them carry it.
     pub(super) fn by_few(parts: impl Iterator<Item = f64>, clusters: u64) -> Option<Self> {
-        let few = FEW.min(0.5 * clusters as f64);
-        Some(Self::of(parts, 1.0 / clusters as f64)).filter(|carried| carried.tasks() < few)
+        Some(Self::of(parts, 1.0 / clusters as f64)).filter(|carried| carried.is_few(clusters))
+    }
+
+    /// The same of amounts in any unit, of which one task more may carry as much as the average one or the largest.
+    pub(super) fn by_few_of_any(amounts: impl Iterator<Item = f64> + Clone, clusters: u64) -> Option<Self> {
+        let mean = amounts.clone().sum::<f64>() / clusters as f64;
+        Some(Self::of(amounts, mean)).filter(|carried| carried.is_few(clusters))
+    }
+
+    fn is_few(&self, clusters: u64) -> bool {
+        self.tasks() < FEW.min(0.5 * clusters as f64)
     }
 
     /// As many tasks with equal amounts would carry it; 0 if none does.
-    fn tasks(&self) -> f64 {
+    pub(super) fn tasks(&self) -> f64 {
         if self.squares > 0.0 { self.sum * self.sum / self.squares } else { 0.0 }
     }
 

@@ -1,16 +1,15 @@
-//! Many limits at once: grids of settings, the second path to the same answer (first firings instead of a fold), and
+//! Many limits at once: grids of settings, the second path to the same answer (the [`engine`]: first firings instead of a fold), and
 //! what a sweep comes to: rates, savings and differences per setting, the choice on one part of the tasks and its
 //! report on the other, the certificate.
 
 mod certificate;
-mod first_fire;
+pub mod engine;
 mod grid;
 mod parts;
 mod results;
 mod rows;
 
 pub use certificate::{CertifiedSetting, CorpusCertificate, Ordering, fingerprint};
-pub use first_fire::Climb;
 pub use grid::{Axis, Grid, Setting, limits};
 pub use parts::Split;
 pub use results::{ResultOptions, Results, SettingResult};

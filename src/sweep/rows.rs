@@ -1,7 +1,8 @@
 //! A grid over runs, into rows.
 
-use super::{Climb, Grid};
-use crate::aggregate::{Label, Row, RunRows};
+use super::Grid;
+use super::engine::{Extract, Formula, Plan};
+use crate::aggregate::{Label, Row};
 use crate::replay::replay;
 use crate::transcript::Run;
 use crate::verdict::Assumptions;
@@ -10,30 +11,35 @@ use crate::verdict::Assumptions;
 pub struct Sweep<'g> {
     grid: &'g Grid,
     names: Vec<Label>,
+    plan: Plan,
+    /// For each setting; `None` for one that goes through the fold.
+    formulas: Vec<Option<Formula>>,
     assumptions: Assumptions,
 }
 
 impl<'g> Sweep<'g> {
     /// Sets the sweep up.
     pub fn new(grid: &'g Grid, assumptions: Assumptions) -> Self {
+        let mut plan = Plan::default();
+        let formulas = grid.settings.iter().map(|setting| Formula::of(&setting.stack, &mut plan)).collect();
         let names = grid.settings.iter().map(|setting| setting.name().into()).collect();
-        Self { grid, names, assumptions }
+        Self { grid, names, plan, formulas, assumptions }
     }
 
-    /// The rows of one run, in setting order. One-rule settings take one pass of each signal; settings on top of an
-    /// existing stack are replayed one by one.
+    /// How many settings do more than stop and are replayed one by one.
+    pub fn folded(&self) -> usize {
+        self.formulas.iter().filter(|formula| formula.is_none()).count()
+    }
+
+    /// The rows of one run, in setting order: every signal is read once.
     pub fn rows_of(&self, run: &Run) -> Vec<Row> {
-        let shared = RunRows::of(run, self.assumptions);
-        let profile = Label::from("");
-        let settings = self.grid.settings.iter().zip(&self.names);
-        if self.grid.base.is_some() {
-            return settings.map(|(setting, name)| shared.row(name, &profile, &replay(run, &setting.stack))).collect();
-        }
-        let climbs: Vec<Climb> = self.grid.axes.iter().map(|axis| Climb::of(axis.first_rule(), run)).collect();
+        let extract = Extract::of(run, &self.plan, self.assumptions);
+        let settings = self.grid.settings.iter().zip(&self.names).zip(&self.formulas);
         settings
-            .filter_map(|(setting, name)| {
-                let climb = climbs.get(setting.axis)?;
-                Some(shared.row(name, &profile, &climb.replay(run, setting)))
+            .map(|((setting, name), formula)| {
+                let replay =
+                    formula.as_ref().map_or_else(|| replay(run, &setting.stack), |formula| formula.replay(&extract));
+                extract.row(name, &replay)
             })
             .collect()
     }

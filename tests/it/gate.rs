@@ -371,3 +371,54 @@ fn explain_leaves_out_what_is_far_from_a_stop() {
     assert_eq!(code, 0);
     insta::assert_snapshot!("explain_around", stdout);
 }
+
+/// Two sessions: one of a short and a long question, one of a short question alone.
+fn sessions() -> String {
+    let session = |id: &str, rounds: &[usize]| {
+        let mut lines = vec![serde_json::json!({"type": "run", "run_id": id, "prompted_by": "person"})];
+        for (nth, calls) in rounds.iter().enumerate() {
+            lines.push(serde_json::json!({"type": "message", "role": "user", "content": "Go."}));
+            for call in 0..*calls {
+                let id = format!("{nth}-{call}");
+                let command = serde_json::json!([{"id": id, "name": "bash", "arguments": {"command": "rm x"}}]);
+                lines.push(serde_json::json!({"type": "message", "role": "assistant", "tool_calls": command}));
+                lines.push(serde_json::json!({"type": "message", "role": "tool", "tool_call_id": id, "content": ""}));
+            }
+            lines.push(serde_json::json!({"type": "message", "role": "assistant", "content": "Done."}));
+        }
+        lines.iter().flat_map(|line| [line.to_string(), "\n".to_owned()]).collect::<String>()
+    };
+    session("long", &[1, 6]) + &session("short", &[1])
+}
+
+#[test]
+fn a_snapshot_by_round_has_a_line_a_round_and_the_project_file_keeps_the_unit() {
+    let project =
+        "recordings = [\"runs.jsonl\"]\nstacks = [\"stacks.toml\"]\nsnapshot = \"s.snap\"\nunit = \"round\"\n";
+    let desk = Desk::with(&[
+        ("runs.jsonl", &sessions()),
+        ("stacks.toml", &stack("steps", "steps", 4)),
+        ("whenstop.toml", project),
+    ]);
+    let (code, _, stderr) = desk.told("accept");
+    assert_eq!(code, 0, "{stderr}");
+    let lines: Vec<String> =
+        desk.read("s.snap").lines().filter(|l| l.starts_with("steps | ")).map(str::to_owned).collect();
+    let runs: Vec<&str> = lines.iter().filter_map(|line| line.split(" | ").nth(1)).collect();
+    assert_eq!(runs, ["long#1", "long#2", "short#1"], "{lines:?}");
+    assert!(lines[1].contains("3:after_tools") && lines[0].contains("end"), "counted by round: {lines:?}");
+    let (code, stdout, stderr) = desk.told("check");
+    assert_eq!(code, 0, "{stdout}{stderr}");
+    // Two rounds of three are not stopped, and the third is cut short.
+    let (code, stdout, _) = desk.told("check --fail-on cut_short_low>0.3");
+    assert_eq!(code, 100, "{stdout}");
+    let (code, stdout, _) = desk.told("check --fail-on cut_short_low>0.4");
+    assert_eq!(code, 0, "{stdout}");
+    edit(&desk, "stacks.toml", "at_least = 4", "at_least = 2");
+    let (code, stdout, _) = desk.told("check");
+    assert_eq!(code, 100, "{stdout}");
+    assert!(stdout.contains("long#2"), "{stdout}");
+    // By session the count goes on, and the runs are others.
+    let (code, stdout, _) = desk.told("check --unit run");
+    assert_eq!(code, 100, "{stdout}");
+}

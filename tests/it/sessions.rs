@@ -7,9 +7,9 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use serde_json::Value;
 use whenstop::aggregate::FollowedRow;
-use whenstop::compare::Comparison;
+use whenstop::compare::{Comparison, Pass};
 use whenstop::decision::{Decision, Strategy};
-use whenstop::effect::{Effect, EffectReader, EffectTable};
+use whenstop::effect::{Effect, EffectReader, EffectTable, Mark, Marks};
 use whenstop::reader::{Corpus, ReadOptions};
 use whenstop::replay::replay;
 use whenstop::stack::{Entry, StackFile};
@@ -90,6 +90,46 @@ fn a_round_begins_with_a_prompt_that_is_answered() {
 }
 
 #[test]
+fn a_round_is_over_when_the_agent_hands_back_and_is_prompted_again() {
+    let stops = |words: &[&str], limit: u32| -> Option<String> {
+        let strategy =
+            stack(&format!("[[stack]]\nname = \"t\"\nany = [{{ signal = \"rounds\", at_least = {limit} }}]"));
+        replay(&session(words), &strategy).stop.map(|stop| stop.point.to_string())
+    };
+    let before = |step: u32| Some(format!("{step}:before_request"));
+    assert_eq!(stops(&["p", "a", "p", "a"], 1), before(1), "known before the next call is paid for");
+    assert_eq!(stops(&["p", "ls", "a", "p", "ls", "a", "p", "a"], 2), before(4));
+    assert_eq!(stops(&["p", "a", "h", "a"], 1), None, "what the host answers itself ends nothing");
+    assert_eq!(stops(&["p", "a", "x", "p", "a"], 1), None, "broken off");
+    assert_eq!(stops(&["p", "ls", "p", "a"], 1), None, "the call was pending");
+    assert_eq!(stops(&["p", "a", "s", "a"], 1), None, "steering begins none");
+}
+
+#[test]
+fn marks_say_what_happened_to_the_work_of_a_round() {
+    let marks = |words: &[&str]| -> Vec<String> {
+        let marks = Marks::of_rounds(&session(words), &EffectTable::default());
+        let names = |marks: Marks| Mark::ALL.into_iter().filter(|mark| marks.has(*mark)).map(Mark::name).collect();
+        marks.into_iter().map(|marks| names(marks)).map(|names: Vec<&str>| names.join(" ")).collect()
+    };
+    assert_eq!(marks(&["p", "sed -i s/a/b/ f", "x", "p", "a"]), ["interrupted", ""]);
+    assert_eq!(marks(&["p", "sed -i s/a/b/ src/f", "a", "p", "git checkout -- src/f", "a"]), ["undone", ""]);
+    assert_eq!(marks(&["p", "sed -i s/a/b/ src/f", "a", "p", "git checkout main", "a"]), ["", ""], "a branch");
+    assert_eq!(marks(&["p", "sed -i s/a/b/ src/f", "a", "p", "git restore other", "a"]), ["", ""]);
+    assert_eq!(marks(&["p", "sed -i s/a/b/ src/f", "a", "p", "git reset --hard", "a"]), ["undone", ""]);
+    assert_eq!(marks(&["p", "sed -i s/a/b/ src/f", "a", "p", "git stash", "a"]), ["undone", ""]);
+    assert_eq!(marks(&["p", "ls", "a", "p", "git checkout .", "a"]), ["", ""], "nothing to undo");
+    assert_eq!(marks(&["p", "sed -i s/a/b/ f", "git commit -am x", "a"]), ["handover"]);
+    assert_eq!(marks(&["p", "sed -i s/a/b/ f", "a", "p", "git status", "git commit -am x"]), ["handover", "handover"]);
+    assert_eq!(
+        marks(&["p", "sed -i s/a/b/ f", "a", "p", "make", "git commit -am x"]),
+        ["", "handover"],
+        "no first act"
+    );
+    assert_eq!(marks(&["p", "ls", "a", "p", "git commit -am x"]), ["", "handover"], "nothing to hand over");
+}
+
+#[test]
 fn what_followed_a_stop_is_counted_from_the_calls_after_it() {
     let cases: &[(&[&str], &str, &str)] = &[
         (&["p", "ls", "rm x", "a"], "steps >= 1", "edits 1-1 hand-overs 0-0 greens 0-0 cut 1-1"),
@@ -105,7 +145,7 @@ fn what_followed_a_stop_is_counted_from_the_calls_after_it() {
         let strategies =
             [stack(&format!("[[stack]]\nname = \"t\"\nany = [{{ signal = \"{signal}\", at_least = {limit} }}]"))];
         let run = session(words);
-        let (rows, _) = Comparison::new(&strategies, Assumptions::default()).rows_of(&run);
+        let pass = Pass::new(Comparison::new(&strategies, Assumptions::default()), EffectTable::default());
         let FollowedRow {
             edits_low,
             edits_high,
@@ -116,7 +156,7 @@ fn what_followed_a_stop_is_counted_from_the_calls_after_it() {
             cut_short_low,
             cut_short_high,
             ..
-        } = Comparison::followed(&run, &rows, &EffectTable::default()).remove(0);
+        } = pass.of(&run).followed.remove(0);
         let told = format!(
             "edits {edits_low}-{edits_high} hand-overs {handovers_low}-{handovers_high} greens {greens_low}-{greens_high} cut {cut_short_low}-{cut_short_high}"
         );
@@ -212,15 +252,20 @@ fn local_opens_nothing_but_the_places_it_names() {
     let reply = r#"{"role":"assistant","id":"m1","model":"claude-opus-4-5","content":[{"type":"text","text":"Done."}],"usage":{"input_tokens":1000,"output_tokens":100}}"#;
     let text = line("user", r#"{"role":"user","content":"Go."}"#, 1) + &line("assistant", reply, 2);
     std::fs::write(folder.join("s.jsonl"), text).unwrap();
+    // Outcomes that lie above it are not looked for, as they would be elsewhere.
+    std::fs::write(folder.join("labels.csv"), "run_id,success\ns,true\n").unwrap();
+    std::fs::write(home.path().join(".claude/projects/results.json"), r#"{"resolved_ids":["s"]}"#).unwrap();
     let (code, told, errors) = local(home.path());
     assert_eq!(code, Some(0), "{errors}");
-    for part in ["Claude Code", "1 sessions, 1 rounds", "$0.01 by list prices of", "Nothing leaves this machine"] {
+    for part in
+        ["Claude Code", "1 sessions, 1 rounds", "$0.01 by list prices of", "Nothing leaves this machine", "1 ungraded"]
+    {
         assert!(told.replace('\n', " ").contains(part), "{part}: {told}");
     }
 }
 
 #[test]
-#[ignore = "reads ../shared/sessions: cargo test --test it sessions -- --ignored"]
+#[cfg_attr(not(shared_material), ignore = "../shared is not here")]
 fn rounds_are_those_that_were_counted_by_hand() {
     for session in lines("entire-rounds.jsonl") {
         let file = session["file"].as_str().unwrap();
@@ -237,8 +282,39 @@ fn rounds_are_those_that_were_counted_by_hand() {
     }
 }
 
+/// Of a dozen other formats. What a call is in Who&When is in doubt: every message but the terminal's, or every message.
 #[test]
-#[ignore = "reads ../shared/sessions: cargo test --test it sessions -- --ignored"]
+#[cfg_attr(not(shared_material), ignore = "../shared is not here")]
+fn rounds_of_other_formats_are_those_that_were_counted_by_hand() {
+    let mut differing = Vec::new();
+    for line in lines("rounds-shared.jsonl") {
+        let (file, format) = (line["file"].as_str().unwrap(), line["format"].as_str().unwrap());
+        if format == "who-and-when" {
+            continue;
+        }
+        let all = runs(&shared("..").join(file));
+        let named = line["run"].as_str().unwrap_or_default();
+        let run = all.iter().find(|run| run.header.run_id.contains(named)).filter(|_| !named.is_empty());
+        let Some(run) = run.or_else(|| all.first().filter(|_| all.len() == 1)) else {
+            if line["rounds"].as_array().is_some_and(|rounds| !rounds.is_empty()) {
+                differing.push(format!("{file}: no run {named}"));
+            }
+            continue;
+        };
+        let told: Vec<(u64, bool)> =
+            run.rounds().iter().map(|round| (round.n_steps() as u64, round.end == RoundEnd::Interrupted)).collect();
+        let rounds = line["rounds"].as_array().unwrap().iter();
+        let wanted: Vec<(u64, bool)> =
+            rounds.map(|round| (round["steps"].as_u64().unwrap(), round["interrupted"].as_bool().unwrap())).collect();
+        if told != wanted {
+            differing.push(format!("{file} {named}: {told:?}, and should be {wanted:?}"));
+        }
+    }
+    assert_eq!(differing, Vec::<String>::new());
+}
+
+#[test]
+#[cfg_attr(not(shared_material), ignore = "../shared is not here")]
 fn effects_are_those_a_person_saw() {
     let (table, calls) = (EffectTable::default(), lines("effects-shared.jsonl"));
     let mut unknown = 0;
@@ -254,7 +330,7 @@ fn effects_are_those_a_person_saw() {
 }
 
 #[test]
-#[ignore = "reads ../shared: cargo test --test it sessions -- --ignored"]
+#[cfg_attr(not(shared_material), ignore = "../shared is not here")]
 fn the_step_from_which_a_patch_stood_is_within_the_interval() {
     for line in lines("standing-shared.jsonl") {
         let file = line["file"].as_str().unwrap();

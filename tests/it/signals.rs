@@ -47,6 +47,10 @@ const LIMITS: &[(&str, &str)] = &[
     ("call.count", "signal = \"call.count\", at_least = 3"),
     ("call_result.count", "signal = \"call_result.count\", at_least = 3"),
     ("call.cycle", "signal = \"call.cycle\", at_least = 3"),
+    ("call.repeated", "signal = \"call.repeated\", at_least = 0.6, window = 5"),
+    ("result.streak", "signal = \"result.streak\", at_least = 3"),
+    ("result.count", "signal = \"result.count\", at_least = 3"),
+    ("novelty", "signal = \"novelty\", at_most = 0.2"),
     ("reply.streak", "signal = \"reply.streak\", at_least = 3"),
     (
         "tool.share",

@@ -36,8 +36,7 @@ pub(crate) fn rate(corpus: Corpus, repetitions: u64, replicates: usize) -> Vec<R
 /// sigma 1 (the mean is 1.6 times the median), of which `icc` lies between tasks.
 pub(crate) fn tokens(corpus: Corpus, repetitions: u64, replicates: usize) -> Vec<Row> {
     let limit = normal_quantile(1.0 - corpus.effect);
-    // E (T - L)+ / E T for a lognormal T with mu 0 and sigma 1.
-    let truth = normal_cdf(1.0 - limit) - limit.exp() * normal_cdf(-limit) / 0.5_f64.exp();
+    let truth = saved_by_limit(limit);
     repeat("tokens", corpus, repetitions, |random, tally| {
         let clusters: Vec<ClusterSums> = (0..corpus.tasks)
             .map(|_| {
@@ -50,6 +49,11 @@ pub(crate) fn tokens(corpus: Corpus, repetitions: u64, replicates: usize) -> Vec
             .collect();
         note(&clusters, truth, replicates, random, tally);
     })
+}
+
+/// `E (T - L)+ / E T` for a lognormal T with mu 0 and sigma 1, and `limit` the logarithm of L.
+pub(crate) fn saved_by_limit(limit: f64) -> f64 {
+    normal_cdf(1.0 - limit) - limit.exp() * normal_cdf(-limit) / 0.5_f64.exp()
 }
 
 /// The share of tokens saved when `effect` of the runs are stopped at a uniform point, whatever their length.

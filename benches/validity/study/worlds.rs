@@ -2,6 +2,7 @@
 //! hand, strategies that are all alike.
 
 use whenstop::stats::certificate::{Verdict, certify_labelled};
+use whenstop::stats::distribution::normal_quantile;
 use whenstop::stats::frontier::surely_beaten;
 use whenstop::stats::incidence::{End, Ending, incidence_band};
 use whenstop::stats::label_certificate::{ErrorModel, ErrorRates, LabelDoubt, LabelledTask};
@@ -9,9 +10,11 @@ use whenstop::stats::label_rate::{LabelSums, corrected_rate};
 use whenstop::stats::labels::{CheckedLabels, LabelErrors};
 use whenstop::stats::{
     BoundSums, ClusterSums, Comparison, CostSums, Interval, PairedSums, Promise, RatioDifference, Resamples, SweepTest,
-    adjust_sweep, bound_mean, cost_of_success, positive_ratio_estimate, ratio_difference, ratio_estimate,
+    WorthSums, adjust_sweep, bound_mean, break_even, cost_of_success, net_worth, positive_ratio_estimate,
+    ratio_difference, ratio_estimate,
 };
 
+use super::intervals::saved_by_limit;
 use super::{Corpus, Row, Tally, keys, random::Random, repeat};
 
 const LEVEL: f64 = 0.95;
@@ -172,6 +175,38 @@ pub(crate) fn costs(sizes: Sizes, corpus: Corpus, repetitions: u64) -> Vec<Row> 
         agree(&mut tallies[3], &comparison);
     });
     tallies.into_iter().enumerate().flat_map(|(kind, tally)| tally.rows(of(kind), corpus)).collect()
+}
+
+/// The share of tokens saved by a limit which `effect` of the runs pass, and how much more that is than what one saves that half as many
+/// pass; tokens are lognormal with sigma 1. A run in the tail can hold more than all others save together, so the cases that
+/// the tool does not call rough are counted apart.
+pub(crate) fn limit(sizes: Sizes, corpus: Corpus, repetitions: u64) -> Vec<Row> {
+    let name = sizes.name(["limit-giant", "limit-two-giants", "limit-zipf", "limit-1-30"]);
+    let limits = [corpus.effect, 0.5 * corpus.effect].map(|effect| normal_quantile(1.0 - effect));
+    let [truth, less] = limits.map(saved_by_limit);
+    repeat(name, corpus, repetitions, |random, tally| {
+        let tasks: Vec<PairedSums> = sizes
+            .draw(corpus.tasks, random)
+            .into_iter()
+            .map(|n| {
+                let task = corpus.icc.sqrt() * random.normal();
+                let tokens = (0..n).map(|_| (task + (1.0 - corpus.icc).sqrt() * random.normal()).exp());
+                let tokens: Vec<f64> = tokens.collect();
+                let [a, b] = limits.map(|limit| {
+                    ClusterSums::of_runs(tokens.iter().map(|tokens| ((tokens - limit.exp()).max(0.0), *tokens)))
+                });
+                PairedSums { a, b }
+            })
+            .collect();
+        let estimate = ratio_estimate(&tasks.iter().map(|pair| pair.a).collect::<Vec<_>>(), LEVEL);
+        covers(tally, estimate.interval, truth);
+        let trusted = estimate.interval.filter(|_| estimate.warning.is_none());
+        tally.note("printed-not-rough", "coverage", trusted.map(|interval| interval.contains(truth)));
+        let comparison = ratio_difference(&tasks, LEVEL);
+        let holds = comparison.interval.map(|interval| interval.contains(truth - less));
+        tally.note("printed", "difference-coverage", holds);
+        agree(tally, &comparison);
+    })
 }
 
 /// `effect` stacks of equal truth: the chance that any is called different from the baseline in what it kills or saves, and that
@@ -344,6 +379,32 @@ pub(crate) fn missing_labels(corpus: Corpus, repetitions: u64) -> Vec<Row> {
             })
             .collect();
         covers(tally, ratio_estimate(&tasks, LEVEL).interval, 0.15);
+    })
+}
+
+/// What stopping `effect` of the runs is worth a run, where three in twenty of the stops kill a success, and the price of a success at which it
+/// is worth nothing.
+pub(crate) fn worth(corpus: Corpus, repetitions: u64) -> Vec<Row> {
+    let mean = (0.5_f64 * 0.7 * 0.7).exp();
+    let price = 2.0 * mean;
+    repeat("worth", corpus, repetitions, |random, tally| {
+        let tasks: Vec<WorthSums> = (0..corpus.tasks)
+            .map(|_| {
+                let task = corpus.icc.sqrt() * random.normal();
+                let rate = random.task_rate(corpus.effect, corpus.icc);
+                let mut sums = WorthSums::default();
+                for _ in 0..corpus.runs(random) {
+                    let tokens = (0.7 * (task + (1.0 - corpus.icc).sqrt() * random.normal())).exp();
+                    let stopped = random.chance(rate);
+                    let saved = if stopped { tokens * random.uniform() } else { 0.0 };
+                    sums.add(saved, stopped && random.chance(0.15));
+                }
+                sums
+            })
+            .collect();
+        covers(tally, net_worth(&tasks, price, LEVEL).interval, corpus.effect * (0.5 * mean - 0.15 * price));
+        let even = break_even(&tasks, LEVEL).interval;
+        tally.note("printed", "break-even-coverage", even.map(|interval| interval.contains(0.5 * mean / 0.15)));
     })
 }
 

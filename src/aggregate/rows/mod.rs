@@ -6,6 +6,7 @@
 
 mod column;
 mod firings;
+mod followed;
 mod marks;
 mod names;
 mod view;
@@ -19,6 +20,7 @@ use super::{Label, Row};
 use crate::transcript::{EndCause, Point};
 
 pub use self::firings::{Firings, FiringsBuilder};
+pub use self::followed::{FollowedBuilder, FollowedRows};
 pub use self::view::RowView;
 
 frame! {

@@ -40,7 +40,7 @@ pub(in crate::cli) fn accept(args: &AcceptArgs, output: &Output) -> Result<Exit,
         let known = known.iter().map(|stack| stack.name()).chain(before.stacks.keys().map(String::as_str));
         names_exist(&args.only, &known.collect::<Vec<_>>())?;
     }
-    let now = replayed(&inputs.corpus, &inputs.stacks, &args.only, before.as_ref(), output)?;
+    let now = replayed(&inputs.corpus, &inputs.stacks, &args.only, before.as_ref(), None, output)?;
     let snapshot = match &before {
         Some(before) if !args.only.is_empty() => only(before, now.snapshot, args, &name)?,
         _ => now.snapshot,

@@ -13,6 +13,7 @@ use crate::cli::inputs::unreadable;
 use crate::cli::output::Output;
 use crate::cli::values::share;
 use crate::diagnostic::{Diagnostic, Location};
+use crate::explain::Texts;
 use crate::report::{Appetite, Publication, table};
 use crate::review::{Checked, Held, Review};
 use crate::snapshot::{CutShortGate, Gate, MIN_KNOWN};
@@ -67,7 +68,9 @@ pub(in crate::cli) fn check(args: &CheckArgs, output: &Output) -> Result<Exit, F
     }
     let wanted = wanted(args, &inputs)?;
     let before = inputs.snapshot.as_deref().map(read_snapshot).transpose()?;
-    let replayed = replayed(&inputs.corpus, &inputs.stacks, &[], before.as_ref(), output)?;
+    let page = args.page.as_ref().or(inputs.project.page.as_ref());
+    let texts = page.map(|_| Texts::Evidence);
+    let replayed = replayed(&inputs.corpus, &inputs.stacks, &[], before.as_ref(), texts, output)?;
     if replayed.unreadable > 0 && !args.allow_unreadable {
         return Err(Failure::input(Diagnostic::new(
             Location::default(),
@@ -84,21 +87,24 @@ pub(in crate::cli) fn check(args: &CheckArgs, output: &Output) -> Result<Exit, F
         };
         held.extend(results.into_iter().map(|result| Held { result, at: at.clone() }));
     }
-    let Replayed { rows, firings, stacks, snapshot, words, places, .. } = replayed;
+    let Replayed { rows, firings, stacks, snapshot, words, places, followed, stories, .. } = replayed;
     let checked = Checked {
         snapshot: inputs.snapshot.as_ref().map(|path| path.display().to_string()),
         review: before.as_ref().map(|before| Review::of(before, &snapshot, words)),
         gates: held,
         places,
     };
-    if let Some(page) = args.page.as_ref().or(inputs.project.page.as_ref()) {
+    if let Some(page) = page {
         let settings = &inputs.project.appetite;
         let appetite = Appetite {
             max_fes: settings.max_fes.unwrap_or(Appetite::DEFAULT_MAX_FES),
             lost_success_costs: settings.lost_success_costs,
             all: false,
         };
-        let publication = Publication::new(rows, firings, stacks, None, &[]).with_appetite(appetite);
+        let publication = Publication::new(rows, firings, stacks, None, &[])
+            .with_appetite(appetite)
+            .with_stories(stories, Vec::new())
+            .with_followed(followed);
         let summaries = publication.summaries();
         publication.write(&summaries, page, output.csv_style()).map_err(Failure::input)?;
     }

@@ -12,7 +12,7 @@ use super::reports::pretty;
 use super::{read_snapshot, told};
 use crate::cli::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::inputs::{ReadingArgs, UnitOfRun};
+use crate::cli::inputs::ReadingArgs;
 use crate::cli::output::Output;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::review::{self, Checked, Review};
@@ -118,7 +118,7 @@ fn against_snapshot(args: &DiffArgs, output: &Output) -> Result<(Review, Option<
     let inputs = inputs(args, args.paths.clone(), args.stacks.clone()).resolve(output)?;
     let path = inputs.snapshot()?;
     let before = read_snapshot(path)?;
-    let now = replayed(&inputs.corpus, &inputs.stacks, &[], Some(&before), output)?;
+    let now = replayed(&inputs.corpus, &inputs.stacks, &[], Some(&before), None, output)?;
     Ok((Review::of(&before, &now.snapshot, now.words), Some(path.display().to_string())))
 }
 
@@ -126,7 +126,7 @@ fn against_snapshot(args: &DiffArgs, output: &Output) -> Result<(Review, Option<
 fn between(args: &DiffArgs, old: &Path, new: &Path, output: &Output) -> Result<Review, Failure> {
     let pass = |paths: Vec<PathBuf>, stacks: Vec<String>, before: Option<&Snapshot>| -> Result<Replayed, Failure> {
         let inputs = inputs(args, paths, stacks).resolve(output)?;
-        replayed(&inputs.corpus, &inputs.stacks, &[], before, output)
+        replayed(&inputs.corpus, &inputs.stacks, &[], before, None, output)
     };
     let stacks = |path: &Path| vec![path.display().to_string()];
     match (Kind::of(old), Kind::of(new)) {
@@ -160,7 +160,7 @@ fn inputs(args: &DiffArgs, paths: Vec<PathBuf>, stacks: Vec<String>) -> GateInpu
         stacks,
         snapshot: args.snapshot.clone(),
         project: args.project.clone(),
-        unit: UnitOfRun::Run,
+        unit: None,
         reading: args.reading.clone(),
     }
 }

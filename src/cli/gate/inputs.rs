@@ -23,9 +23,9 @@ pub(super) struct GateInputs {
     /// The project file; by default `whenstop.toml`, where recordings or stacks are not given.
     #[arg(long, value_name = "FILE")]
     pub(super) project: Option<PathBuf>,
-    /// What counts as a run: the whole recording, or each round of it, from a prompt to the next.
-    #[arg(long, value_enum, default_value_t)]
-    pub(super) unit: UnitOfRun,
+    /// What counts as a run: the whole recording (so by default), or each round of it, from a prompt to the next.
+    #[arg(long, value_enum)]
+    pub(super) unit: Option<UnitOfRun>,
     #[command(flatten)]
     pub(super) reading: ReadingArgs,
 }
@@ -60,8 +60,12 @@ impl GateInputs {
             };
             return Err(Failure::usage(Diagnostic::new(Location::file(from), what, help)));
         }
+        let unit = match project.unit {
+            Some(project::Unit::Round) => UnitOfRun::Round,
+            Some(project::Unit::Run) | None => UnitOfRun::Run,
+        };
         Ok(Inputs {
-            corpus: CorpusArgs { paths, reading: self.reading_with(&project), unit: self.unit },
+            corpus: CorpusArgs { paths, reading: self.reading_with(&project), unit: self.unit.unwrap_or(unit) },
             stacks: StackArgs { stacks },
             snapshot: self.snapshot.clone().or_else(|| project.snapshot.clone()),
             project,

@@ -6,11 +6,12 @@ use std::io::{self, Write};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::rule_sets::RuleSets;
-use crate::aggregate::{Firings, FiringsBuilder, Row, Rows, RowsBuilder};
+use crate::aggregate::{Firings, Row, Rows};
 use crate::cli::failure::Failure;
 use crate::cli::inputs::{CorpusArgs, StackArgs};
 use crate::cli::output::Output;
-use crate::compare::{Comparison, StackInfo};
+use crate::compare::{Collected, Comparison, Pass, StackInfo};
+use crate::explain::{Story, Texts};
 use crate::reader::trace;
 use crate::report::FollowedReport;
 use crate::review::{Places, Words};
@@ -30,16 +31,20 @@ pub(in crate::cli) struct Replayed {
     pub(in crate::cli) places: Places,
     /// What followed the stops.
     pub(in crate::cli) followed: FollowedReport,
+    /// Runs told step by step, for a page.
+    pub(in crate::cli) stories: Vec<Story>,
     /// Inputs that could not be read, or not to their end.
     pub(in crate::cli) unreadable: u64,
 }
 
-/// Replays the corpus under the stacks, of these names where some are given. `before` is what the stops are held against.
+/// Replays the corpus under the stacks, of these names where some are given. `before` is what the stops are held against; with `texts`
+/// runs are told for a page.
 pub(in crate::cli) fn replayed(
     corpus: &CorpusArgs,
     stacks: &StackArgs,
     only: &[String],
     before: Option<&Snapshot>,
+    texts: Option<Texts>,
     output: &Output,
 ) -> Result<Replayed, Failure> {
     let mut strategies = stacks.load()?;
@@ -55,15 +60,14 @@ pub(in crate::cli) fn replayed(
         let stack = earlier.get(&*row.stack).copied().unwrap_or(&row.stack);
         before?.stop(stack, &row.run_id)
     };
-    let (mut rows, mut firings) = (RowsBuilder::default(), FiringsBuilder::default());
-    let (mut prints, mut words) = (Vec::new(), BTreeMap::new());
-    let effects = stacks.effects()?;
-    let mut followed = Vec::new();
+    let pass = Pass::new(comparison, stacks.effects()?).telling(texts);
+    let (mut collected, mut prints, mut words) = (Collected::default(), Vec::new(), BTreeMap::new());
     let report = corpus.process(
         output,
         |run| {
-            let (rows, firings) = comparison.rows_of(&run);
-            let changed: Vec<_> = rows
+            let of = pass.of(&run);
+            let changed: Vec<_> = of
+                .rows
                 .iter()
                 .filter_map(|row| {
                     let now = StopLine::new(row.rule.as_deref(), row.stop_point, row.verdict);
@@ -72,25 +76,24 @@ pub(in crate::cli) fn replayed(
                     Some(((row.stack.to_string(), row.run_id.to_string()), Words::around(&run, at)))
                 })
                 .collect();
-            let followed = Comparison::followed(&run, &rows, &effects);
-            (rows, firings, (run.header.run_id.clone(), print_of(&run)), changed, followed)
+            (of, (run.header.run_id.clone(), print_of(&run)), changed)
         },
-        |(more_rows, more_firings, print, changed, more_followed)| {
-            followed.extend(more_followed);
-            rows.extend(more_rows);
-            firings.extend(more_firings);
+        |(mut of, print, changed)| {
+            pass.tell(&mut of);
+            collected.take(of);
             prints.push(print);
             words.extend(changed);
         },
     )?;
     let formats = report.formats.iter().filter(|counts| counts.runs > 0);
     let formats = formats.map(|counts| (counts.format.clone(), counts.runs)).collect();
-    let (rows, firings) = (rows.finish(), firings.finish());
+    let (rows, firings, followed) = collected.finish();
     let snapshot = Snapshot::accepted(&rows, CorpusPrint::of(prints, formats), &sets.by_stack);
-    let stacks = comparison.infos().to_vec();
+    let stacks = pass.comparison().infos().to_vec();
+    let stories = pass.into_shelf().into_stories();
     let followed = FollowedReport::new(followed, corpus.unit.noun());
     let (places, unreadable) = (sets.places, report.unreadable);
-    Ok(Replayed { rows, firings, stacks, snapshot, words, places, followed, unreadable })
+    Ok(Replayed { rows, firings, stacks, snapshot, words, places, followed, stories, unreadable })
 }
 
 /// New names of stacks, each with the one that stacks of equal rules had before.

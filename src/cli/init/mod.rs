@@ -104,7 +104,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     }
     let (stacks, starter) = stacks(args)?;
     let corpus = CorpusArgs { paths: args.paths.clone(), reading: args.reading.clone(), unit: UnitOfRun::Run };
-    let replayed = replayed(&corpus, &stacks, &[], None, output).inspect_err(|_| {
+    let replayed = replayed(&corpus, &stacks, &[], None, None, output).inspect_err(|_| {
         // Nothing is left behind where nothing could be set up.
         if let Some((path, _)) = &starter {
             let _ = std::fs::remove_file(path);

@@ -1,11 +1,14 @@
 //! At which step each stack stops, and what that did to the run.
 
+use std::collections::BTreeMap;
+
 use plotters::prelude::*;
 
 use super::canvas::{Drawing, FigureError, Picture};
 use super::pen::{At, Head, Look, MARGIN, Pen, WIDTH};
 use super::style::{self, GREEN, GREY, LABEL, MAUVE, RED, SMALL, STONE, TEAL};
-use crate::aggregate::{Group, RowView};
+use crate::aggregate::{Group, Label, RowView};
+use crate::report::FollowedReport;
 use crate::report::table::join;
 use crate::verdict::Verdict;
 
@@ -15,17 +18,33 @@ pub struct StopsFigure<'a> {
     pub groups: &'a [Group<'a>],
     /// What was compared, for the subtitle.
     pub subtitle: String,
+    /// What followed the stops, where nobody graded the runs: then a stop is told by that, and a strip above the others has
+    /// the last effect of each run.
+    pub followed: Option<&'a FollowedReport>,
 }
+
+/// The name and colour of each kind of stop.
+type Kinds = [(&'static str, RGBColor); 5];
 
 /// What a stop was, in the order the parts of a bar are stacked. Of runs that are judged the first three are those of the
 /// tables.
-const KINDS: [(&str, RGBColor); 5] = [
+const KINDS: Kinds = [
     ("success killed", RED),
     ("failure stopped", GREEN),
     ("stopped after success", TEAL),
     ("nobody graded the run", STONE),
     ("unknown: a rule could not be read, or what followed is not recorded", MAUVE),
 ];
+/// What a stop of a run was that nobody graded, and the strip of last effects.
+const FOLLOWED: Kinds = [
+    ("an edit, a hand-over or a green check was still to come", RED),
+    ("one may have been", MAUVE),
+    ("nothing but reading and replies followed", TEAL),
+    ("a run's last edit, hand-over or green check", STONE),
+    ("", STONE),
+];
+/// The place of last effects among them.
+const LAST_EFFECT: usize = 3;
 const BINS: u64 = 32;
 const LEFT: i32 = 260;
 const RIGHT: i32 = WIDTH.cast_signed() - MARGIN;
@@ -35,10 +54,18 @@ const TALLEST: (i32, i32) = (46, 84);
 /// Stops by bin and kind.
 type Bins = Vec<[u32; KINDS.len()]>;
 
+/// A name, what is said below it, and the runs in each bin.
+struct Strip {
+    name: String,
+    count: String,
+    bins: Bins,
+}
+
 /// All that is drawn.
-struct Strips<'a> {
-    /// Those that stopped, with the stops in each bin.
-    drawn: Vec<(&'a Group<'a>, Bins)>,
+struct Strips {
+    kinds: &'static Kinds,
+    /// The last effects, where they are shown, and a strip for each stack that stopped.
+    drawn: Vec<Strip>,
     /// Never stopped a run, which is known of every run.
     quiet: Vec<String>,
     /// Stopped none for certain, but on some runs that is not known.
@@ -51,10 +78,10 @@ struct Strips<'a> {
     tallest: u32,
 }
 
-impl<'a> Strips<'a> {
-    fn of(groups: &'a [Group<'a>]) -> Self {
+impl Strips {
+    fn of(figure: &StopsFigure<'_>) -> Self {
         let (stopping, others): (Vec<&Group<'_>>, Vec<&Group<'_>>) =
-            groups.iter().partition(|group| group.rows().any(RowView::is_stop));
+            figure.groups.iter().partition(|group| group.rows().any(RowView::is_stop));
         let named = |kind: &dyn Fn(&Group<'_>) -> bool| -> Vec<String> {
             others.iter().filter(|group| kind(group)).map(|group| group.stack.to_string()).collect()
         };
@@ -63,13 +90,28 @@ impl<'a> Strips<'a> {
         let quiet = named(&|group| !is_open(group));
         let open = named(&|group| is_open(group) && !is_unread(group));
         let unread = named(&is_unread);
+        let last = figure.followed.filter(|_| !stopping.is_empty()).map(LastEffects::of);
         let stops = stopping.iter().flat_map(|group| group.rows()).filter(|row| row.is_stop());
-        let longest = stops.map(RowView::steps_at_stop).max().unwrap_or(0);
+        let longest = stops.map(RowView::steps_at_stop).chain(last.iter().flat_map(|last| last.steps.iter().copied()));
+        let longest = longest.max().unwrap_or(0);
         let width = bin_width(longest);
-        let count = usize::try_from(longest / width).unwrap_or(0) + 1;
-        let strips: Vec<_> = stopping.into_iter().map(|group| (group, bins(group, width, count))).collect();
-        let bars = strips.iter().flat_map(|(_, bins)| bins).map(|kinds| kinds.iter().sum());
-        Self { tallest: bars.max().unwrap_or(0), quiet, open, unread, drawn: strips, width }
+        let n_bins = usize::try_from(longest / width).unwrap_or(0) + 1;
+        let mut drawn: Vec<Strip> = last.iter().map(|last| last.strip(width, n_bins)).collect();
+        drawn.extend(stopping.into_iter().map(|group| {
+            let kind_of = |row: RowView<'_>| match &last {
+                Some(last) => last.kind(group, row),
+                None => kind(row),
+            };
+            let bins = bins(group, width, n_bins, kind_of);
+            let count = match &last {
+                Some(_) => count_followed(&bins, group.len()),
+                None => count(&bins, group.len()),
+            };
+            Strip { name: group.stack.to_string(), count, bins }
+        }));
+        let bars = drawn.iter().flat_map(|strip| &strip.bins).map(|kinds| kinds.iter().sum());
+        let kinds = if last.is_some() { &FOLLOWED } else { &KINDS };
+        Self { kinds, tallest: bars.max().unwrap_or(0), quiet, open, unread, drawn, width }
     }
 
     fn bar_height(&self) -> i32 {
@@ -85,7 +127,7 @@ impl<'a> Strips<'a> {
     }
 
     fn kinds(&self) -> Vec<usize> {
-        let occurs = |kind: &usize| self.drawn.iter().flat_map(|(_, bins)| bins).any(|kinds| kinds[*kind] > 0);
+        let occurs = |kind: &usize| self.drawn.iter().flat_map(|strip| &strip.bins).any(|kinds| kinds[*kind] > 0);
         (0..KINDS.len()).filter(occurs).collect()
     }
 
@@ -130,7 +172,7 @@ pub(super) fn named(names: &[String]) -> String {
 
 impl Picture for StopsFigure<'_> {
     fn size(&self) -> (u32, u32) {
-        let strips = Strips::of(self.groups);
+        let strips = Strips::of(self);
         let top = strips.head(&self.subtitle).bottom();
         if strips.drawn.is_empty() {
             return (WIDTH, top.unsigned_abs() + 20);
@@ -140,7 +182,7 @@ impl Picture for StopsFigure<'_> {
 
     fn draw<B: DrawingBackend>(&self, area: &Drawing<B>) -> Result<(), FigureError> {
         let pen = Pen::on(area);
-        let strips = Strips::of(self.groups);
+        let strips = Strips::of(self);
         let head = strips.head(&self.subtitle);
         head.draw(&pen)?;
         if strips.drawn.is_empty() {
@@ -148,18 +190,18 @@ impl Picture for StopsFigure<'_> {
         }
         draw_legend(&pen, &strips, head.bottom() + 10)?;
         let mut base = head.bottom() + 44 + strips.bar_height();
-        for (group, bins) in &strips.drawn {
-            draw_strip(&pen, &strips, base, group, bins)?;
+        for strip in &strips.drawn {
+            draw_strip(&pen, &strips, base, strip)?;
             base += strips.strip_height();
         }
         draw_axis(&pen, &strips, base - strips.strip_height())
     }
 }
 
-fn draw_legend<B: DrawingBackend>(pen: &Pen<'_, B>, strips: &Strips<'_>, y: i32) -> Result<(), FigureError> {
+fn draw_legend<B: DrawingBackend>(pen: &Pen<'_, B>, strips: &Strips, y: i32) -> Result<(), FigureError> {
     let mut x = MARGIN;
     for kind in strips.kinds() {
-        let (name, colour) = KINDS[kind];
+        let (name, colour) = strips.kinds[kind];
         pen.rectangle((x, y - 7, x + 14, y + 7), colour.filled())?;
         pen.text(name, (x + 20, y), Look::SMALL)?;
         x += 44 + style::width(name, SMALL);
@@ -174,7 +216,7 @@ fn bin_width(longest: u64) -> u64 {
     round.into_iter().find(|width| longest / width < BINS).unwrap_or(u64::MAX)
 }
 
-fn bins(group: &Group<'_>, width: u64, count: usize) -> Bins {
+fn bins(group: &Group<'_>, width: u64, count: usize, kind: impl Fn(RowView<'_>) -> usize) -> Bins {
     let mut bins = vec![[0; KINDS.len()]; count];
     for row in group.rows().filter(|row| row.is_stop()) {
         let bin = usize::try_from(row.steps_at_stop() / width).unwrap_or(usize::MAX);
@@ -209,6 +251,54 @@ fn count(bins: &Bins, runs: usize) -> String {
     format!("{} of {runs} runs, {killed}", known + unknown)
 }
 
+/// `28 of 215 runs, 25 cut short`.
+fn count_followed(bins: &Bins, runs: usize) -> String {
+    let of = |kind: usize| -> u32 { bins.iter().map(|bin| bin[kind]).sum() };
+    let (cut, perhaps, free) = (of(0), of(1), of(2));
+    let most = if perhaps > 0 { format!("–{}", cut + perhaps) } else { String::new() };
+    format!("{} of {runs} runs, {cut}{most} cut short", cut + perhaps + free)
+}
+
+/// What followed the stops, by run and stack, and the last effect of each run.
+struct LastEffects {
+    /// Did a stop surely or possibly cut work short?
+    cut_short: BTreeMap<(Label, Label), (u8, u8)>,
+    /// Model calls up to the last effect, of each run that has one.
+    steps: Vec<u64>,
+    runs: usize,
+}
+
+impl LastEffects {
+    fn of(report: &FollowedReport) -> Self {
+        let rows = report.rows();
+        let stopped = rows.iter().filter(|row| row.stopped_high == 1);
+        Self {
+            cut_short: stopped.map(|row| ((row.stack, row.run_id), (row.cut_short_low, row.cut_short_high))).collect(),
+            steps: rows.of_runs().filter_map(|row| Some(row.last_effect_step? + 1)).collect(),
+            runs: rows.of_runs().count(),
+        }
+    }
+
+    fn strip(&self, width: u64, count: usize) -> Strip {
+        let mut bins = vec![[0; KINDS.len()]; count];
+        for step in &self.steps {
+            if let Some(kinds) = bins.get_mut(usize::try_from(step / width).unwrap_or(usize::MAX)) {
+                kinds[LAST_EFFECT] += 1;
+            }
+        }
+        let count = format!("{} of {} runs have one", self.steps.len(), self.runs);
+        Strip { name: "last effect".to_owned(), count, bins }
+    }
+
+    fn kind(&self, group: &Group<'_>, row: RowView<'_>) -> usize {
+        match self.cut_short.get(&(group.stack.clone(), row.run_id().clone())) {
+            Some((1, _)) => 0,
+            Some((_, 0)) => 2,
+            Some(_) | None => 1,
+        }
+    }
+}
+
 /// The left edge of a bin.
 fn bin_x(bin: usize, count: usize) -> i32 {
     let (bin, count) = (i32::try_from(bin).unwrap_or(0), i32::try_from(count.max(1)).unwrap_or(1));
@@ -217,23 +307,21 @@ fn bin_x(bin: usize, count: usize) -> i32 {
 
 fn draw_strip<B: DrawingBackend>(
     pen: &Pen<'_, B>,
-    strips: &Strips<'_>,
+    strips: &Strips,
     base: i32,
-    group: &Group<'_>,
-    bins: &Bins,
+    strip: &Strip,
 ) -> Result<(), FigureError> {
     let tallest = strips.bar_height();
-    let name = style::fitted(&group.stack, LABEL, LEFT - 12 - MARGIN);
+    let (bins, name) = (&strip.bins, style::fitted(&strip.name, LABEL, LEFT - 12 - MARGIN));
     pen.text(&name, (LEFT - 12, base - 24), Look::LABEL.ending())?;
-    let count = count(bins, group.len());
-    pen.text(&count, (LEFT - 12, base - 7), Look::SMALL.colour(GREY).ending())?;
+    pen.text(&strip.count, (LEFT - 12, base - 7), Look::SMALL.colour(GREY).ending())?;
     for (bin, kinds) in bins.iter().enumerate() {
         let mut below = 0;
         let (left, right) = (bin_x(bin, bins.len()), bin_x(bin + 1, bins.len()));
         // A wide bin does not make a wide bar.
         let side = ((right - left - 40) / 2).max(i32::from(right - left > 4));
         let mut floor = base;
-        for (count, (_, colour)) in kinds.iter().zip(KINDS) {
+        for (count, (_, colour)) in kinds.iter().zip(strips.kinds) {
             if *count == 0 {
                 continue;
             }
@@ -256,8 +344,8 @@ fn bar(runs: u32, of: u32, tallest: i32) -> i32 {
 }
 
 /// Steps below the last strip: in the middle of bins of one step, else at their edges.
-fn draw_axis<B: DrawingBackend>(pen: &Pen<'_, B>, strips: &Strips<'_>, base: i32) -> Result<(), FigureError> {
-    let count = strips.drawn.first().map_or(1, |(_, bins)| bins.len());
+fn draw_axis<B: DrawingBackend>(pen: &Pen<'_, B>, strips: &Strips, base: i32) -> Result<(), FigureError> {
+    let count = strips.drawn.first().map_or(1, |strip| strip.bins.len());
     let every = if count > 20 { 5 } else { 2_usize.min(count) };
     for bin in (0..=count).step_by(every) {
         let at: At = if strips.width == 1 && bin < count {
@@ -303,7 +391,7 @@ mod tests {
 
     #[test]
     fn nothing_stopped_is_a_sentence() {
-        let figure = StopsFigure { groups: &[], subtitle: "nothing".to_owned() };
+        let figure = StopsFigure { groups: &[], subtitle: "nothing".to_owned(), followed: None };
         assert!(figure.size().1 < 120);
     }
 }

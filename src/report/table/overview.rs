@@ -94,10 +94,15 @@ fn span(low: f64, high: f64) -> String {
 }
 
 /// A share in percent with as many digits as a reader needs: one decimal below 10, none from there on.
-pub(in crate::report) fn digits(share: f64) -> String {
+pub fn digits(share: f64) -> String {
     let percent = share * 100.0;
     let text = if percent.abs() < 9.95 { format!("{percent:.1}") } else { format!("{percent:.0}") };
     if text == "-0.0" { "0.0".to_owned() } else { text }
+}
+
+/// Shares in percent, at least and at most: `26 %`, or `12–26 %`.
+pub fn percents((low, high): (f64, f64)) -> String {
+    format!("{} %", span(low, high))
 }
 
 /// A relative change in percent, with its sign.

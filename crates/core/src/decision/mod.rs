@@ -242,6 +242,8 @@ pub enum Need {
     GoalRows,
     /// What a tool gave its framework beside the result's text.
     ResultDetails,
+    /// The whole session: what counts by it cannot be told from one of its rounds.
+    WholeSession,
     /// A field of a message that only one framework records, by name.
     Field(&'static str),
     /// Something that no recording has, in words.
@@ -269,6 +271,7 @@ impl Need {
             Self::AgentNames => "agent names",
             Self::GoalRows => "agentica.goal",
             Self::ResultDetails => "result details",
+            Self::WholeSession => "whole session",
             Self::Field(name) | Self::Unrecorded(name) => name,
         }
     }

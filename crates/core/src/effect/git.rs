@@ -94,7 +94,10 @@ pub(super) fn effect(words: &[Word]) -> Told {
             if matches!(sub, Some("list" | "show")) {
                 Effect::Read
             } else {
-                Effect::Edit
+                // What is put away is gone from the files; taking it out again is not.
+                let puts_away = matches!(sub, None | Some("push" | "save"));
+                let discards = if puts_away { vec![".".to_owned()] } else { Vec::new() };
+                return Told { discards, ..says(Effect::Edit) };
             }
         }
         "remote" => match sub {
@@ -171,7 +174,7 @@ pub(super) fn effect(words: &[Word]) -> Told {
                 None => Vec::new(),
             };
             // `git add` changes what will be committed, no file.
-            let told = says(Effect::Edit).touching(files);
+            let told = Told { discards: discarded(name, arguments), ..says(Effect::Edit).touching(files) };
             return if matches!(name, "add" | "stage" | "init" | "gc" | "prune" | "repack" | "pack-refs") {
                 Told { blind: false, ..told }
             } else {
@@ -182,6 +185,26 @@ pub(super) fn effect(words: &[Word]) -> Told {
         _ => Effect::Unknown,
     };
     says(effect)
+}
+
+/// The files and folders whose changes a command throws away; `.` for all there are. A word of `checkout` may be a branch:
+/// it is a file where one was changed.
+fn discarded(name: &str, arguments: &[Word]) -> Vec<String> {
+    let all = || vec![".".to_owned()];
+    let named = |words: &[Word]| operands(words).map(|word| word.text.clone()).collect::<Vec<String>>();
+    match name {
+        "checkout" if has(arguments, &["-f", "--force"]) => all(),
+        "checkout" if has(arguments, &["-b", "-B", "--orphan"]) => Vec::new(),
+        "checkout" => match arguments.iter().position(|word| word.text == "--") {
+            Some(at) => named(&arguments[at + 1..]),
+            None => named(arguments),
+        },
+        "restore" if has(arguments, &["--staged", "-S"]) && !has(arguments, &["--worktree", "-W"]) => Vec::new(),
+        "restore" => named(arguments),
+        "reset" if has(arguments, &["--hard"]) => all(),
+        "revert" => all(),
+        _ => Vec::new(),
+    }
 }
 
 /// What `gh` and its like do: what is sent to the site hands the work over.

@@ -9,6 +9,7 @@ mod cloud;
 mod code;
 mod command;
 mod git;
+mod marks;
 mod packages;
 mod parts;
 mod path;
@@ -25,6 +26,7 @@ mod words;
 #[cfg(test)]
 mod tests;
 
+pub use marks::{Mark, Marks};
 pub use parts::Told;
 pub use reader::EffectReader;
 pub use table::{EffectTable, manual};

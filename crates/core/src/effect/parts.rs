@@ -17,6 +17,8 @@ pub struct Told {
     pub removed: Vec<String>,
     /// It changes things that it does not name.
     pub blind: bool,
+    /// Files and folders whose changes it throws away; `.` for all there are.
+    pub discards: Vec<String>,
 }
 
 impl Told {
@@ -29,6 +31,7 @@ impl Told {
             touched: Vec::new(),
             removed: Vec::new(),
             blind: effect.is_work(),
+            discards: Vec::new(),
         }
     }
 
@@ -59,6 +62,7 @@ impl Parts {
             }
         }
         all.removed.extend(part.removed);
+        all.discards.extend(part.discards);
         if part.effect > all.effect {
             all.effect = part.effect;
             all.why = part.why;

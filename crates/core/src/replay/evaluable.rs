@@ -29,14 +29,50 @@ impl fmt::Display for Unread {
     }
 }
 
-/// The requirements that `run` does not meet, or not at every step.
-pub fn not_evaluable(run: &Run, requirements: &[Requirement]) -> Vec<Unread> {
+/// How much of what a rule needs a recording holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holding {
+    /// All of it.
+    Throughout,
+    /// For some steps and not for others.
+    Partly,
+    /// None of it.
+    Nothing,
+    /// None of it, since the recording is redacted: there is a placeholder that a rule would misread.
+    TakenOut,
+}
+
+impl Holding {
+    /// How much of `need` is in `run`.
+    pub fn of(run: &Run, need: Need) -> Self {
+        if is_taken_out(run, need) {
+            Self::TakenOut
+        } else if !has(run, need) {
+            Self::Nothing
+        } else if has_throughout(run, need) {
+            Self::Throughout
+        } else {
+            Self::Partly
+        }
+    }
+}
+
+/// The requirements that a recording does not meet, or not at every step; `holding` says how much of each need it holds.
+pub fn unread(requirements: &[Requirement], holding: impl Fn(Need) -> Holding) -> Vec<Unread> {
     let gap = |requirement: &Requirement| {
-        let partly = has(run, requirement.need);
-        let unread = || Unread { rule: requirement.rule.clone(), need: requirement.need, partly };
-        (!partly || !has_throughout(run, requirement.need)).then(unread)
+        let partly = match holding(requirement.need) {
+            Holding::Throughout => return None,
+            Holding::Partly => true,
+            Holding::Nothing | Holding::TakenOut => false,
+        };
+        Some(Unread { rule: requirement.rule.clone(), need: requirement.need, partly })
     };
     requirements.iter().filter_map(gap).collect()
+}
+
+/// The requirements that `run` does not meet, or not at every step.
+pub fn not_evaluable(run: &Run, requirements: &[Requirement]) -> Vec<Unread> {
+    unread(requirements, |need| Holding::of(run, need))
 }
 
 /// Does every step carry what `need` adds up over steps? A sum with a hole in it is too small, so a rule that reads it
@@ -117,6 +153,7 @@ pub fn has(run: &Run, need: Need) -> bool {
                 message.is_result()
             }) || !called
         }
+        Need::WholeSession => !run.header.of_session,
         Need::ErrorFlags => messages.any(|message| message.is_result() && message.is_error.is_some()),
         Need::Metrics => run.events().iter().any(|event| matches!(event, Event::Metrics(_))),
         Need::Plan => {

@@ -11,7 +11,7 @@ use crate::decision::{Action, Decision, Evidence, FirstFiring, Requirement, Rule
 use crate::transcript::{Point, PointView, Run};
 use following::Following;
 
-pub use evaluable::{Unread, has, not_evaluable};
+pub use evaluable::{Holding, Unread, has, not_evaluable, unread};
 pub use live::Live;
 pub use terms::Terms;
 
@@ -93,11 +93,32 @@ pub struct Said {
     pub extra_calls: u64,
 }
 
+/// Where a recording ends, and whether the agent would have gone on there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordedEnd {
+    /// See [`Run::last_point`].
+    pub last_point: Option<Point>,
+    /// It ends at a cap, a time limit or by force ([`EndCause::is_censoring`](crate::transcript::EndCause::is_censoring)).
+    pub is_cut_off: bool,
+}
+
+impl RecordedEnd {
+    /// Where `run` ends.
+    pub fn of(run: &Run) -> Self {
+        Self { last_point: run.last_point(), is_cut_off: run.grade.end.is_censoring() }
+    }
+}
+
 impl Replay {
     /// What it comes to that a strategy said this on `run`. `requirements` and `may_leave_path` are the strategy's.
     pub fn new(run: &Run, said: Said, requirements: &[Requirement], may_leave_path: bool) -> Self {
+        Self::concluded(RecordedEnd::of(run), said, not_evaluable(run, requirements), may_leave_path)
+    }
+
+    /// The same where the recording itself is no longer at hand: `not_evaluable` is what it did not let be read.
+    pub fn concluded(recorded: RecordedEnd, said: Said, not_evaluable: Vec<Unread>, may_leave_path: bool) -> Self {
         let Said { trail, first_firings, ends_next, extra_calls } = said;
-        let end = run.last_point();
+        let end = recorded.last_point;
         let ending = trail.iter().find(|decision| ends_path(decision.action));
         let counts = |decision: &&Decision| end.is_some_and(|end| decision.point < end || decision.drops_reply);
         let stop = ending.filter(counts).map(|decision| Stop {
@@ -109,8 +130,7 @@ impl Replay {
         });
         // Where the strategy ends the run just where the recording's own cap did, it is the same policy.
         let ends_there = ending.is_some() || ends_next;
-        let exactness = exactness(run, &trail, stop.as_ref(), ends_there);
-        let not_evaluable = not_evaluable(run, requirements);
+        let exactness = exactness(recorded, &trail, stop.as_ref(), ends_there);
         let path_in_doubt = path_in_doubt(&not_evaluable, stop.as_ref(), may_leave_path);
         Self { trail, stop, exactness, first_firings, not_evaluable, path_in_doubt, extra_calls }
     }
@@ -187,8 +207,8 @@ fn ends_path(action: Action) -> bool {
 }
 
 /// What is said at or after the last point changes nothing that was recorded.
-fn exactness(run: &Run, trail: &[Decision], stop: Option<&Stop>, ends_there: bool) -> Exactness {
-    let end = run.last_point();
+fn exactness(recorded: RecordedEnd, trail: &[Decision], stop: Option<&Stop>, ends_there: bool) -> Exactness {
+    let end = recorded.last_point;
     let divergence = trail.iter().find(|decision| {
         decision.diverges()
             && end.is_none_or(|end| decision.point < end)
@@ -198,7 +218,7 @@ fn exactness(run: &Run, trail: &[Decision], stop: Option<&Stop>, ends_there: boo
         return Exactness::Diverged { at: decision.point };
     }
     match end {
-        Some(at) if stop.is_none() && !ends_there && run.grade.end.is_censoring() => Exactness::Censored { at },
+        Some(at) if stop.is_none() && !ends_there && recorded.is_cut_off => Exactness::Censored { at },
         _ => Exactness::Exact,
     }
 }

@@ -43,7 +43,9 @@ impl Terms {
             return watch;
         }
         let is_dropped = strategy.rules().iter().map(|rule| self.drops(rule)).collect();
-        Box::new(Remaining { watch, dropped: self.dropped, is_dropped, first_firings: Vec::new() })
+        // A recording without a point never shows it any: then no rule has acted.
+        let first_firings = vec![None; watch.first_firings().unwrap_or_default().len()];
+        Box::new(Remaining { watch, dropped: self.dropped, is_dropped, first_firings })
     }
 }
 

@@ -1,10 +1,10 @@
-//! How rules combine: any, all (instant or latched), not.
+//! How rules combine: any, all (instant or latched), some of several, not, lately.
 
 use std::fmt;
 
 use super::{Rule, WatchedRule};
 use crate::decision::{Evidence, RuleName, RuleReading};
-use crate::transcript::PointView;
+use crate::transcript::{Moment, PointView};
 
 /// A rule, or a combination of them.
 #[derive(Clone, Debug)]
@@ -20,17 +20,39 @@ pub enum Condition {
         /// Does a part that held once keep holding?
         latched: bool,
     },
+    /// Holds when at least so many parts hold at the same point.
+    Some {
+        /// How many.
+        least: usize,
+        /// The parts.
+        parts: Vec<Condition>,
+    },
     /// Holds when the part is known not to hold.
     Not(Box<Condition>),
+    /// Holds when the part held at a point of the last steps, the current one included.
+    Lately {
+        /// How many steps: 1 is the current one alone.
+        within: u32,
+        /// The part.
+        part: Box<Condition>,
+    },
 }
 
 impl Condition {
+    /// When it is consulted, unless its clause says otherwise: where any of its rules waits for the next request, then.
+    pub fn consulted_at(&self) -> Moment {
+        let waits = |rule: &&Rule| rule.signal.at == Moment::BeforeRequest;
+        if self.rules().iter().any(waits) { Moment::BeforeRequest } else { Moment::AfterTools }
+    }
+
     /// The rules in it, in order.
     pub fn rules(&self) -> Vec<&Rule> {
         match self {
             Self::Rule(rule) => vec![rule],
-            Self::Any(parts) | Self::All { parts, .. } => parts.iter().flat_map(Self::rules).collect(),
-            Self::Not(part) => part.rules(),
+            Self::Any(parts) | Self::All { parts, .. } | Self::Some { parts, .. } => {
+                parts.iter().flat_map(Self::rules).collect()
+            }
+            Self::Not(part) | Self::Lately { part, .. } => part.rules(),
         }
     }
 }
@@ -49,7 +71,10 @@ impl fmt::Display for Condition {
             Self::Any(parts) => list(f, "any", parts),
             Self::All { parts, latched: false } => list(f, "all", parts),
             Self::All { parts, latched: true } => list(f, "all latched", parts),
+            Self::Some { least, parts } => list(f, &format!("{least} of "), parts),
             Self::Not(part) => write!(f, "not({part})"),
+            Self::Lately { within: 1, part } => write!(f, "lately({part}, 1 step)"),
+            Self::Lately { within, part } => write!(f, "lately({part}, {within} steps)"),
         }
     }
 }
@@ -76,7 +101,36 @@ enum Node {
     Any(Vec<Node>),
     All(Vec<Node>),
     Latched(Vec<(Node, Option<Evidence>)>),
+    Some { least: usize, parts: Vec<Node> },
     Not(Box<Node>),
+    Lately(Box<Lately>),
+}
+
+/// A part and when it last held.
+struct Lately {
+    within: u32,
+    part: Node,
+    /// The current step.
+    step: u32,
+    held: Option<(u32, Evidence)>,
+    unread: Option<u32>,
+}
+
+impl Lately {
+    fn read(&mut self) -> Reading {
+        let reading = self.part.read();
+        match reading.holds {
+            Some(true) => self.held = Some((self.step, reading.evidence)),
+            Some(false) => {}
+            None => self.unread = Some(self.step),
+        }
+        let is_recent = |step: u32| self.step.saturating_sub(step) < self.within;
+        match self.held.filter(|(step, _)| is_recent(*step)) {
+            Some((_, evidence)) => Reading { holds: Some(true), evidence },
+            None if self.unread.is_some_and(is_recent) => Reading::UNREAD,
+            None => Reading { holds: Some(false), ..reading },
+        }
+    }
 }
 
 impl Watching {
@@ -113,25 +167,45 @@ impl Node {
             Condition::All { parts, latched: true } => {
                 Self::Latched(parts.iter().map(|part| (Self::start(part), None)).collect())
             }
+            Condition::Some { least, parts } => {
+                Self::Some { least: *least, parts: parts.iter().map(Self::start).collect() }
+            }
             Condition::Not(part) => Self::Not(Box::new(Self::start(part))),
+            Condition::Lately { within, part } => {
+                let part = Self::start(part);
+                Self::Lately(Box::new(Lately { within: *within, part, step: 0, held: None, unread: None }))
+            }
         }
     }
 
     fn observe(&mut self, view: &PointView<'_>) {
         match self {
             Self::Rule(rule) => rule.observe(view),
-            Self::Any(parts) | Self::All(parts) => parts.iter_mut().for_each(|part| part.observe(view)),
+            Self::Any(parts) | Self::All(parts) | Self::Some { parts, .. } => {
+                for part in parts {
+                    part.observe(view);
+                }
+            }
             Self::Latched(parts) => parts.iter_mut().for_each(|(part, _)| part.observe(view)),
             Self::Not(part) => part.observe(view),
+            Self::Lately(lately) => {
+                lately.step = view.point().step;
+                lately.part.observe(view);
+            }
         }
     }
 
     fn tell(&self, name: &RuleName, all: &mut Vec<RuleReading>) {
         match self {
             Self::Rule(rule) => all.push(rule.told(name)),
-            Self::Any(parts) | Self::All(parts) => parts.iter().for_each(|part| part.tell(name, all)),
+            Self::Any(parts) | Self::All(parts) | Self::Some { parts, .. } => {
+                for part in parts {
+                    part.tell(name, all);
+                }
+            }
             Self::Latched(parts) => parts.iter().for_each(|(part, _)| part.tell(name, all)),
             Self::Not(part) => part.tell(name, all),
+            Self::Lately(lately) => lately.part.tell(name, all),
         }
     }
 
@@ -147,10 +221,15 @@ impl Node {
                 decide(&readings, false)
             }
             Self::Latched(parts) => read_latched(parts),
+            Self::Some { least, parts } => {
+                let readings: Vec<Reading> = parts.iter_mut().map(Self::read).collect();
+                count(&readings, *least)
+            }
             Self::Not(part) => {
                 let reading = part.read();
                 Reading { holds: reading.holds.map(|holds| !holds), ..reading }
             }
+            Self::Lately(lately) => lately.read(),
         }
     }
 }
@@ -166,6 +245,20 @@ fn decide(readings: &[Reading], decisive: bool) -> Reading {
     }
     let evidence = readings.first().map_or(Evidence::NONE, |reading| reading.evidence);
     Reading { holds: Some(!decisive), evidence }
+}
+
+/// Three-valued "at least so many hold". The evidence is that of the part with which there are enough, or too few.
+fn count(readings: &[Reading], least: usize) -> Reading {
+    let nth = |holds: bool, n: usize| {
+        let of = readings.iter().filter(|reading| reading.holds == Some(holds)).nth(n)?;
+        Some(Reading { holds: Some(holds), evidence: of.evidence })
+    };
+    let Some(before_last) = least.checked_sub(1) else {
+        return Reading { holds: Some(true), evidence: Evidence::NONE };
+    };
+    let enough = nth(true, before_last);
+    let too_few = readings.len().checked_sub(least).map_or_else(|| nth(false, 0), |spare| nth(false, spare));
+    enough.or(too_few).unwrap_or(Reading::UNREAD)
 }
 
 fn read_latched(parts: &mut [(Node, Option<Evidence>)]) -> Reading {

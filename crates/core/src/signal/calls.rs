@@ -32,14 +32,24 @@ pub(super) fn asked(reply: &Message, options: &Options) -> Asked {
 pub(super) fn asked_and_got(view: &PointView<'_>, reply: &Message, options: &Options) -> Option<Asked> {
     Some(match asked(reply, options) {
         Asked::Calls(_) if view.results().next().is_none() => return None,
-        Asked::Calls(calls) => {
-            let results =
-                view.results().filter(|result| !result.name.as_deref().is_some_and(|name| is_exempt(name, options)));
-            let texts = fingerprint::of_list(results.map(Message::content_print));
-            Asked::Calls(fingerprint::of_list([calls, texts]))
-        }
+        Asked::Calls(calls) => Asked::Calls(fingerprint::of_list([calls, result_print(view, options)])),
         nothing => nothing,
     })
+}
+
+/// What came back, in order, whatever was asked for. `None` as in [`asked_and_got`].
+pub(super) fn got(view: &PointView<'_>, reply: &Message, options: &Options) -> Option<Asked> {
+    match asked(reply, options) {
+        Asked::Calls(_) if view.results().next().is_none() => None,
+        Asked::Calls(_) => Some(Asked::Calls(result_print(view, options))),
+        nothing => Some(nothing),
+    }
+}
+
+/// The texts of the results that count, in order.
+fn result_print(view: &PointView<'_>, options: &Options) -> Fingerprint {
+    let results = view.results().filter(|result| !result.name.as_deref().is_some_and(|name| is_exempt(name, options)));
+    fingerprint::of_list(results.map(Message::content_print))
 }
 
 /// Fingerprint of one call.

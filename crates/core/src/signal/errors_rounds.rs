@@ -5,7 +5,8 @@ use crate::transcript::{Moment, PointView};
 /// Rounds in a row in which every flagged tool result was an error. A round with a flagged success sets it
 /// back to 0; a round without a flagged result leaves it unchanged.
 ///
-/// Unit: rounds. Changes at: end-of-round. Not evaluable when: the run flags no tool results.
+/// Unit: rounds. Changes at: end-of-round; a rule on it is consulted before the next request unless it names another
+/// moment. Not evaluable when: the run flags no tool results.
 ///
 /// ## Fires too early when
 /// Three rounds of tests that must fail first.
@@ -25,6 +26,7 @@ impl Registered for ErrorsRounds {
     const UNIT: &'static str = "rounds";
     const SOURCE: &'static str = "agentica 1.4 consecutive_tool_failures";
     const NEED: Option<Need> = Some(Need::ErrorFlags);
+    const AT: Moment = Moment::BeforeRequest;
 
     fn start(_: &Options) -> Self {
         Self::default()

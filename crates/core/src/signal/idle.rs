@@ -1,8 +1,9 @@
 use super::{Options, Registered, Signal};
 use crate::decision::Need;
-use crate::transcript::{Event, Instant, PointView};
+use crate::transcript::{Instant, PointView};
 
-/// Seconds between the last two timed events known at the point: how long nothing was recorded.
+/// Seconds between the last two timed events known at the point: how long nothing was recorded while the agent was at work.
+/// The time before a prompt is the person's and does not count, unless `between_rounds = true`.
 ///
 /// Unit: seconds. Changes at: every point. Not evaluable when: the recording has no times.
 ///
@@ -12,6 +13,7 @@ use crate::transcript::{Event, Instant, PointView};
 /// Events arrive steadily though nothing gets done.
 #[derive(Debug, Default)]
 pub struct Idle {
+    between_rounds: bool,
     latest: Option<Instant>,
     gap_ms: Option<i64>,
 }
@@ -21,17 +23,20 @@ impl Registered for Idle {
     const SUMMARY: &'static str = "seconds between the last two timed events";
     const UNIT: &'static str = "s";
     const SOURCE: &'static str = "agentao 0.5 replay logs: gaps between events";
+    const OPTIONS: &'static [&'static str] = &["between_rounds"];
     const NEED: Option<Need> = Some(Need::Times);
 
-    fn start(_: &Options) -> Self {
-        Self::default()
+    fn start(options: &Options) -> Self {
+        Self { between_rounds: options.between_rounds, ..Self::default() }
     }
 }
 
 impl Signal for Idle {
     fn observe(&mut self, view: &PointView<'_>) -> Option<f64> {
-        for now in view.news().iter().filter_map(Event::ts) {
-            self.gap_ms = self.latest.map(|latest| now.since(latest).0.max(0)).or(self.gap_ms);
+        for event in view.news() {
+            let Some(now) = event.ts() else { continue };
+            let counts = self.between_rounds || !event.is_prompt();
+            self.gap_ms = self.latest.filter(|_| counts).map(|latest| now.since(latest).0.max(0)).or(self.gap_ms);
             self.latest = Some(now);
         }
         self.gap_ms.map(|gap| gap as f64 / 1000.0)

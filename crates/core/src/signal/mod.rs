@@ -5,11 +5,12 @@
 
 mod calls;
 mod flags;
+mod grams;
 mod streak;
 mod tally;
 
 use crate::decision::Need;
-use crate::transcript::{Identity, PointView};
+use crate::transcript::{Identity, Moment, PointView};
 
 /// A signal at work on one run.
 pub trait Signal: Send {
@@ -33,6 +34,8 @@ pub trait Registered: Signal + Sized + 'static {
     const OPTIONS: &'static [&'static str] = &[];
     /// What it needs of a recording to be evaluable.
     const NEED: Option<Need> = None;
+    /// When a rule on it is consulted, unless its stack file says otherwise.
+    const AT: Moment = Moment::AfterTools;
 
     /// Starts it for one run.
     fn start(options: &Options) -> Self;
@@ -79,6 +82,8 @@ pub struct Options {
     pub of: TextOf,
     /// Which part of a text is read.
     pub part: TextPart,
+    /// Does the time before a prompt count?
+    pub between_rounds: bool,
 }
 
 /// A registered signal.
@@ -96,6 +101,8 @@ pub struct SignalInfo {
     pub options: &'static [&'static str],
     /// See [`Registered::NEED`].
     pub need: Option<Need>,
+    /// See [`Registered::AT`].
+    pub at: Moment,
     /// Its manual, or the source file in which that is the doc comment of its type.
     manual: Manual,
     /// Starts it for one run.
@@ -130,6 +137,7 @@ impl SignalInfo {
             source: S::SOURCE,
             options: S::OPTIONS,
             need: S::NEED,
+            at: S::AT,
             manual,
             start: |options| Box::new(S::start(options)),
         }
@@ -185,6 +193,10 @@ signals! {
     call_count::CallCount,
     call_result_count::CallResultCount,
     call_cycle::CallCycle,
+    call_repeated::CallRepeated,
+    result_streak::ResultStreak,
+    result_count::ResultCount,
+    novelty::Novelty,
     reply_streak::ReplyStreak,
     tool_share::ToolShare,
     no_text_streak::NoTextStreak,

@@ -1,22 +1,29 @@
 use super::{Options, Registered, Signal};
-use crate::transcript::{Moment, PointView};
+use crate::transcript::{Event, Message, Moment, PointView};
 
-/// Rounds completed: how often the agent handed back with a reply that asked for no tool.
+/// Rounds completed: how often the agent handed back and was prompted again. It hands back with a reply that asks for no
+/// tool, or that calls the tool for it (`attempt_completion` and the like). What the host answers itself ("You did not use
+/// a tool"), and what was interrupted, is not completed.
 ///
-/// Unit: rounds. Changes at: end-of-round. Always evaluable.
+/// Unit: rounds. Changes at: before-request, which is when a rule on it is consulted unless it names another moment; at
+/// end-of-round, the round that seems to end is counted already. Always evaluable.
 ///
 /// ## Fires too early when
 /// The agent asks a harmless question and is answered: every answer is a new round.
 /// ## Never fires when
 /// The agent keeps calling tools: one round can be arbitrarily long.
 #[derive(Debug, Default)]
-pub struct Rounds(u32);
+pub struct Rounds {
+    completed: u32,
+    handed_back: bool,
+}
 
 impl Registered for Rounds {
     const ID: &'static str = "rounds";
     const SUMMARY: &'static str = "rounds completed";
     const UNIT: &'static str = "rounds";
     const SOURCE: &'static str = "mira 0.3 auto_round; agentica 1.4 turns_used";
+    const AT: Moment = Moment::BeforeRequest;
 
     fn start(_: &Options) -> Self {
         Self::default()
@@ -25,9 +32,16 @@ impl Registered for Rounds {
 
 impl Signal for Rounds {
     fn observe(&mut self, view: &PointView<'_>) -> Option<f64> {
-        if view.moment() == Moment::EndOfRound {
-            self.0 += 1;
+        match view.moment() {
+            Moment::BeforeRequest => {
+                let news = view.news();
+                let prompted = news.iter().any(Event::is_prompt) && !news.iter().any(Event::is_interruption);
+                self.completed += u32::from(std::mem::take(&mut self.handed_back) && prompted);
+            }
+            Moment::AfterTools => self.handed_back = view.reply().is_some_and(Message::hands_back),
+            Moment::EndOfRound => return Some(f64::from(self.completed + 1)),
+            Moment::AfterResponse => {}
         }
-        Some(f64::from(self.0))
+        Some(f64::from(self.completed))
     }
 }

@@ -19,7 +19,7 @@ pub use cap::{Cap, CapRow, OnHit};
 pub use lint::lint;
 pub use scope::Scope;
 
-pub use file::{Entry, Places, StackFile, Use, parse_rule};
+pub use file::{Entry, Grounds, Places, StackFile, Use, parse_rule};
 
 /// One clause: a condition, when it is consulted, and what it does.
 #[derive(Clone, Debug)]
@@ -29,7 +29,7 @@ pub struct Clause {
     /// The condition.
     pub condition: Condition,
     /// The moment it is consulted at. By default after the tools: everything the step did is known,
-    /// the next call is not paid for.
+    /// the next call is not paid for; where it counts rounds, before the next request: by then it is known that one is over.
     pub at: Moment,
     /// At how many consultations the condition must have held before the clause acts (1: at once).
     pub strikes: u32,
@@ -42,10 +42,18 @@ pub struct Clause {
 }
 
 impl Clause {
-    /// A clause that stops as soon as `condition` holds after the tools of a step.
+    /// A clause that stops as soon as `condition` holds when it is consulted by default.
     pub fn stop_on(condition: Condition) -> Self {
         let name = RuleName::new(condition.to_string());
-        Self { name, condition, at: Moment::AfterTools, strikes: 1, cooldown: 0, then: Action::Stop, scope: Scope::Run }
+        Self {
+            name,
+            at: condition.consulted_at(),
+            condition,
+            strikes: 1,
+            cooldown: 0,
+            then: Action::Stop,
+            scope: Scope::Run,
+        }
     }
 }
 

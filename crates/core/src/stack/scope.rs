@@ -1,6 +1,6 @@
 //! What the counts of a rule begin with: the run, or each round of it.
 
-use crate::transcript::{Event, Header, Lane, Moment, Origin, PointView, Recorder, Role};
+use crate::transcript::{Event, Header, Moment, PointView, Recorder};
 
 /// With what the counts of a clause or a cap begin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,7 +34,7 @@ impl RoundRecorder {
     pub(super) fn take(&mut self, view: &PointView<'_>) -> bool {
         let news = view.news();
         let prompt = match view.moment() {
-            Moment::BeforeRequest => news.iter().rposition(is_prompt),
+            Moment::BeforeRequest => news.iter().rposition(Event::is_prompt),
             _ => None,
         };
         if prompt.is_some() {
@@ -57,10 +57,4 @@ impl RoundRecorder {
         let both = of.moment() == Moment::AfterTools && of.ends_round();
         self.recorder.latest(usize::from(both))
     }
-}
-
-fn is_prompt(event: &Event) -> bool {
-    event.message().is_some_and(|message| {
-        message.role == Role::User && message.lane == Lane::Main && message.origin == Origin::Prompt
-    })
 }

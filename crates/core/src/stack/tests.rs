@@ -101,6 +101,36 @@ fn instant_all_needs_one_point_latched_all_does_not() {
 }
 
 #[test]
+fn some_counts_the_parts_that_hold_and_needs_to_know_them() {
+    let (streak, steps, tokens) = (
+        "{ signal = \"errors.streak\", at_least = 2 }",
+        "{ signal = \"steps\", at_least = 3 }",
+        "{ signal = \"tokens.total\", at_least = 10 }",
+    );
+    let clause = |least: u32| format!("{{ some = [{streak}, {steps}, {tokens}], least = {least}, name = \"s\" }}");
+    assert_eq!(stopped(&clause(2), "b! b! a b! b! a"), "4:after_tools by s");
+    assert_eq!(stopped(&clause(1), "b! b! a b! b! a"), "1:after_tools by s");
+    assert_eq!(stopped(&clause(3), "b! b! a b! b! a"), "ran to the end", "no usage: not known");
+    assert_eq!(
+        stopped(&format!("{{ not = {}, name = \"n\" }}", clause(2).replace(", name = \"s\"", "")), "a b! a a a"),
+        "0:after_tools by n"
+    );
+}
+
+#[test]
+fn lately_remembers_for_so_many_steps() {
+    let error = "{ signal = \"errors.streak\", at_least = 2 }";
+    let clause = |within: u32| {
+        format!(
+            "{{ all = [{{ lately = {error}, within = {within} }}, {{ signal = \"steps\", at_least = 5 }}], name = \"l\" }}"
+        )
+    };
+    // The streak is 2 after step 1; the fifth step is step 4.
+    assert_eq!(stopped(&clause(4), "b! b! a a a a a"), "4:after_tools by l");
+    assert_eq!(stopped(&clause(3), "b! b! a a a a a"), "ran to the end");
+}
+
+#[test]
 fn not_needs_to_know_that_the_part_does_not_hold() {
     let clause = "{ all = [{ signal = \"steps\", at_least = 2 }, { not = { signal = \"tokens.total\", at_least = 10 } }], name = \"cheap\" }";
     assert_eq!(stopped(clause, "a @3 a @3 a"), "1:after_tools by cheap");

@@ -261,6 +261,12 @@ impl Note {
     /// The kind of a note that carries a [`Carries::GoalRow`].
     pub const GOAL_ROW: &'static str = "agentica.goal";
 
+    /// True for the record that a host shortened the context, whatever it calls that.
+    pub fn is_compaction(&self) -> bool {
+        let name = self.kind.rsplit('.').next().unwrap_or_default();
+        ["compact", "condens", "compress"].iter().any(|word| name.contains(word))
+    }
+
     /// What it carries.
     pub fn carries(&self) -> Carries {
         match &*self.kind {

@@ -119,6 +119,8 @@ pub enum OutcomeSource {
     Native(&'static str),
     /// A sidecar: its path, as given.
     Sidecar(String),
+    /// A mark of the recording that stands in for a grade, by name.
+    Proxy(&'static str),
 }
 
 /// The first point at which stopping would have kept the success (`s` in STATISTICS 4.1).

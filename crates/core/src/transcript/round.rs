@@ -1,6 +1,6 @@
 //! Rounds: a prompt that the agent answers, and all it does until the next one.
 
-use super::{Event, Lane, Message, Millis, Role, Run};
+use super::{Event, Lane, Message, Millis, Note, Role, Run};
 
 /// Whose words a message in the user's name holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -93,6 +93,9 @@ impl RoundEnd {
 /// The kind of a note that marks an interruption where no message does.
 pub const INTERRUPTED: &str = "round.interrupted";
 
+/// The kind of a note that says that what came before was taken back.
+pub(super) const TAKEN_BACK: &str = "round.taken_back";
+
 /// One round, as places in the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Round {
@@ -114,16 +117,19 @@ pub struct Round {
 
 impl Round {
     /// The rounds of a run, in order. Words nobody answered begin none; a run that does not hold its first prompt begins
-    /// with a round all the same.
+    /// with a round all the same. Nobody prompts a sub-agent: it works within a round of its parent's.
     pub(super) fn all(run: &Run) -> Vec<Self> {
+        if run.header.parent.is_some() {
+            return Vec::new();
+        }
         let events = run.events();
         let mut begins: Vec<(usize, bool, usize)> = Vec::new();
         let mut from = 0;
         for (index, step) in run.steps().iter().enumerate() {
-            let prompt = events[from..step.reply].iter().rposition(is_prompt).map(|at| from + at);
+            let prompt = events[from..step.reply].iter().rposition(Event::is_prompt).map(|at| from + at);
             match prompt {
                 Some(at) => begins.push((at, true, index)),
-                None if index == 0 => begins.push((0, false, 0)),
+                None if begins.is_empty() && !is_hosts(&events[step.reply]) => begins.push((0, false, index)),
                 None => {}
             }
             from = step.reply + 1;
@@ -135,12 +141,12 @@ impl Round {
             .map(|(&(begins, has_prompt, first_step), (ends, end_step))| {
                 let last = run.steps()[end_step - 1];
                 // Words nobody answered, and that they were taken back, are of no round.
-                let unanswered = events[last.reply + 1..ends].iter().position(is_prompt);
+                let unanswered = events[last.reply + 1..ends].iter().position(Event::is_prompt);
                 let ends = unanswered.map_or(ends, |at| last.reply + 1 + at);
                 let within = &events[begins..ends];
-                let interrupted = within.iter().any(is_interruption);
+                let interrupted = within.iter().any(Event::is_interruption);
                 // A reply that hands back ends it, also where that is a call of the tool for it.
-                let handed_back = !last.has_calls || events[last.reply].message().is_some_and(hands_back);
+                let handed_back = events[last.reply].message().is_some_and(Message::hands_back);
                 let end = match (interrupted, handed_back) {
                     (true, _) => RoundEnd::Interrupted,
                     (false, true) => RoundEnd::Reply,
@@ -162,33 +168,70 @@ impl Round {
     }
 }
 
-/// Do these words begin a round if they are answered?
-fn is_prompt(event: &Event) -> bool {
-    event.message().is_some_and(|message| {
-        message.role == Role::User && message.lane == Lane::Main && message.origin == Origin::Prompt
-    })
+/// Did the host write this reply itself?
+fn is_hosts(reply: &Event) -> bool {
+    reply.message().is_some_and(|reply| reply.origin == Origin::Host)
 }
 
-fn is_interruption(event: &Event) -> bool {
-    match event {
-        Event::Message(message) => message.origin == Origin::Interruption && message.lane == Lane::Main,
-        Event::Note(note) => note.kind == INTERRUPTED,
-        _ => false,
+impl Event {
+    /// Words that begin a round if they are answered.
+    pub fn is_prompt(&self) -> bool {
+        self.message().is_some_and(|message| message.is_prompt() && message.lane == Lane::Main)
+    }
+
+    /// The host's mark that the agent was interrupted.
+    pub fn is_interruption(&self) -> bool {
+        match self {
+            Self::Message(message) => message.origin == Origin::Interruption && message.lane == Lane::Main,
+            Self::Note(note) => note.kind == INTERRUPTED,
+            _ => false,
+        }
+    }
+
+    /// The host's mark that what came before was taken back: a rewind, a checkpoint restored.
+    pub fn is_taking_back(&self) -> bool {
+        matches!(self, Self::Note(note) if note.kind == TAKEN_BACK)
+    }
+
+    /// That mark.
+    pub fn taking_back() -> Self {
+        let body = serde_json::value::RawValue::NULL.to_owned();
+        Self::Note(Note { kind: TAKEN_BACK.into(), body })
+    }
+
+    /// The mark of an interruption, where no message is one.
+    pub fn interruption() -> Self {
+        let body = serde_json::value::RawValue::NULL.to_owned();
+        Self::Note(Note { kind: INTERRUPTED.into(), body })
     }
 }
 
-/// Tools by which an agent hands back.
-fn hands_back(reply: &Message) -> bool {
-    reply.tool_calls.iter().any(|call| {
-        matches!(
-            &*call.name,
-            "attempt_completion"
-                | "completion_result"
-                | "finish"
-                | "final_answer"
-                | "complete_task"
-                | "task_complete"
-                | "submit"
-        )
-    })
+/// Tools by which an agent hands back to whoever prompted: with its result, or with a question. A question that is answered
+/// ends nothing: its answer is a result.
+const HAND_BACK: [&str; 12] = [
+    "AskUserQuestion",
+    "ask_followup_question",
+    "ask_user",
+    "attempt_completion",
+    "completion_result",
+    "complete_task",
+    "final_answer",
+    "finish",
+    "plan_mode_respond",
+    "request_user_input",
+    "submit",
+    "task_complete",
+];
+
+impl Message {
+    /// True for words of whoever prompts; not for the host's, for steering, or for the mark of an interruption.
+    pub fn is_prompt(&self) -> bool {
+        self.role == Role::User && self.origin == Origin::Prompt
+    }
+
+    /// True for a reply after which nothing is left to do but to wait for the next prompt: it asks for no tool, or for the
+    /// one that hands back.
+    pub fn hands_back(&self) -> bool {
+        self.tool_calls.is_empty() || self.tool_calls.iter().any(|call| HAND_BACK.contains(&&*call.name))
+    }
 }

@@ -1,5 +1,7 @@
 //! One recorded run: its events in file order, and the steps and points derived from them.
 
+use std::collections::BTreeMap;
+
 use super::layout::Layout;
 use super::{
     Checkpoint, EndCause, Event, Instant, Message, Moment, Outcome, OutcomeSource, Point, PointView, Secured, Step,
@@ -37,6 +39,8 @@ pub struct Header {
     pub delivered: Option<Vec<String>>,
     /// Who prompts in it.
     pub prompted_by: super::PromptedBy,
+    /// It is one of several rounds of a session.
+    pub of_session: bool,
     /// The file it was read from, as the user gave it.
     pub file: Option<String>,
     /// Its texts are taken out: placeholders tell which are equal and how long they were, and no more.
@@ -94,6 +98,8 @@ pub struct Run {
     pub grade: Grade,
     /// What the reader had to repair.
     pub warnings: Vec<String>,
+    /// Grades of its rounds, counted from 1, where labels give them.
+    pub round_grades: BTreeMap<usize, Grade>,
     events: Vec<Event>,
     layout: Layout,
 }
@@ -104,7 +110,7 @@ impl Run {
         let Draft { mut header, events, grade, warnings } = draft;
         let (ended_at, totals) = (header.ended_at.take(), header.totals.take());
         let layout = Layout::of(&events);
-        Self { header, ended_at, totals, grade, warnings, events, layout }
+        Self { header, ended_at, totals, grade, warnings, round_grades: BTreeMap::new(), events, layout }
     }
 
     /// What it was made from, to be changed and made again.
@@ -134,8 +140,11 @@ impl Run {
 
     /// Each round as a run of its own, named `RUN#1` and so on: what a file would hold in which that round stands alone. The
     /// task is the run's, or the run itself, so that rounds of a session are never taken for independent. Only the round
-    /// of a run with a single one has its grade.
+    /// of a run with a single one has its grade. A sub-agent's run stays as it is.
     pub fn into_rounds(self) -> Vec<Self> {
+        if self.header.parent.is_some() {
+            return vec![self];
+        }
         let rounds = self.rounds();
         let single = rounds.len() == 1;
         let session = self.header.run_id.clone();
@@ -148,7 +157,12 @@ impl Run {
                 super::RoundEnd::Cut if nth + 1 == last => self.grade.end,
                 super::RoundEnd::Cut => EndCause::Unknown,
             };
-            let grade = if single { self.grade.clone() } else { Grade { end, ..Grade::default() } };
+            let grade = match self.round_grades.get(&(nth + 1)) {
+                Some(labelled) if labelled.end == EndCause::Unknown => Grade { end, ..labelled.clone() },
+                Some(labelled) => labelled.clone(),
+                None if single => self.grade.clone(),
+                None => Grade { end, ..Grade::default() },
+            };
             Self::new(Draft {
                 header: Header {
                     run_id: format!("{session}#{}", nth + 1),
@@ -156,6 +170,7 @@ impl Run {
                     started_at: None,
                     ended_at: None,
                     totals: if single { self.header.totals } else { None },
+                    of_session: !single,
                     ..self.header.clone()
                 },
                 events: self.events[round.begins..round.ends].to_vec(),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Ledger;
 use crate::effect::{Effect, EffectReader, EffectTable, Told};
-use crate::transcript::{Message, Moment, Point, Run, Tokens};
+use crate::transcript::{Message, Moment, Point, RoundEnd, Run, Tokens};
 
 /// A count that is known within bounds: unknown effects may be any.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,6 +45,21 @@ pub struct Work {
     whole: Option<Tokens>,
     /// Does the run end with a reply that hands back?
     replies: bool,
+    /// Did whoever prompted break its last round off?
+    interrupted: bool,
+    /// Is its last step the one that submits?
+    submits: bool,
+}
+
+/// Tokens after the last effect of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TailTokens {
+    /// After the last that is possible.
+    pub least: u64,
+    /// After the last that is certain.
+    pub most: u64,
+    /// Of the whole run.
+    pub whole: u64,
 }
 
 /// What was still to come after a stop.
@@ -101,7 +116,11 @@ impl Work {
         }
         let tokens = (0..steps.len()).map(|step| ledger.until(Point::new(step, Moment::EndOfRound)).tokens).collect();
         let replies = run.steps().last().is_some_and(|last| !last.has_calls);
-        Self { steps, tokens, whole: ledger.whole().tokens, replies }
+        let last = run.steps().len().checked_sub(1).and_then(|last| run.reply(last));
+        let hands_in = last.is_some_and(|reply| !reply.tool_calls.is_empty() && reply.hands_back());
+        let submits = hands_in || (run.header.delivered.is_some() && steps.last().is_some_and(|s| s.handovers.low > 0));
+        let interrupted = run.rounds().last().is_some_and(|round| round.end == RoundEnd::Interrupted);
+        Self { steps, tokens, whole: ledger.whole().tokens, replies, interrupted, submits }
     }
 
     /// What was still to come after a stop at `point`; of the whole run for `None`.
@@ -134,10 +153,28 @@ impl Work {
         (last(|bound| bound.low), last(|bound| bound.high))
     }
 
-    /// Tokens after the last effect of the run, and of the whole run: what a stop in hindsight could save.
-    pub fn tail(&self) -> Option<(u64, u64)> {
+    /// Did whoever prompted break the run's last round off?
+    pub fn is_interrupted(&self) -> bool {
+        self.interrupted
+    }
+
+    /// The last step that changed something, handed over or turned a check green, surely or possibly.
+    pub fn last_effect(&self) -> Option<usize> {
+        let works = |step: &StepWork| step.edits.high + step.handovers.high + step.greens.high > 0;
+        self.steps.iter().rposition(works)
+    }
+
+    /// Tokens after the last effect of the run: what a stop in hindsight could save. The step in which the agent submits and
+    /// ends is no effect here: it only ends what there is.
+    pub fn tail(&self) -> Option<TailTokens> {
         let whole = self.whole?.0;
-        Some((self.after(None).tokens_after_last_effect?, whole))
+        let open = self.steps.len() - usize::from(self.submits);
+        let after = |counts: fn(Bound) -> u64| {
+            let works = |step: &StepWork| counts(step.edits) + counts(step.handovers) + counts(step.greens) > 0;
+            let spent = self.steps[..open].iter().rposition(works).map_or(Some(Tokens(0)), |step| self.tokens[step]);
+            spent.map(|spent| whole.saturating_sub(spent.0))
+        };
+        Some(TailTokens { least: after(|bound| bound.high)?, most: after(|bound| bound.low)?, whole })
     }
 }
 

@@ -15,7 +15,7 @@ use crate::replay::Replay;
 use crate::transcript::{Checkpoint, Moment, Outcome, Point, Run, Secured};
 
 pub use bounds::{Assumptions, Bounds, bounds};
-pub use followed::{Bound, Followed, Work};
+pub use followed::{Bound, Followed, TailTokens, Work};
 pub use known::{Doubts, Known, Spent, known};
 pub use ledger::{Amounts, Ledger};
 
@@ -115,6 +115,11 @@ impl Course {
     /// The first point at which stopping would have kept the success.
     pub fn secured(&self) -> Secured {
         self.secured
+    }
+
+    /// Was its state graded along the way?
+    pub fn has_checkpoints(&self) -> bool {
+        !self.checkpoints.is_empty()
     }
 
     /// Was the state at `point` graded, and a success? `None` when nothing tells.

@@ -82,7 +82,10 @@ fn wish(clause: &Clause) -> Result<Wish, String> {
     let rule = match &clause.condition {
         Condition::Rule(rule) => rule,
         Condition::Any(_) => return Err("an `any` inside a clause: write its parts as clauses of their own".to_owned()),
-        Condition::All { .. } => return Err("several rules must hold together, and each setting acts alone".to_owned()),
+        Condition::All { .. } | Condition::Some { .. } => {
+            return Err("several rules must hold together, and each setting acts alone".to_owned());
+        }
+        Condition::Lately { .. } => return Err("a rule that held some steps ago, which no setting can say".to_owned()),
         Condition::Not(_) => return Err("a `not`, which no setting can say".to_owned()),
     };
     if clause.strikes > 1 {

@@ -9,7 +9,7 @@ use crate::decision::Action;
 use crate::rule::{Condition, Rule};
 use crate::signal::{Options, TextOf, TextPart};
 use crate::stack::{Clause, OnHit, Scope, Stack};
-use crate::transcript::{Identity, Moment};
+use crate::transcript::Identity;
 
 /// `stack` as a `[[stack]]` of a stack file. `None` for one whose cap asks somebody: who is asked is known to its file alone.
 pub fn stack_file(stack: &Stack) -> Option<String> {
@@ -35,7 +35,7 @@ pub fn stack_file(stack: &Stack) -> Option<String> {
 
 fn clause(clause: &Clause) -> String {
     let mut fields = condition(&clause.condition);
-    if clause.at != Moment::AfterTools {
+    if clause.at != clause.condition.consulted_at() {
         fields.push(format!("at = \"{}\"", clause.at));
     }
     if clause.then != Action::Stop {
@@ -65,12 +65,15 @@ fn condition(condition: &Condition) -> Vec<String> {
             }
             fields
         }
+        Condition::Some { least, parts } => vec![format!("some = [{}]", list(parts)), format!("least = {least}")],
         Condition::Not(part) => vec![format!("not = {}", table(part))],
+        Condition::Lately { within, part } => vec![format!("lately = {}", table(part)), format!("within = {within}")],
     }
 }
 
 fn rule(rule: &Rule) -> Vec<String> {
-    let Options { identity, exempt_tools, window, tool, metric, regex, phrases, of, part } = &rule.options;
+    let Options { identity, exempt_tools, window, tool, metric, regex, phrases, of, part, between_rounds } =
+        &rule.options;
     let texts = |texts: &[String]| Value::from(texts).to_string();
     let mut fields =
         vec![format!("signal = \"{}\"", rule.signal.id), format!("{} = {}", rule.comparator.key(), number(rule.limit))];
@@ -101,6 +104,9 @@ fn rule(rule: &Rule) -> Vec<String> {
     }
     if *of == TextOf::Results {
         add("of", "\"results\"".to_owned());
+    }
+    if *between_rounds {
+        add("between_rounds", "true".to_owned());
     }
     if *part == TextPart::Closing {
         add("part", "\"closing\"".to_owned());

@@ -12,7 +12,7 @@ use super::frame::{Action, Acts, Facts, Machine, Parameter, Recipe, RuleReading,
 use super::{Preset, Variant};
 use crate::decision::{Need, RuleName};
 use crate::host::{Does, Host, Place, Slot, Syntax};
-use crate::transcript::{Event, Message, Moment, PointView, Role};
+use crate::transcript::{Event, Message, Moment, PointView};
 
 const TOOLS: &str = "tool_call_loop";
 const TEXT: &str = "content_loop";
@@ -165,9 +165,10 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         last_check: 0,
         asked_after: Vec::new(),
     });
+    let max_session_turns = settings.int("maxSessionTurns", -1)?;
     let machine = Gemini {
         enabled: !settings.flag("disableLoopDetection", false)?,
-        max_session_turns: settings.int("maxSessionTurns", -1)?,
+        max_session_turns,
         turns,
         model_speaks_next: !skip && device("nextSpeaker").is_some_and(|next| next == "model"),
         documented: settings.is_variant("documented"),
@@ -184,10 +185,11 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     };
     // The switch is for the judge, too: what is off needs nothing of a recording.
     let rules: &[&str] = if machine.enabled { &[TOOLS, TEXT, JUDGE, TURNS] } else { &[TURNS] };
-    Ok(Recipe::new(machine, rules)
+    let recipe = Recipe::new(machine, rules)
         .blind(&[TOOLS, TURNS])
         .needs(JUDGE, Need::Unrecorded("loop judge's confidences"))
-        .recorded_requests_only(settings.only.is_some()))
+        .recorded_requests_only(settings.only.is_some());
+    Ok(if max_session_turns > 0 { recipe.needs(TURNS, Need::WholeSession) } else { recipe })
 }
 
 impl Judge {
@@ -328,7 +330,7 @@ fn ends_in_a_cycle(calls: &VecDeque<String>) -> bool {
 impl Machine for Gemini {
     fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
         let Some(message) = event.message() else { return };
-        if message.role == Role::User {
+        if message.is_prompt() {
             self.new_prompt();
         } else if message.is_step() {
             self.reply(message, acts);

@@ -209,6 +209,10 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         .needs(ITERATIONS, Need::Times)
         .needs(SESSION, Need::Times)
         .needs(SESSION, Need::Cost)
+        .needs(ITERATIONS, Need::WholeSession)
+        .needs(SESSION, Need::WholeSession)
+        .needs(KEY, Need::WholeSession)
+        .needs(PROXY, Need::WholeSession)
         .needs(KEY, Need::Cost)
         .needs(PROXY, Need::Cost)
         .recorded_requests_only(is_case);

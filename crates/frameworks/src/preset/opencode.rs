@@ -9,7 +9,7 @@ use super::frame::{
 };
 use super::{Preset, Variant};
 use crate::host::Host;
-use crate::transcript::{Event, Message, Moment, Name, PointView, Role};
+use crate::transcript::{Event, Message, Moment, Name, PointView};
 
 const DOOM_LOOP: &str = "doom_loop";
 const STEPS: &str = "steps";
@@ -156,7 +156,7 @@ impl OpenCode {
 impl Machine for OpenCode {
     fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
         let Some(message) = event.message() else { return };
-        if message.role == Role::User {
+        if message.is_prompt() {
             self.requests = 0;
             self.streak.clear();
         } else if message.is_step() {

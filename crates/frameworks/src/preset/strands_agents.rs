@@ -9,7 +9,7 @@ use super::frame::{
 use crate::decision::Need;
 use crate::host::{Host, Place, Slot, Syntax};
 use crate::python;
-use crate::transcript::{Event, Instant, Message, Moment, PointView, Role};
+use crate::transcript::{Event, Instant, Message, Moment, PointView};
 
 const LIMITS: &str = "limits";
 const SWARM: &str = "swarm";
@@ -332,7 +332,7 @@ impl Strands {
 impl Machine for Strands {
     fn event(&mut self, event: &Event, _acts: &mut Acts<'_, '_>) {
         let Some(message) = event.message() else { return };
-        if message.role == Role::User {
+        if message.is_prompt() {
             self.used = [0; 3];
             self.team.new_invocation(message.ts);
         } else if message.is_step() {

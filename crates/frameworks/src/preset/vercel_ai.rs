@@ -6,7 +6,7 @@ use super::frame::{Action, Acts, Machine, Parameter, Recipe, RuleReading, Settin
 use super::{Preset, Variant, plain_case};
 use crate::decision::RuleName;
 use crate::host::{Host, Place, Slot, Syntax};
-use crate::transcript::{Event, Moment, PointView, Role};
+use crate::transcript::{Event, Moment, PointView};
 
 const RULE: &str = "stopWhen";
 
@@ -135,7 +135,7 @@ fn condition(value: &Value) -> Result<Condition, SettingsError> {
 impl Machine for StopWhen {
     fn event(&mut self, event: &Event, _: &mut Acts<'_, '_>) {
         let Some(message) = event.message() else { return };
-        if message.role == Role::User {
+        if message.is_prompt() {
             self.steps = 0;
         } else if message.is_step() {
             self.steps += 1;

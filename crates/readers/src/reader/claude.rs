@@ -147,6 +147,11 @@ impl Conversation {
         }
     }
 
+    /// What was said from event `at` on goes on from an earlier point: what was in between is taken back.
+    pub(super) fn took_back(&mut self, at: usize) {
+        self.events.insert(at, Event::taking_back());
+    }
+
     /// The prompts at the end are words that steer the agent at work.
     fn steer(&mut self) {
         for event in self.events.iter_mut().rev() {

@@ -75,9 +75,25 @@ pub struct FolderGrades {
     own: Option<Graded>,
     near: Vec<Arc<Folder>>,
     joined: Joined,
+    committed: Option<Committed>,
+}
+
+/// What a checkpoint says became of the agent's lines: a score, and no grade.
+#[derive(Clone, Debug, PartialEq)]
+struct Committed {
+    /// The share of the committed lines that the agent wrote, 0 to 1.
+    share: f64,
+    /// The checkpoint's file.
+    path: String,
 }
 
 impl FolderGrades {
+    /// The score, and its source, of a run that nothing grades.
+    pub(super) fn score(&self, end: Grade) -> Option<Grade> {
+        let Committed { share, path } = self.committed.clone()?;
+        Some(Grade { score: Some(share), source: OutcomeSource::Sidecar(path), ..end })
+    }
+
     /// What the nearest report says of `instance`; of the folder's only trial when it is empty.
     pub fn of(&self, instance: &str) -> Option<&Graded> {
         if instance.is_empty() {
@@ -158,7 +174,7 @@ impl Reports {
         }
         let own = sibling(folder, path);
         near.retain(|grades| !grades.is_empty());
-        FolderGrades { own, near, joined: self.joined.clone() }
+        FolderGrades { own, near, joined: self.joined.clone(), committed: committed(folder, path) }
     }
 
     fn folder(&mut self, folder: &Path) -> Arc<Folder> {
@@ -190,6 +206,18 @@ fn read_folder(folder: &Path, unreadable: &mut Vec<Diagnostic>) -> Folder {
         found.rest_failed = found.rest_failed.take().or_else(|| report.rest_failed.then(|| graded(false)));
     }
     found
+}
+
+/// The committed share in the `metadata.json` beside a checkpoint's transcript.
+fn committed(folder: &Path, path: &Path) -> Option<Committed> {
+    if path.file_stem()? != "full" {
+        return None;
+    }
+    let path = folder.join("metadata.json");
+    let is_small = std::fs::metadata(&path).is_ok_and(|data| data.is_file() && data.len() <= LARGEST_SIBLING);
+    let value: Value = serde_json::from_str(&is_small.then(|| std::fs::read_to_string(&path).ok()).flatten()?).ok()?;
+    let percent = value.get("initial_attribution")?.get("agent_percentage")?.as_f64()?;
+    (0.0..=100.0).contains(&percent).then(|| Committed { share: percent / 100.0, path: shown(&path) })
 }
 
 /// A path as the walk over the recordings shows it.

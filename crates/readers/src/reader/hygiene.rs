@@ -261,10 +261,7 @@ fn check(run: &Run) -> BTreeSet<Check> {
 }
 
 fn is_compacted(run: &Run) -> bool {
-    run.events().iter().any(|event| match event {
-        Event::Note(note) => note.kind.contains("compact") || note.kind.contains("condens"),
-        _ => false,
-    })
+    run.events().iter().any(|event| matches!(event, Event::Note(note) if note.is_compaction()))
 }
 
 fn check_calls(run: &Run, messages: &[&Message], found: &mut BTreeSet<Check>) {

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Finding, ReadError};
 use crate::diagnostic::{Diagnostic, Location, Severity};
-use crate::transcript::{EndCause, Outcome, OutcomeSource, Run};
+use crate::transcript::{EndCause, Grade, Outcome, OutcomeSource, Run};
 use file::LabelFile;
 
 /// Names a label file goes by when it lies with the recordings.
@@ -180,6 +180,7 @@ impl Labels {
     /// Puts the label of the run on it, if it has one. `names`: what the run may be called, best first.
     pub(super) fn apply(&mut self, run: &mut Run, names: &[&str], success_at: Option<f64>) {
         self.first_run.get_or_insert_with(|| run.header.run_id.clone());
+        self.apply_to_rounds(run, names, success_at);
         let Some(name) = names.iter().find(|name| self.rows.contains_key(**name)) else { return };
         let Some(label) = self.rows.get_mut(*name) else { return };
         label.matched = true;
@@ -211,6 +212,36 @@ impl Labels {
                 self.beyond_end.add(&label.at, || {
                     format!("`secured_step` is {step}, and `{}` has {steps} steps", run.header.run_id)
                 });
+            }
+        }
+    }
+
+    /// Keeps the labels of the run's rounds, which are called `RUN#1` and so on, until it is taken apart.
+    fn apply_to_rounds(&mut self, run: &mut Run, names: &[&str], success_at: Option<f64>) {
+        for name in names {
+            let begins = format!("{name}#");
+            let labels = self.rows.range_mut(begins.clone()..).take_while(|(id, _)| id.starts_with(&begins));
+            for (id, label) in labels {
+                let Ok(round) = id[begins.len()..].parse::<usize>() else { continue };
+                if round == 0 || round > run.rounds().len() {
+                    continue;
+                }
+                label.matched = true;
+                if !label.contradicted {
+                    let graded = label.success.or_else(|| label.score.map(|score| score >= success_at.unwrap_or(1.0)));
+                    let source = match graded {
+                        Some(_) => OutcomeSource::Sidecar(label.at.path.clone()),
+                        None => OutcomeSource::None,
+                    };
+                    let grade = Grade {
+                        outcome: Outcome::from_grade(graded),
+                        score: label.score,
+                        source,
+                        end: label.end.unwrap_or_default(),
+                        secured_step: label.secured_step,
+                    };
+                    run.round_grades.entry(round).or_insert(grade);
+                }
             }
         }
     }

@@ -131,6 +131,8 @@ pub struct ReadOptions {
     pub free_models: Vec<String>,
     /// Which column of a table is what, where its layout is not a known one.
     pub columns: Option<ColumnMap>,
+    /// Open nothing but the files named: no outcomes or labels that lie beside them or in folders above.
+    pub sealed: bool,
     /// How closely the runs are looked at for the report.
     pub detail: Detail,
 }
@@ -143,6 +145,7 @@ impl Default for ReadOptions {
             limit: 64 << 20,
             labels: Vec::new(),
             allow_unmatched_labels: false,
+            sealed: false,
             success_at: None,
             outcome_key: None,
             task: None,

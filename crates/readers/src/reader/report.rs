@@ -124,6 +124,14 @@ pub struct FormatCounts {
     pub cost_usd: Option<f64>,
     /// Where the outcomes came from, with how many came from there.
     pub outcome_sources: BTreeMap<String, u64>,
+    /// Runs that have a score and no grade: the committed share of a checkpoint.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub scored_only: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde asks for it")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl FormatCounts {
@@ -139,6 +147,7 @@ impl FormatCounts {
             self.with_outcome += 1;
             *self.outcome_sources.entry(source_of(run)).or_default() += 1;
         }
+        self.scored_only += u64::from(run.grade.outcome == Outcome::Unknown && run.grade.score.is_some());
         if let Some(Tokens(tokens)) = spend.total {
             self.with_usage += 1;
             self.tokens = self.tokens.saturating_add(tokens);
@@ -156,6 +165,7 @@ fn source_of(run: &Run) -> String {
         OutcomeSource::None => "not stated".to_owned(),
         OutcomeSource::Native(field) => format!("field {field}"),
         OutcomeSource::Sidecar(path) => format!("file {path}"),
+        OutcomeSource::Proxy(mark) => format!("proxy {mark}"),
     }
 }
 

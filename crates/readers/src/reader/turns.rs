@@ -126,6 +126,11 @@ impl Turns {
         }
     }
 
+    /// The host's mark that the agent was interrupted.
+    pub(super) fn interrupted(&mut self) {
+        self.events.push(Event::interruption());
+    }
+
     /// How many events there are.
     pub(super) fn len(&self) -> usize {
         self.events.len()

@@ -52,6 +52,7 @@ fn header(header: &Header, salt: &str) -> Header {
         prompted_by: header.prompted_by,
         delivered: None,
         file: None,
+        of_session: header.of_session,
         redacted: true,
     }
 }

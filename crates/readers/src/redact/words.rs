@@ -4,7 +4,7 @@
 use crate::transcript::{JUDGE_TAKEN_OUT, PLAN_TAKEN_OUT};
 
 /// The kinds of note that the readers of this program write.
-const NOTES: [&str; 24] = [
+const NOTES: [&str; 30] = [
     "agentao.compaction_settled",
     "agentao.context_compressed",
     "agentao.error",
@@ -21,14 +21,20 @@ const NOTES: [&str; 24] = [
     "codex.context_compacted",
     "codex.error",
     "codex.todo_list",
+    "copilot-cli.compaction_complete",
+    "copilot-cli.truncation",
     "gemini-cli.error",
     "gemini-cli.info",
     "gemini-cli.warning",
+    "openclaw.branch_summary",
+    "openclaw.compaction",
     "opencode.compaction",
     "openhands.condensation",
     "pi.branch_summary",
     "pi.compaction",
     "plan",
+    "round.interrupted",
+    "round.taken_back",
 ];
 
 /// States of a goal, a task or an experiment, and what agentica's rows say of a turn.

@@ -37,8 +37,8 @@ pub(super) fn read(fields: &Fields<'_>, scope: Scope) -> Read<Clause> {
     });
     Ok(Clause {
         name: RuleName::new(name),
+        at: at?.unwrap_or_else(|| condition.consulted_at()),
         condition,
-        at: at?.unwrap_or(Moment::AfterTools),
         strikes,
         cooldown: cooldown?.unwrap_or(0),
         then: then?.unwrap_or(Action::Stop),
@@ -66,17 +66,20 @@ pub(super) fn read_condition(fields: &Fields<'_>) -> Read<Condition> {
 
 /// Reads a condition; unknown keys are the caller's to refuse.
 fn condition(fields: &Fields<'_>) -> Read<Condition> {
-    let kinds: Vec<&str> = ["signal", "all", "any", "not"].into_iter().filter(|kind| fields.has(kind)).collect();
+    let kinds: Vec<&str> =
+        ["signal", "all", "any", "some", "not", "lately"].into_iter().filter(|kind| fields.has(kind)).collect();
     match kinds[..] {
         ["signal"] => Ok(Condition::Rule(Box::new(read_rule(fields)?))),
         ["all"] => read_all(fields),
         ["any"] => Ok(Condition::Any(read_parts(fields, "any")?)),
+        ["some"] => read_some(fields),
         ["not"] => {
             let part = fields.table("not", EXAMPLE)?;
             Ok(Condition::Not(Box::new(read_condition(&part)?)))
         }
+        ["lately"] => read_lately(fields),
         [] if fields.unknown().is_empty() => {
-            let help = "name a `signal`, or combine with `all`, `any` or `not`";
+            let help = "name a `signal`, or combine with `all`, `any`, `some`, `not` or `lately`";
             Err(fields.error_here("a clause without a condition", help))
         }
         [first, second, ..] => {
@@ -86,6 +89,8 @@ fn condition(fields: &Fields<'_>) -> Read<Condition> {
                     "signal" => read_rule(fields).map(drop),
                     "all" => read_all(fields).map(drop),
                     "any" => read_parts(fields, "any").map(drop),
+                    "some" => read_some(fields).map(drop),
+                    "lately" => read_lately(fields).map(drop),
                     _ => fields.table("not", EXAMPLE).and_then(|part| read_condition(&part)).map(drop),
                 };
             }
@@ -102,6 +107,38 @@ pub(super) fn read_all(fields: &Fields<'_>) -> Read<Condition> {
     let latched = fields.boolean("latched");
     let parts = read_parts(fields, "all");
     Ok(Condition::All { latched: latched?.unwrap_or(false), parts: parts? })
+}
+
+/// Reads `some = […], least = k`.
+fn read_some(fields: &Fields<'_>) -> Read<Condition> {
+    let least = fields.count("least");
+    let parts = read_parts(fields, "some");
+    let (least, parts) = (least?, parts?);
+    let least = least.and_then(|least| usize::try_from(least).ok());
+    if let Some(least) = least.filter(|least| (1..=parts.len()).contains(least)) {
+        return Ok(Condition::Some { least, parts });
+    }
+    let (key, what) = match least {
+        None => ("some", "`some` without `least`".to_owned()),
+        Some(least) => ("least", format!("`least = {least}` of {} conditions", parts.len())),
+    };
+    let help = format!("say how many must hold at once: `least = 1` to `least = {}`", parts.len());
+    Err(fields.error_at_key(key, what, help))
+}
+
+/// Reads `lately = { … }, within = w`.
+fn read_lately(fields: &Fields<'_>) -> Read<Condition> {
+    let within = fields.count("within");
+    let part = fields.table("lately", EXAMPLE).and_then(|part| read_condition(&part));
+    let (within, part) = (within?, Box::new(part?));
+    if let Some(within) = within.filter(|within| *within > 0) {
+        return Ok(Condition::Lately { within, part });
+    }
+    let (key, what) = match within {
+        None => ("lately", "`lately` without `within`"),
+        Some(_) => ("within", "`within = 0` looks at no step"),
+    };
+    Err(fields.error_at_key(key, what.to_owned(), "say for how many steps it counts: `within = 5`"))
 }
 
 fn read_parts(fields: &Fields<'_>, key: &'static str) -> Read<Vec<Condition>> {
@@ -123,17 +160,19 @@ pub(super) fn limit_places(fields: &Fields<'_>, places: &mut Vec<Range<usize>>) 
         places.extend(limit.or_else(|| fields.value("signal")).map(|(_, span)| span));
         return;
     }
-    for key in ["all", "any"] {
+    for key in ["all", "any", "some"] {
         for placed in fields.list(key).ok().flatten().unwrap_or_default() {
             if let Ok(part) = fields.nested(placed, "", "") {
                 limit_places(&part, places);
             }
         }
     }
-    if fields.is_table("not")
-        && let Ok(part) = fields.table("not", "")
-    {
-        limit_places(&part, places);
+    for key in ["not", "lately"] {
+        if fields.is_table(key)
+            && let Ok(part) = fields.table(key, "")
+        {
+            limit_places(&part, places);
+        }
     }
 }
 
@@ -229,6 +268,10 @@ fn read_options(fields: &Fields<'_>, info: &SignalInfo) -> Read<(Options, String
                     label.push(format!("window {window}"));
                     options.window = usize::try_from(window).ok();
                 }
+            }
+            "between_rounds" => {
+                options.between_rounds = fields.boolean("between_rounds")?.unwrap_or(false);
+                label.extend(options.between_rounds.then(|| "between rounds".to_owned()));
             }
             "tool" => {
                 let tool = required(fields, info, "tool")?;

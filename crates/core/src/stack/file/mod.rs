@@ -4,6 +4,7 @@
 mod cap;
 mod clause;
 mod fields;
+mod grounds;
 mod hints;
 mod limit;
 mod places;
@@ -20,6 +21,7 @@ use crate::effect::{Effect, EffectTable};
 use crate::rule::{Comparator, Rule};
 use crate::signal::SignalInfo;
 use fields::{Fields, Read, Reported, Source};
+pub use grounds::Grounds;
 use hints::Level;
 pub use places::Places;
 use places::SourceText;
@@ -33,6 +35,8 @@ pub struct StackFile {
     pub effects: EffectTable,
     /// Where each of them stands, in the same order.
     places: Vec<Places>,
+    /// On what grounds tuned stacks were, by name.
+    grounds: Vec<(String, Grounds)>,
 }
 
 /// One `[[stack]]`.
@@ -94,7 +98,8 @@ impl StackFile {
 
     fn parse_partly_with(path: &str, text: &str, own: &'static [SignalInfo]) -> (Self, Vec<Diagnostic>) {
         let told = RefCell::new(Vec::new());
-        let mut file = Self { entries: Vec::new(), effects: EffectTable::default(), places: Vec::new() };
+        let mut file =
+            Self { entries: Vec::new(), effects: EffectTable::default(), places: Vec::new(), grounds: Vec::new() };
         // What could not be read stands in the list.
         let _ = read(Source { path, text, told: &told, own }, &mut file);
         (file, told.into_inner())
@@ -106,6 +111,11 @@ impl StackFile {
             Entry::Own(stack) if stack.name == name => Some(Arc::clone(stack)),
             _ => None,
         })
+    }
+
+    /// On what grounds the stacks of the file were tuned, those that say so.
+    pub fn grounds(&self) -> &[(String, Grounds)] {
+        &self.grounds
     }
 
     /// Where the keys of entry `index` stand: `any.0` is its first clause, `any.0.1` the limit of that clause's second
@@ -174,7 +184,7 @@ fn read(source: Source<'_>, file: &mut StackFile) -> Read<()> {
         places.put("use", fields.key_span("use"), None);
         places.put("cap", fields.key_span("cap"), None);
         let scope = scope.as_ref().ok().copied().flatten().unwrap_or_default();
-        let Ok(mut entry) = read_entry(&fields, scope, &mut places) else { continue };
+        let Ok((mut entry, grounds)) = read_entry(&fields, scope, &mut places) else { continue };
         if file.entries.iter().any(|other| other.name() == entry.name()) {
             let what = format!("two stacks are named `{}`", entry.name());
             let at = if fields.has("name") { "name" } else { "use" };
@@ -183,6 +193,7 @@ fn read(source: Source<'_>, file: &mut StackFile) -> Read<()> {
         if let Entry::Use(used) = &mut entry {
             used.places = places.clone();
         }
+        file.grounds.extend(grounds.map(|grounds| (entry.name().to_owned(), grounds)));
         file.entries.push(entry);
         file.places.push(places);
     }
@@ -235,11 +246,12 @@ fn tables<'t>(file: &Fields<'t>) -> Read<Vec<Fields<'t>>> {
     }
 }
 
-fn read_entry(fields: &Fields<'_>, scope: Scope, places: &mut Places) -> Read<Entry> {
+fn read_entry(fields: &Fields<'_>, scope: Scope, places: &mut Places) -> Read<(Entry, Option<Grounds>)> {
     let name = fields.string("name");
     if fields.has("use") {
-        return read_use(fields, name, places);
+        return read_use(fields, name, places).map(|entry| (entry, None));
     }
+    let grounds = grounds::read(fields);
     let own_scope = clause::scope(fields);
     let scope = own_scope.as_ref().ok().copied().flatten().unwrap_or(scope);
     let clauses = match (fields.has("any"), fields.has("all")) {
@@ -274,7 +286,7 @@ fn read_entry(fields: &Fields<'_>, scope: Scope, places: &mut Places) -> Read<En
     let name = name?;
     finished?;
     own_scope?;
-    Ok(Entry::Own(Arc::new(Stack { name, clauses, cap })))
+    Ok((Entry::Own(Arc::new(Stack { name, clauses, cap })), grounds?))
 }
 
 /// `any = […]`: a list of clauses, any of which acts.

@@ -146,9 +146,10 @@ pub fn reading(rule: &'static str, what: &'static str, count: f64, limit: f64) -
     RuleReading::new(RuleName::fixed(rule), what, Some(count)).against(limit, count >= limit)
 }
 
-/// Does a user's words start a run of the framework? A simulated user's do; its tool calls do not.
+/// Does a user's words start a run of the framework? A simulated user's do; its tool calls do not, nor does what a host
+/// says in the user's name or what is typed while the agent works.
 pub fn starts_run(message: &Message) -> bool {
-    message.role == Role::User && message.tool_calls.is_empty() && !matches!(message.lane, Lane::Side(_))
+    message.is_prompt() && message.tool_calls.is_empty() && !matches!(message.lane, Lane::Side(_))
 }
 
 /// The point of the next request at or after `point`: where a request that is due would be made, and

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::super::frame::{Action, Acts, Places, Settings};
 use crate::python;
 use crate::transcript::fingerprint::canonical_json;
-use crate::transcript::{Event, Message, Role, ToolCall, json_value};
+use crate::transcript::{Event, Message, ToolCall, json_value};
 
 pub(super) const EXACT: &str = "tool_guardrails.exact_failure";
 pub(super) const SAME_TOOL: &str = "tool_guardrails.same_tool_failure";
@@ -118,7 +118,7 @@ impl Guardrails {
 
     pub(super) fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
         let Some(message) = event.message() else { return };
-        if message.role == Role::User {
+        if message.is_prompt() {
             self.exact.clear();
             self.same_tool.clear();
             self.no_progress.clear();

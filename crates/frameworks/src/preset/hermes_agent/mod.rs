@@ -11,7 +11,7 @@ use super::frame::{
 };
 use crate::decision::Need;
 use crate::host::{Does, Host, OUT_OF_REACH, Place, Slot, Syntax};
-use crate::transcript::{Event, Moment, PointView, Role};
+use crate::transcript::{Event, Moment, PointView};
 
 use goal::Goal;
 use guardrails::Guardrails;
@@ -296,7 +296,7 @@ impl Budget {
 
     fn event(&mut self, event: &Event) {
         let Some(message) = event.message() else { return };
-        if message.role == Role::User {
+        if message.is_prompt() {
             self.requests = 0;
             self.answered = false;
         } else if message.is_step() {

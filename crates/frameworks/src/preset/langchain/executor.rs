@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::super::frame::{Action, Acts, Machine, RuleReading, Settings, SettingsError, reading};
 use super::EXECUTOR;
 use crate::python;
-use crate::transcript::{Event, Instant, Message, Moment, PointView, Role};
+use crate::transcript::{Event, Instant, Message, Moment, PointView};
 
 #[derive(Clone, Debug)]
 pub(super) struct Executor {
@@ -100,7 +100,7 @@ fn is_unreadable(text: &str) -> bool {
 impl Machine for Executor {
     fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
         let Some(message) = event.message() else { return };
-        if message.role == Role::User {
+        if message.is_prompt() {
             self.iterations = 0;
             self.finished = false;
             self.started_at = message.ts;

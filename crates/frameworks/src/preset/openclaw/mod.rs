@@ -519,7 +519,7 @@ fn report<'a>(
 impl Machine for OpenClaw {
     fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
         match event {
-            Event::Note(note) if note.kind.ends_with(".compaction") && self.limits.guarded => {
+            Event::Note(note) if note.is_compaction() && self.limits.guarded => {
                 self.watched = Some(Vec::new());
             }
             Event::Message(message) if message.is_step() => self.reply(message, acts),

@@ -178,6 +178,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         .blind(&[BUDGET, ITERATIONS, CORRECTIVE])
         .needs(ACTION_ERROR, Need::ErrorFlags)
         .needs(BUDGET, Need::Cost)
+        .needs(BUDGET, Need::WholeSession)
         .asks_after_end())
 }
 
@@ -306,6 +307,7 @@ impl Machine for Conversation {
         let Some(message) = event.message() else { return };
         match message.role {
             Role::User | Role::Assistant if self.is_environment(message) => {}
+            Role::User if !message.is_prompt() => {}
             Role::User => self.user(),
             Role::Assistant if message.is_step() => self.reply(message, acts),
             Role::Tool if message.is_result() => {

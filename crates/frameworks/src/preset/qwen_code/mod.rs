@@ -264,8 +264,10 @@ fn session(settings: &Settings, headless: bool) -> Result<Recipe, SettingsError>
     let is_limited = session.max_tool_calls.is_some() || session.wall_time.is_some() || session.max_turns >= 0;
     rules.extend((headless && is_limited).then_some(HEADLESS));
     let (reads_tokens, is_timed) = (session.token_limit > 0.0, session.wall_time.is_some());
+    let counts_session = session.max_turns > 0;
     let recipe = Recipe::new(session, &rules).blind(&[SAME, CAP, DUPLICATE, ALTERNATING, STAGNATION, TURNS, HEADLESS]);
     let recipe = if reads_tokens { recipe.needs(TURNS, Need::Usage) } else { recipe };
+    let recipe = if counts_session { recipe.needs(TURNS, Need::WholeSession) } else { recipe };
     Ok(if is_timed { recipe.needs(HEADLESS, Need::Times) } else { recipe })
 }
 

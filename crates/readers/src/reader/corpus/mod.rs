@@ -52,7 +52,7 @@ impl Corpus {
             let origin = if source.file_name() == "labels.csv" { Origin::Among } else { Origin::Nearby };
             labels.add(source.path(), origin)?;
         }
-        for (path, origin) in labels::nearby(paths) {
+        for (path, origin) in labels::nearby(if options.sealed { &[] } else { paths }) {
             labels.add(&path, origin)?;
         }
         Ok(Self { sources, options, labels, passed: AtomicU64::new(0) })

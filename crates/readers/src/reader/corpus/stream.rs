@@ -211,7 +211,11 @@ impl<'c> Stream<'c> {
             }
             _ => String::new(),
         };
-        let grades = self.reports.seen_from(&source.name.folder, source.path());
+        let grades = if options.sealed {
+            FolderGrades::default()
+        } else {
+            self.reports.seen_from(&source.name.folder, source.path())
+        };
         let input = source.open().map_err(unreadable)?;
         let records = Cuts::Stream(Box::new(Records::new(input, layout, &source.name.path, options.limit)));
         let name = source.name.clone();

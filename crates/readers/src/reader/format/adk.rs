@@ -178,6 +178,9 @@ fn push_event(fields: &Object<'_>, lane: &Lane, draft: &mut Draft, out: &mut Rea
 /// How the recording ends as far as its last event says so.
 fn note_end(fields: &Object<'_>, failed: Option<&str>, draft: &mut Draft) {
     let interrupted = fields.get(&["interrupted"]).is_some_and(|raw| raw.get() == "true");
+    if interrupted {
+        draft.events.push(Event::interruption());
+    }
     draft.grade.end = match failed {
         _ if interrupted => EndCause::Killed,
         Some(_) => EndCause::Error,

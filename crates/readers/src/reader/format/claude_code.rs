@@ -1,5 +1,7 @@
 //! Claude Code sessions: one session a file, one content block a line (FORMATS 7).
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -7,7 +9,7 @@ use super::{Format, Layout, Raw};
 use crate::reader::claude::Conversation;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
-use crate::transcript::{Draft, EndCause, Event, Grade, Header, Lane, Note, Role};
+use crate::transcript::{Draft, EndCause, Event, Grade, Header, Instant, Lane, Message, Note, Role};
 
 /// Claude Code sessions.
 pub(super) struct ClaudeCode;
@@ -36,6 +38,10 @@ struct Line<'a> {
     session_id: Raw<'a>,
     #[serde(borrow)]
     version: Raw<'a>,
+    #[serde(borrow)]
+    uuid: Raw<'a>,
+    #[serde(borrow, rename = "parentUuid")]
+    parent_uuid: Raw<'a>,
 }
 
 /// Types of line that say nothing about the run.
@@ -80,7 +86,8 @@ impl Format for ClaudeCode {
         let spoken = |line: &&(&str, Line<'_>)| line.1.message.is_some();
         let all_side =
             lines.iter().any(|line| spoken(&line)) && lines.iter().filter(spoken).all(|(_, line)| is_side(line));
-        let mut session = Session { conversation: Conversation::default(), all_side, id: None, version: None };
+        let mut session =
+            Session { conversation: Conversation::default(), all_side, id: None, version: None, path: Path::default() };
         for (text, line) in &lines {
             session.add(text, line, out);
         }
@@ -89,10 +96,12 @@ impl Format for ClaudeCode {
         let agent = if all_side { "claude-code subagent" } else { "claude-code" };
         // A checkpoint's file is called `full`, whatever the session.
         let named = id.clone().filter(|_| record.file.stem == "full");
+        let parent = id.clone().filter(|_| all_side);
         let meta = id.map(|id| format!("{{\"session_id\":{}}}", serde_json::Value::String(id)));
         let draft = Draft {
             header: Header {
                 run_id: named.unwrap_or_else(|| record.file.stem.clone()),
+                parent,
                 model: conversation.model,
                 agent: Some(version.map_or_else(|| agent.to_owned(), |version| format!("{agent} {version}"))),
                 meta: meta.and_then(|meta| RawValue::from_string(meta).ok()),
@@ -137,6 +146,46 @@ struct Session {
     all_side: bool,
     id: Option<String>,
     version: Option<String>,
+    path: Path,
+}
+
+/// Which line each line answers: a prompt that goes on from before the last prompt takes back what was between.
+#[derive(Default)]
+struct Path {
+    /// The place of each line, and of the one it answers.
+    lines: BTreeMap<String, (usize, Option<String>)>,
+    n_lines: usize,
+    /// The last answered prompt.
+    prompt: Option<usize>,
+    /// The last prompt, which nothing answered yet.
+    asked: Option<usize>,
+}
+
+impl Path {
+    /// Takes a line in; true for a prompt that goes on from before the last answered one.
+    fn take(&mut self, uuid: Option<String>, parent: Option<String>, is_prompt: bool, is_reply: bool) -> bool {
+        let (at, last) = (self.n_lines, self.prompt);
+        self.n_lines += 1;
+        if is_reply {
+            self.prompt = self.asked.take().or(self.prompt);
+        }
+        let mut before = parent.clone();
+        self.lines.extend(uuid.map(|uuid| (uuid, (at, parent))));
+        if !is_prompt {
+            return false;
+        }
+        self.asked = Some(at);
+        let Some(last) = last else { return false };
+        // A line answers an earlier one, so that this ends.
+        while let Some((place, parent)) = before.and_then(|id| self.lines.get(&id)) {
+            match (*place).cmp(&last) {
+                std::cmp::Ordering::Greater => before = parent.clone(),
+                std::cmp::Ordering::Equal => return false,
+                std::cmp::Ordering::Less => return true,
+            }
+        }
+        false
+    }
 }
 
 impl Session {
@@ -154,7 +203,27 @@ impl Session {
         } else {
             Lane::Main
         };
-        match (&*kind, line.message.filter(|message| message.get().starts_with('{'))) {
+        let before = self.conversation.events.len();
+        self.message(text, line, &kind, ts, whose, out);
+        let said = self.conversation.events.get(before..).unwrap_or_default();
+        let (is_prompt, is_reply) =
+            (said.iter().any(Event::is_prompt), said.iter().any(|event| event.message().is_some_and(Message::is_step)));
+        let (uuid, parent) = (out.word(line.uuid, "uuid"), out.word(line.parent_uuid, "parentUuid"));
+        if self.path.take(uuid, parent, is_prompt, is_reply) {
+            self.conversation.took_back(before);
+        }
+    }
+
+    fn message(
+        &mut self,
+        text: &str,
+        line: &Line<'_>,
+        kind: &str,
+        ts: Option<Instant>,
+        whose: Lane,
+        out: &mut Reading<'_>,
+    ) {
+        match (kind, line.message.filter(|message| message.get().starts_with('{'))) {
             ("assistant", Some(message)) => {
                 let request = out.string(line.request_id, "requestId");
                 self.conversation.reply(message, request.as_deref(), ts, whose, out);

@@ -210,9 +210,17 @@ pub(super) fn result_in(text: &str) -> Option<(&str, &str)> {
 /// What the editor puts into the user's message.
 fn is_added(text: &str) -> bool {
     let text = text.trim_start();
-    ["<environment_details>", "[ERROR]", "[TASK RESUMPTION]", "# task_progress", "# TODO LIST", "# todo list"]
-        .iter()
-        .any(|begins| text.starts_with(begins))
+    [
+        "<environment_details>",
+        "[ERROR]",
+        "[TASK RESUMPTION]",
+        "(The user did not provide a new message.",
+        "# task_progress",
+        "# TODO LIST",
+        "# todo list",
+    ]
+    .iter()
+    .any(|begins| text.starts_with(begins))
 }
 
 /// Calls as XML: `<read_file><path>x</path></read_file>`.

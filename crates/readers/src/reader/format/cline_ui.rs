@@ -62,6 +62,8 @@ struct Shown {
     turns: Turns,
     /// A request was sent and nothing of its reply was shown yet.
     asked: bool,
+    /// The editor has offered to resume the task.
+    resumable: bool,
     end: EndCause,
 }
 
@@ -69,6 +71,10 @@ impl Shown {
     fn message(&mut self, message: &Node<'_>, out: &mut Reading<'_>) {
         let ts = message.instant("ts", out);
         let kind = message.string(["say", "ask"], out).unwrap_or_default();
+        // What is typed where the task could be resumed says that it was broken off.
+        if std::mem::replace(&mut self.resumable, &*kind == "resume_task") && &*kind == "user_feedback" {
+            self.turns.interrupted();
+        }
         let text = message.text("text", out);
         let said = text.as_ref().map(|text| text.as_str().into_owned()).unwrap_or_default();
         if self.asked && kind != "api_req_started" {
@@ -85,6 +91,7 @@ impl Shown {
                 let value = json::value(&said).unwrap_or_default();
                 let name = value.get("tool").and_then(serde_json::Value::as_str).unwrap_or("tool").to_owned();
                 self.turns.call(ToolCall::new(None, &name, Text::plain(said)), ts);
+                self.written(ts);
             }
             "command" | "use_mcp_server" | "browser_action" | "browser_action_launch" => {
                 let arguments = serde_json::json!({ "command": said }).to_string();
@@ -92,13 +99,16 @@ impl Shown {
                     ToolCall::new(None, if kind == "command" { "execute_command" } else { &kind }, arguments),
                     ts,
                 );
+                self.written(ts);
             }
             "completion_result" if !said.is_empty() => {
                 let arguments = serde_json::json!({ "result": said }).to_string();
                 self.turns.call(ToolCall::new(None, "attempt_completion", arguments), ts);
+                self.written(ts);
                 self.end = EndCause::SelfFinish;
             }
             "api_req_failed" | "mistake_limit_reached" => self.end = EndCause::Error,
+            "completion_result" => self.written(ts),
             // Shown, and no part of the conversation; the output of a command comes again with the next request.
             _ => {}
         }
@@ -143,8 +153,16 @@ impl Shown {
         self.asked = true;
     }
 
+    /// The reply goes on until this is written.
+    fn written(&mut self, ts: Option<Instant>) {
+        if let Some(reply) = self.turns.current() {
+            reply.ts = ts.or(reply.ts);
+        }
+    }
+
     fn reply(&mut self, ts: Option<Instant>, change: impl FnOnce(&mut Message)) {
         if let Some(reply) = self.turns.current() {
+            reply.ts = ts.or(reply.ts);
             return change(reply);
         }
         let mut reply = Message::new(Role::Assistant);

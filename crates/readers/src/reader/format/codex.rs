@@ -15,7 +15,7 @@ use crate::reader::openai;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::transcript::{
-    Draft, EndCause, Event, Grade, Header, Instant, Lane, Message, Note, Role, Text, ToolCall, Usage,
+    Draft, EndCause, Event, Grade, Header, Instant, Lane, Message, Note, Origin, Role, Text, ToolCall, Usage,
 };
 
 /// Codex CLI rollouts.
@@ -108,6 +108,8 @@ const ITEMS: &[&str] = &[
     "tool_search_call",
     "tool_search_output",
 ];
+/// How text begins that the program writes in the user's name, and that stands between their words.
+const HOST: &[&str] = &["<skill>", "<user_shell_command>", "<subagent_notification>", "<hook_prompt"];
 /// Beginnings of the kinds of events that say again what items say, or are the program's own.
 const SAID_AGAIN: &[&str] = &[
     "user_message",
@@ -198,6 +200,8 @@ struct Session {
     model: Option<String>,
     version: Option<String>,
     end: EndCause,
+    /// A turn of the program is going on; was it prompted yet?
+    turn: Option<bool>,
 }
 
 impl Session {
@@ -278,17 +282,35 @@ impl Session {
         }
         message.content = content;
         message.ts = ts;
+        if message.role == Role::User {
+            message.origin = self.origin(&message.text());
+        }
         self.events.push(Event::Message(message));
         self.open = None;
+    }
+
+    /// Whose words a text in the user's name holds. The program's own turns are the rounds: what is typed within one steers it.
+    fn origin(&mut self, text: &str) -> Origin {
+        if text.starts_with("<turn_aborted>") {
+            return Origin::Interruption;
+        }
+        if HOST.iter().any(|mark| text.starts_with(mark)) {
+            return Origin::Host;
+        }
+        let steers = self.turn.as_mut().is_some_and(|prompted| std::mem::replace(prompted, true));
+        if steers { Origin::Steering } else { Origin::Prompt }
     }
 
     fn event(&mut self, item: &Item<'_>, raw: &str, ts: Option<Instant>, out: &mut Reading<'_>) {
         match &*out.string(item.kind, "type").unwrap_or_default() {
             "token_count" => self.count(item, ts, out),
-            "task_complete" => self.end = EndCause::SelfFinish,
-            "turn_aborted" => self.end = EndCause::Killed,
+            "task_complete" | "turn_complete" => (self.end, self.turn) = (EndCause::SelfFinish, None),
+            "turn_aborted" => {
+                (self.end, self.turn) = (EndCause::Killed, None);
+                self.events.push(Event::interruption());
+            }
             "error" => self.end = EndCause::Error,
-            "task_started" => self.end = EndCause::Unknown,
+            "task_started" | "turn_started" => (self.end, self.turn) = (EndCause::Unknown, Some(false)),
             "context_compacted" => self.note("codex.context_compacted", raw),
             "patch_apply_end" => self.ended(item, out.flag(item.success, "success").map(|success| !success), out),
             "exec_command_end" => {

@@ -103,6 +103,9 @@ impl Stream {
                     Some(name) => {
                         self.turns_begin_reply_after_result();
                         self.turns.call(ToolCall::new(id.as_deref(), &name, event.arguments("parameters")), ts);
+                        if let Some(reply) = self.turns.current() {
+                            reply.ts = ts.or(reply.ts);
+                        }
                     }
                     None => out.error_at(event.place(), "a tool call without a name", "the call is left out"),
                 }

@@ -6,7 +6,7 @@ use crate::reader::openai;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::turns::Turns;
-use crate::transcript::{Grade, Header, PromptedBy, Role};
+use crate::transcript::{Grade, Header, Instant, Message, Origin, PromptedBy, Role};
 
 /// Letta agent files.
 pub(super) struct Letta;
@@ -46,8 +46,9 @@ impl Format for Letta {
         let alone = agents.len() == 1;
         for (n, agent) in agents.iter().enumerate() {
             let mut turns = Turns::default();
+            let mut begun = Begun::default();
             for message in agent.list("messages", out) {
-                push(&message, &mut turns, out);
+                push(&message, &mut turns, &mut begun, out);
             }
             let stem = &record.file.stem;
             let id = agent.some_word(["id", "name"]).unwrap_or_else(|| n.to_string());
@@ -62,7 +63,28 @@ impl Format for Letta {
     }
 }
 
-fn push(node: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
+/// How a conversation begins: the host writes the first reply itself, in the instant of the system message.
+#[derive(Default)]
+struct Begun {
+    /// When the system message was written.
+    at: Option<Instant>,
+    /// Something came later than that sequence.
+    over: bool,
+}
+
+impl Begun {
+    /// Is this message of the sequence?
+    fn holds(&mut self, message: &Message) -> bool {
+        if message.role == Role::System && self.at.is_none() {
+            self.at = message.ts;
+        }
+        let together = self.at.zip(message.ts).is_some_and(|(begun, ts)| ts.since(begun).0 <= 50);
+        self.over |= message.role == Role::User || !together;
+        !self.over
+    }
+}
+
+fn push(node: &Node<'_>, turns: &mut Turns, begun: &mut Begun, out: &mut Reading<'_>) {
     // A request for approval is a reply whose call waits for a person.
     let is_approval = node.is("role", "approval");
     if is_approval && !node.has("tool_calls") {
@@ -83,6 +105,9 @@ fn push(node: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
             Some("error") => Some(true),
             _ => message.is_error,
         };
+    }
+    if begun.holds(&message) && message.role != Role::System {
+        message.origin = Origin::Host;
     }
     turns.push(message);
 }

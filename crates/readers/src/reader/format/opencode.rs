@@ -143,7 +143,7 @@ impl<'a> Session<'a> {
     fn message(&mut self, info: &Object<'a>, parts: &[&'a RawValue], out: &mut Reading<'_>) {
         let time = info.within(&["time"]);
         let created = out.instant(time.get(&["created"]), "time.created");
-        let completed = out.instant(time.get(&["completed"]), "time.completed").or(created);
+        let completed = out.instant(time.get(&["completed"]), "time.completed");
         if info.word(&["role"]).as_deref() != Some("assistant") {
             for part in parts.iter().filter_map(|part| Object::of(part)) {
                 let Some(text) = out.text(part.get(&["text"]), "text") else { continue };
@@ -157,13 +157,24 @@ impl<'a> Session<'a> {
         }
         let model = info.word(&["modelID"]);
         self.model = self.model.take().or_else(|| model.clone());
-        let mut steps = Steps { session: self, model, ts: completed, reply: None, results: Vec::new(), counted: false };
+        let is_aborted = info.within(&["error"]).word(&["name"]).as_deref() == Some("MessageAbortedError");
+        let mut steps = Steps {
+            session: self,
+            model,
+            ts: completed.or_else(|| last_written(parts, out)).or(created),
+            reply: None,
+            results: Vec::new(),
+            counted: false,
+        };
         for part in parts.iter().filter_map(|part| Object::of(part)) {
             steps.part(&part, out);
         }
         steps.close(info, out);
+        if is_aborted {
+            self.turns.interrupted();
+        }
         self.end = match info.within(&["error"]).word(&["name"]).as_deref() {
-            Some("MessageAbortedError") => EndCause::Killed,
+            Some(_) if is_aborted => EndCause::Killed,
             Some(_) => EndCause::Error,
             None if info.word(&["finish"]).as_deref() == Some("stop") => EndCause::SelfFinish,
             None => EndCause::Unknown,
@@ -260,6 +271,16 @@ impl Steps<'_, '_> {
         }
         self.flush();
     }
+}
+
+/// When the last part of a message that never ended was written.
+fn last_written(parts: &[&RawValue], out: &mut Reading<'_>) -> Option<Instant> {
+    let times = parts.iter().filter_map(|part| Object::of(part)).filter_map(|part| {
+        let (own, state) = (part.within(&["time"]), part.within(&["state"]).within(&["time"]));
+        let end = own.get(&["end"]).or_else(|| state.get(&["start"]))?;
+        out.instant(Some(end), "time.end")
+    });
+    times.max()
 }
 
 fn joined(before: Option<Text>, more: Option<Text>) -> Option<Text> {

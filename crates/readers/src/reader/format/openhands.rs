@@ -237,7 +237,10 @@ impl History {
                 self.result(event, content, Some(true), out);
             }
             "ConversationStateUpdateEvent" => self.state(event, out),
-            "PauseEvent" => self.end = EndCause::Killed,
+            "PauseEvent" => {
+                self.end = EndCause::Killed;
+                self.events.push(Event::interruption());
+            }
             "ConversationErrorEvent" => self.end = EndCause::Error,
             _ if kind.starts_with("Condensation") => self.note("openhands.condensation", raw),
             other => out.unknown(other),
@@ -309,6 +312,18 @@ impl History {
                 "agent_state_changed" | "null" | "recall" => {}
                 "condense" => self.note("openhands.condensation", raw),
                 _ if source == "user" => {}
+                // Arguments the host refused: of the call nothing else is left.
+                "error" if source == "agent" && called.fields().is_empty() && event.get(&["cause"]).is_none() => {
+                    let said = content.as_ref().map(|text| text.as_str().into_owned()).unwrap_or_default();
+                    let arguments = serde_json::json!({ "refused": said }).to_string();
+                    let id = format!("refused-{}", self.events.len());
+                    let call = ToolCall::new(Some(&id), "refused", arguments);
+                    self.reply(None, event, out, |reply| reply.tool_calls.push(call));
+                    self.result(event, content, failed, out);
+                    if let Some(Event::Message(result)) = self.events.last_mut() {
+                        result.tool_call_id = Some(id.into());
+                    }
+                }
                 _ => self.result(event, content, failed, out),
             }
             return;

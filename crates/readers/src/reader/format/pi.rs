@@ -11,7 +11,7 @@ use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::rows::{self, Object};
 use crate::reader::{json, openai};
-use crate::transcript::{Draft, EndCause, Event, Json, Lane, Message, Note, Role, Text, ToolCall, Usage};
+use crate::transcript::{Draft, EndCause, Event, Json, Lane, Message, Note, Origin, Role, Text, ToolCall, Usage};
 
 /// Pi coding agent sessions.
 pub(super) struct Pi;
@@ -126,11 +126,22 @@ fn push_entry(entry: &Object<'_>, raw: &RawValue, on_path: bool, draft: &mut Dra
                 let model = &mut draft.header.model;
                 *model = model.take().or_else(|| message.model.as_deref().map(str::to_owned));
             }
+            let is_aborted = is_reply && on_path && message.finish_reason.as_deref() == Some("aborted");
+            let says_nothing = message.tool_calls.is_empty()
+                && [&message.content, &message.reasoning].iter().all(|text| text.as_ref().is_none_or(Text::is_empty));
+            if is_aborted && says_nothing {
+                // Of a call that was broken off before anything came, the mark is left, and what it cost.
+                message.lane = Lane::Side("unseen aborted".into());
+            }
             draft.events.push(Event::Message(message));
+            if is_aborted {
+                draft.events.push(Event::interruption());
+            }
             return is_reply;
         }
         Some("custom_message") if on_path => {
             let mut message = Message::new(Role::User);
+            message.origin = Origin::Host;
             message.content = out.content(entry.get(&["content"]), "content");
             draft.events.push(Event::Message(message));
         }
@@ -173,6 +184,9 @@ fn message(fields: &Object<'_>, raw: &RawValue, out: &mut Reading<'_>) -> Option
         }
     };
     let mut message = Message::new(role);
+    if role == Role::User && named.as_deref() != Some("user") {
+        message.origin = Origin::Host;
+    }
     let blocks = fields.get(&["content"]).and_then(rows::elements);
     match blocks.filter(|_| role == Role::Assistant) {
         Some(blocks) => push_blocks(&blocks, &mut message, out),

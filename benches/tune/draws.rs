@@ -1,0 +1,178 @@
+//! The tables of one case.
+
+use whenstop::tune::{
+    Appetite, Bound, CROSS_FIT_PARTS, Effects, HeldOut, Learner, ListOptions, Shipped, Study, Tuner, best_contender,
+    held_out_contender, tasks_for_list,
+};
+
+use super::Recordings;
+
+const ALPHAS: [f64; 3] = [0.02, 0.05, 0.1];
+
+/// What a way of tuning shipped on one draw, judged on the tasks left out.
+#[derive(Clone, Copy)]
+struct Drawn {
+    /// The mean over tasks of the killed share.
+    killed: f64,
+    saved: f64,
+    refused: bool,
+}
+
+pub(super) fn tell(recordings: &Recordings, n_draws: u64) {
+    let Recordings { study, pool, presets } = recordings;
+    let tasks = study.all_tasks();
+    println!(
+        "{} runs, {} tasks, {} with a success; left out {}, families without data: {:?}; oracle {:.1} %\n",
+        study.tracks().len(),
+        tasks.len(),
+        study.with_success(&tasks),
+        study.left_out(),
+        study.unread(),
+        100.0 * study.oracle().unwrap_or(f64::NAN)
+    );
+    let tuner = Tuner::new(study);
+    println!(
+        "| alpha | way | ships | killed, mean over tasks, held out | saved, held out (95 %) | draws: saved | refused | true rate above alpha |"
+    );
+    println!("|---|---|---|---|---|---|---|---|");
+    for alpha in ALPHAS {
+        let appetite = Appetite { alpha, delta: 0.1, bound: Bound::OneRun, lost_success_costs: None };
+        let gaffke = Appetite { bound: Bound::Gaffke, ..appetite };
+        let name = |choice: Option<(usize, usize)>| {
+            choice.map_or_else(
+                || "refused".to_owned(),
+                |(family, limit)| format!("`{}`", study.families()[family].rule(limit)),
+            )
+        };
+        let tuned = tuner.tune(&tasks, appetite).chosen.ok().map(|choice| (choice.family, choice.limit));
+        let by_gaffke = tuner.tune(&tasks, gaffke).chosen.ok().map(|choice| (choice.family, choice.limit));
+        let budget = tuner.budget(&tasks, appetite).map(|limit| (0, limit));
+        let single = tuner.single(&tasks, appetite);
+        let ways: [(&str, String, Effects, Way<'_>); 4] = [
+            (
+                "budget",
+                name(budget),
+                tuner.held_out_budget(&tasks, appetite).effects,
+                Box::new(|on| tuner.budget(on, appetite).map(|limit| (0, limit))),
+            ),
+            (
+                "catalogue",
+                name(tuned),
+                tuner.held_out(&tasks, appetite).effects,
+                Box::new(|on| tuner.tune(on, appetite).chosen.ok().map(|choice| (choice.family, choice.limit))),
+            ),
+            (
+                "catalogue, gaffke",
+                name(by_gaffke),
+                tuner.held_out(&tasks, gaffke).effects,
+                Box::new(|on| tuner.tune(on, gaffke).chosen.ok().map(|choice| (choice.family, choice.limit))),
+            ),
+            (
+                "single, 50/50",
+                name(single),
+                tuner.held_out_single(&tasks, appetite).effects,
+                Box::new(|on| tuner.single(on, appetite)),
+            ),
+        ];
+        for (way, ships, effects, learn) in &ways {
+            let drawn = draws(study, n_draws, |on, rest| {
+                let learned = learn(on);
+                let effects = study.effects(rest, |run| {
+                    let (family, limit) = learned?;
+                    study.stop_at(family, limit, run)
+                });
+                judged(&effects, learned.is_none())
+            });
+            line(alpha, way, ships, effects, &drawn);
+        }
+        let best = best_contender(presets, &tasks, alpha);
+        let drawn = draws(study, n_draws, |on, rest| match best_contender(presets, on, alpha) {
+            Some(at) => judged(&presets[at].effects(rest), false),
+            None => Drawn { killed: 0.0, saved: 0.0, refused: true },
+        });
+        let effects = held_out_contender(presets, study, &tasks, alpha);
+        let ships = best.map_or_else(|| "none".to_owned(), |at| format!("`{}`", presets[at].name));
+        line(alpha, "preset", &ships, &effects, &drawn);
+        lists(pool, appetite, n_draws);
+    }
+}
+
+/// Lists of rules, certified by halves and cross-fitted, where the tasks carry one.
+fn lists(study: &Study, appetite: Appetite, n_draws: u64) {
+    let tasks = study.all_tasks();
+    let learner = Learner::new(study);
+    for cross_fit in [false, true] {
+        let options = ListOptions { appetite, cross_fit };
+        let way = if cross_fit { "list, cross-fitted (estimated)" } else { "list, 50/50" };
+        let needed = tasks_for_list(appetite.alpha);
+        if !cross_fit && study.with_success(&tasks) < needed {
+            println!(
+                "| {:.0} % | {way} | refused below {needed} tasks with a success | | | | | |",
+                100.0 * appetite.alpha
+            );
+            continue;
+        }
+        let shipped = learner.learn(&tasks, options);
+        let ships = shipped.map_or_else(|| "refused".to_owned(), |learned| Shipped::List(learned).condition(study));
+        let held_out = HeldOut::of(study, &tasks, CROSS_FIT_PARTS, |others| {
+            let list = learner.learn(others, options)?.list;
+            Some(move |run| list.stop(study, run))
+        });
+        let drawn = draws(study, n_draws, |on, rest| {
+            let list = learner.learn(on, options).map(|learned| learned.list);
+            let effects = study.effects(rest, |run| list.as_ref()?.stop(study, run));
+            judged(&effects, list.is_none())
+        });
+        line(appetite.alpha, way, &ships.replace('|', "or"), &held_out.effects, &drawn);
+    }
+}
+
+type Way<'t> = Box<dyn Fn(&[usize]) -> Option<(usize, usize)> + 't>;
+
+fn judged(effects: &Effects, refused: bool) -> Drawn {
+    Drawn { killed: effects.task_rate().value.unwrap_or(0.0), saved: effects.saved().value.unwrap_or(0.0), refused }
+}
+
+/// Draws of 70 % of the tasks, and what comes of the rest.
+fn draws(study: &Study, n: u64, learn: impl Fn(&[usize], &[usize]) -> Drawn) -> Vec<Drawn> {
+    (0..n)
+        .map(|draw| {
+            let mut order: Vec<(u64, usize)> =
+                study.all_tasks().into_iter().map(|task| (hash(draw, task as u64), task)).collect();
+            order.sort_unstable();
+            let (on, rest) = order.split_at(order.len() * 7 / 10);
+            let sorted = |part: &[(u64, usize)]| {
+                let mut tasks: Vec<usize> = part.iter().map(|(_, task)| *task).collect();
+                tasks.sort_unstable();
+                tasks
+            };
+            learn(&sorted(on), &sorted(rest))
+        })
+        .collect()
+}
+
+/// Steele, Lea & Flood (2014), splitmix64.
+fn hash(seed: u64, at: u64) -> u64 {
+    let mut z = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(at).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+fn line(alpha: f64, way: &str, ships: &str, effects: &Effects, drawn: &[Drawn]) {
+    let n = drawn.len() as f64;
+    let mean = drawn.iter().map(|drawn| drawn.saved).sum::<f64>() / n;
+    let refused = drawn.iter().filter(|drawn| drawn.refused).count();
+    let broken = drawn.iter().filter(|drawn| drawn.killed > alpha).count();
+    let (killed, saved) = (effects.task_rate(), effects.saved());
+    let percent = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |value| format!("{:.1}", 100.0 * value));
+    let interval =
+        saved.interval.map_or_else(String::new, |i| format!(" ({:.1}–{:.1})", 100.0 * i.low, 100.0 * i.high));
+    println!(
+        "| {:.0} % | {way} | {ships} | {} | {}{interval} | {:.1} | {refused} | {broken} |",
+        100.0 * alpha,
+        percent(killed.value),
+        percent(saved.value),
+        100.0 * mean,
+    );
+}

@@ -1,0 +1,131 @@
+//! What a recording says by itself about how a round came out: marks, not grades.
+
+use super::{Effect, EffectReader, EffectTable, Told};
+use crate::transcript::{Event, Message, Origin, Round, Run, Text, ToolCall};
+
+/// A mark that a recording may hold of a round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Mark {
+    /// Whoever prompted broke it off.
+    Interrupted,
+    /// Its edits were taken back in the next round: a rewind, a checkpoint restored, `git checkout` of the files.
+    Undone,
+    /// Its work was handed over: in it, or as the first act of the next round.
+    Handover,
+}
+
+impl Mark {
+    /// All marks.
+    pub const ALL: [Self; 3] = [Self::Interrupted, Self::Undone, Self::Handover];
+
+    /// The name used in arguments and tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Interrupted => "interrupted",
+            Self::Undone => "undone",
+            Self::Handover => "handover",
+        }
+    }
+}
+
+/// The marks of one round, or of a whole run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Marks {
+    /// See [`Mark::Interrupted`].
+    pub interrupted: bool,
+    /// See [`Mark::Undone`].
+    pub undone: bool,
+    /// See [`Mark::Handover`].
+    pub handed_over: bool,
+}
+
+impl Marks {
+    /// Has it this mark?
+    pub fn has(self, mark: Mark) -> bool {
+        match mark {
+            Mark::Interrupted => self.interrupted,
+            Mark::Undone => self.undone,
+            Mark::Handover => self.handed_over,
+        }
+    }
+
+    /// Of each round of a run, in order.
+    pub fn of_rounds(run: &Run, table: &EffectTable) -> Vec<Self> {
+        let mut reader = EffectReader::new(table);
+        let rounds = run.rounds();
+        let acts: Vec<Acts> = rounds.iter().map(|round| Acts::of(run, round, &mut reader)).collect();
+        // What a person typed between two rounds comes before what the agent did in the second.
+        let ends = rounds.iter().map(|round| round.end_step);
+        let typed: Vec<Vec<Told>> = ends.map(|end| typed_after(run, end, &mut reader)).collect();
+        let marks = rounds.iter().zip(&acts).enumerate().map(|(nth, (round, own))| {
+            let next = acts.get(nth + 1);
+            let later = || typed[nth].iter().chain(next.into_iter().flat_map(|next| &next.calls));
+            let taken_back = later().any(|told| told.discards.iter().any(|discarded| own.edited(discarded)));
+            let is_act = |told: &&Told| !matches!(told.effect, Effect::Read | Effect::Plan);
+            let first_act = later().find(is_act).map(|told| told.effect);
+            Self {
+                interrupted: round.end == crate::transcript::RoundEnd::Interrupted,
+                undone: own.has_edits && (taken_back || next.is_some_and(|next| next.rewinds)),
+                handed_over: own.calls.iter().any(|told| told.effect == Effect::Handover)
+                    || (own.has_edits && first_act == Some(Effect::Handover)),
+            }
+        });
+        marks.collect()
+    }
+
+    /// Of a whole run: how its last round came out, and whether any handed over.
+    pub fn of_run(run: &Run, table: &EffectTable) -> Self {
+        let rounds = Self::of_rounds(run, table);
+        let last = rounds.last().copied().unwrap_or_default();
+        Self { handed_over: rounds.iter().any(|marks| marks.handed_over), ..last }
+    }
+}
+
+/// What a round did.
+struct Acts {
+    calls: Vec<Told>,
+    has_edits: bool,
+    /// It begins with the mark that what came before was taken back.
+    rewinds: bool,
+}
+
+impl Acts {
+    fn of(run: &Run, round: &Round, reader: &mut EffectReader<'_>) -> Self {
+        let replies = (round.first_step..round.end_step).filter_map(|step| run.reply(step));
+        let calls: Vec<Told> = replies.flat_map(|reply| &reply.tool_calls).map(|call| reader.tell(call)).collect();
+        let has_edits = calls.iter().any(|told| told.effect == Effect::Edit && told.discards.is_empty());
+        let first_reply = run.steps()[round.first_step].reply;
+        let before_it = run.events()[..first_reply].iter().rev().take_while(|event| !is_step(event));
+        Self { has_edits, rewinds: before_it.into_iter().any(Event::is_taking_back), calls }
+    }
+
+    /// Did it change what a later command discards?
+    fn edited(&self, discarded: &str) -> bool {
+        let mut files = self.calls.iter().filter(|told| told.discards.is_empty()).flat_map(|told| &told.touched);
+        matches!(discarded, "." | ":/" | "*") || files.any(|file| is_within(file, discarded))
+    }
+}
+
+fn is_step(event: &Event) -> bool {
+    event.message().is_some_and(Message::is_step)
+}
+
+/// Is this the file, or in the folder, that is called so from wherever the command was given?
+fn is_within(file: &str, named: &str) -> bool {
+    let (file, named) = (file.replace('\\', "/"), named.trim_start_matches("./").trim_end_matches('/'));
+    let ends = |place: &str| place == named || place.strip_suffix(named).is_some_and(|before| before.ends_with('/'));
+    !named.is_empty() && file.match_indices('/').map(|(at, _)| &file[..at]).chain([file.as_str()]).any(ends)
+}
+
+/// The commands that a person typed at the agent's prompt after step `end - 1`, until the next call of the model.
+fn typed_after(run: &Run, end: usize, reader: &mut EffectReader<'_>) -> Vec<Told> {
+    let from = run.steps().get(end.wrapping_sub(1)).map_or(0, |step| step.end);
+    let rest = run.events()[from..].iter().take_while(|event| !is_step(event)).filter_map(Event::message);
+    let typed = rest.filter(|message| message.origin == Origin::Host).filter_map(|message| {
+        let text = message.text();
+        let command = text.trim_start().strip_prefix("<bash-input>")?.split("</bash-input>").next()?.trim();
+        let arguments = serde_json::json!({ "command": command }).to_string();
+        Some(ToolCall::new(None, "bash", Text::plain(arguments)))
+    });
+    typed.map(|call| reader.tell(&call)).collect()
+}

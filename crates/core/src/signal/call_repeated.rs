@@ -1,0 +1,55 @@
+use std::collections::{HashSet, VecDeque};
+
+use super::calls::{is_exempt, print_of};
+use super::{Options, Registered, Signal};
+use crate::transcript::{Fingerprint, Moment, PointView};
+
+/// Share of the latest `window` (default 10) calls that repeat an earlier call of the run. Until that many have been made, those
+/// that have not count as new: 2 repeated calls of 4 read 0.2, not 0.5.
+///
+/// Unit: share, 0 to 1. Changes at: after-tools. Options: `window`, `identity`, `exempt_tools`. Always evaluable.
+///
+/// ## Fires too early when
+/// The agent re-runs its tests and re-reads its files after each of many edits.
+/// ## Never fires when
+/// An argument carries a counter or a time.
+#[derive(Debug)]
+pub struct CallRepeated {
+    options: Options,
+    window: usize,
+    seen: HashSet<Fingerprint>,
+    /// Of the latest calls: was it a repeat?
+    latest: VecDeque<bool>,
+}
+
+impl Registered for CallRepeated {
+    const ID: &'static str = "call.repeated";
+    const SUMMARY: &'static str = "share of the latest calls that repeat an earlier call of the run";
+    const UNIT: &'static str = "share";
+    const SOURCE: &'static str = "browser-use 0.13 loop_detector (equal actions among the latest)";
+    const OPTIONS: &'static [&'static str] = &["window", "identity", "exempt_tools"];
+
+    fn start(options: &Options) -> Self {
+        Self {
+            options: options.clone(),
+            window: options.window.unwrap_or(10).max(1),
+            seen: HashSet::new(),
+            latest: VecDeque::new(),
+        }
+    }
+}
+
+impl Signal for CallRepeated {
+    fn observe(&mut self, view: &PointView<'_>) -> Option<f64> {
+        if let (Moment::AfterTools, Some(reply)) = (view.moment(), view.reply()) {
+            for call in reply.tool_calls.iter().filter(|call| !is_exempt(&call.name, &self.options)) {
+                self.latest.push_back(!self.seen.insert(print_of(call, &self.options.identity)));
+                if self.latest.len() > self.window {
+                    self.latest.pop_front();
+                }
+            }
+        }
+        let repeated = self.latest.iter().filter(|repeated| **repeated).count();
+        Some(repeated as f64 / self.window as f64)
+    }
+}

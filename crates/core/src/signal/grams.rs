@@ -1,0 +1,152 @@
+//! Which runs of words a text has that no earlier one had.
+
+use std::collections::{HashSet, VecDeque};
+
+use xxhash_rust::xxh3::xxh3_64;
+
+/// Words in a run.
+const LENGTH: usize = 8;
+/// Runs of words remembered in each of two generations: some 40 MB at most, whatever the length of the run.
+const REMEMBERED: usize = 1 << 20;
+
+/// The runs of words of the steps so far, by hash. Time is linear in what is read. Memory is bounded: what was last seen more
+/// than a million different runs of words ago may be forgotten, and reads as new again, which is the careful side.
+#[derive(Debug)]
+pub(super) struct Grams {
+    /// So many make a generation.
+    remembered: usize,
+    /// Those of earlier steps: seen of late, and before that.
+    recent: HashSet<u64>,
+    older: HashSet<u64>,
+    /// Those of this step.
+    step: HashSet<u64>,
+    words: VecDeque<u64>,
+}
+
+impl Default for Grams {
+    fn default() -> Self {
+        Self::remembering(REMEMBERED)
+    }
+}
+
+impl Grams {
+    fn remembering(remembered: usize) -> Self {
+        Self {
+            remembered,
+            recent: HashSet::new(),
+            older: HashSet::new(),
+            step: HashSet::new(),
+            words: VecDeque::with_capacity(LENGTH),
+        }
+    }
+
+    /// Takes in a text of the current step, given in parts, up to so many characters.
+    pub(super) fn read<'t>(&mut self, parts: impl Iterator<Item = &'t str>, most: usize) {
+        self.words.clear();
+        let (mut left, mut complete) = (most, false);
+        for part in parts {
+            let part = match part.char_indices().nth(left) {
+                Some((end, _)) => &part[..end],
+                None => part,
+            };
+            left -= part.chars().count();
+            for word in words(part) {
+                self.words.push_back(xxh3_64(word.as_bytes()));
+                if self.words.len() == LENGTH {
+                    self.step.insert(hash_of(&self.words));
+                    self.words.pop_front();
+                    complete = true;
+                }
+            }
+        }
+        if !complete && !self.words.is_empty() {
+            self.step.insert(hash_of(&self.words));
+        }
+    }
+
+    /// Ends the step: how many different runs of words it had, and how many of them no earlier step had.
+    pub(super) fn end_step(&mut self) -> (u64, u64) {
+        let all = self.step.len() as u64;
+        let is_known = |gram: &&u64| self.recent.contains(*gram) || self.older.contains(*gram);
+        let new = all - self.step.iter().filter(is_known).count() as u64;
+        self.recent.extend(self.step.drain());
+        if self.recent.len() > self.remembered {
+            self.older = std::mem::take(&mut self.recent);
+        }
+        (all, new)
+    }
+}
+
+fn hash_of(words: &VecDeque<u64>) -> u64 {
+    words
+        .iter()
+        .fold(words.len() as u64, |hash, word| (hash.rotate_left(23) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15))
+}
+
+/// Letters, digits and `_` in a row, and every other sign but blanks by itself.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        rest = rest.trim_start();
+        let first = rest.chars().next()?;
+        let end =
+            if is_word(first) { rest.find(|sign| !is_word(sign)).unwrap_or(rest.len()) } else { first.len_utf8() };
+        let (word, after) = rest.split_at(end);
+        rest = after;
+        Some(word)
+    })
+}
+
+fn is_word(sign: char) -> bool {
+    sign == '_' || sign.is_alphanumeric()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a step of these two texts has, and what of it is new.
+    fn step(grams: &mut Grams, own: &str, results: &str) -> (u64, u64) {
+        grams.read([own].into_iter(), 1_000);
+        grams.read([results].into_iter(), 1_000);
+        grams.end_step()
+    }
+
+    #[test]
+    fn words_are_letters_digits_and_underscores_or_single_signs() {
+        assert_eq!(words(" ls -la_2  ./a\n").collect::<Vec<_>>(), ["ls", "-", "la_2", ".", "/", "a"]);
+        assert_eq!(words("Größe 9€").collect::<Vec<_>>(), ["Größe", "9", "€"]);
+        assert_eq!(words(" \t").count(), 0);
+    }
+
+    #[test]
+    fn runs_of_eight_words_are_counted_once_a_step_and_never_across_texts() {
+        let mut grams = Grams::default();
+        assert_eq!(step(&mut grams, "a b c d e f g h i", ""), (2, 2));
+        // The same again, and a text of fewer words is one run.
+        assert_eq!(step(&mut grams, "a b c d e f g h i", "x y"), (3, 1));
+        assert_eq!(step(&mut grams, "x y", "a b c d e f g h"), (2, 0));
+        assert_eq!(step(&mut grams, "", " "), (0, 0));
+        // Eight equal words in a longer row are one and the same run.
+        assert_eq!(step(&mut grams, "z z z z z z z z z z z", ""), (1, 1));
+    }
+
+    #[test]
+    fn only_the_first_characters_are_read_and_not_half_of_one() {
+        let mut grams = Grams::default();
+        grams.read(["é é é é", "é é é é é é é é"].into_iter(), 7 + 9);
+        grams.read(["é é é"].into_iter(), 0);
+        assert_eq!(grams.end_step(), (1, 1));
+    }
+
+    #[test]
+    fn what_was_said_long_ago_is_forgotten_and_memory_stays_bounded() {
+        let mut grams = Grams::remembering(100);
+        step(&mut grams, "once upon a time", "");
+        for at in 0..1_000 {
+            step(&mut grams, &format!("{at}"), "still here");
+            assert!(grams.recent.len() + grams.older.len() <= 202);
+        }
+        assert_eq!(step(&mut grams, "once upon a time", "still here"), (2, 1));
+    }
+}

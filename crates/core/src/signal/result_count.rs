@@ -1,0 +1,50 @@
+use super::calls::{Asked, got};
+use super::tally::Tally;
+use super::{Options, Registered, Signal};
+use crate::decision::Need;
+use crate::transcript::{Moment, PointView};
+
+/// How often this step's list of result texts has occurred in the run so far, this time included, whatever was called; with
+/// `window`, among that many latest steps with calls. A step without calls reads 0; a step whose calls have no recorded
+/// result has no reading.
+///
+/// Unit: times. Changes at: after-tools. Options: `exempt_tools`, `window` (default: the whole run). Not evaluable when:
+/// tools were called and no result is recorded.
+///
+/// ## Fires too early when
+/// Different commands succeed with the same word, or with nothing to say.
+/// ## Never fires when
+/// Results carry a time stamp or a process id.
+#[derive(Debug)]
+pub struct ResultCount {
+    options: Options,
+    tally: Tally,
+    reading: Option<usize>,
+}
+
+impl Registered for ResultCount {
+    const ID: &'static str = "result.count";
+    const SUMMARY: &'static str = "how often these results have occurred in the run, whatever was called";
+    const UNIT: &'static str = "times";
+    const SOURCE: &'static str = "browser-use 0.13 page_stagnation (equal states, whatever the action)";
+    const OPTIONS: &'static [&'static str] = &["exempt_tools", "window"];
+    const NEED: Option<Need> = Some(Need::Results);
+
+    fn start(options: &Options) -> Self {
+        Self { options: options.clone(), tally: Tally::over(options.window), reading: Some(0) }
+    }
+}
+
+impl Signal for ResultCount {
+    fn observe(&mut self, view: &PointView<'_>) -> Option<f64> {
+        if let (Moment::AfterTools, Some(reply)) = (view.moment(), view.reply()) {
+            match got(view, reply, &self.options) {
+                None => self.reading = None,
+                Some(Asked::Nothing) => self.reading = Some(0),
+                Some(Asked::OnlyExempt) => {}
+                Some(Asked::Calls(print)) => self.reading = Some(self.tally.take(print)),
+            }
+        }
+        self.reading.map(|reading| reading as f64)
+    }
+}

@@ -1,0 +1,54 @@
+use super::calls::{Asked, got};
+use super::streak::Streak;
+use super::{Options, Registered, Signal};
+use crate::decision::Need;
+use crate::transcript::{Fingerprint, Moment, PointView};
+
+/// How many steps in a row, up to this one, had the same ordered list of result texts, whatever was called. A step without
+/// calls sets it to 0; a step that called only exempt tools is passed over. A step whose calls have no recorded result has
+/// no reading, and the next one begins anew.
+///
+/// Unit: steps. Changes at: after-tools. Options: `exempt_tools`. Not evaluable when: tools were called and no result is
+/// recorded.
+///
+/// ## Fires too early when
+/// Several edits or deletions in a row succeed with the same word.
+/// ## Never fires when
+/// Results carry a time stamp, or one other step stands between the equal ones.
+#[derive(Debug)]
+pub struct ResultStreak {
+    options: Options,
+    streak: Streak<Fingerprint>,
+    /// The step asked for something, and no result of it is recorded.
+    unanswered: bool,
+}
+
+impl Registered for ResultStreak {
+    const ID: &'static str = "result.streak";
+    const SUMMARY: &'static str = "steps in a row with the same results, whatever was called";
+    const UNIT: &'static str = "steps";
+    const SOURCE: &'static str = "browser-use 0.13 page_stagnation (equal states in a row)";
+    const OPTIONS: &'static [&'static str] = &["exempt_tools"];
+    const NEED: Option<Need> = Some(Need::Results);
+
+    fn start(options: &Options) -> Self {
+        Self { options: options.clone(), streak: Streak::default(), unanswered: false }
+    }
+}
+
+impl Signal for ResultStreak {
+    fn observe(&mut self, view: &PointView<'_>) -> Option<f64> {
+        if let (Moment::AfterTools, Some(reply)) = (view.moment(), view.reply()) {
+            let got = got(view, reply, &self.options);
+            self.unanswered = got.is_none();
+            match got {
+                None | Some(Asked::Nothing) => self.streak.reset(),
+                Some(Asked::OnlyExempt) => {}
+                Some(Asked::Calls(print)) => {
+                    self.streak.take(print);
+                }
+            }
+        }
+        (!self.unanswered).then(|| f64::from(self.streak.length()))
+    }
+}

@@ -1,0 +1,87 @@
+//! On what grounds a stack was tuned, as its file says: outside of them what was promised of it is void.
+
+use toml::de::DeValue;
+
+use super::fields::{Fields, Read};
+use super::hints::Level;
+
+/// How it is written.
+const EXAMPLE: &str = "{ promise = \"…\", runs = 493 }";
+
+/// `[stack.certificate]`: what was promised of a tuned stack, and what the recordings were like.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Grounds {
+    /// The promise, in words.
+    pub promise: String,
+    /// Models of the recordings; without any, none was recorded.
+    pub models: Vec<String>,
+    /// Agents, or harnesses; without any, none was recorded.
+    pub agents: Vec<String>,
+    /// Runs it was tuned on.
+    pub runs: u32,
+    /// The share of them that it stops.
+    pub stopped: f64,
+    /// For each of its signals, by rule without the limit, the lowest and the highest reading.
+    pub ranges: Vec<(String, f64, f64)>,
+}
+
+/// Reads them, where a stack has them.
+pub(super) fn read(stack: &Fields<'_>) -> Read<Option<Grounds>> {
+    if !stack.has("certificate") {
+        return Ok(None);
+    }
+    let fields = stack.table("certificate", EXAMPLE)?;
+    let promise = fields.string("promise");
+    let (models, agents) = (fields.strings("models"), fields.strings("agents"));
+    let runs = fields.count("runs");
+    let stopped = match fields.value("stopped") {
+        None => Ok(0.0),
+        Some((value, span)) => match number(value) {
+            Some(share) if (0.0..=1.0).contains(&share) => Ok(share),
+            _ => Err(fields.wrong("stopped", (value, span), "a number from 0 to 1")),
+        },
+    };
+    let ranges = ranges(&fields);
+    fields.finish(Level::Other)?;
+    Ok(Some(Grounds {
+        promise: promise?.unwrap_or_default(),
+        models: models?.unwrap_or_default(),
+        agents: agents?.unwrap_or_default(),
+        runs: runs?.unwrap_or(0),
+        stopped: stopped?,
+        ranges: ranges?,
+    }))
+}
+
+fn ranges(fields: &Fields<'_>) -> Read<Vec<(String, f64, f64)>> {
+    if !fields.has("ranges") {
+        return Ok(Vec::new());
+    }
+    let table = fields.table("ranges", "{ steps = [1, 101] }")?;
+    let mut ranges = Vec::new();
+    for (signal, value) in table.entries() {
+        let pair = match value {
+            DeValue::Array(items) => match &items[..] {
+                [low, high] => number(low.get_ref()).zip(number(high.get_ref())),
+                _ => None,
+            },
+            _ => None,
+        };
+        let Some((low, high)) = pair else {
+            let what = format!("the range of `{signal}` is no pair of numbers");
+            return Err(fields.error_at_key("ranges", what, "write the lowest and the highest reading: `[1, 101]`"));
+        };
+        ranges.push((signal.to_owned(), low, high));
+    }
+    ranges.sort_by(|a, b| a.0.cmp(&b.0));
+    Ok(ranges)
+}
+
+fn number(value: &DeValue<'_>) -> Option<f64> {
+    let number = match value {
+        DeValue::Integer(integer) => integer.as_str().parse().ok(),
+        DeValue::Float(float) => float.as_str().parse().ok(),
+        _ => None,
+    };
+    number.filter(|number: &f64| number.is_finite())
+}

@@ -1,0 +1,245 @@
+//! What followed the stops, as columns: some 12 bytes a row, since stacks that stop a run at one point share what followed.
+
+use std::ops::Range;
+
+use super::column::{Cell, Column, ColumnBuilder, frame};
+use super::names::{Name, Names};
+use crate::aggregate::{FollowedRow, Label};
+use crate::transcript::Point;
+
+frame! {
+    /// What all rows of a run share.
+    Facts, Runs, RunsBuilder {
+        run_id: Name,
+        cluster: Name,
+        tail_tokens_low: Option<u64>,
+        tail_tokens_high: Option<u64>,
+        tokens_recorded: Option<u64>,
+        last_effect_step: Option<u64>,
+        interrupted: u8,
+    }
+}
+
+frame! {
+    /// What followed a stop, whichever stack's it is.
+    Tail, Tails, TailsBuilder {
+        run: u32,
+        stop_point: Option<Point>,
+        stopped_low: u8,
+        stopped_high: u8,
+        edits_low: u64,
+        edits_high: u64,
+        handovers_low: u64,
+        handovers_high: u64,
+        greens_low: u64,
+        greens_high: u64,
+        reply_to_come: u8,
+        cut_short_low: u8,
+        cut_short_high: u8,
+        tokens_after_stop: Option<u64>,
+        tokens_after_last_effect: Option<u64>,
+        steps_after_stop: Option<u64>,
+        killed_high: u8,
+    }
+}
+
+frame! {
+    /// One row.
+    Line, Lines, LinesBuilder {
+        tail: u32,
+        stack: Name,
+    }
+}
+
+/// What followed the stops of all runs and stacks, in the order given.
+#[derive(Clone, Debug)]
+pub struct FollowedRows {
+    names: Names,
+    runs: Runs,
+    tails: Tails,
+    lines: Lines,
+    /// In the order given.
+    stacks: Vec<Name>,
+}
+
+impl FollowedRows {
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.lines.stack.len()
+    }
+
+    /// True without rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// All rows.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = FollowedRow> {
+        (0..self.len()).map(|at| self.get(at))
+    }
+
+    /// The rows at these places.
+    pub fn range(&self, places: Range<usize>) -> impl Iterator<Item = FollowedRow> {
+        places.map(|at| self.get(at))
+    }
+
+    /// One row of each run, for what depends on no stack.
+    pub fn of_runs(&self) -> impl Iterator<Item = FollowedRow> {
+        self.runs().map(|(_, rows)| self.get(rows.start))
+    }
+
+    /// Each run, with the places of its rows, which stand one after the other.
+    pub fn runs(&self) -> impl Iterator<Item = (&str, Range<usize>)> {
+        let run = |at: usize| self.tails.run.get(self.lines.tail.get(at) as usize);
+        let mut next = 0;
+        std::iter::from_fn(move || {
+            let first = next;
+            let of = (first < self.len()).then(|| run(first))?;
+            next = (first..self.len()).find(|at| run(*at) != of).unwrap_or(self.len());
+            Some((&**self.names.label(self.runs.run_id.get(of as usize)), first..next))
+        })
+    }
+
+    /// The rows of each stack, in the order the stacks were given. Only one stack's rows are laid out at a time.
+    pub fn by_stack(&self) -> impl Iterator<Item = (&Label, Vec<FollowedRow>)> {
+        let rows_of = |stack: &Name| {
+            let places = (0..self.len()).filter(|at| self.lines.stack.get(*at) == *stack);
+            places.map(|at| self.get(at)).collect()
+        };
+        self.stacks.iter().map(move |stack| (self.names.label(*stack), rows_of(stack)))
+    }
+
+    fn get(&self, at: usize) -> FollowedRow {
+        let label = |name| self.names.label(name).clone();
+        let tail = self.lines.tail.get(at) as usize;
+        let (runs, tails) = (&self.runs, &self.tails);
+        let run = tails.run.get(tail) as usize;
+        FollowedRow {
+            run_id: label(runs.run_id.get(run)),
+            cluster: label(runs.cluster.get(run)),
+            stack: label(self.lines.stack.get(at)),
+            stop_point: tails.stop_point.get(tail),
+            stopped_low: tails.stopped_low.get(tail),
+            stopped_high: tails.stopped_high.get(tail),
+            edits_low: tails.edits_low.get(tail),
+            edits_high: tails.edits_high.get(tail),
+            handovers_low: tails.handovers_low.get(tail),
+            handovers_high: tails.handovers_high.get(tail),
+            greens_low: tails.greens_low.get(tail),
+            greens_high: tails.greens_high.get(tail),
+            reply_to_come: tails.reply_to_come.get(tail),
+            cut_short_low: tails.cut_short_low.get(tail),
+            cut_short_high: tails.cut_short_high.get(tail),
+            tokens_after_stop: tails.tokens_after_stop.get(tail),
+            tokens_after_last_effect: tails.tokens_after_last_effect.get(tail),
+            tail_tokens_low: runs.tail_tokens_low.get(run),
+            tail_tokens_high: runs.tail_tokens_high.get(run),
+            tokens_recorded: runs.tokens_recorded.get(run),
+            steps_after_stop: tails.steps_after_stop.get(tail),
+            last_effect_step: runs.last_effect_step.get(run),
+            interrupted: runs.interrupted.get(run),
+            killed_high: tails.killed_high.get(tail),
+        }
+    }
+}
+
+impl Default for FollowedRows {
+    fn default() -> Self {
+        FollowedBuilder::default().finish()
+    }
+}
+
+impl FromIterator<FollowedRow> for FollowedRows {
+    fn from_iter<I: IntoIterator<Item = FollowedRow>>(rows: I) -> Self {
+        let mut builder = FollowedBuilder::default();
+        builder.extend(rows);
+        builder.finish()
+    }
+}
+
+/// What followed the stops, in the making. Rows of one run that are given one after the other share what they have in common.
+#[derive(Default)]
+pub struct FollowedBuilder {
+    names: Names,
+    runs: RunsBuilder,
+    tails: TailsBuilder,
+    lines: LinesBuilder,
+    stacks: Vec<Name>,
+    /// The run the last row was of.
+    run: Option<Facts>,
+    n_runs: u32,
+    /// Its tails so far; the last one is number `n_tails - 1`.
+    own: Vec<Tail>,
+    n_tails: u32,
+}
+
+impl Extend<FollowedRow> for FollowedBuilder {
+    fn extend<I: IntoIterator<Item = FollowedRow>>(&mut self, rows: I) {
+        for row in rows {
+            self.push(&row);
+        }
+    }
+}
+
+impl FollowedBuilder {
+    /// Adds a row.
+    pub fn push(&mut self, row: &FollowedRow) {
+        let facts = Facts {
+            run_id: self.names.number(&row.run_id),
+            cluster: self.names.number(&row.cluster),
+            tail_tokens_low: row.tail_tokens_low,
+            tail_tokens_high: row.tail_tokens_high,
+            tokens_recorded: row.tokens_recorded,
+            last_effect_step: row.last_effect_step,
+            interrupted: row.interrupted,
+        };
+        if !self.run.is_some_and(|run| run.is_same(&facts)) {
+            self.runs.push(facts);
+            self.run = Some(facts);
+            self.n_runs = self.n_runs.checked_add(1).expect("fewer than 2^32 runs fit into memory");
+            self.own.clear();
+        }
+        let tail = self.tail(row);
+        let known = self.own.iter().rposition(|own| own.is_same(&tail));
+        let place = known.unwrap_or_else(|| {
+            self.tails.push(tail);
+            self.own.push(tail);
+            self.n_tails = self.n_tails.checked_add(1).expect("fewer than 2^32 tails fit into memory");
+            self.own.len() - 1
+        });
+        let after = u32::try_from(self.own.len() - place).expect("no more tails than rows");
+        let stack = self.names.number(&row.stack);
+        if !self.stacks.contains(&stack) {
+            self.stacks.push(stack);
+        }
+        self.lines.push(Line { tail: self.n_tails - after, stack });
+    }
+
+    fn tail(&self, row: &FollowedRow) -> Tail {
+        Tail {
+            run: self.n_runs - 1,
+            stop_point: row.stop_point,
+            stopped_low: row.stopped_low,
+            stopped_high: row.stopped_high,
+            edits_low: row.edits_low,
+            edits_high: row.edits_high,
+            handovers_low: row.handovers_low,
+            handovers_high: row.handovers_high,
+            greens_low: row.greens_low,
+            greens_high: row.greens_high,
+            reply_to_come: row.reply_to_come,
+            cut_short_low: row.cut_short_low,
+            cut_short_high: row.cut_short_high,
+            tokens_after_stop: row.tokens_after_stop,
+            tokens_after_last_effect: row.tokens_after_last_effect,
+            steps_after_stop: row.steps_after_stop,
+            killed_high: row.killed_high,
+        }
+    }
+
+    /// The rows so far.
+    pub fn finish(self) -> FollowedRows {
+        let Self { names, runs, tails, lines, stacks, .. } = self;
+        FollowedRows { names, runs: runs.finish(), tails: tails.finish(), lines: lines.finish(), stacks }
+    }
+}

@@ -1,0 +1,91 @@
+//! `whenstop report`: the tables and figures of saved rows.
+
+use std::path::PathBuf;
+
+use super::{BudgetArgs, Exit, show};
+use crate::cli::failure::Failure;
+use crate::cli::output::{Format, Output};
+use crate::cli::values::share;
+use crate::report::{Appetite, Publication, Saved, read_saved};
+
+/// Arguments of `report`.
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct Args {
+    /// A folder that `compare --out` wrote.
+    #[arg(value_name = "DIR")]
+    rows: PathBuf,
+    /// Folder for the redrawn tables and figures; by default the same.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// The share of successes a stack may kill; by default the one the folder was made with.
+    #[arg(long, value_name = "RATE", value_parser = share)]
+    max_fes: Option<f64>,
+    /// Show every stack in the table, not only the best twelve.
+    #[arg(long)]
+    all: bool,
+    #[command(flatten)]
+    budget: BudgetArgs,
+    /// How the table is printed.
+    #[arg(long, value_enum, default_value_t)]
+    format: ReportShown,
+    /// With `--format pr`: the stack that is shipped; by default the one the others were compared with.
+    #[arg(long, value_name = "STACK")]
+    default: Option<String>,
+    /// With `--format pr`: the stack that is proposed instead; by default the only other one.
+    #[arg(long, value_name = "STACK")]
+    proposed: Option<String>,
+}
+
+/// How saved results are printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum ReportShown {
+    /// Columns for a terminal.
+    #[default]
+    Table,
+    /// One JSON document.
+    Json,
+    /// CSV with a header line.
+    Csv,
+    /// A Markdown table.
+    Md,
+    /// Evidence for a pull request elsewhere: default against proposed, in Markdown, with bounds.
+    Pr,
+}
+
+/// `whenstop report`.
+pub(in crate::cli) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+    let Saved { rows, firings, manifest, row_format, stories, followed } =
+        read_saved(&args.rows).map_err(Failure::input)?;
+    if rows.is_empty() {
+        return Err(Failure::nothing("the folder has no row", "write it again with `compare --out`"));
+    }
+    let appetite = Appetite {
+        max_fes: args.max_fes.unwrap_or(manifest.max_fes),
+        lost_success_costs: manifest.lost_success_costs,
+        all: args.all,
+    };
+    let found = manifest.found.clone();
+    let mut publication = Publication::from_rows(rows, firings, manifest)
+        .with_appetite(appetite)
+        .with_row_format(row_format)
+        .with_whole_budget(args.budget.whole_budget)
+        .with_stories(stories, found);
+    if let Some(followed) = followed {
+        publication = publication.with_followed(followed);
+    }
+    let format = match args.format {
+        ReportShown::Table => Format::Table,
+        ReportShown::Json => Format::Json,
+        ReportShown::Csv => Format::Csv,
+        ReportShown::Md => Format::Md,
+        ReportShown::Pr => {
+            let summaries = publication.summaries();
+            let (default, proposed) = (args.default.as_deref(), args.proposed.as_deref());
+            let text = publication.evidence(&summaries, default, proposed).map_err(Failure::usage)?;
+            output.bytes(text.as_bytes());
+            return Ok(Exit::Done);
+        }
+    };
+    let out = args.out.as_deref().unwrap_or(&args.rows);
+    show(&publication, format, Some(out), output)
+}

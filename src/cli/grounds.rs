@@ -1,0 +1,142 @@
+//! Does the certificate of a tuned stack hold on these recordings? It is void for models and agents it was not tuned on, where
+//! its signals read further than they did, and where it stops far more or fewer runs.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::aggregate::Row;
+use crate::rule::Rule;
+use crate::stack::{Grounds, Stack, StackFile};
+use crate::stats::interval::wilson_effective;
+use crate::transcript::{Moment, Run};
+
+/// A tuned stack.
+#[derive(Clone, Debug)]
+pub(super) struct Tuned {
+    stack: Arc<Stack>,
+    grounds: Grounds,
+}
+
+/// What one run has that the recordings a stack was tuned on did not.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Outside {
+    model: Option<String>,
+    agent: Option<String>,
+    /// For each range of the grounds: does a reading leave it?
+    beyond: Vec<bool>,
+    stopped: bool,
+}
+
+/// What all runs have.
+#[derive(Clone, Debug)]
+pub(super) struct Met<'t> {
+    tuned: &'t Tuned,
+    runs: u64,
+    stopped: u64,
+    models: BTreeSet<String>,
+    agents: BTreeSet<String>,
+    beyond: Vec<u64>,
+}
+
+impl Tuned {
+    /// The tuned stacks of a file.
+    pub(super) fn of(file: &StackFile) -> Vec<Self> {
+        let tuned =
+            |(name, grounds): &(String, Grounds)| Some(Self { stack: file.stack(name)?, grounds: grounds.clone() });
+        file.grounds().iter().filter_map(tuned).collect()
+    }
+
+    /// What `run` has that is not among the grounds; `rows` are its rows.
+    pub(super) fn outside(&self, run: &Run, rows: &[Row]) -> Outside {
+        let new = |name: &Option<String>, known: &[String]| name.clone().filter(|name| !known.contains(name));
+        let rules: Vec<&Rule> = self.stack.clauses.iter().flat_map(|clause| clause.condition.rules()).collect();
+        let beyond = self.grounds.ranges.iter().map(|(signal, low, high)| {
+            let rule = rules.iter().find(|rule| rule.signal.id == signal);
+            rule.is_some_and(|rule| leaves(rule, run, *low, *high))
+        });
+        let own = rows.iter().find(|row| *row.stack == *self.stack.name);
+        Outside {
+            model: new(&run.header.model, &self.grounds.models),
+            agent: new(&run.header.agent, &self.grounds.agents),
+            beyond: beyond.collect(),
+            stopped: own.is_some_and(|row| row.stop_point.is_some()),
+        }
+    }
+}
+
+/// Does the signal of `rule` read less than `low` or more than `high` before the end of the run?
+fn leaves(rule: &Rule, run: &Run, low: f64, high: f64) -> bool {
+    let mut signal = rule.start();
+    let end = run.last_point();
+    run.views().any(|view| {
+        let reading = signal.observe(&view);
+        let counts = view.moment() == Moment::AfterTools && end.is_some_and(|end| view.point() < end);
+        counts && reading.is_some_and(|reading| reading < low || reading > high)
+    })
+}
+
+impl<'t> Met<'t> {
+    /// No run yet.
+    pub(super) fn new(tuned: &'t Tuned) -> Self {
+        let beyond = vec![0; tuned.grounds.ranges.len()];
+        Self { tuned, runs: 0, stopped: 0, models: BTreeSet::new(), agents: BTreeSet::new(), beyond }
+    }
+
+    /// Takes a run in.
+    pub(super) fn take(&mut self, outside: Outside) {
+        self.runs += 1;
+        self.stopped += u64::from(outside.stopped);
+        self.models.extend(outside.model);
+        self.agents.extend(outside.agent);
+        self.beyond.iter_mut().zip(outside.beyond).for_each(|(sum, beyond)| *sum += u64::from(beyond));
+    }
+
+    /// Why the certificate does not hold here, in one sentence; `None` where it does.
+    pub(super) fn sentence(&self) -> Option<String> {
+        let Grounds { models, agents, runs, stopped, ranges, .. } = &self.tuned.grounds;
+        let mut why = Vec::new();
+        for (what, new, known) in [("model", &self.models, models), ("agent", &self.agents, agents)] {
+            if !new.is_empty() {
+                why.push(format!("it was not tuned on {what} {}", some(new, known.is_empty())));
+            }
+        }
+        for ((signal, low, high), beyond) in ranges.iter().zip(&self.beyond).filter(|(_, beyond)| **beyond > 0) {
+            let runs = if *beyond == 1 { "1 run reads".to_owned() } else { format!("{beyond} runs read") };
+            why.push(format!("{runs} `{signal}` outside {low} to {high}"));
+        }
+        if why.is_empty() && self.runs > 0 {
+            let seen = self.stopped as f64 / self.runs as f64;
+            // Both shares with the doubt of so many runs; far apart is apart beyond both.
+            let here = wilson_effective(seen, self.runs as f64, Z);
+            let there = wilson_effective(*stopped, f64::from(*runs), Z);
+            let apart = here.zip(there).is_some_and(|(here, there)| here.low > there.high || here.high < there.low);
+            if apart {
+                let percent = |share: f64| format!("{:.0} %", share * 100.0);
+                why.push(format!(
+                    "it stops {} of the runs, and stopped {} of those it was tuned on",
+                    percent(seen),
+                    percent(*stopped)
+                ));
+            }
+        }
+        (!why.is_empty()).then(|| {
+            format!(
+                "The certificate of `{}` does not hold for these recordings: {}.",
+                self.tuned.stack.name,
+                why.join("; ")
+            )
+        })
+    }
+}
+
+/// Quantile behind "far more or fewer": 99 %, two-sided.
+const Z: f64 = 2.576;
+
+/// A few of the names.
+fn some(names: &BTreeSet<String>, none_known: bool) -> String {
+    const SHOWN: usize = 3;
+    let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
+    let more = if names.len() > SHOWN { format!(" and {} more", names.len() - SHOWN) } else { String::new() };
+    let note = if none_known { " (none was recorded)" } else { "" };
+    format!("{}{more}{note}", shown.join(", "))
+}

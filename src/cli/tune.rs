@@ -1,0 +1,225 @@
+//! `whenstop tune`: from recordings to the stack to ship, with its certificate, or the reason why there is none.
+
+mod beside;
+mod files;
+mod words;
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+
+use super::Exit;
+use super::compare::{EmbedText, price};
+use super::failure::Failure;
+use super::inputs::{CorpusArgs, StackArgs};
+use super::output::{Format, Output};
+use super::values::share_inside;
+use crate::aggregate::{Rows, RowsBuilder};
+use crate::catalog::Strategies;
+use crate::compare::Comparison;
+use crate::diagnostic::{Diagnostic, Location};
+use crate::preset;
+use crate::tune::{
+    Appetite, BUDGETS, Bound, Family, HeldOut, Learner, ListOptions, Refusal, Shipped, Study, Track, Tuned, Tuner,
+    Watched, catalogue, pool, tasks_for_list,
+};
+use crate::verdict::Assumptions;
+use beside::Beside;
+use words::Words;
+
+/// Arguments of `tune`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    corpus: CorpusArgs,
+    /// The share of successes that may be killed, averaged over tasks: what is certified.
+    #[arg(long, value_name = "RATE", default_value_t = 0.05, value_parser = share_inside)]
+    max_fes: f64,
+    /// What a lost success costs, in dollars: of what is certified, what is then worth most is shipped, not what saves most.
+    /// Needs the runs' costs, recorded or by `--price`.
+    #[arg(long, value_name = "USD", value_parser = price)]
+    lost_success_costs: Option<f64>,
+    /// Chance that the certificate is wrong.
+    #[arg(long, value_name = "CHANCE", default_value_t = 0.1, value_parser = share_inside)]
+    delta: f64,
+    /// What the certificate rests on; choose it before you look. `one-run` takes one successful run a task, picked by a hash of
+    /// the task's name; `gaffke` takes them all.
+    #[arg(long, value_enum, default_value_t)]
+    bound: BoundArg,
+    /// What the budget counts. Every host can hold a limit of steps.
+    #[arg(long, value_name = "SIGNAL", default_value = BUDGETS[0], value_parser = BUDGETS)]
+    budget: String,
+    /// Learn a list of at most three rules on one half of the tasks, and certify it on the other. Takes some 250 tasks with a
+    /// success at 10 %, and 700 at 5 %.
+    #[arg(long)]
+    learn: bool,
+    /// With `--learn`: learn on all tasks, and estimate on each fifth under the list learned without it. An estimate, no proof.
+    #[arg(long, requires = "learn")]
+    cross_fit: bool,
+    /// What you run today, to be shown beside it: a stack file, `preset:NAME` or `system:NAME`. Repeatable.
+    #[arg(long, value_name = "FILE|preset:NAME")]
+    today: Vec<String>,
+    /// Do not try the shipped rules of all frameworks beside it; saves most of the time.
+    #[arg(long)]
+    no_presets: bool,
+    /// Folder for `tuned.toml`, its certificate, the table, figures and a page.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// How much of the recordings' texts the page `report.html` holds.
+    #[arg(long, value_enum, default_value_t, value_name = "HOW")]
+    embed_text: EmbedText,
+    /// How it is printed.
+    #[arg(long, value_enum, default_value_t)]
+    format: Shown,
+}
+
+/// What the certificate rests on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum BoundArg {
+    /// One successful run a task: the exact binomial tail.
+    #[default]
+    OneRun,
+    /// All successful runs: Gaffke's statistic.
+    Gaffke,
+}
+
+/// The forms of the answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Shown {
+    /// For a terminal.
+    #[default]
+    Table,
+    /// One JSON document.
+    Json,
+}
+
+impl Args {
+    fn appetite(&self) -> Appetite {
+        Appetite {
+            alpha: self.max_fes,
+            delta: self.delta,
+            bound: match self.bound {
+                BoundArg::OneRun => Bound::OneRun,
+                BoundArg::Gaffke => Bound::Gaffke,
+            },
+            lost_success_costs: self.lost_success_costs,
+        }
+    }
+}
+
+/// The recordings, read once.
+struct Recordings {
+    study: Study,
+    /// Rows of what is shown beside: first what is run today, then the presets.
+    rows: Rows,
+    n_today: usize,
+}
+
+fn read(args: &Args, output: &Output) -> Result<Recordings, Failure> {
+    let families = if args.learn { pool(&args.budget) } else { catalogue(&args.budget) };
+    let watched = Watched::new(families.iter().map(Family::first_rule));
+    let mut strategies: Strategies = StackArgs { stacks: args.today.clone() }.load()?;
+    let n_today = strategies.len();
+    if !args.no_presets {
+        strategies.extend(preset::all_strategies());
+    }
+    let comparison = Comparison::new(&strategies, Assumptions::default());
+    let (mut tracks, mut rows) = (Vec::new(), RowsBuilder::default());
+    args.corpus.process(
+        output,
+        |run| (Track::of(&run, &watched), comparison.rows_of(&run).0),
+        |(track, of_run)| {
+            tracks.push(track);
+            rows.extend(of_run);
+        },
+    )?;
+    Ok(Recordings { study: Study::new(tracks, families), rows: rows.finish(), n_today })
+}
+
+/// What came of tuning.
+struct Answer {
+    appetite: Appetite,
+    tuned: Tuned,
+    /// What to ship, and what the same way of tuning does to tasks it has not seen.
+    shipped: Result<(Shipped, HeldOut), Why>,
+    beside: Beside,
+}
+
+/// Why nothing is shipped.
+enum Why {
+    Catalogue(Refusal),
+    /// A list takes so many tasks with a success.
+    TooFewForList(u64),
+    /// No list that is certified saves anything.
+    NoList,
+}
+
+fn answer(args: &Args, recordings: &Recordings) -> Answer {
+    let (study, appetite) = (&recordings.study, args.appetite());
+    let tuner = Tuner::new(study);
+    let tasks = study.all_tasks();
+    let tuned = tuner.tune(&tasks, appetite);
+    let shipped = match (&tuned.chosen, args.learn) {
+        (Err(refusal), false) => Err(Why::Catalogue(*refusal)),
+        (Ok(choice), false) => Ok((Shipped::Limit(*choice), tuner.held_out(&tasks, appetite))),
+        (Err(refusal @ (Refusal::Ungraded | Refusal::NoCosts)), true) => Err(Why::Catalogue(*refusal)),
+        (_, true) => learned(args, study, &tasks, &tuned),
+    };
+    let beside = Beside::of(&tuner, recordings, appetite, &tuned);
+    Answer { appetite, tuned, shipped, beside }
+}
+
+fn learned(args: &Args, study: &Study, tasks: &[usize], tuned: &Tuned) -> Result<(Shipped, HeldOut), Why> {
+    let options = ListOptions { appetite: args.appetite(), cross_fit: args.cross_fit };
+    let needed = tasks_for_list(args.max_fes);
+    if !args.cross_fit && tuned.with_success < needed {
+        return Err(Why::TooFewForList(needed));
+    }
+    let learner = Learner::new(study);
+    let list = learner.learn(tasks, options).ok_or(Why::NoList)?;
+    let held_out = HeldOut::of(study, tasks, crate::tune::CROSS_FIT_PARTS, |others| {
+        let list = learner.learn(others, options)?.list;
+        Some(move |run| list.stop(study, run))
+    });
+    Ok((Shipped::List(list), held_out))
+}
+
+/// `whenstop tune`.
+pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+    if args.lost_success_costs.is_some() && args.learn {
+        let what = "`--learn` chooses by what is saved, not by dollars";
+        let help = "leave out `--lost-success-costs`, or `--learn`";
+        return Err(Failure::usage(Diagnostic::new(Location::default(), what, help)));
+    }
+    let recordings = read(args, output)?;
+    let answer = answer(args, &recordings);
+    let words = Words { study: &recordings.study, answer: &answer, args };
+    match args.format {
+        Shown::Json => output.json(&words.json()),
+        Shown::Table => {
+            output.paragraph(&words.verdict());
+            output.data("\n");
+            output.paragraph(&words.recordings());
+            output.data("\n");
+            output.table(&words.table(), Format::Table)?;
+            if let Some(strata) = words.strata() {
+                output.data("\n");
+                output.table(&strata, Format::Table)?;
+            }
+            output.data("\n");
+            words.notes().iter().for_each(|note| output.paragraph(note));
+        }
+    }
+    if let (Some(out), Ok((shipped, _))) = (&args.out, &answer.shipped) {
+        files::write(&words, shipped, out, output)?;
+        output.note(&format!(
+            "written to {}; ship {}, open {}",
+            out.display(),
+            out.join("tuned.toml").display(),
+            out.join("report.html").display()
+        ));
+    } else if let Some(out) = &args.out {
+        output.note(&format!("nothing is written to {}: there is nothing to ship", out.display()));
+    }
+    Ok(if answer.shipped.is_ok() { Exit::Done } else { Exit::GateFailed })
+}

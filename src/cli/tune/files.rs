@@ -1,0 +1,122 @@
+//! What `tune --out` writes: the stack, its certificate, the answer, and a comparison of the stack with what stands beside it.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use super::words::Words;
+use crate::catalog::{self, Strategies};
+use crate::cli::compare::{Compared, compare_loaded};
+use crate::cli::export::configurations_of;
+use crate::cli::failure::Failure;
+use crate::cli::inputs::{AssumptionArgs, StackArgs};
+use crate::cli::output::Output;
+use crate::compare::Keeps;
+use crate::diagnostic::one_line;
+use crate::effect::EffectTable;
+use crate::report::{self, Appetite, Publication, write_atomically};
+use crate::stack::StackFile;
+use crate::tune::{Shipped, fingerprint, grounds};
+
+/// The name of the stack that is shipped.
+const TUNED: &str = "tuned";
+
+/// Writes the folder: all of it, or nothing.
+pub(super) fn write(words: &Words<'_>, shipped: &Shipped, out: &Path, output: &Output) -> Result<(), Failure> {
+    let text = stack_file(words, shipped);
+    let strategies = beside(words, &text)?;
+    let compared = compare_loaded(
+        &words.args.corpus,
+        (&strategies, &EffectTable::default(), &[]),
+        &AssumptionArgs::default(),
+        Some(words.args.embed_text.texts()),
+        Keeps::Nothing,
+        output,
+    )?;
+    let Compared { rows, firings, stacks, stories, quality, followed, .. } = compared;
+    let appetite =
+        Appetite { max_fes: words.args.max_fes, lost_success_costs: words.args.lost_success_costs, all: false };
+    let remarks = vec![
+        words.verdict(),
+        "What follows is judged on the very runs it was tuned on, with 95 % intervals over all successful runs; the certificate is \
+         of the mean over tasks."
+            .to_owned(),
+    ];
+    let file = StackFile::parse("tuned.toml", &text).map_err(Failure::usage)?;
+    let publication = Publication::new(rows, firings, stacks, None, &[])
+        .with_configurations(configurations_of(&file))
+        .with_stories(stories, quality)
+        .with_followed(followed)
+        .with_appetite(appetite)
+        .with_remarks(remarks);
+    let summaries = publication.summaries();
+    let write_own = |folder: &Path| {
+        let put = |name: &str, text: &str| write_atomically(&folder.join(name), |file| file.write_all(text.as_bytes()));
+        put("tuned.toml", &text)?;
+        put("certificate.json", &format!("{:#}\n", words.json()))?;
+        put("tune.md", &report::page(&answer(words)))?;
+        let table = words.table();
+        write_atomically(&folder.join("tune.csv"), |file| table.write_csv(file))
+    };
+    publication.write_with(&summaries, out, output.csv_style(), write_own).map_err(Failure::input)
+}
+
+/// The stack, with the grounds of its certificate.
+fn stack_file(words: &Words<'_>, shipped: &Shipped) -> String {
+    let study = words.study;
+    let grounds = grounds(study, shipped, words.promise());
+    let quoted = |names: &[String]| {
+        let names: Vec<String> = names.iter().map(|name| toml::Value::String(name.clone()).to_string()).collect();
+        format!("[{}]", names.join(", "))
+    };
+    let mut text = String::new();
+    let _ = writeln!(text, "# Made by `whenstop tune` from {} runs, {}.", study.tracks().len(), fingerprint(study));
+    let _ = writeln!(text, "# {}", one_line(&words.verdict()));
+    text += "#\n# `whenstop compare RUNS --stacks tuned.toml` replays it, and says where the certificate does not hold.\n\n";
+    text += &shipped.stack(study, TUNED);
+    text += "\n[stack.certificate]\n";
+    let _ = writeln!(text, "promise = {}", toml::Value::String(grounds.promise));
+    let _ = writeln!(text, "runs = {}", grounds.runs);
+    let _ = writeln!(text, "stopped = {}", grounds.stopped);
+    let _ = writeln!(text, "models = {}", quoted(&grounds.models));
+    let _ = writeln!(text, "agents = {}", quoted(&grounds.agents));
+    let ranges: Vec<String> =
+        grounds.ranges.iter().map(|(signal, low, high)| format!("\"{signal}\" = [{low}, {high}]")).collect();
+    let _ = writeln!(text, "ranges = {{ {} }}", ranges.join(", "));
+    text
+}
+
+/// The tuned stack, then what is run today, the certified budget, and the best preset.
+fn beside(words: &Words<'_>, text: &str) -> Result<Strategies, Failure> {
+    let file = StackFile::parse("tuned.toml", text).map_err(Failure::usage)?;
+    let no_config = |name: &str| unreachable_config(name);
+    let mut strategies = catalog::strategies(&file, &no_config).map_err(Failure::usage)?;
+    strategies.extend(StackArgs { stacks: words.args.today.clone() }.load()?);
+    let preset = words.answer.beside.others.iter().find(|other| other.what == "best preset");
+    if let Some(name) = preset.and_then(|preset| preset.name.as_ref()) {
+        strategies.extend(StackArgs { stacks: vec![format!("preset:{name}")] }.load()?);
+    }
+    if let Some(budget) = words.answer.tuned.budget()
+        && let Some(family) = words.study.families().first()
+    {
+        strategies.push(family.stack("budget alone", budget.limit));
+    }
+    Ok(strategies)
+}
+
+/// A tuned stack names no configuration.
+fn unreachable_config(name: &str) -> Result<crate::system::ConfigText, crate::diagnostic::Diagnostic> {
+    let at = crate::diagnostic::Location::file("tuned.toml");
+    Err(crate::diagnostic::Diagnostic::new(at, format!("`{name}` is not asked for"), "report this as a defect"))
+}
+
+/// The answer as a page of Markdown.
+fn answer(words: &Words<'_>) -> String {
+    let notes: String = words.notes().iter().map(|note| format!("- {note}\n")).collect();
+    let strata = words.strata().map_or_else(String::new, |table| format!("\n{}", table.to_markdown()));
+    format!(
+        "# What to ship\n\n**{}**\n\n{}\n\n{}{strata}\n{notes}\n![Cost saved against successes killed](frontier.svg)\n",
+        words.verdict(),
+        words.recordings(),
+        words.table().to_markdown()
+    )
+}

@@ -1,0 +1,152 @@
+//! Is a part whole, and do several fit together?
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use super::{Division, FILES, Input, PART, PartManifest, ROWS, VERSION, piece};
+use crate::diagnostic::{Diagnostic, Location};
+use crate::report::refuse_half_written;
+
+/// Why whole parts do not make a whole. `torn`: the numbers of parts that are there and not whole.
+pub(super) fn unfit(
+    (first_folder, first): &(PathBuf, PartManifest),
+    parts: &[(PathBuf, PartManifest)],
+    torn: &[u32],
+    at: &Location,
+) -> Vec<Diagnostic> {
+    let mut wrong = Vec::new();
+    for (folder, manifest) in parts {
+        if let Some(what) = first.differs(manifest) {
+            let what = format!("this part and `{}` are not of one comparison: {what}", first_folder.display());
+            let help = "make all parts with the same command but for `--shard`, and with the same whenstop";
+            wrong.push(Diagnostic::new(Location::file(folder.display().to_string()), what, help));
+        }
+    }
+    wrong.extend(doubled(parts));
+    let of = first.shard.of;
+    let there: BTreeSet<u32> =
+        parts.iter().map(|(_, manifest)| manifest.shard.number).chain(torn.iter().copied()).collect();
+    let missing: Vec<u32> = (1..=of).filter(|number| !there.contains(number)).collect();
+    if let Some(next) = missing.first() {
+        let list: Vec<String> = missing.iter().take(20).map(|number| format!("{number}/{of}")).collect();
+        let more = missing.len().saturating_sub(20);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let what = format!("{} of {of} parts missing: {}{more}", missing.len(), list.join(", "));
+        wrong.push(Diagnostic::new(
+            at.clone(),
+            what,
+            format!("make them with `compare … --shard {next}/{of} --out DIR`"),
+        ));
+    }
+    wrong
+}
+
+impl PartManifest {
+    /// In what two parts differ that have to be alike.
+    fn differs(&self, other: &Self) -> Option<String> {
+        let names = |inputs: &[Input]| -> Vec<(String, u64)> {
+            let name = |path: &str| path.rsplit(['/', '\\']).next().unwrap_or(path).to_owned();
+            inputs.iter().map(|input| (name(&input.path), input.bytes)).collect()
+        };
+        let (mine, others) = (&self.comparison, &other.comparison);
+        if self.shard.of != other.shard.of {
+            return Some(format!("one of {} parts, one of {}", self.shard.of, other.shard.of));
+        }
+        if mine.whenstop != others.whenstop {
+            return Some(format!("made by whenstop {} and {}", mine.whenstop, others.whenstop));
+        }
+        if mine.stacks != others.stacks {
+            return Some("other stacks, or other rules in them".to_owned());
+        }
+        if mine != others {
+            return Some("other options".to_owned());
+        }
+        if self.division != other.division {
+            return Some("one is divided by task, one by file".to_owned());
+        }
+        if self.division == Division::Tasks && names(&self.inputs) != names(&other.inputs) {
+            return Some(format!("other recordings ({} and {} files)", self.inputs.len(), other.inputs.len()));
+        }
+        (self.division == Division::Tasks && self.runs_read != other.runs_read)
+            .then(|| format!("{} runs were read and {}", self.runs_read, other.runs_read))
+    }
+}
+
+/// Parts of one number, and files that two parts have read.
+fn doubled(parts: &[(PathBuf, PartManifest)]) -> Vec<Diagnostic> {
+    let mut wrong = Vec::new();
+    for pair in parts.windows(2) {
+        if let [(one, first), (other, second)] = pair
+            && first.shard == second.shard
+        {
+            let what = format!("part {} is doubled: it is in `{}` too", second.shard, one.display());
+            let help = "a part that was made twice is used once: remove one of the two";
+            wrong.push(Diagnostic::new(Location::file(other.display().to_string()), what, help));
+        }
+    }
+    let mut read: BTreeMap<&str, u32> = BTreeMap::new();
+    for (folder, manifest) in parts.iter().filter(|(_, manifest)| manifest.division == Division::Files) {
+        for input in &manifest.inputs {
+            let before = read.insert(&input.path, manifest.shard.number);
+            if let Some(before) = before.filter(|before| *before != manifest.shard.number) {
+                let what = format!("`{}` was read by part {before} too", input.path);
+                let help = "give each file to one part";
+                wrong.push(Diagnostic::new(Location::file(folder.display().to_string()), what, help));
+            }
+        }
+    }
+    wrong
+}
+
+/// The folder itself where it is a part, else the parts in it.
+pub(super) fn folders(path: &Path) -> Vec<PathBuf> {
+    if path.join(PART).exists() || path.join(ROWS).exists() {
+        return vec![path.to_path_buf()];
+    }
+    let entries = std::fs::read_dir(path).into_iter().flatten().filter_map(Result::ok);
+    let mut folders: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    folders.retain(|folder| folder.join(PART).exists() || folder.join(ROWS).exists());
+    folders.sort();
+    folders
+}
+
+/// A part's manifest, if the part is whole; else what is wrong, and the part's number where that can be told.
+pub(super) fn read_part(folder: &Path) -> Result<PartManifest, (Option<u32>, Diagnostic)> {
+    refuse_half_written(folder).map_err(|half| (None, half))?;
+    let help = "make this part again";
+    let at = Location::file(folder.display().to_string());
+    let told =
+        |number, why: String| (number, Diagnostic::new(at.clone(), format!("this part is not whole: {why}"), help));
+    let torn = |why: String| told(None, why);
+    let text = std::fs::read_to_string(folder.join(PART)).map_err(|error| torn(format!("`{PART}`: {error}")))?;
+    let version =
+        serde_json::from_str::<serde_json::Value>(&text).ok().and_then(|value| value.get("part_version")?.as_u64());
+    if version.is_some_and(|version| version != u64::from(VERSION)) {
+        return Err(torn(format!("`{PART}` is of version {}, this is {VERSION}", version.unwrap_or_default())));
+    }
+    let manifest: PartManifest = serde_json::from_str(&text).map_err(|error| torn(format!("`{PART}`: {error}")))?;
+    if !(1..=manifest.shard.of).contains(&manifest.shard.number) {
+        return Err(torn(format!("`{PART}` calls it part {}", manifest.shard)));
+    }
+    let torn = |why: String| told(Some(manifest.shard.number), why);
+    for said in &manifest.files {
+        // Names come from a file that others may have written: only a part's own files are opened.
+        let own = FILES.into_iter().find(|name| *name == said.name);
+        let name = own.ok_or_else(|| torn(format!("`{PART}` names a file `{}`", said.name)))?;
+        let there = piece(folder, name).map_err(|error| torn(format!("`{name}`: {error}")))?;
+        if there.bytes != said.bytes {
+            return Err(torn(format!("`{name}` has {} bytes, and its manifest says {}", there.bytes, said.bytes)));
+        }
+        if there != *said {
+            return Err(torn(format!("`{name}` is not what its manifest says: other content of the same length")));
+        }
+    }
+    let stacks = manifest.comparison.stacks.len() as u64;
+    if manifest.files.len() != FILES.len()
+        || manifest.places.len() as u64 != manifest.runs
+        || manifest.runs * stacks != manifest.rows
+    {
+        return Err(torn(format!("`{PART}` contradicts itself")));
+    }
+    Ok(manifest)
+}

@@ -1,0 +1,196 @@
+//! Parts put together again.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, HashMap};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use super::check::{folders, read_part, unfit};
+use super::{Division, FIRINGS, FOLLOWED, PART, PartManifest, ROWS};
+use crate::aggregate::{
+    Firing, Firings, FiringsBuilder, FollowedBuilder, FollowedRow, FollowedRows, Label, Row, Rows, RowsBuilder,
+};
+use crate::compare::{Shelf, matters};
+use crate::diagnostic::{Diagnostic, Diagnostics, Location};
+use crate::explain::Story;
+use crate::report::row_file::SavedRows;
+use crate::report::saved::{Manifest, STORIES, read_lines, read_stories};
+
+/// Parts that fit together.
+#[derive(Debug)]
+pub struct Merge {
+    /// Folder and manifest of each part, by number.
+    parts: Vec<(PathBuf, PartManifest)>,
+}
+
+impl Merge {
+    /// Looks for parts in `paths` and in the folders within them, and checks that they are one comparison's, each once and
+    /// whole. All that is wrong is told at once.
+    pub fn open(paths: &[PathBuf]) -> Result<Self, Diagnostics> {
+        let (mut wrong, mut torn) = (Vec::new(), Vec::new());
+        let mut found: BTreeMap<PathBuf, PartManifest> = BTreeMap::new();
+        for path in paths {
+            for folder in folders(path) {
+                match read_part(&folder) {
+                    Ok(manifest) => _ = found.insert(folder, manifest),
+                    Err((number, diagnostic)) => {
+                        torn.extend(number);
+                        wrong.push(diagnostic);
+                    }
+                }
+            }
+        }
+        let at = || Location::file(paths.first().map_or_else(String::new, |path| path.display().to_string()));
+        let mut parts: Vec<(PathBuf, PartManifest)> = found.into_iter().collect();
+        parts.sort_by_key(|(folder, manifest)| (manifest.shard.number, folder.clone()));
+        match parts.first() {
+            Some(first) => wrong.extend(unfit(first, &parts, &torn, &at())),
+            None if wrong.is_empty() => {
+                let help = "give the folders that `compare --shard` wrote, or the one they are in";
+                wrong.push(Diagnostic::new(at(), format!("no part here: no `{PART}`"), help));
+            }
+            None => {}
+        }
+        match Diagnostics::of(wrong) {
+            None => Ok(Self { parts }),
+            Some(wrong) => Err(wrong),
+        }
+    }
+
+    /// How the whole is to be reported.
+    pub fn comparison(&self) -> Option<&Manifest> {
+        self.parts.first().map(|(_, manifest)| &manifest.comparison)
+    }
+
+    /// Files of all parts that could not be read.
+    pub fn unreadable(&self) -> u64 {
+        let by_part = self.parts.iter().map(|(_, manifest)| (manifest.division, manifest.unreadable));
+        by_part.fold(0, |sum, (division, n)| if division == Division::Tasks { sum.max(n) } else { sum + n })
+    }
+
+    /// How many parts there are.
+    pub fn n_parts(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// All rows and firings, in the order of one comparison. Parts are read side by side: no run is held but the next of each.
+    pub fn rows(&self) -> Result<(Rows, Firings), Diagnostic> {
+        let mut next: BinaryHeap<Reverse<(u64, usize)>> = BinaryHeap::new();
+        let mut open = Vec::new();
+        let mut offset = 0;
+        for (number, (folder, manifest)) in self.parts.iter().enumerate() {
+            let part = OpenPart::open(folder, manifest, offset)?;
+            next.extend(part.places.first().map(|place| Reverse((offset + place, number))));
+            open.push(part);
+            if manifest.division == Division::Files {
+                offset += manifest.runs_read;
+            }
+        }
+        let (mut rows, mut firings) = (RowsBuilder::default(), FiringsBuilder::default());
+        let mut runs: HashMap<Label, usize> = HashMap::new();
+        while let Some(Reverse((_, number))) = next.pop() {
+            let Some(part) = open.get_mut(number) else { break };
+            let run = part.run(&mut rows, &mut firings)?;
+            next.extend(part.place().map(|place| Reverse((place, number))));
+            if let Some(run) = run
+                && let Some(other) = runs.insert(run.clone(), number)
+                && let (Some((folder, _)), Some((other, _))) = (self.parts.get(number), self.parts.get(other))
+            {
+                return Err(two_runs(folder, other, &run));
+            }
+        }
+        Ok((rows.finish(), firings.finish()))
+    }
+}
+
+/// What is told of a comparison beside its rows.
+pub type Told = (FollowedRows, Vec<Story>);
+
+impl Merge {
+    /// What followed the stops, in the order of `rows`, and the stories a whole comparison would have told.
+    pub fn told(&self, rows: &Rows) -> Result<Told, Diagnostic> {
+        let texts = self.parts.first().map(|(_, manifest)| manifest.texts).unwrap_or_default();
+        let mut kept = Shelf::new(texts);
+        let mut of_note: HashMap<&str, bool> = HashMap::new();
+        let mut order: Vec<&str> = Vec::new();
+        for row in rows {
+            let run: &str = row.run_id();
+            let matters_so_far = of_note.entry(run).or_insert_with(|| {
+                order.push(run);
+                false
+            });
+            *matters_so_far |= matters(row.killed_high(), row.verdict());
+        }
+        let mut followed = Vec::new();
+        for (folder, _) in &self.parts {
+            followed.push(read_followed_lines(&folder.join(FOLLOWED))?);
+            for story in read_stories(&folder.join(STORIES))? {
+                let is_one = of_note.get(&*story.run_id).copied().unwrap_or_default();
+                kept.put_again(is_one, story);
+            }
+        }
+        let places: HashMap<&str, (&FollowedRows, Range<usize>)> =
+            followed.iter().flat_map(|part| part.runs().map(move |(run, rows)| (run, (part, rows)))).collect();
+        let of_run = |run: &&str| places.get(*run).map(|(part, rows)| part.range(rows.clone()));
+        let followed = order.iter().filter_map(of_run).flatten().collect();
+        Ok((followed, kept.into_stories()))
+    }
+}
+
+fn read_followed_lines(path: &Path) -> Result<FollowedRows, Diagnostic> {
+    let mut rows = FollowedBuilder::default();
+    read_lines(path, "row", "make this part again with `compare --shard`", |row: FollowedRow| rows.push(&row))?;
+    Ok(rows.finish())
+}
+
+/// A part that is being read.
+struct OpenPart<'p> {
+    rows: SavedRows,
+    firings: SavedRows,
+    /// The firing that was read last and belongs to a run to come.
+    firing: Option<Firing>,
+    places: &'p [u64],
+    /// Runs read so far.
+    read: usize,
+    stacks: usize,
+    offset: u64,
+}
+
+impl<'p> OpenPart<'p> {
+    fn open(folder: &Path, manifest: &'p PartManifest, offset: u64) -> Result<Self, Diagnostic> {
+        let mut firings = SavedRows::open(&folder.join(FIRINGS))?;
+        let firing = firings.next()?;
+        let rows = SavedRows::open(&folder.join(ROWS))?;
+        let (places, stacks) = (&manifest.places[..], manifest.comparison.stacks.len());
+        Ok(Self { rows, firings, firing, places, read: 0, stacks, offset })
+    }
+
+    /// The place of the next run.
+    fn place(&self) -> Option<u64> {
+        self.places.get(self.read).map(|place| self.offset + place)
+    }
+
+    /// Reads the next run; gives its name.
+    fn run(&mut self, rows: &mut RowsBuilder, firings: &mut FiringsBuilder) -> Result<Option<Label>, Diagnostic> {
+        self.read += 1;
+        let mut name = None;
+        for _ in 0..self.stacks {
+            if let Some(row) = self.rows.next::<Row>()? {
+                rows.push(&row);
+                name = Some(row.run_id);
+            }
+        }
+        while let Some(firing) = self.firing.take_if(|firing| name.as_ref() == Some(&firing.run_id)) {
+            firings.push(&firing);
+            self.firing = self.firings.next()?;
+        }
+        Ok(name)
+    }
+}
+
+fn two_runs(folder: &Path, other: &Path, name: &str) -> Diagnostic {
+    let what = format!("run `{name}` is in `{}` too", other.display());
+    let help = "each part has read other files, and two of them hold runs of one name: divide by task (`--shard m/n` on all files), \
+                which tells them apart";
+    Diagnostic::new(Location::file(folder.display().to_string()), what, help)
+}

@@ -1,0 +1,302 @@
+//! A stack taken apart, so that what it does on an extract follows from readings.
+
+use super::extract::Extract;
+use super::plan::Plan;
+use super::truth::Truth;
+use crate::decision::{Action, Decision, Evidence, FirstFiring, Requirement, RuleName, Strategy};
+use crate::replay::{Holding, Replay, Said, unread};
+use crate::rule::{Comparator, Condition};
+use crate::stack::{Clause, OnHit, Scope, Stack};
+use crate::transcript::{Moment, Point};
+
+/// A condition over readings of a plan.
+#[derive(Clone, Debug)]
+pub(super) enum Node {
+    Rule { feature: usize, comparator: Comparator, limit: f64 },
+    Any(Vec<Node>),
+    All(Vec<Node>),
+    Latched(Vec<Node>),
+    Some { least: usize, parts: Vec<Node> },
+    Not(Box<Node>),
+    Lately { within: u32, part: Box<Node> },
+}
+
+impl Node {
+    /// Takes a condition apart that is consulted at `at`; what it reads is added to `plan`.
+    pub(super) fn of(condition: &Condition, at: Moment, plan: &mut Plan) -> Self {
+        let mut all = |parts: &[Condition]| parts.iter().map(|part| Self::of(part, at, plan)).collect();
+        match condition {
+            Condition::Rule(rule) => {
+                Self::Rule { feature: plan.feature(rule, at), comparator: rule.comparator, limit: rule.limit }
+            }
+            Condition::Any(parts) => Self::Any(all(parts)),
+            Condition::All { parts, latched: false } => Self::All(all(parts)),
+            Condition::All { parts, latched: true } => Self::Latched(all(parts)),
+            Condition::Some { least, parts } => Self::Some { least: *least, parts: all(parts) },
+            Condition::Not(part) => Self::Not(Box::new(Self::of(part, at, plan))),
+            Condition::Lately { within, part } => {
+                Self::Lately { within: *within, part: Box::new(Self::of(part, at, plan)) }
+            }
+        }
+    }
+
+    /// Where it holds among the first `n` points of its moment.
+    pub(super) fn truth(&self, on: &Extract, at: Moment, n: usize) -> Truth {
+        let truth = |part: &Self| part.truth(on, at, n);
+        match self {
+            Self::Rule { feature, comparator, limit } => {
+                let readings = on.series(*feature).into_iter().flat_map(super::extract::Series::iter);
+                Truth::of(n, readings.map(|reading| Some(comparator.passes(reading?, *limit))))
+            }
+            Self::Any(parts) => Truth::any(n, parts.iter().map(truth)),
+            Self::All(parts) => Truth::all(n, parts.iter().map(truth)),
+            Self::Latched(parts) => Truth::latched(n, parts.iter().map(truth)),
+            Self::Some { least, parts } => Truth::some(n, *least, &parts.iter().map(truth).collect::<Vec<_>>()),
+            Self::Not(part) => truth(part).not(),
+            Self::Lately { within, part } => truth(part).lately(*within, |nth| step(on, at, nth)),
+        }
+    }
+
+    /// Reading and limit of the rule that decided at the `nth` point: the same as [`crate::rule::Watching::read`] tells.
+    fn evidence(&self, on: &Extract, at: Moment, nth: usize) -> Evidence {
+        let holds = |part: &Self| {
+            let truth = part.truth(on, at, nth + 1);
+            (truth.yes.has(nth), truth.no.has(nth))
+        };
+        let first = |parts: &[Self], decides: &dyn Fn((bool, bool)) -> bool, skip: usize| {
+            let part = parts.iter().filter(|part| decides(holds(part))).nth(skip)?;
+            Some(part.evidence(on, at, nth))
+        };
+        match self {
+            Self::Rule { feature, limit, .. } => {
+                let reading = on.series(*feature).and_then(|series| series.get(nth));
+                reading.map_or(Evidence::NONE, |reading| Evidence::new(reading, *limit))
+            }
+            Self::Any(parts) => first(parts, &|(yes, _)| yes, 0).unwrap_or_else(|| undecided(parts, on, at, nth)),
+            Self::All(parts) => first(parts, &|(_, no)| no, 0).unwrap_or_else(|| undecided(parts, on, at, nth)),
+            // The last part that has held so far, as it stood when it first did.
+            Self::Latched(parts) => {
+                let mut latched =
+                    parts.iter().filter_map(|part| Some((part, part.truth(on, at, nth + 1).yes.ones().next()?)));
+                latched.next_back().map_or(Evidence::NONE, |(part, first)| part.evidence(on, at, first))
+            }
+            Self::Some { least, parts } => {
+                let enough = least.checked_sub(1).and_then(|before| first(parts, &|(yes, _)| yes, before));
+                let spare = parts.len().saturating_sub(*least);
+                enough.or_else(|| first(parts, &|(_, no)| no, spare)).unwrap_or(Evidence::NONE)
+            }
+            Self::Not(part) => part.evidence(on, at, nth),
+            Self::Lately { within, part } => {
+                let held = part.truth(on, at, nth + 1).yes.last_until(nth);
+                let is_recent = |held: &usize| step(on, at, nth).saturating_sub(step(on, at, *held)) < *within;
+                part.evidence(on, at, held.filter(is_recent).unwrap_or(nth))
+            }
+        }
+    }
+}
+
+/// The evidence of parts none of which decides alone: the first one's where all can be read.
+fn undecided(parts: &[Node], on: &Extract, at: Moment, nth: usize) -> Evidence {
+    let is_read = |part: &Node| {
+        let truth = part.truth(on, at, nth + 1);
+        truth.yes.has(nth) || truth.no.has(nth)
+    };
+    let all_read = parts.iter().all(is_read);
+    parts.first().filter(|_| all_read).map_or(Evidence::NONE, |part| part.evidence(on, at, nth))
+}
+
+fn step(on: &Extract, at: Moment, nth: usize) -> u32 {
+    on.point(at, nth)
+        .map_or_else(|| on.one_more_request(at).map_or(u32::MAX, |point| point.step), |(point, _)| point.step)
+}
+
+/// A clause that stops, or a cap at which nobody is asked.
+#[derive(Clone, Debug)]
+pub(super) enum Part {
+    Clause(ClausePart),
+    Cap(CapPart),
+}
+
+impl Part {
+    fn name(&self) -> &RuleName {
+        match self {
+            Self::Clause(part) => &part.name,
+            Self::Cap(part) => &part.name,
+        }
+    }
+
+    fn action(&self) -> Action {
+        match self {
+            Self::Clause(part) => part.action,
+            Self::Cap(_) => Action::Stop,
+        }
+    }
+
+    fn acts(&self, on: &Extract) -> Acts {
+        match self {
+            Self::Clause(part) => part.acts(on),
+            Self::Cap(part) => part.acts(on),
+        }
+    }
+
+    /// Where it first acts on the recording.
+    pub(super) fn first(&self, on: &Extract) -> Option<Point> {
+        match self {
+            Self::Clause(part) => on.point(part.at, part.nth(on)?).map(|(point, _)| point),
+            Self::Cap(part) => part.acts(on).first.map(|(point, ..)| point),
+        }
+    }
+}
+
+/// A clause that stops.
+#[derive(Clone, Debug)]
+pub(super) struct ClausePart {
+    name: RuleName,
+    pub(super) node: Node,
+    pub(super) at: Moment,
+    strikes: usize,
+    action: Action,
+}
+
+/// What a part does on a run.
+struct Acts {
+    /// Where it first acts, with what it has seen by then.
+    first: Option<(Point, usize, Evidence)>,
+    /// It would act before one more request, and not earlier.
+    next: bool,
+}
+
+impl ClausePart {
+    fn of(clause: &Clause, plan: &mut Plan) -> Self {
+        Self {
+            name: clause.name.clone(),
+            node: Node::of(&clause.condition, clause.at, plan),
+            at: clause.at,
+            strikes: clause.strikes.max(1) as usize,
+            action: clause.then,
+        }
+    }
+
+    /// At which of its points it first acts; one beyond the recorded ones is that before one more request.
+    fn nth(&self, on: &Extract) -> Option<usize> {
+        match &self.node {
+            Node::Rule { feature, comparator, limit } if self.strikes == 1 => {
+                let mut readings = on.series(*feature)?.iter();
+                readings.position(|reading| reading.is_some_and(|reading| comparator.passes(reading, *limit)))
+            }
+            node => {
+                let n = on.n_points(self.at) + usize::from(on.one_more_request(self.at).is_some());
+                node.truth(on, self.at, n).yes.ones().nth(self.strikes - 1)
+            }
+        }
+    }
+
+    fn acts(&self, on: &Extract) -> Acts {
+        let nth = self.nth(on);
+        let first = nth.and_then(|nth| {
+            let (point, events) = on.point(self.at, nth)?;
+            Some((point, events, self.node.evidence(on, self.at, nth)))
+        });
+        Acts { next: first.is_none() && nth == Some(on.n_points(self.at)), first }
+    }
+}
+
+/// A cap at which nobody is asked.
+#[derive(Clone, Debug)]
+pub(super) struct CapPart {
+    name: RuleName,
+    steps: u32,
+}
+
+impl CapPart {
+    fn acts(&self, on: &Extract) -> Acts {
+        let at = Moment::BeforeRequest;
+        let evidence = |step: u32| Evidence::new(f64::from(step), f64::from(self.steps));
+        let mut points = (0..on.n_points(at)).filter_map(|nth| on.point(at, nth));
+        let first = points.find(|(point, _)| point.step >= self.steps);
+        let next = first.is_none() && on.one_more_request(at).is_some_and(|point| point.step >= self.steps);
+        Acts { first: first.map(|(point, events)| (point, events, evidence(point.step))), next }
+    }
+}
+
+/// A stack taken apart: clauses that stop, and a cap at which nobody is asked.
+#[derive(Clone, Debug)]
+pub struct Formula {
+    /// In order of precedence, the cap last.
+    parts: Vec<Part>,
+    requirements: Vec<Requirement>,
+}
+
+impl Formula {
+    /// Takes `stack` apart; what it reads is added to `plan`. `None` for one that does more than stop, or counts by round.
+    pub fn of(stack: &Stack, plan: &mut Plan) -> Option<Self> {
+        let stops = |clause: &Clause| clause.then.is_terminal() && clause.scope == Scope::Run;
+        let cap = match &stack.cap {
+            None => None,
+            Some(cap) if matches!(cap.on_hit, OnHit::Stop) && cap.scope == Scope::Run => {
+                Some(CapPart { name: stack.rules().pop()?, steps: cap.steps })
+            }
+            Some(_) => return None,
+        };
+        if !stack.clauses.iter().all(stops) {
+            return None;
+        }
+        let requirements = stack.requirements();
+        for requirement in &requirements {
+            plan.need(requirement.need);
+        }
+        let clauses = stack.clauses.iter().map(|clause| Part::Clause(ClausePart::of(clause, plan)));
+        Some(Self { parts: clauses.chain(cap.map(Part::Cap)).collect(), requirements })
+    }
+
+    /// The one part of a formula that has no other.
+    pub(super) fn into_part(self) -> Option<Part> {
+        <[Part; 1]>::try_from(self.parts).ok().map(|[part]| part)
+    }
+
+    /// What the stack does on a run: the same as [`replay`](crate::replay::replay()) says.
+    pub fn replay(&self, on: &Extract) -> Replay {
+        let dropped: Vec<&RuleName> = self
+            .requirements
+            .iter()
+            .filter(|requirement| on.holding(requirement.need) == Holding::TakenOut)
+            .map(|requirement| &requirement.rule)
+            .collect();
+        let mut first_firings: Vec<FirstFiring> = Vec::with_capacity(self.parts.len());
+        let mut stop: Option<Decision> = None;
+        let mut ends_next = false;
+        for part in &self.parts {
+            let name = part.name();
+            if dropped.contains(&name) {
+                first_firings.push(None);
+                continue;
+            }
+            let acts = part.acts(on);
+            ends_next |= acts.next;
+            first_firings.push(acts.first.map(|(point, _, evidence)| (point, evidence)));
+            // The first clause has the credit where several act at one point.
+            let Some((point, events, evidence)) = acts.first else { continue };
+            if stop.as_ref().is_none_or(|stop| point < stop.point) {
+                stop = Some(Decision {
+                    point,
+                    event: events.checked_sub(1),
+                    action: part.action(),
+                    rule: name.clone(),
+                    evidence,
+                    code: None,
+                    detail: None,
+                    call_id: None,
+                    delivered: true,
+                    drops_reply: false,
+                });
+            }
+        }
+        let said = Said {
+            ends_next: ends_next && stop.is_none() && on.end().is_cut_off,
+            trail: stop.into_iter().collect(),
+            first_firings: Some(first_firings),
+            extra_calls: 0,
+        };
+        Replay::concluded(on.end(), said, unread(&self.requirements, |need| on.holding(need)), false)
+    }
+}

@@ -1,0 +1,374 @@
+//! All stacks that take one choice of each axis, and what each of them comes to.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rayon::prelude::*;
+
+use super::atom::{Atom, Choice, Column, Dark, Join};
+use super::kernel::{First, Joins, Kernel, Last, Slice};
+use super::plan::Plan;
+use super::runs::{Block, Kind, Runs};
+use super::tally::{Base, Sums, Tally};
+use crate::rule::Condition;
+use crate::stack::{Clause, Stack};
+use crate::transcript::Outcome;
+use crate::verdict::Verdict;
+
+/// Stacks that are walked at a time: their sums stay in the cache.
+const CHUNK: u64 = 1 << 13;
+
+/// Axes, each with its choices. A stack takes one of each axis, in the order of the axes: that is the order of precedence.
+#[derive(Clone, Debug)]
+pub struct Product {
+    /// `None` where the axis is left out.
+    axes: Vec<Vec<Option<Choice>>>,
+    join: Join,
+}
+
+impl Product {
+    /// A product of axes. With [`Join::Latched`] every choice must be a clause that is consulted after the tools, at once.
+    pub fn new(axes: Vec<Vec<Option<Choice>>>, join: Join) -> Self {
+        Self { axes, join }
+    }
+
+    /// The choices, axis by axis.
+    pub fn axes(&self) -> &[Vec<Option<Choice>>] {
+        &self.axes
+    }
+
+    /// How many stacks there are; `None` where there are more than can be counted.
+    pub fn len(&self) -> Option<u64> {
+        self.axes.iter().try_fold(1_u64, |n, axis| n.checked_mul(axis.len() as u64))
+    }
+
+    /// True where some axis has no choice.
+    pub fn is_empty(&self) -> bool {
+        self.len() == Some(0)
+    }
+
+    /// The place of each axis' choice in stack `index`: the last axis changes fastest.
+    pub fn choices(&self, index: u64) -> Vec<usize> {
+        let mut rest = index;
+        let mut digits: Vec<usize> = self
+            .axes
+            .iter()
+            .rev()
+            .map(|axis| {
+                let n = axis.len().max(1) as u64;
+                let digit = rest % n;
+                rest /= n;
+                usize::try_from(digit).unwrap_or(usize::MAX)
+            })
+            .collect();
+        digits.reverse();
+        digits
+    }
+
+    /// The choices stack `index` takes, in order.
+    fn taken(&self, index: u64) -> impl Iterator<Item = &Choice> {
+        let taken = self.axes.iter().zip(self.choices(index));
+        taken.filter_map(|(axis, choice)| axis.get(choice)?.as_ref())
+    }
+
+    /// How many rules stack `index` has; it does nothing without one.
+    pub fn n_rules(&self, index: u64) -> usize {
+        self.taken(index).count()
+    }
+
+    /// Stack `index`, called `name`.
+    pub fn stack(&self, index: u64, name: impl Into<String>) -> Stack {
+        let (mut clauses, mut cap) = (Vec::new(), None);
+        for choice in self.taken(index) {
+            match choice {
+                Choice::Clause(clause) => clauses.push(clause.clone()),
+                Choice::Cap(of) => cap = Some(of.clone()),
+            }
+        }
+        if self.join == Join::Latched {
+            let parts: Vec<Condition> = clauses.into_iter().map(|clause: Clause| clause.condition).collect();
+            clauses = vec![Clause::stop_on(Condition::All { parts, latched: true })];
+        }
+        Stack { name: name.into(), clauses, cap }
+    }
+}
+
+/// A product over runs.
+pub struct Walk<'p, 'e> {
+    product: &'p Product,
+    runs: &'p Runs<'e>,
+    /// Columns by axis and choice.
+    columns: Vec<Vec<Column>>,
+    /// Of no choice at all.
+    neutral: Column,
+    dark: Dark,
+    kernel: Kernel,
+    /// The axes from the outermost to the innermost loop.
+    order: Vec<usize>,
+    /// So many of them are outside of a chunk.
+    outer: usize,
+    bases: Mutex<HashMap<u128, Arc<Lit>>>,
+}
+
+/// What is left where some sets of runs cannot be read.
+struct Lit {
+    /// Lanes that cannot be read.
+    dark: Vec<u64>,
+    base: Base,
+}
+
+impl<'p, 'e> Walk<'p, 'e> {
+    /// Builds the columns. `plan` is the one the extracts were made with, to which the product was added before
+    /// ([`Walk::plan`]). `None` where runs lack too many different things.
+    pub fn new(product: &'p Product, atoms: &[Vec<Option<Atom>>], runs: &'p Runs<'e>) -> Option<Self> {
+        let mut dark = Dark::default();
+        let mut columns = Vec::with_capacity(atoms.len());
+        for axis in atoms {
+            let of = |atom: &Option<Atom>| match atom {
+                Some(atom) => Column::of(atom, runs, product.join),
+                None => (Column::absent(runs, product.join), Vec::new()),
+            };
+            let made: Vec<(Column, Vec<u64>)> = axis.par_iter().map(of).collect();
+            let settled = made.into_iter().map(|(column, unread)| Some(Column { dark: dark.bit(unread)?, ..column }));
+            columns.push(settled.collect::<Option<Vec<Column>>>()?);
+        }
+        // The longest axis is innermost: what is shared by its stacks is worked out once.
+        let mut order: Vec<usize> = (0..columns.len()).collect();
+        order.sort_by_key(|axis| columns[*axis].len());
+        let mut within = 1_u64;
+        let mut outer = order.len();
+        while let Some(axis) = outer.checked_sub(1).map(|at| order[at]) {
+            let more = within.saturating_mul(columns[axis].len() as u64);
+            if more > CHUNK && outer < order.len() {
+                break;
+            }
+            (within, outer) = (more, outer - 1);
+        }
+        let (kernel, neutral) = (Kernel::new(runs.ceiling()), Column::absent(runs, product.join));
+        Some(Self { product, runs, columns, neutral, dark, kernel, order, outer, bases: Mutex::default() })
+    }
+
+    /// Adds what the choices of `product` read to `plan`. `None` where one does more than stop.
+    pub fn plan(product: &Product, plan: &mut Plan) -> Option<Vec<Vec<Option<Atom>>>> {
+        let mut atom = |choice: &Option<Choice>| match choice {
+            None => Some(None),
+            Some(choice) => Atom::of(choice, plan).map(Some),
+        };
+        product.axes.iter().map(|axis| axis.iter().map(&mut atom).collect()).collect()
+    }
+
+    /// Into how many chunks the walk falls.
+    pub fn n_chunks(&self) -> u64 {
+        self.order[..self.outer].iter().map(|axis| self.columns[*axis].len() as u64).product()
+    }
+
+    /// The stacks of a chunk with what they come to.
+    pub fn chunk(&self, nth: u64) -> Vec<(u64, Tally)> {
+        match self.product.join {
+            Join::Any => self.walk::<First>(nth),
+            Join::Latched => self.walk::<Last>(nth),
+        }
+    }
+
+    /// Chunks `from..to` on all threads, in order.
+    pub fn chunks(&self, from: u64, to: u64) -> Vec<(u64, Tally)> {
+        let chunks: Vec<Vec<(u64, Tally)>> = (from..to).into_par_iter().map(|nth| self.chunk(nth)).collect();
+        chunks.concat()
+    }
+
+    /// What a stack's index gains by the next choice of an axis.
+    fn stride(&self, axis: usize) -> u64 {
+        self.product.axes[axis + 1..].iter().map(|axis| axis.len() as u64).product()
+    }
+
+    fn walk<J: Joins>(&self, nth: u64) -> Vec<(u64, Tally)> {
+        let (mut rest, mut first, mut prefix) = (nth, 0, Vec::new());
+        for &axis in self.order[..self.outer].iter().rev() {
+            let n = self.columns[axis].len() as u64;
+            let choice = rest % n;
+            (rest, first) = (rest / n, first + choice * self.stride(axis));
+            prefix.extend(usize::try_from(choice).ok().and_then(|choice| self.columns[axis].get(choice)));
+        }
+        let inner: Vec<&[Column]> = self.order[self.outer..].iter().map(|axis| &*self.columns[*axis]).collect();
+        let n_leaves = inner.iter().map(|axis| axis.len()).product();
+        let mut sums = vec![Sums::default(); n_leaves];
+        let bits = prefix.iter().fold(0, |bits, column| bits | column.dark);
+        for block in self.runs.blocks() {
+            let mut descent = Descent { walk: self, block: *block, inner: &inner, sums: &mut sums };
+            descent.begin::<J>(&prefix, bits);
+        }
+        let mut told = Vec::with_capacity(n_leaves);
+        let mut at = 0;
+        self.tell(&mut told, &sums, &mut at, 0, first, bits);
+        told
+    }
+
+    /// The tallies of the leaves below a node of the inner axes, in the order in which they were added up.
+    fn tell(&self, told: &mut Vec<(u64, Tally)>, sums: &[Sums], at: &mut usize, depth: usize, index: u64, dark: u128) {
+        let Some(&axis) = self.order.get(self.outer + depth) else {
+            if let Some(sums) = sums.get(*at) {
+                told.push((index, self.lit(dark).base.with(sums)));
+            }
+            *at += 1;
+            return;
+        };
+        let stride = self.stride(axis);
+        for (choice, column) in (0_u64..).zip(&self.columns[axis]) {
+            self.tell(told, sums, at, depth + 1, index + choice * stride, dark | column.dark);
+        }
+    }
+
+    /// What is left where these sets of runs cannot be read.
+    fn lit(&self, bits: u128) -> Arc<Lit> {
+        let mut bases = self.bases.lock().unwrap_or_else(PoisonError::into_inner);
+        let make = || Arc::new(self.make_lit(bits));
+        Arc::clone(bases.entry(bits).or_insert_with(make))
+    }
+
+    fn make_lit(&self, bits: u128) -> Lit {
+        let dark = self.dark.union(bits, self.runs.lanes().len() / 64);
+        let mut base = Base::default();
+        let excess = if self.product.join == Join::Any { 0 } else { u64::from(self.runs.ceiling()) };
+        for block in self.runs.blocks() {
+            for lane in block.start..block.start + block.len {
+                let Some(on) = self.runs.lanes()[lane] else { continue };
+                let is_success = on.shared().outcome() == Outcome::Success;
+                if dark[lane / 64] >> (lane % 64) & 1 == 1 {
+                    match block.kind {
+                        Kind::Failures => base.excess.0 += excess,
+                        Kind::Successes => base.excess.1 += excess,
+                        Kind::Others => {}
+                    }
+                    continue;
+                }
+                let recorded = u64::from(self.runs.recorded()[lane]);
+                base.recorded += recorded;
+                base.successes += u64::from(is_success);
+                base.failures += u64::from(!is_success);
+                base.recorded_on_successes += if is_success { recorded } else { 0 };
+                base.recorded_on_failures += if block.kind == Kind::Failures { recorded } else { 0 };
+            }
+        }
+        Lit { dark, base }
+    }
+}
+
+/// One block under all stacks of a chunk.
+struct Descent<'w, 'p, 'e, 's> {
+    walk: &'w Walk<'p, 'e>,
+    block: Block,
+    inner: &'w [&'w [Column]],
+    sums: &'s mut [Sums],
+}
+
+/// What the choices so far come to on a block.
+#[derive(Clone, Default)]
+struct Prefix {
+    spent: Vec<u32>,
+    stops: Vec<u64>,
+    codes: Vec<u32>,
+}
+
+impl Descent<'_, '_, '_, '_> {
+    fn slice<'c>(&self, column: &'c Column) -> Slice<'c> {
+        let Block { start, len, .. } = self.block;
+        Slice { spent: &column.spent[start..start + len], stops: &column.stops[start / 64..(start + len) / 64] }
+    }
+
+    fn begin<J: Joins>(&mut self, prefix: &[&Column], dark: u128) {
+        let Block { start, len, .. } = self.block;
+        let neutral = &self.walk.neutral;
+        let slice = self.slice(neutral);
+        let mut all = Prefix { spent: slice.spent.to_vec(), stops: slice.stops.to_vec(), codes: Vec::new() };
+        if self.block.kind == Kind::Others {
+            all.codes = neutral.codes[start..start + len].to_vec();
+        }
+        for column in prefix {
+            all = self.joined::<J>(&all, column);
+        }
+        self.descend::<J>(&all, 0, 0, dark);
+    }
+
+    fn joined<J: Joins>(&self, prefix: &Prefix, column: &Column) -> Prefix {
+        let Block { start, len, kind } = self.block;
+        let mut all = Prefix { spent: vec![0; len], stops: vec![0; len / 64], codes: Vec::new() };
+        if kind == Kind::Others {
+            let codes = prefix.codes.iter().zip(&column.codes[start..start + len]);
+            all.codes = codes.map(|(a, b)| J::amounts(*a, *b)).collect();
+        } else {
+            let before = Slice { spent: &prefix.spent, stops: &prefix.stops };
+            self.walk.kernel.join::<J>(before, self.slice(column), &mut all.spent, &mut all.stops);
+        }
+        all
+    }
+
+    /// Adds up the leaves below a node; `leaf` is the first of them. Returns the one after the last.
+    fn descend<J: Joins>(&mut self, prefix: &Prefix, depth: usize, leaf: usize, dark: u128) -> usize {
+        let Some(axis) = self.inner.get(depth) else { return self.leaves::<J>(prefix, &[], leaf, dark) };
+        if depth + 1 == self.inner.len() {
+            return self.leaves::<J>(prefix, axis, leaf, dark);
+        }
+        let mut next = leaf;
+        for column in *axis {
+            let joined = self.joined::<J>(prefix, column);
+            next = self.descend::<J>(&joined, depth + 1, next, dark | column.dark);
+        }
+        next
+    }
+
+    /// The innermost loop: one prefix with every column of the last axis.
+    fn leaves<J: Joins>(&mut self, prefix: &Prefix, axis: &[Column], leaf: usize, dark: u128) -> usize {
+        let mut next = leaf;
+        for same in axis.chunk_by(|a, b| a.dark == b.dark) {
+            let lit = self.walk.lit(dark | same[0].dark);
+            if self.block.kind == Kind::Others {
+                for (at, column) in (next..).zip(same) {
+                    self.others::<J>(prefix, column, &lit, at);
+                }
+            } else {
+                let Block { start, len, kind } = self.block;
+                let dark = &lit.dark[start / 64..(start + len) / 64];
+                let slices = same.iter().map(|column| Slice {
+                    spent: &column.spent[start..start + len],
+                    stops: &column.stops[start / 64..(start + len) / 64],
+                });
+                let before = Slice { spent: &prefix.spent, stops: &prefix.stops };
+                let sums = &mut self.sums[next..];
+                self.walk.kernel.tally::<J>(before, dark, slices, |nth, spent, stops| {
+                    let sums = &mut sums[nth];
+                    if kind == Kind::Failures {
+                        sums.spent_on_failures += spent;
+                        sums.stopped_failures += stops;
+                    } else {
+                        sums.spent_on_successes += spent;
+                        sums.stopped_successes += stops;
+                    }
+                });
+            }
+            next += same.len();
+        }
+        next
+    }
+
+    /// Runs whose verdict depends on the point, one by one.
+    fn others<J: Joins>(&mut self, prefix: &Prefix, column: &Column, lit: &Lit, leaf: usize) {
+        let Block { start, len, .. } = self.block;
+        for lane in start..start + len {
+            if lit.dark[lane / 64] >> (lane % 64) & 1 == 1 {
+                continue;
+            }
+            let at = J::amounts(prefix.codes[lane - start], column.codes[lane]);
+            let Some(ending) = self.walk.runs.ending_at(lane, at) else { continue };
+            let verdict = ending.verdict;
+            let sums = &mut self.sums[leaf].others;
+            let recorded = u64::from(self.walk.runs.recorded()[lane]);
+            let spent = u64::from(ending.spent);
+            sums.stops += u64::from(ending.stopped);
+            sums.killed += u64::from(verdict.is_fes());
+            sums.true_stops += u64::from(verdict == Verdict::TrueStop);
+            sums.rescued += u64::from(verdict == Verdict::Rescued);
+            sums.spent += spent;
+            sums.useful += if verdict.is_fes() { 0 } else { recorded.saturating_sub(spent) };
+        }
+    }
+}

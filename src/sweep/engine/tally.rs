@@ -1,0 +1,115 @@
+//! What a stack comes to on all runs: whole numbers, so that the order in which they are added up is of no consequence.
+
+/// Counts and sums of one stack over the runs that it can be judged on: graded, and every one of its rules could be read.
+/// Amounts are whole numbers of [`Runs::unit`](super::Runs::unit) times [`Runs::scale`](super::Runs::scale), over the runs
+/// that tell them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Runs judged.
+    pub judged: u64,
+    /// Successes among them.
+    pub successes: u64,
+    /// Failures among them.
+    pub failures: u64,
+    /// Ended early.
+    pub stops: u64,
+    /// Successes lost by it.
+    pub killed: u64,
+    /// Failures ended early and not rescued by it.
+    pub true_stops: u64,
+    /// Failures that held their success when they were stopped.
+    pub rescued: u64,
+    /// Recorded.
+    pub recorded: u64,
+    /// Recorded on successes.
+    pub recorded_on_successes: u64,
+    /// Spent.
+    pub spent: u64,
+    /// Not spent on failures and after a success was secured.
+    pub useful: u64,
+}
+
+impl Tally {
+    /// Successes killed over successes judged.
+    pub fn killed_rate(&self) -> Option<f64> {
+        share(self.killed, self.successes)
+    }
+
+    /// Useful savings over what was recorded.
+    pub fn useful_ratio(&self) -> Option<f64> {
+        share(self.useful, self.recorded)
+    }
+
+    /// Failures stopped over failures.
+    pub fn stop_recall(&self) -> Option<f64> {
+        share(self.true_stops, self.failures)
+    }
+
+    /// What a success costs under the stack, over what it costs without; `None` where none is left.
+    pub fn cost_of_success(&self) -> Option<f64> {
+        let kept = (self.successes - self.killed + self.rescued) as f64;
+        let with = self.spent as f64 / kept;
+        let without = self.recorded as f64 / self.successes as f64;
+        Some(with / without).filter(|ratio| ratio.is_finite())
+    }
+}
+
+fn share(part: u64, of: u64) -> Option<f64> {
+    (of > 0).then(|| part as f64 / of as f64)
+}
+
+/// What is added up block by block.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sums {
+    pub(super) spent_on_failures: u64,
+    pub(super) spent_on_successes: u64,
+    pub(super) stopped_failures: u64,
+    pub(super) stopped_successes: u64,
+    /// Of runs whose verdict depends on the point.
+    pub(super) others: Others,
+}
+
+/// Sums over runs whose verdict depends on the point.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Others {
+    pub(super) stops: u64,
+    pub(super) killed: u64,
+    pub(super) true_stops: u64,
+    pub(super) rescued: u64,
+    pub(super) spent: u64,
+    pub(super) useful: u64,
+}
+
+/// What does not depend on where runs are stopped.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Base {
+    pub(super) failures: u64,
+    pub(super) successes: u64,
+    /// Of failures on which every stop is a true one.
+    pub(super) recorded_on_failures: u64,
+    pub(super) recorded: u64,
+    pub(super) recorded_on_successes: u64,
+    /// In the sums of amounts for each lane that cannot be read, on failures and on successes.
+    pub(super) excess: (u64, u64),
+}
+
+impl Base {
+    pub(super) fn with(&self, sums: &Sums) -> Tally {
+        let on_failures = sums.spent_on_failures - self.excess.0;
+        let on_successes = sums.spent_on_successes - self.excess.1;
+        let others = &sums.others;
+        Tally {
+            judged: self.failures + self.successes,
+            successes: self.successes,
+            failures: self.failures,
+            stops: sums.stopped_failures + sums.stopped_successes + others.stops,
+            killed: sums.stopped_successes + others.killed,
+            true_stops: sums.stopped_failures + others.true_stops,
+            rescued: others.rescued,
+            recorded: self.recorded,
+            recorded_on_successes: self.recorded_on_successes,
+            spent: on_failures + on_successes + others.spent,
+            useful: self.recorded_on_failures - on_failures + others.useful,
+        }
+    }
+}

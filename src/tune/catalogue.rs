@@ -1,0 +1,150 @@
+//! The fixed catalogue: families of one rule each, written down before any recording is read.
+
+use std::sync::Arc;
+
+use crate::rule::{Comparator, Condition, Rule};
+use crate::signal;
+use crate::stack::{Clause, Stack};
+
+/// The signals a budget may be in: the first that is not asked for otherwise is what every host can hold.
+pub const BUDGETS: [&str; 3] = ["steps", "tokens.total", "cost"];
+
+/// One signal with its comparator and its limits from cautious to bold: whatever fires at one limit fires at all that follow
+/// it, no later.
+#[derive(Clone, Debug)]
+pub struct Family {
+    /// The rule at its most cautious limit.
+    rule: Rule,
+    limits: Vec<f64>,
+    /// The share of delta its walk may spend.
+    share: f64,
+}
+
+impl Family {
+    /// The family of a signal without options. `None` where there is no such signal.
+    fn of(id: &str, comparator: Comparator, limits: Vec<f64>, share: f64) -> Option<Self> {
+        let first = *limits.first()?;
+        Some(Self { rule: Rule::new(signal::find(id)?, comparator, first), limits, share })
+    }
+
+    /// The signal with its comparator, without a limit: `novelty <=`.
+    pub fn name(&self) -> String {
+        format!("{} {}", self.rule.signal.id, self.rule.comparator.sign())
+    }
+
+    /// The rule at the limit of that position.
+    pub fn rule(&self, at: usize) -> Rule {
+        Rule { limit: self.limits.get(at).copied().unwrap_or(f64::NAN), ..self.rule.clone() }
+    }
+
+    /// The rule at the most cautious limit.
+    pub fn first_rule(&self) -> &Rule {
+        &self.rule
+    }
+
+    /// The limits, from cautious to bold.
+    pub fn limits(&self) -> &[f64] {
+        &self.limits
+    }
+
+    /// The share of delta its walk may spend.
+    pub fn share(&self) -> f64 {
+        self.share
+    }
+
+    /// The stack of the rule at the limit of that position.
+    pub fn stack(&self, name: &str, at: usize) -> Arc<Stack> {
+        let clause = Clause::stop_on(Condition::Rule(Box::new(self.rule(at))));
+        Arc::new(Stack { name: name.to_owned(), clauses: vec![clause], cap: None })
+    }
+}
+
+/// The six families of the catalogue. The budget spends half of delta and so takes the fewest tasks; the five others a tenth
+/// each. `budget` is one of [`BUDGETS`].
+pub fn catalogue(budget: &str) -> Vec<Family> {
+    let tenth = 0.1;
+    let families = [
+        Family::of(budget, Comparator::AtLeast, budget_limits(budget), 0.5),
+        Family::of("call_result.count", Comparator::AtLeast, counts(2), tenth),
+        Family::of("call.count", Comparator::AtLeast, counts(2), tenth),
+        Family::of("errors.count", Comparator::AtLeast, counts(1), tenth),
+        Family::of("call.repeated", Comparator::AtLeast, shares(10), tenth),
+        Family::of("novelty", Comparator::AtMost, shares(100).into_iter().rev().collect(), tenth),
+    ];
+    families.into_iter().flatten().collect()
+}
+
+/// What a list of rules may be made of beside the catalogue. Amounts of text and replies are kept out: they name the scaffold.
+pub fn pool(budget: &str) -> Vec<Family> {
+    let mut families = catalogue(budget);
+    let further = ["result.count", "result.streak", "call_result.streak", "call.streak", "call.cycle", "errors.streak"];
+    families.extend(further.into_iter().filter_map(|id| Family::of(id, Comparator::AtLeast, counts(2), 0.0)));
+    families
+}
+
+/// Whole numbers from far above what a run reads down to `least`: close together where they are small.
+fn counts(least: u32) -> Vec<f64> {
+    let mut all: Vec<u32> = (least..=50).collect();
+    all.extend((0..).map(|power| 50.0 * 1.1_f64.powi(power + 1)).take_while(|limit| *limit < 10_000.0).map(rounded));
+    all.into_iter().rev().map(f64::from).collect()
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a positive number below 10,000")]
+fn rounded(limit: f64) -> u32 {
+    limit.round() as u32
+}
+
+/// `n` parts of 1, from 1 down to a single one.
+fn shares(n: u32) -> Vec<f64> {
+    (1..=n).rev().map(|part| f64::from(part) / f64::from(n)).collect()
+}
+
+/// Steps one by one up to 200, and everything else in three digits: no limit is more than 1 % from the next.
+fn budget_limits(signal: &str) -> Vec<f64> {
+    let (least, most) = match signal {
+        "steps" => (200.0_f64, 1e6),
+        "tokens.total" => (1e3, 1e10),
+        _ => (1e-3, 1e5),
+    };
+    let mut limits: Vec<f64> = Vec::new();
+    if signal == "steps" {
+        limits.extend((1..200).map(f64::from));
+    }
+    let mut decade = 10.0_f64.powf(least.log10().floor());
+    while decade < most {
+        // Ten digits hide the binary tail of 0.001 * 123.
+        let of_decade = (100..1_000).map(|digits| format!("{:.10}", decade * f64::from(digits) / 100.0));
+        let of_decade = of_decade.filter_map(|limit| limit.parse::<f64>().ok());
+        limits.extend(of_decade.filter(|limit| *limit >= least && (signal != "steps" || limit.fract() == 0.0)));
+        decade *= 10.0;
+    }
+    limits.reverse();
+    limits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn six_families_share_delta_and_go_from_cautious_to_bold() {
+        for budget in BUDGETS {
+            let families = catalogue(budget);
+            assert_eq!(families.len(), 6);
+            assert!((families.iter().map(Family::share).sum::<f64>() - 1.0).abs() < 1e-12);
+            for family in families.iter().chain(&pool(budget)) {
+                let rises = family.first_rule().comparator == Comparator::AtMost;
+                let ordered = |pair: &[f64]| if rises { pair[0] < pair[1] } else { pair[0] > pair[1] };
+                assert!(family.limits().windows(2).all(ordered), "{}", family.name());
+                assert!(family.limits().len() < 10_000, "{}", family.name());
+            }
+        }
+        let names: Vec<String> = catalogue("steps").iter().map(Family::name).collect();
+        assert_eq!(
+            names[1..],
+            ["call_result.count >=", "call.count >=", "errors.count >=", "call.repeated >=", "novelty <="]
+        );
+        assert_eq!(catalogue("steps")[0].limits().last(), Some(&1.0));
+        assert!(catalogue("cost")[0].limits().contains(&0.25));
+    }
+}

@@ -1,0 +1,373 @@
+//! A short list of rules, any of which stops: chosen on one half of the tasks, certified on the other.
+//!
+//! The list is found by a greedy search for what saves most less a price of what it kills; the price is picked by 4-fold
+//! cross-fitted kills. The nested family that is walked is the list armed from step s on, s from the longest run down to 0.
+
+use super::held_out::folds;
+use super::{Appetite, Study};
+use crate::rule::Comparator;
+use crate::stats::distribution::binomial_cdf;
+use crate::transcript::Outcome;
+
+/// Rules in a list, at most.
+const MOST_RULES: usize = 3;
+/// Limits of each family that are looked at.
+const LIMITS: usize = 24;
+/// Prices of a killed share, in shares of the cost.
+const PRICES: [f64; 9] = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0];
+/// Parts of the learning half, for cross-fitted kills.
+const PARTS: usize = 4;
+/// The kills aimed at, as a share of those that the certificate has room for.
+const AIM: f64 = 0.8;
+/// Tasks with a success from which on a list was seen to pay, at 10 %, and how they grow as alpha falls: 700 at 5 %.
+const TASKS_AT_TENTH: f64 = 250.0;
+const GROWTH: f64 = 1.485;
+/// Parts of all tasks with `--cross-fit`.
+pub const CROSS_FIT_PARTS: usize = 5;
+
+/// A list of rules, any of which stops, from a step on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RuleList {
+    /// Positions of families, with the limit's position in each.
+    pub rules: Vec<(usize, usize)>,
+    /// It is silent while fewer steps are paid for.
+    pub from_step: u64,
+}
+
+impl RuleList {
+    /// Where it stops a run.
+    pub fn stop(&self, study: &Study, run: usize) -> Option<usize> {
+        self.rules.iter().filter_map(|(family, limit)| study.stop_from(*family, *limit, run, self.from_step)).min()
+    }
+}
+
+/// How a list is to be learned.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ListOptions {
+    /// What is asked for; delta is spent on the list alone.
+    pub appetite: Appetite,
+    /// Learn on all tasks, and estimate on each fifth under the list learned without it. It proves nothing.
+    pub cross_fit: bool,
+}
+
+/// A learned list, and what speaks for it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Learned {
+    /// The list to ship.
+    pub list: RuleList,
+    /// The p-value at its step; with `cross_fit` of the same test, which is then no proof.
+    pub p: f64,
+    /// Tasks with a success that it was certified on, or estimated on.
+    pub judged_on: u64,
+    /// True where it was cross-fitted.
+    pub is_estimate: bool,
+    /// Fewer rules were shipped than were found, since more saved less than one standard error more.
+    pub is_single: bool,
+}
+
+/// So many tasks with a success are needed before a list of rules was ever seen to pay.
+pub fn tasks_for_list(alpha: f64) -> u64 {
+    let needed = TASKS_AT_TENTH * (0.1 / alpha).powf(GROWTH);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a positive number of tasks")]
+    if needed < 1e15 { (needed / 10.0).round() as u64 * 10 } else { u64::MAX }
+}
+
+impl Study {
+    /// Where the limit of that position first fires with at least so many steps paid for.
+    fn stop_from(&self, family: usize, limit: usize, run: usize, from_step: u64) -> Option<usize> {
+        let first = self.stop_at(family, limit, run)?;
+        let ends = self.tracks().get(run)?.ends();
+        if ends.get(first)?.steps_paid() >= from_step {
+            return Some(first);
+        }
+        let family_of = self.families().get(family)?;
+        let (comparator, limit): (Comparator, f64) =
+            (family_of.first_rule().comparator, *family_of.limits().get(limit)?);
+        let readings = self.readings(family, run).iter().enumerate();
+        let mut later = readings.skip_while(|(at, _)| ends.get(*at).is_none_or(|end| end.steps_paid() < from_step));
+        later.find(|(_, reading)| comparator.passes(**reading, limit)).map(|(at, _)| at)
+    }
+
+    /// Learns a list on these tasks. `None` where nothing that is certified saves anything.
+    pub fn learn(&self, tasks: &[usize], options: ListOptions) -> Option<Learned> {
+        Learner::new(self).learn(tasks, options)
+    }
+}
+
+/// What a search looks up again and again.
+pub struct Learner<'s> {
+    study: &'s Study,
+    /// Every limit of every family that is looked at, with where it stops each run; `u32::MAX` where it does not.
+    atoms: Vec<((usize, usize), Vec<u32>)>,
+}
+
+/// What one list is worth on some tasks: the mean over tasks of the killed share, the saved share, and both by task.
+#[derive(Clone, Debug, Default)]
+struct Worth {
+    killed: f64,
+    saved: f64,
+    by_task: Vec<f64>,
+}
+
+/// The runs of some tasks with what a stop of each comes to.
+struct Runs {
+    /// Positions of runs, with their weight in the mean of killed shares.
+    runs: Vec<(usize, f64)>,
+    recorded: f64,
+}
+
+impl<'s> Learner<'s> {
+    /// Looks up what every limit does.
+    pub fn new(study: &'s Study) -> Self {
+        let mut atoms = Vec::new();
+        for family in 0..study.families().len() {
+            atoms.extend(atoms_of(study, family));
+        }
+        Self { study, atoms }
+    }
+
+    /// See [`Study::learn`].
+    pub fn learn(&self, tasks: &[usize], options: ListOptions) -> Option<Learned> {
+        let ListOptions { appetite, cross_fit } = options;
+        if cross_fit {
+            return self.cross_fitted(tasks, appetite);
+        }
+        let [dev, test] = <[Vec<usize>; 2]>::try_from(folds(self.study, tasks, 2)).ok()?;
+        let (rules, is_single) = self.choose(&dev, self.study.with_success(&test), appetite);
+        let judged_on = self.study.with_success(&test);
+        let (from_step, p) = self.armed(appetite, judged_on, &[(rules.clone(), test)])?;
+        let list = RuleList { rules, from_step };
+        Some(Learned { list, p, judged_on, is_estimate: false, is_single })
+    }
+
+    /// Learns on all tasks, and finds the step by the losses of each fifth under the list learned without it.
+    fn cross_fitted(&self, tasks: &[usize], appetite: Appetite) -> Option<Learned> {
+        let judged_on = self.study.with_success(tasks);
+        let parts: Vec<(Vec<(usize, usize)>, Vec<usize>)> = folds(self.study, tasks, CROSS_FIT_PARTS)
+            .into_iter()
+            .map(|fold| {
+                let others: Vec<usize> =
+                    tasks.iter().copied().filter(|task| fold.binary_search(task).is_err()).collect();
+                (self.choose(&others, judged_on, appetite).0, fold)
+            })
+            .collect();
+        let (from_step, p) = self.armed(appetite, judged_on, &parts)?;
+        let (rules, is_single) = self.choose(tasks, judged_on, appetite);
+        Some(Learned { list: RuleList { rules, from_step }, p, judged_on, is_estimate: true, is_single })
+    }
+
+    /// Walks s from the longest run down to 0: the last step at which the lists, each on its tasks, pass.
+    fn armed(&self, appetite: Appetite, n: u64, parts: &[(Vec<(usize, usize)>, Vec<usize>)]) -> Option<(u64, f64)> {
+        let steps = self.study.tracks().iter().filter_map(|track| track.ends().last().map(|end| end.steps_paid()));
+        let longest = steps.max().unwrap_or(0) + 1;
+        let mut passed = None;
+        for from_step in (0..=longest).rev() {
+            let mut killed = 0;
+            for (rules, tasks) in parts {
+                let list = RuleList { rules: rules.clone(), from_step };
+                killed += self.picked_killed(&list, tasks);
+            }
+            let p = if n == 0 { 1.0 } else { binomial_cdf(killed, n, appetite.alpha) };
+            if p > appetite.delta || p.is_nan() {
+                break;
+            }
+            passed = Some((from_step, p));
+        }
+        let (from_step, p) = passed?;
+        let stops_something = parts.iter().any(|(rules, tasks)| {
+            let list = RuleList { rules: rules.clone(), from_step };
+            self.study.effects(tasks, |run| list.stop(self.study, run)).sum(|effect| effect.saved.numerator) > 0.0
+        });
+        stops_something.then_some((from_step, p))
+    }
+
+    /// Of the runs that stand for their tasks, those that the list kills.
+    fn picked_killed(&self, list: &RuleList, tasks: &[usize]) -> u64 {
+        let is_killed = |task: &&usize| {
+            let run = self.study.tasks().get(**task)?.picked?;
+            let end = list.stop(self.study, run)?;
+            Some(self.study.tracks().get(run)?.ends().get(end)?.kills)
+        };
+        tasks.iter().filter(|task| is_killed(task) == Some(true)).count() as u64
+    }
+
+    /// The rules to ship from these tasks, to be certified on `judged_on` others; and whether a single one does as well.
+    fn choose(&self, tasks: &[usize], judged_on: u64, appetite: Appetite) -> (Vec<(usize, usize)>, bool) {
+        let room = room_for(judged_on, appetite) * AIM;
+        let (list, worth) = self.priced(tasks, room, MOST_RULES);
+        if list.len() < 2 {
+            return (list, true);
+        }
+        let (single, of_single) = self.priced(tasks, room, 1);
+        // The gain of the list, task by task, and its standard error.
+        let n = worth.by_task.len() as f64;
+        let gains: Vec<f64> =
+            worth.by_task.iter().zip(&of_single.by_task).map(|(list, single)| list - single).collect();
+        let mean = gains.iter().sum::<f64>() / n;
+        let variance = gains.iter().map(|gain| (gain - mean).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);
+        if mean < (variance / n).sqrt() { (single, true) } else { (list, false) }
+    }
+
+    /// The list at the price at which its cross-fitted kills stay within `room` and it saves most; its cross-fitted worth.
+    fn priced(&self, tasks: &[usize], room: f64, most: usize) -> (Vec<(usize, usize)>, Worth) {
+        let parts = folds(self.study, tasks, PARTS);
+        let cross_fitted = PRICES.map(|price| {
+            let mut worth = Worth::default();
+            let (mut losses, mut saved, mut recorded) = (Vec::new(), 0.0, 0.0);
+            for part in &parts {
+                let others: Vec<usize> =
+                    tasks.iter().copied().filter(|task| part.binary_search(task).is_err()).collect();
+                let list = RuleList { rules: self.search(&others, price, most), from_step: 0 };
+                let effects = self.study.effects(part, |run| list.stop(self.study, run));
+                losses.extend(effects.tasks.iter().filter_map(|(_, effect)| effect.loss()));
+                worth.by_task.extend(effects.tasks.iter().map(|(_, effect)| effect.saved.numerator));
+                saved += effects.sum(|effect| effect.saved.numerator);
+                recorded += effects.sum(|effect| effect.saved.denominator);
+            }
+            worth.killed = losses.iter().sum::<f64>() / (losses.len() as f64).max(1.0);
+            worth.saved = if recorded > 0.0 { saved / recorded } else { 0.0 };
+            (price, worth)
+        });
+        let fits = |worth: &Worth| worth.killed <= room;
+        let best = cross_fitted.iter().filter(|(_, worth)| fits(worth)).max_by(|a, b| a.1.saved.total_cmp(&b.1.saved));
+        // Where no price is dear enough, the dearest.
+        let (price, worth) = best.or(cross_fitted.last()).cloned().unwrap_or_default();
+        (self.search(tasks, price, most), worth)
+    }
+
+    fn runs_of(&self, tasks: &[usize]) -> Runs {
+        let n = self.study.with_success(tasks).max(1) as f64;
+        let mut runs = Vec::new();
+        let mut recorded = 0.0;
+        for task in tasks.iter().filter_map(|task| self.study.tasks().get(*task)) {
+            let graded =
+                |run: &usize| self.study.tracks().get(*run).is_some_and(|track| track.outcome != Outcome::Unknown);
+            let is_success =
+                |run: &usize| self.study.tracks().get(*run).is_some_and(|track| track.outcome == Outcome::Success);
+            let successes = task.runs.clone().filter(is_success).count();
+            for run in task.runs.clone().filter(graded) {
+                runs.push((run, if is_success(&run) { 1.0 / (n * successes as f64) } else { 0.0 }));
+                recorded +=
+                    self.study.tracks().get(run).and_then(|track| track.recorded(self.study.unit())).unwrap_or(0.0);
+            }
+        }
+        Runs { runs, recorded: recorded.max(f64::MIN_POSITIVE) }
+    }
+
+    /// What stops at these ends come to: saved share less the price of the killed share.
+    fn value(&self, runs: &Runs, price: f64, stop: impl Fn(usize) -> u32) -> f64 {
+        let (mut killed, mut saved) = (0.0, 0.0);
+        for (run, weight) in &runs.runs {
+            let end = stop(*run);
+            if end == u32::MAX {
+                continue;
+            }
+            let Some(track) = self.study.tracks().get(*run) else { continue };
+            if track.ends().get(end as usize).is_some_and(|end| end.kills) {
+                killed += weight;
+            } else {
+                saved += track.saved(end as usize, self.study.unit()).unwrap_or(0.0);
+            }
+        }
+        saved / runs.recorded - price * killed
+    }
+
+    /// Greedy: the rule that adds most, up to `most` of them; then each in its turn is looked for anew.
+    fn search(&self, tasks: &[usize], price: f64, most: usize) -> Vec<(usize, usize)> {
+        let runs = self.runs_of(tasks);
+        let none: Vec<u32> = vec![u32::MAX; self.study.tracks().len()];
+        let stops_of = |chosen: &[usize]| {
+            let mut stops = none.clone();
+            for stop in chosen.iter().filter_map(|at| self.atoms.get(*at)) {
+                stops.iter_mut().zip(&stop.1).for_each(|(least, stop)| *least = (*least).min(*stop));
+            }
+            stops
+        };
+        let best_beside = |chosen: &[usize], least: f64| {
+            let stops = stops_of(chosen);
+            let mut best = (None, least);
+            for (at, (_, atom)) in self.atoms.iter().enumerate() {
+                let least_of = |run: usize| {
+                    let own = stops.get(run).copied().unwrap_or(u32::MAX);
+                    own.min(atom.get(run).copied().unwrap_or(u32::MAX))
+                };
+                let value = self.value(&runs, price, least_of);
+                if value > best.1 + 1e-9 {
+                    best = (Some(at), value);
+                }
+            }
+            best
+        };
+        let (mut chosen, mut value): (Vec<usize>, f64) = (Vec::new(), 0.0);
+        while chosen.len() < most {
+            let (Some(at), better) = best_beside(&chosen, value) else { break };
+            chosen.push(at);
+            value = better;
+        }
+        for nth in 0..chosen.len() {
+            let others: Vec<usize> =
+                chosen.iter().enumerate().filter(|(at, _)| *at != nth).map(|(_, atom)| *atom).collect();
+            if let (Some(at), better) = best_beside(&others, value)
+                && let Some(place) = chosen.get_mut(nth)
+            {
+                *place = at;
+                value = better;
+            }
+        }
+        chosen.into_iter().filter_map(|at| self.atoms.get(at).map(|(rule, _)| *rule)).collect()
+    }
+}
+
+/// The killed share that a certificate on so many tasks has room for.
+fn room_for(tasks: u64, appetite: Appetite) -> f64 {
+    let passes = |killed: &u64| binomial_cdf(*killed, tasks, appetite.alpha) <= appetite.delta;
+    (0..tasks).take_while(passes).last().unwrap_or(0) as f64 / tasks.max(1) as f64
+}
+
+/// The limits of a family at which something changes, thinned by how many runs they stop.
+fn atoms_of(study: &Study, family: usize) -> Vec<((usize, usize), Vec<u32>)> {
+    let limits = study.families().get(family).map_or(0, |family| family.limits().len());
+    let stops = |limit: usize| -> Vec<u32> {
+        let stop = |run| study.stop_at(family, limit, run).and_then(|end| u32::try_from(end).ok()).unwrap_or(u32::MAX);
+        (0..study.tracks().len()).map(stop).collect()
+    };
+    let stopped =
+        |limit: usize| (0..study.tracks().len()).filter(|run| study.stop_at(family, limit, *run).is_some()).count();
+    let mut found: Vec<usize> = Vec::new();
+    let all = study.tracks().len();
+    for nth in 1..=LIMITS {
+        // Close together where few runs are stopped: there a list lives.
+        let share = (nth as f64 / LIMITS as f64).powi(2);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most the number of runs")]
+        let wanted = ((share * all as f64) as usize).max(1);
+        let (mut low, mut high) = (0, limits);
+        while low < high {
+            let middle = usize::midpoint(low, high);
+            if stopped(middle) < wanted { low = middle + 1 } else { high = middle }
+        }
+        if low < limits && found.last() != Some(&low) {
+            found.push(low);
+        }
+    }
+    found.into_iter().map(|limit| ((family, limit), stops(limit))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Bound;
+    use super::*;
+
+    #[test]
+    fn a_list_takes_hundreds_of_tasks() {
+        assert_eq!([0.1, 0.05].map(tasks_for_list), [250, 700]);
+        assert!(tasks_for_list(0.02) > 2_500);
+    }
+
+    #[test]
+    fn there_is_room_for_as_many_kills_as_the_binomial_allows() {
+        let appetite = Appetite { alpha: 0.1, delta: 0.1, bound: Bound::OneRun, lost_success_costs: None };
+        let most = (0..).take_while(|killed| binomial_cdf(*killed, 125, 0.1) <= 0.1).last().unwrap();
+        assert!((room_for(125, appetite) * 125.0 - most as f64).abs() < 1e-9);
+        assert_eq!(room_for(5, appetite), 0.0);
+    }
+}

@@ -1,0 +1,327 @@
+//! The recordings to tune on, by task, with where each limit of each family would stop each run.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::{Family, Track};
+use crate::aggregate::{LEVEL, Unit, best_unit};
+use crate::rule::Comparator;
+use crate::stats::{ClusterSums, Estimate, ratio_estimate};
+use crate::transcript::Outcome;
+
+/// From this share of runs on that do not let a family's signal be read, the family is left out. Below it the runs are.
+const UNREADABLE: f64 = 0.05;
+
+/// The runs of one task.
+#[derive(Clone, Debug)]
+pub struct TaskRuns {
+    /// Its suite, empty where it has none.
+    pub suite: String,
+    /// Its name.
+    pub task: String,
+    /// Positions of its runs.
+    pub runs: Range<usize>,
+    /// The successful run that stands for it, picked by a hash of its name. `None` where none succeeded.
+    pub picked: Option<usize>,
+    /// Its place in the order of a hash, for halves and folds.
+    pub rank: usize,
+}
+
+/// The runs to tune on.
+#[derive(Clone, Debug)]
+pub struct Study {
+    tracks: Vec<Track>,
+    tasks: Vec<TaskRuns>,
+    families: Vec<Family>,
+    /// For each family the place of its signal among the readings of a track.
+    places: Vec<usize>,
+    /// For each family, in each run, the readings beyond all before them, each with its end.
+    marks: Vec<Vec<Vec<(f64, u32)>>>,
+    /// Families whose signal too few runs let be read, with how many do not.
+    unread: Vec<(String, usize)>,
+    /// Runs left out because some family's signal cannot be read on them.
+    left_out: usize,
+    unit: Unit,
+}
+
+/// What a strategy does to one task's runs: successes killed, and what was saved on failures and after success.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Effect {
+    /// Killed over successes.
+    pub killed: ClusterSums,
+    /// Usefully saved over recorded.
+    pub saved: ClusterSums,
+    /// Not spent, all stops together, on successes that were killed too.
+    pub unspent: f64,
+    /// Runs ended early.
+    pub stops: u64,
+    /// Failed runs ended early.
+    pub true_stops: u64,
+}
+
+impl Effect {
+    /// Killed successes, as a share of the task's; `None` without a success.
+    pub fn loss(&self) -> Option<f64> {
+        (self.killed.denominator > 0.0).then(|| self.killed.numerator / self.killed.denominator)
+    }
+}
+
+/// What a strategy does to several tasks, in task order.
+#[derive(Clone, Debug, Default)]
+pub struct Effects {
+    /// Task by task.
+    pub tasks: Vec<(usize, Effect)>,
+}
+
+impl Effects {
+    /// Of all successful runs, the share that is killed, with its interval.
+    pub fn killed(&self) -> Estimate {
+        ratio_estimate(&self.tasks.iter().map(|(_, effect)| effect.killed).collect::<Vec<_>>(), LEVEL)
+    }
+
+    /// The mean over tasks of the share of their successful runs that is killed: the rate that is certified.
+    pub fn task_rate(&self) -> Estimate {
+        let losses = self.tasks.iter().filter_map(|(_, effect)| effect.loss());
+        ratio_estimate(&losses.map(|loss| ClusterSums::of_runs([(loss, 1.0)])).collect::<Vec<_>>(), LEVEL)
+    }
+
+    /// Usefully saved of what was recorded, with its interval.
+    pub fn saved(&self) -> Estimate {
+        ratio_estimate(&self.tasks.iter().map(|(_, effect)| effect.saved).collect::<Vec<_>>(), LEVEL)
+    }
+
+    /// Sums of one count over the tasks.
+    pub fn sum(&self, of: impl Fn(&Effect) -> f64) -> f64 {
+        self.tasks.iter().map(|(_, effect)| of(effect)).sum()
+    }
+}
+
+/// What a strategy does to the runs of one suite and model.
+#[derive(Clone, Debug)]
+pub struct Stratum {
+    /// The suite; empty where there is none.
+    pub suite: String,
+    /// The model; `None` where it is not recorded.
+    pub model: Option<String>,
+    /// What it does.
+    pub effects: Effects,
+}
+
+impl Study {
+    /// Puts the runs in order. `tracks` watch the signals of `families`, in the same order; families that too many runs do not
+    /// let be read are left out, and then the runs that do not let one of the rest be read. Neither looks at an outcome.
+    pub fn new(mut tracks: Vec<Track>, families: Vec<Family>) -> Self {
+        let mut kept = Vec::new();
+        let mut unread = Vec::new();
+        for (at, family) in families.into_iter().enumerate() {
+            let dark = tracks.iter().filter(|track| !track.is_readable(at)).count();
+            if dark as f64 > UNREADABLE * tracks.len() as f64 {
+                unread.push((family.first_rule().signal.id.to_owned(), dark));
+            } else {
+                kept.push((at, family));
+            }
+        }
+        let all = tracks.len();
+        tracks.retain(|track| kept.iter().all(|(at, _)| track.is_readable(*at)));
+        let left_out = all - tracks.len();
+        tracks.sort_by(|a, b| (&a.suite, &a.task, &a.run_id).cmp(&(&b.suite, &b.task, &b.run_id)));
+        let known = |unit| tracks.iter().filter(|track| track.recorded(unit).is_some()).count();
+        let unit = best_unit(tracks.len(), known(Unit::CostUsd), known(Unit::Tokens));
+        let marks = kept
+            .iter()
+            .map(|(at, family)| tracks.iter().map(|track| marks(track.readings(*at), family)).collect())
+            .collect();
+        let tasks = tasks(&tracks);
+        let (places, families) = kept.into_iter().unzip();
+        Self { tracks, tasks, families, places, marks, unread, left_out, unit }
+    }
+
+    /// The same, with savings counted in `unit`.
+    #[must_use]
+    pub fn in_unit(mut self, unit: Unit) -> Self {
+        self.unit = unit;
+        self
+    }
+
+    /// The runs, by suite, task and name.
+    pub fn tracks(&self) -> &[Track] {
+        &self.tracks
+    }
+
+    /// The tasks, by suite and name.
+    pub fn tasks(&self) -> &[TaskRuns] {
+        &self.tasks
+    }
+
+    /// The families that can be read.
+    pub fn families(&self) -> &[Family] {
+        &self.families
+    }
+
+    /// Families that were left out, with the runs that do not let them be read.
+    pub fn unread(&self) -> &[(String, usize)] {
+        &self.unread
+    }
+
+    /// Runs left out.
+    pub fn left_out(&self) -> usize {
+        self.left_out
+    }
+
+    /// What savings are counted in.
+    pub fn unit(&self) -> Unit {
+        self.unit
+    }
+
+    /// Where the family's rule at `limit` first fires on a run.
+    pub fn first(&self, family: usize, limit: f64, run: usize) -> Option<usize> {
+        let marks = self.marks.get(family)?.get(run)?;
+        let comparator = self.families.get(family)?.first_rule().comparator;
+        let at = marks.partition_point(|(reading, _)| !comparator.passes(*reading, limit));
+        marks.get(at).map(|(_, end)| *end as usize)
+    }
+
+    /// Would the limit fire at a reading from `low` to `high`?
+    pub(super) fn fires_within(&self, family: usize, limit: f64, low: f64, high: f64) -> bool {
+        let comparator = self.families.get(family).map(|family| family.first_rule().comparator);
+        comparator.is_some_and(|comparator| comparator.passes(low, limit) || comparator.passes(high, limit))
+    }
+
+    /// The readings of a family's signal at the ends of a run.
+    pub fn readings(&self, family: usize, run: usize) -> &[f64] {
+        self.places.get(family).zip(self.tracks.get(run)).map_or(&[], |(place, track)| track.readings(*place))
+    }
+
+    /// The lowest and the highest reading of a family's signal at any end of any run; `None` where it never reads.
+    pub fn range(&self, family: usize) -> Option<(f64, f64)> {
+        let at = *self.places.get(family)?;
+        let readings = self.tracks.iter().flat_map(|track| track.readings(at)).filter(|reading| !reading.is_nan());
+        readings.fold(None, |range, reading| match range {
+            None => Some((*reading, *reading)),
+            Some((low, high)) => Some((reading.min(low), reading.max(high))),
+        })
+    }
+
+    /// What it comes to that a strategy ends each run of a task where `stop` says.
+    pub fn effect(&self, task: usize, stop: &impl Fn(usize) -> Option<usize>) -> Effect {
+        let mut effect = Effect::default();
+        let Some(task) = self.tasks.get(task) else { return effect };
+        for run in task.runs.clone() {
+            self.add(&mut effect, run, stop(run));
+        }
+        effect
+    }
+
+    fn add(&self, effect: &mut Effect, run: usize, stop: Option<usize>) {
+        let Some(track) = self.tracks.get(run) else { return };
+        if track.outcome == Outcome::Unknown {
+            return;
+        }
+        let end = stop.and_then(|at| track.ends().get(at));
+        let kills = end.is_some_and(|end| end.kills);
+        effect.stops += u64::from(end.is_some());
+        if track.outcome == Outcome::Success {
+            effect.killed.add(f64::from(u8::from(kills)), 1.0);
+        } else {
+            effect.true_stops += u64::from(end.is_some());
+        }
+        if let Some(recorded) = track.recorded(self.unit) {
+            let saved = stop.and_then(|at| track.saved(at, self.unit)).unwrap_or(0.0);
+            effect.saved.add(if kills { 0.0 } else { saved }, recorded);
+            effect.unspent += saved;
+        }
+    }
+
+    /// The same for several tasks.
+    pub fn effects(&self, tasks: &[usize], stop: impl Fn(usize) -> Option<usize>) -> Effects {
+        Effects { tasks: tasks.iter().map(|task| (*task, self.effect(*task, &stop))).collect() }
+    }
+
+    /// The same for all tasks by suite and model, in the order of their names.
+    pub fn strata(&self, stop: impl Fn(usize) -> Option<usize>) -> Vec<Stratum> {
+        let mut strata: BTreeMap<(&str, Option<&str>), BTreeMap<usize, Effect>> = BTreeMap::new();
+        for (at, task) in self.tasks.iter().enumerate() {
+            for run in task.runs.clone() {
+                let Some(track) = self.tracks.get(run) else { continue };
+                let effects = strata.entry((&track.suite, track.model.as_deref())).or_default();
+                self.add(effects.entry(at).or_default(), run, stop(run));
+            }
+        }
+        let stratum = |((suite, model), effects): ((&str, Option<&str>), BTreeMap<usize, Effect>)| Stratum {
+            suite: suite.to_owned(),
+            model: model.map(str::to_owned),
+            effects: Effects { tasks: effects.into_iter().collect() },
+        };
+        strata.into_iter().map(stratum).collect()
+    }
+
+    /// What an oracle saves of what was recorded: it stops every failure before its first step, and every success when it was
+    /// secured.
+    pub fn oracle(&self) -> Option<f64> {
+        let (mut possible, mut recorded) = (0.0, 0.0);
+        for track in self.tracks.iter().filter(|track| track.outcome != Outcome::Unknown) {
+            if let (Some(part), Some(whole)) = (track.possible(self.unit), track.recorded(self.unit)) {
+                possible += part;
+                recorded += whole;
+            }
+        }
+        (recorded > 0.0).then(|| possible / recorded)
+    }
+
+    /// Positions of all tasks.
+    pub fn all_tasks(&self) -> Vec<usize> {
+        (0..self.tasks.len()).collect()
+    }
+
+    /// How many of the tasks have a success.
+    pub fn with_success(&self, tasks: &[usize]) -> u64 {
+        tasks.iter().filter(|task| self.tasks.get(**task).is_some_and(|task| task.picked.is_some())).count() as u64
+    }
+}
+
+/// Readings beyond all before them: strictly rising, or strictly falling where a limit is an upper one.
+fn marks(readings: &[f64], family: &Family) -> Vec<(f64, u32)> {
+    let falls = matches!(family.first_rule().comparator, Comparator::AtMost | Comparator::LessThan);
+    let mut marks: Vec<(f64, u32)> = Vec::new();
+    for (at, reading) in readings.iter().enumerate().filter(|(_, reading)| !reading.is_nan()) {
+        let beats = |last: &(f64, u32)| if falls { *reading < last.0 } else { *reading > last.0 };
+        if let (true, Ok(at)) = (marks.last().is_none_or(beats), u32::try_from(at)) {
+            marks.push((*reading, at));
+        }
+    }
+    marks
+}
+
+/// Runs in order into tasks.
+fn tasks(tracks: &[Track]) -> Vec<TaskRuns> {
+    let mut tasks: Vec<TaskRuns> = Vec::new();
+    for (at, track) in tracks.iter().enumerate() {
+        match tasks.last_mut().filter(|task| task.suite == track.suite && task.task == track.task) {
+            Some(task) => task.runs.end = at + 1,
+            None => tasks.push(TaskRuns {
+                suite: track.suite.clone(),
+                task: track.task.clone(),
+                runs: at..at + 1,
+                picked: None,
+                rank: 0,
+            }),
+        }
+    }
+    let hash = |task: &TaskRuns| xxh3_64(format!("{}\u{1f}{}", task.suite, task.task).as_bytes());
+    for task in &mut tasks {
+        let is_success = |run: &usize| tracks.get(*run).is_some_and(|track| track.outcome == Outcome::Success);
+        let successes: Vec<usize> = task.runs.clone().filter(is_success).collect();
+        task.picked =
+            hash(task).checked_rem(successes.len() as u64).and_then(|nth| successes.get(nth as usize)).copied();
+    }
+    let mut order: Vec<(u64, usize)> = tasks.iter().map(|task| xxh3_64(&hash(task).to_le_bytes())).zip(0..).collect();
+    order.sort_unstable();
+    for (rank, (_, at)) in order.into_iter().enumerate() {
+        if let Some(task) = tasks.get_mut(at) {
+            task.rank = rank;
+        }
+    }
+    tasks
+}

@@ -1,0 +1,194 @@
+//! The walk of one family from cautious to bold, and how far it is certified.
+
+use super::Study;
+use crate::stats::distribution::binomial_cdf;
+use crate::stats::gaffke::Surpluses;
+use crate::transcript::Outcome;
+
+/// What the p-value of a limit rests on. Chosen before the recordings are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Bound {
+    /// One successful run a task, picked by a hash of its name: the exact binomial tail.
+    #[default]
+    OneRun,
+    /// All successful runs: Gaffke's statistic over the tasks' shares.
+    Gaffke,
+}
+
+impl Bound {
+    /// The name on the certificate.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::OneRun => "exact-binomial, one successful run a task",
+            Self::Gaffke => "gaffke",
+        }
+    }
+
+    /// What the promise rests on.
+    pub fn theorem(self) -> &'static str {
+        match self {
+            Self::OneRun => "the binomial distribution (Clopper & Pearson 1934)",
+            Self::Gaffke => "Gaffke's statistic (2005), valid by Vlassis & Thomas, arXiv 2607.08415, theorem 1 (2026)",
+        }
+    }
+}
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Appetite {
+    /// The share of successes that may be killed, averaged over tasks.
+    pub alpha: f64,
+    /// The chance that the certificate is wrong.
+    pub delta: f64,
+    /// What the p-values rest on.
+    pub bound: Bound,
+    /// What a lost success costs, in dollars: then what is certified at alpha and worth most is chosen, not what saves most.
+    pub lost_success_costs: Option<f64>,
+}
+
+/// So many tasks with a success, none of them killed, certify `alpha` at `delta`.
+pub fn clean_tasks_needed(alpha: f64, delta: f64) -> u64 {
+    let needed = (delta.ln() / (-alpha).ln_1p()).ceil();
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a positive number of tasks")]
+    if needed.is_finite() { needed.max(1.0) as u64 } else { u64::MAX }
+}
+
+/// What one limit kills, by task.
+#[derive(Clone, Debug, Default)]
+struct Losses(Vec<Loss>);
+
+/// Of one task the share of successful runs that are killed, and whether the one that stands for it is.
+#[derive(Clone, Copy, Debug)]
+struct Loss {
+    task: usize,
+    share: f64,
+    picked: bool,
+}
+
+/// What the limits of every family kill, so that walks on any tasks replay nothing.
+#[derive(Clone, Debug)]
+pub(super) struct Walks<'s> {
+    pub(super) study: &'s Study,
+    /// For each family its limits in order, up to where more than half of the tasks are killed: no walk comes so far.
+    losses: Vec<Vec<Losses>>,
+}
+
+/// How far one family is certified.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Walk {
+    /// The family's position.
+    pub family: usize,
+    /// The chance of being wrong that it may spend.
+    pub delta: f64,
+    /// How many of its limits passed, from the most cautious on.
+    pub passed: usize,
+    /// The p-value of the last one that passed.
+    pub p: Option<f64>,
+    /// The p-value of the first that did not.
+    pub p_next: Option<f64>,
+}
+
+impl Walk {
+    /// The boldest limit that passed.
+    pub fn boldest(&self) -> Option<usize> {
+        self.passed.checked_sub(1)
+    }
+}
+
+impl<'s> Walks<'s> {
+    /// Looks up what every limit of every family kills.
+    pub(super) fn of(study: &'s Study) -> Self {
+        let n_tasks = study.with_success(&study.all_tasks());
+        let losses = (0..study.families().len()).map(|family| losses_of(study, family, n_tasks)).collect();
+        Self { study, losses }
+    }
+
+    /// Walks one family on some of the tasks, spending `delta`.
+    pub(super) fn walk(&self, family: usize, tasks: &[usize], alpha: f64, delta: f64, bound: Bound) -> Walk {
+        let mut is_in = vec![false; self.study.tasks().len()];
+        tasks.iter().for_each(|task| is_in[*task] = true);
+        let n = self.study.with_success(tasks);
+        let mut walk = Walk { family, delta, passed: 0, p: None, p_next: None };
+        let mut last: Option<(Vec<(usize, u64)>, f64)> = None;
+        for losses in self.losses.get(family).into_iter().flatten() {
+            let here: Vec<&Loss> = losses.0.iter().filter(|loss| is_in.get(loss.task) == Some(&true)).collect();
+            // Neighbouring limits mostly kill the same runs.
+            let key: Vec<(usize, u64)> =
+                here.iter().map(|loss| (2 * loss.task + usize::from(loss.picked), loss.share.to_bits())).collect();
+            let p = match last.take().filter(|(known, _)| *known == key) {
+                Some((_, p)) => p,
+                None => p_value(&here, n, alpha, bound),
+            };
+            last = Some((key, p));
+            if p > delta || p.is_nan() {
+                walk.p_next = Some(p);
+                break;
+            }
+            walk.passed += 1;
+            walk.p = Some(p);
+        }
+        walk
+    }
+}
+
+fn p_value(losses: &[&Loss], n: u64, alpha: f64, bound: Bound) -> f64 {
+    if n == 0 {
+        return 1.0;
+    }
+    match bound {
+        Bound::OneRun => binomial_cdf(losses.iter().filter(|loss| loss.picked).count() as u64, n, alpha),
+        Bound::Gaffke => {
+            let clean = usize::try_from(n).unwrap_or(usize::MAX).saturating_sub(losses.len());
+            let shares = losses.iter().map(|loss| loss.share).chain(std::iter::repeat_n(0.0, clean));
+            Surpluses::of_losses(shares, alpha).gaffke()
+        }
+    }
+}
+
+fn losses_of(study: &Study, family: usize, n_tasks: u64) -> Vec<Losses> {
+    let mut all = Vec::new();
+    let limits = study.families().get(family).map_or(&[][..], super::Family::limits);
+    let range = study.range(family);
+    for limit in limits {
+        let mut losses = Losses::default();
+        if !range.is_some_and(|(low, high)| study.fires_within(family, *limit, low, high)) {
+            all.push(losses);
+            continue;
+        }
+        for (at, task) in study.tasks().iter().enumerate().filter(|(_, task)| task.picked.is_some()) {
+            let is_killed = |run: usize| {
+                let track = study.tracks().get(run)?;
+                let end = study.first(family, *limit, run).and_then(|end| track.ends().get(end));
+                (track.outcome == Outcome::Success).then(|| end.is_some_and(|end| end.kills))
+            };
+            let (mut killed, mut successes) = (0_u32, 0_u32);
+            for is_killed in task.runs.clone().filter_map(is_killed) {
+                killed += u32::from(is_killed);
+                successes += 1;
+            }
+            if killed > 0 {
+                let picked = task.picked.and_then(is_killed) == Some(true);
+                losses.0.push(Loss { task: at, share: f64::from(killed) / f64::from(successes), picked });
+            }
+        }
+        let is_far = losses.0.iter().map(|loss| loss.share).sum::<f64>() > 0.5 * n_tasks as f64;
+        all.push(losses);
+        if is_far {
+            break;
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clean_tasks_needed_are_those_of_the_design() {
+        let needed = |share: f64| [0.1, 0.05, 0.02].map(|alpha| clean_tasks_needed(alpha, 0.1 * share));
+        assert_eq!(needed(0.5), [29, 59, 149]);
+        assert_eq!(needed(0.1), [44, 90, 228]);
+        assert_eq!(clean_tasks_needed(0.0, 0.1), u64::MAX);
+    }
+}

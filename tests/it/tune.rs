@@ -1,0 +1,190 @@
+//! `tune`: what it says, what it writes, and that what it wrote is what `compare` replays.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use crate::desk::Desk;
+
+/// A success that looks at `looks` different things, of the task `n`; with what each step cost.
+fn success(n: usize, looks: usize) -> String {
+    let mut text =
+        format!("{{\"type\":\"run\",\"run_id\":\"s{n}\",\"task_id\":\"s{n}\",\"model\":\"m-1\",\"suite\":\"shop\"}}\n");
+    for look in 0..looks {
+        let _ = writeln!(
+            text,
+            r#"{{"type":"message","role":"assistant","content":"Next I look at part {look} of order {n}, as asked.","tool_calls":[{{"id":"{look}","name":"look","arguments":{{"part":{look}}}}}],"cost_usd":0.01}}
+{{"type":"message","role":"tool","tool_call_id":"{look}","content":"part {look} of order {n} is there","is_error":false}}"#
+        );
+    }
+    text += "{\"type\":\"message\",\"role\":\"assistant\",\"content\":\"All parts are there.\",\"cost_usd\":0.01}\n";
+    text + "{\"type\":\"outcome\",\"success\":true,\"end\":\"self_finish\"}\n"
+}
+
+/// A failure that asks the same 12 times.
+fn failure(n: usize) -> String {
+    let mut text =
+        format!("{{\"type\":\"run\",\"run_id\":\"f{n}\",\"task_id\":\"f{n}\",\"model\":\"m-1\",\"suite\":\"shop\"}}\n");
+    for ask in 0..12 {
+        let _ = writeln!(
+            text,
+            r#"{{"type":"message","role":"assistant","content":"Is it there now?","tool_calls":[{{"id":"{ask}","name":"ask","arguments":{{}}}}],"cost_usd":0.01}}
+{{"type":"message","role":"tool","tool_call_id":"{ask}","content":"no","is_error":false}}"#
+        );
+    }
+    text + "{\"type\":\"outcome\",\"success\":false,\"end\":\"cap\"}\n"
+}
+
+/// So many successes, each of a task of its own, and 30 failures.
+fn desk(successes: usize) -> Desk {
+    let runs: String = (0..successes).map(|n| success(n, 2 + n % 4)).chain((0..30).map(failure)).collect();
+    Desk::with(&[("runs.jsonl", &runs)])
+}
+
+fn narrow(text: &str) {
+    for line in text.lines() {
+        assert!(line.chars().count() <= 80, "more than 80 columns: {line}");
+    }
+}
+
+#[test]
+fn it_says_what_to_ship_and_writes_it_down() {
+    let desk = desk(120);
+    let (code, stdout, stderr) = desk.told("tune runs.jsonl --out tuned");
+    assert_eq!(code, 0, "{stderr}");
+    narrow(&stdout);
+    insta::assert_snapshot!("tune_ships", stdout);
+    insta::assert_snapshot!("tune_stack_file", desk.read("tuned/tuned.toml"));
+    insta::assert_snapshot!("tune_certificate", desk.read("tuned/certificate.json"));
+    let names = desk.names("tuned").join(" ");
+    for name in ["tune.md", "tune.csv", "report.html", "frontier.png", "rows.csv", "manifest.json"] {
+        assert!(names.contains(name), "{names}");
+    }
+    assert!(desk.read("tuned/tune.md").starts_with("# What to ship\n\n**Ship it: stop when `"));
+}
+
+#[test]
+fn what_it_wrote_is_what_compare_replays() {
+    let desk = desk(120);
+    assert_eq!(desk.told("tune runs.jsonl --out tuned --no-presets").0, 0);
+    assert_eq!(desk.told("compare runs.jsonl --stacks tuned/tuned.toml --out again").0, 0);
+    let stops = |folder: &str| -> BTreeMap<String, (String, String)> {
+        let rows = desk.table(&format!("{folder}/rows.csv")).into_iter().filter(|row| row["stack"] == "tuned");
+        rows.map(|row| (row["run_id"].clone(), (row["stop_point"].clone(), row["rule"].clone()))).collect()
+    };
+    let (tuned, again) = (stops("tuned"), stops("again"));
+    assert_eq!(tuned.len(), 150);
+    assert_eq!(tuned, again);
+    assert_eq!(again.values().filter(|(point, _)| !point.is_empty()).count(), 30);
+}
+
+#[test]
+fn the_same_bytes_for_any_number_of_threads_and_order_of_files() {
+    let desk = desk(0);
+    desk.put("a/one.jsonl", &(0..70).map(|n| success(n, 2 + n % 4)).collect::<String>());
+    desk.put("b/two.jsonl", &(70..120).map(|n| success(n, 2 + n % 4)).chain((0..30).map(failure)).collect::<String>());
+    let told = |arguments: &str| {
+        let (code, stdout, stderr) = desk.told(arguments);
+        assert_eq!(code, 0, "{stderr}");
+        stdout
+    };
+    let one = told("tune a b --threads 1 --out one");
+    assert_eq!(told("tune a b --threads 2 --out two"), one);
+    assert_eq!(desk.contents("one"), desk.contents("two"));
+    assert_eq!(told("tune b a --threads 2 --out three"), one);
+    assert_eq!(desk.read("one/tuned.toml"), desk.read("three/tuned.toml"));
+    assert_eq!(desk.read("one/certificate.json"), desk.read("three/certificate.json"));
+}
+
+#[test]
+fn refusals_give_the_reason_first_and_the_missing_count() {
+    let mut told = String::new();
+    let mut refused = |desk: &Desk, arguments: &str| {
+        let (code, stdout, _) = desk.told(arguments);
+        assert_eq!(code, 100, "{stdout}");
+        narrow(&stdout);
+        let first: Vec<&str> = stdout.split("\n\n").next().unwrap().lines().collect();
+        writeln!(told, "$ whenstop {arguments}\n{}\n", first.join("\n")).unwrap();
+    };
+    refused(&desk(40), "tune runs.jsonl --no-presets");
+    refused(&desk(20), "tune runs.jsonl --no-presets");
+    refused(&desk(100), "tune runs.jsonl --max-fes 0.02 --no-presets");
+    refused(&desk(120), "tune runs.jsonl --learn --no-presets");
+    let successes: String = (0..120).map(|n| success(n, 3)).collect();
+    refused(&Desk::with(&[("runs.jsonl", &successes)]), "tune runs.jsonl --no-presets");
+    let ungraded: String = successes
+        .lines()
+        .filter(|line| !line.contains("\"outcome\""))
+        .fold(String::new(), |all, line| all + line + "\n");
+    refused(&Desk::with(&[("runs.jsonl", &ungraded)]), "tune runs.jsonl --no-presets");
+    let free = desk(120).read("runs.jsonl").replace(",\"cost_usd\":0.01", "");
+    refused(&Desk::with(&[("runs.jsonl", &free)]), "tune runs.jsonl --lost-success-costs 4 --no-presets");
+    insta::assert_snapshot!("tune_refusals", told);
+    let desk = desk(40);
+    let (_, _, stderr) = desk.told("tune runs.jsonl --out tuned --no-presets");
+    assert!(stderr.contains("nothing is written") && !desk.path("tuned").exists(), "{stderr}");
+}
+
+#[test]
+fn between_the_two_numbers_of_tasks_the_budget_alone_is_shipped() {
+    let (code, stdout, stderr) = desk(60).told("tune runs.jsonl --no-presets");
+    assert_eq!(code, 0, "{stderr}");
+    assert!(stdout.starts_with("Ship it: stop when `steps >= "), "{stdout}");
+    assert!(stdout.replace('\n', " ").contains("at 5 % a budget (any rule from 90 on)"), "{stdout}");
+}
+
+#[test]
+fn a_tuned_stack_says_where_its_certificate_does_not_hold() {
+    let desk = desk(120);
+    assert_eq!(desk.told("tune runs.jsonl --out tuned --no-presets").0, 0);
+    let (_, same, _) = desk.told("compare runs.jsonl --stacks tuned/tuned.toml");
+    assert!(!same.contains("does not hold"), "{same}");
+    let others = desk.read("runs.jsonl").replace("\"m-1\"", "\"m-2\"");
+    desk.put("others.jsonl", &others);
+    let (code, told, stderr) = desk.told("compare others.jsonl --stacks tuned/tuned.toml --out out");
+    assert_eq!(code, 0, "{stderr}");
+    let words = told.replace('\n', " ");
+    let sentence = "The certificate of `tuned` does not hold for these recordings: it was not tuned on model `m-2`.";
+    assert!(words.contains(sentence), "{told}");
+    let (_, again, _) = desk.told("report out");
+    assert_eq!(again, told);
+    // Runs that go on for longer than any it was tuned on, and more failures than there were.
+    desk.put("long.jsonl", &success(1, 60));
+    let stack = desk.read("tuned/tuned.toml").replace("ranges = {", "ranges = { \"steps\" = [1, 9],");
+    desk.put("ranged.toml", &stack.replace("any = [", "any = [\n  { signal = \"steps\", at_least = 500 },"));
+    let (_, told, _) = desk.told("compare long.jsonl --stacks ranged.toml");
+    assert!(told.replace('\n', " ").contains("1 run reads `steps` outside 1 to 9"), "{told}");
+    desk.put("failures.jsonl", &(0..30).map(failure).collect::<String>());
+    let (_, told, _) = desk.told("compare failures.jsonl --stacks tuned/tuned.toml");
+    assert!(told.replace('\n', " ").contains("it stops 100 % of the runs, and stopped 20 %"), "{told}");
+}
+
+#[test]
+fn a_certificate_that_cannot_be_read_is_an_error_with_its_place() {
+    let desk = desk(1);
+    let stack = "[[stack]]\nname = \"a\"\nany = [{ signal = \"steps\", at_least = 5 }]\n[stack.certificate]\n";
+    for (line, message) in [
+        ("runs = 0", "`runs` is 0"),
+        ("stopped = 2", "a number from 0 to 1"),
+        ("ranges = { steps = 3 }", "no pair of numbers"),
+        ("models = \"m\"", "a list of strings"),
+        ("promised = \"x\"", "did you mean `promise`?"),
+    ] {
+        desk.put("s.toml", &format!("{stack}{line}\n"));
+        let (code, _, stderr) = desk.told("compare runs.jsonl --stacks s.toml");
+        assert_eq!(code, 2, "{line}: {stderr}");
+        assert!(stderr.contains(message) && stderr.contains("s.toml:5"), "{line}: {stderr}");
+    }
+}
+
+#[test]
+fn what_is_run_today_stands_beside_it() {
+    let desk = desk(120);
+    desk.put("today.toml", "[[stack]]\nname = \"ours\"\nany = [{ signal = \"steps\", at_least = 3 }]\n");
+    let (code, stdout, stderr) = desk.told("tune runs.jsonl --today today.toml --no-presets --format json");
+    assert_eq!(code, 0, "{stderr}");
+    let told: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+    let lines = told["beside"].as_array().unwrap();
+    let today = lines.iter().find(|line| line["what"] == "today").unwrap();
+    assert_eq!((&today["rule"], &today["certified"]), (&"ours".into(), &false.into()));
+    assert_eq!(today["killed"]["value"], 0.75);
+}
