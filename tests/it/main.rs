@@ -14,6 +14,7 @@ mod cli;
 mod convert;
 mod corpora;
 mod desk;
+mod export;
 mod engine;
 mod faults;
 mod gate;
