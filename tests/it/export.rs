@@ -103,7 +103,7 @@ fn exports_read_back_give_the_same_rows_on_the_bundled_recordings() {
     assert!(hold("traces".into()) > 500, "too few rows to tell");
 }
 
-#[cfg_attr(not(shared), ignore = "needs ../shared")]
+#[cfg_attr(not(shared_material), ignore = "../shared is not here")]
 #[test]
 fn exports_read_back_give_the_same_rows_on_the_recordings_of_others() {
     assert!(hold("../shared/corpora/tau2".into()) + hold("../shared/corpora/mini-swe-agent".into()) > 500);
