@@ -16,6 +16,7 @@ use crate::catalog;
 use crate::compare::Keeps;
 use crate::decision::Strategy;
 use crate::diagnostic::{Diagnostic, Location};
+use crate::effect::EffectTable;
 use crate::export::{Export, HostInfo, find, hosts, stack_file};
 use crate::host::{Does, Syntax};
 use crate::report::{Configuration, Publication, write_atomically};
@@ -155,13 +156,15 @@ pub(super) fn configurations(stacks: &StackArgs) -> Result<Vec<Configuration>, F
     let mut all = Vec::new();
     for path in stacks.files() {
         let (file, _) = load_stack_file(path).map_err(Failure::usage)?;
-        for entry in &file.entries {
-            if let Entry::Own(stack) = entry {
-                all.extend(of_stack(stack));
-            }
-        }
+        all.extend(configurations_of(&file));
     }
     Ok(all)
+}
+
+/// The same of one file.
+pub(super) fn configurations_of(file: &StackFile) -> Vec<Configuration> {
+    let own = file.entries.iter().filter_map(|entry| if let Entry::Own(stack) = entry { Some(stack) } else { None });
+    own.flat_map(|stack| of_stack(stack)).collect()
 }
 
 fn of_stack(stack: &Stack) -> Vec<Configuration> {
@@ -336,7 +339,7 @@ fn pr(args: &Args, export: &Export, output: &Output) -> Result<String, Failure> 
     let names = (default.name().to_owned(), proposed.name().to_owned());
     let corpus = CorpusArgs { paths: args.on.clone(), reading: args.reading.clone(), unit: UnitOfRun::Run };
     let strategies: Vec<Arc<dyn Strategy>> = vec![default, proposed];
-    let effects = crate::effect::EffectTable::default();
+    let effects = EffectTable::default();
     let compared = compare_loaded(
         &corpus,
         (&strategies, &effects, &[]),

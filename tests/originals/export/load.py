@@ -10,7 +10,6 @@ import asyncio
 import inspect
 import json
 import os
-import re
 import sys
 import tempfile
 import types
@@ -26,11 +25,6 @@ def execute(snippet, **names):
     if inspect.iscoroutine(made):
         asyncio.run(made)
     return names
-
-
-def comment(snippet, pattern):
-    """A value that stands in a comment, for another place of the program."""
-    return re.search(pattern, snippet).group(1)
 
 
 class Called:
@@ -56,18 +50,13 @@ def openhands(snippet):
     from openhands.sdk import Agent, LLM
     from pydantic import SecretStr
 
-    budget = float(comment(snippet, r"max_budget_per_run=([0-9.]+)"))
     agent = Agent(llm=LLM(model="openai/stub", api_key=SecretStr("x"), usage_id="stub"), tools=[])
-    if "max_budget_per_run" in inspect.signature(__import__("openhands.sdk", fromlist=["x"]).Conversation.__new__).parameters:
-        snippet = snippet.replace("    stuck_detection=", f"    max_budget_per_run={budget},\n    stuck_detection=")
     made = execute(snippet, agent=agent, workspace=tempfile.mkdtemp())["conversation"]
-    held = getattr(made, "max_budget_per_run", None)
-    if held is None:
-        held = getattr(getattr(made, "_state", made.state), "max_budget_per_run", None)
     return {
         "max_iteration_per_run": made.max_iteration_per_run,
         "stuck_detection": made.stuck_detector is not None,
-        "max_budget_per_run": held,
+        # `Conversation(...)` takes no budget, and LocalConversation swallows names it does not know.
+        "max_budget_per_run": made.max_budget_per_run,
     }
 
 

@@ -108,6 +108,9 @@ fn rule(rule: &Rule) -> Vec<String> {
     if *of == TextOf::Results {
         add("of", "\"results\"".to_owned());
     }
+    if *between_rounds {
+        add("between_rounds", "true".to_owned());
+    }
     if *part == TextPart::Closing {
         add("part", "\"closing\"".to_owned());
     }

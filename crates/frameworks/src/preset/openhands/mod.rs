@@ -92,12 +92,13 @@ A user message restarts the window and the iterations; a message of the environm
 ";
 
 const HOST: Host = Host::new(
-    "where the conversation is made", Syntax::Python, r#"from openhands.sdk import Conversation
+    "where the conversation is made", Syntax::Python, r#"from openhands.sdk import LocalConversation
 
-conversation = Conversation(
+conversation = LocalConversation(
     agent=agent,
     workspace=workspace,
     max_iteration_per_run=<<max_iteration_per_run>>,
+    max_budget_per_run=<<max_budget_per_run>>,
     stuck_detection=<<stuck_detection>>,
     stuck_detection_thresholds={
         "action_observation": <<thresholds.action_observation>>,
@@ -106,7 +107,6 @@ conversation = Conversation(
         "alternating_pattern": <<thresholds.alternating_pattern>>,
     },
 )
-# the agent's language model has the budget: max_budget_per_run=<<max_budget_per_run>>
 "#, &[
         Slot::new("steps", Moment::AfterTools, Place::Is("max_iteration_per_run")),
         Slot::new("cost", Moment::AfterTools, Place::Is("max_budget_per_run")).session().amount(),
