@@ -223,7 +223,7 @@ pub fn agreement(rows: &FollowedRows) -> Vec<Agreement> {
 /// The median, over the interrupted runs it stops, of what came after the stop; of two middle ones the lower.
 fn earlier(rows: &[FollowedRow], after: impl Fn(&FollowedRow) -> Option<u64>) -> Option<u64> {
     let stopped = rows.iter().filter(|row| row.interrupted == 1 && row.stopped_low > 0);
-    let mut counts: Vec<u64> = stopped.filter_map(|row| after(row)).collect();
+    let mut counts: Vec<u64> = stopped.filter_map(after).collect();
     counts.sort_unstable();
     counts.get(counts.len().checked_sub(1)? / 2).copied()
 }
