@@ -1,8 +1,10 @@
 //! The tables of one case.
 
+use std::collections::BTreeMap;
+
 use whenstop::tune::{
-    Appetite, Bound, CROSS_FIT_PARTS, Effects, HeldOut, Learner, ListOptions, Shipped, Study, Tuner, best_contender,
-    held_out_contender, tasks_for_list,
+    Appetite, Bound, CROSS_FIT_PARTS, Effects, HeldOut, Learner, ListOptions, Shipped, Study, Track, Tuner,
+    best_contender, catalogue, held_out_contender, tasks_for_list,
 };
 
 use super::Recordings;
@@ -19,7 +21,7 @@ struct Drawn {
 }
 
 pub(super) fn tell(recordings: &Recordings, n_draws: u64) {
-    let Recordings { study, pool, presets } = recordings;
+    let Recordings { study, pool, presets, .. } = recordings;
     let tasks = study.all_tasks();
     println!(
         "{} runs, {} tasks, {} with a success; left out {}, families without data: {:?}; oracle {:.1} %\n",
@@ -44,7 +46,7 @@ pub(super) fn tell(recordings: &Recordings, n_draws: u64) {
                 |(family, limit)| format!("`{}`", study.families()[family].rule(limit)),
             )
         };
-        let tuned = tuner.tune(&tasks, appetite).chosen.ok().map(|choice| (choice.family, choice.limit));
+        let found = tuner.tune(&tasks, appetite).chosen.ok().map(|choice| (choice.family, choice.limit));
         let by_gaffke = tuner.tune(&tasks, gaffke).chosen.ok().map(|choice| (choice.family, choice.limit));
         let budget = tuner.budget(&tasks, appetite).map(|limit| (0, limit));
         let single = tuner.single(&tasks, appetite);
@@ -57,7 +59,7 @@ pub(super) fn tell(recordings: &Recordings, n_draws: u64) {
             ),
             (
                 "catalogue",
-                name(tuned),
+                name(found),
                 tuner.held_out(&tasks, appetite).effects,
                 Box::new(|on| tuner.tune(on, appetite).chosen.ok().map(|choice| (choice.family, choice.limit))),
             ),
@@ -94,6 +96,61 @@ pub(super) fn tell(recordings: &Recordings, n_draws: u64) {
         let ships = best.map_or_else(|| "none".to_owned(), |at| format!("`{}`", presets[at].name));
         line(alpha, "preset", &ships, &effects, &drawn);
         lists(pool, appetite, n_draws);
+    }
+}
+
+/// How often what is certified on tasks drawn with replacement kills more than alpha of all recordings, from which they are
+/// drawn: here the truth is known, and has no noise of its own.
+pub(super) fn broken(recordings: &Recordings, n_draws: u64) {
+    let Recordings { study, tracks, budget, .. } = recordings;
+    let all = study.all_tasks();
+    let mut tasks: BTreeMap<(&str, &str), Vec<&Track>> = BTreeMap::new();
+    for track in tracks {
+        tasks.entry((&track.suite, &track.task)).or_default().push(track);
+    }
+    let tasks: Vec<Vec<&Track>> = tasks.into_values().collect();
+    let ways = [Bound::OneRun, Bound::Gaffke].into_iter().flat_map(|bound| [(bound, true), (bound, false)]);
+    let mut counts: BTreeMap<(usize, &str, &str), (u64, f64)> = BTreeMap::new();
+    for draw in 0..n_draws {
+        let mut drawn = Vec::new();
+        for nth in 0..tasks.len() as u64 {
+            let task = &tasks[usize::try_from(hash(draw + 1_000, nth) % tasks.len() as u64).unwrap_or(0)];
+            drawn.extend(task.iter().map(|track| {
+                let mut track = Track::clone(track);
+                track.task = format!("{}#{nth}", track.task);
+                track
+            }));
+        }
+        let sample = Study::new(drawn, catalogue(budget)).in_unit(study.unit());
+        let tuner = Tuner::new(&sample);
+        for (bound, only_budget) in ways.clone() {
+            for (at, alpha) in ALPHAS.into_iter().enumerate() {
+                let appetite = Appetite { alpha, delta: 0.1, bound, lost_success_costs: None };
+                let choice = if only_budget {
+                    tuner.budget(&sample.all_tasks(), appetite).map(|limit| (0, limit))
+                } else {
+                    tuner.tune(&sample.all_tasks(), appetite).chosen.ok().map(|choice| (choice.family, choice.limit))
+                };
+                let truth = choice.map_or(0.0, |(family, limit)| {
+                    let rule = sample.families()[family].rule(limit);
+                    let family =
+                        study.families().iter().position(|other| other.first_rule().signal.id == rule.signal.id);
+                    let effects = study.effects(&all, |run| study.first(family?, rule.limit, run));
+                    effects.task_rate().value.unwrap_or(0.0)
+                });
+                let way = if only_budget { "budget" } else { "catalogue" };
+                let bound = if bound == Bound::OneRun { "one run a task" } else { "gaffke" };
+                let count = counts.entry((at, way, bound)).or_default();
+                count.0 += u64::from(truth > alpha);
+                count.1 += truth;
+            }
+        }
+    }
+    println!("\nOf {n_draws} draws of {} tasks with replacement, all recordings the truth:\n", tasks.len());
+    println!("| alpha | way | bound | true rate above alpha | mean true rate |\n|---|---|---|---|---|");
+    for ((at, way, bound), (broken, sum)) in counts {
+        let (alpha, mean) = (100.0 * ALPHAS[at], 100.0 * sum / n_draws as f64);
+        println!("| {alpha:.0} % | {way} | {bound} | {broken} | {mean:.1} % |");
     }
 }
 

@@ -1,6 +1,7 @@
-//! How `tune` fares on recordings: what it ships on all tasks, and over many draws of 70 % of the tasks, with the rest as the truth.
+//! How `tune` fares on recordings: what it ships on all tasks, and over many draws of 70 % of the tasks, with the rest as the truth;
+//! and over as many draws of tasks with replacement, all recordings as the truth.
 //!
-//! `cargo bench --bench tune [-- CORPORA [DRAWS]]` reads `tau2`, `intercode` and `mini-swe-agent` below CORPORA (default
+//! `cargo bench --bench tune [-- CORPORA [DRAWS [CASE]]]` reads `tau2`, `intercode` and `mini-swe-agent` below CORPORA (default
 //! `../shared/corpora`) and prints Markdown tables. Draws are hashes: the same recordings print the same bytes.
 #![expect(clippy::print_stdout, reason = "a bench prints its tables")]
 
@@ -63,6 +64,9 @@ struct Recordings {
     /// The same runs with the signals a list of rules may be made of.
     pool: Study,
     presets: Vec<Contender>,
+    /// The runs themselves, to be drawn from.
+    tracks: Vec<Track>,
+    budget: &'static str,
 }
 
 fn read(case: &Case, corpora: &Path) -> Result<Recordings, Box<dyn Error>> {
@@ -86,9 +90,9 @@ fn read(case: &Case, corpora: &Path) -> Result<Recordings, Box<dyn Error>> {
         None => study,
     };
     let study = in_unit(Study::new(tracks.clone(), catalogue(case.budget)));
-    let pool = in_unit(Study::new(tracks, families));
+    let pool = in_unit(Study::new(tracks.clone(), families));
     let presets = Contender::of(&rows.finish(), &study, study.unit());
-    Ok(Recordings { study, pool, presets })
+    Ok(Recordings { study, pool, presets, tracks, budget: case.budget })
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -100,6 +104,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let recordings = read(case, &corpora)?;
         println!("\n## {}\n", case.name);
         draws::tell(&recordings, n_draws);
+        draws::broken(&recordings, n_draws);
     }
     Ok(())
 }

@@ -158,15 +158,15 @@ fn answer(args: &Args, recordings: &Recordings) -> Answer {
     let (study, appetite) = (&recordings.study, args.appetite());
     let tuner = Tuner::new(study);
     let tasks = study.all_tasks();
-    let tuned = tuner.tune(&tasks, appetite);
-    let shipped = match (&tuned.chosen, args.learn) {
-        (Err(refusal), false) => Err(Why::Catalogue(*refusal)),
-        (Ok(choice), false) => Ok((Shipped::Limit(*choice), tuner.held_out(&tasks, appetite))),
-        (Err(refusal @ (Refusal::Ungraded | Refusal::NoCosts)), true) => Err(Why::Catalogue(*refusal)),
-        (_, true) => learned(args, study, &tasks, &tuned),
+    let found = tuner.tune(&tasks, appetite);
+    let shipped = match &found.chosen {
+        Err(refusal @ (Refusal::Ungraded | Refusal::NoCosts)) => Err(Why::Catalogue(*refusal)),
+        _ if args.learn => learned(args, study, &tasks, &found),
+        Err(refusal) => Err(Why::Catalogue(*refusal)),
+        Ok(choice) => Ok((Shipped::Limit(*choice), tuner.held_out(&tasks, appetite))),
     };
-    let beside = Beside::of(&tuner, recordings, appetite, &tuned);
-    Answer { appetite, tuned, shipped, beside }
+    let beside = Beside::of(&tuner, recordings, appetite, &found);
+    Answer { appetite, tuned: found, shipped, beside }
 }
 
 fn learned(args: &Args, study: &Study, tasks: &[usize], tuned: &Tuned) -> Result<(Shipped, HeldOut), Why> {

@@ -17,7 +17,9 @@ pub fn folds(study: &Study, tasks: &[usize], parts: usize) -> Vec<Vec<usize>> {
             fold.push(task);
         }
     }
-    folds.iter_mut().for_each(|fold| fold.sort_unstable());
+    for fold in &mut folds {
+        fold.sort_unstable();
+    }
     folds
 }
 

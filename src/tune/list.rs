@@ -4,7 +4,7 @@
 //! cross-fitted kills. The nested family that is walked is the list armed from step s on, s from the longest run down to 0.
 
 use super::held_out::folds;
-use super::{Appetite, Study};
+use super::{Appetite, End, Study};
 use crate::rule::Comparator;
 use crate::stats::distribution::binomial_cdf;
 use crate::transcript::Outcome;
@@ -14,22 +14,25 @@ const MOST_RULES: usize = 3;
 /// Limits of each family that are looked at.
 const LIMITS: usize = 24;
 /// Prices of a killed share, in shares of the cost.
-const PRICES: [f64; 9] = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0];
+const PRICES: [f64; 17] = [0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0, 5.6, 8.0, 11.0, 16.0, 23.0, 32.0, 45.0, 64.0];
 /// Parts of the learning half, for cross-fitted kills.
 const PARTS: usize = 4;
 /// The kills aimed at, as a share of those that the certificate has room for.
-const AIM: f64 = 0.8;
+const AIM: f64 = 0.9;
 /// Tasks with a success from which on a list was seen to pay, at 10 %, and how they grow as alpha falls: 700 at 5 %.
 const TASKS_AT_TENTH: f64 = 250.0;
 const GROWTH: f64 = 1.485;
 /// Parts of all tasks with `--cross-fit`.
 pub const CROSS_FIT_PARTS: usize = 5;
 
+/// Positions of families, with the limit's position in each.
+type Rules = Vec<(usize, usize)>;
+
 /// A list of rules, any of which stops, from a step on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RuleList {
     /// Positions of families, with the limit's position in each.
-    pub rules: Vec<(usize, usize)>,
+    pub rules: Rules,
     /// It is silent while fewer steps are paid for.
     pub from_step: u64,
 }
@@ -143,7 +146,7 @@ impl<'s> Learner<'s> {
     /// Learns on all tasks, and finds the step by the losses of each fifth under the list learned without it.
     fn cross_fitted(&self, tasks: &[usize], appetite: Appetite) -> Option<Learned> {
         let judged_on = self.study.with_success(tasks);
-        let parts: Vec<(Vec<(usize, usize)>, Vec<usize>)> = folds(self.study, tasks, CROSS_FIT_PARTS)
+        let parts: Vec<(Rules, Vec<usize>)> = folds(self.study, tasks, CROSS_FIT_PARTS)
             .into_iter()
             .map(|fold| {
                 let others: Vec<usize> =
@@ -157,8 +160,8 @@ impl<'s> Learner<'s> {
     }
 
     /// Walks s from the longest run down to 0: the last step at which the lists, each on its tasks, pass.
-    fn armed(&self, appetite: Appetite, n: u64, parts: &[(Vec<(usize, usize)>, Vec<usize>)]) -> Option<(u64, f64)> {
-        let steps = self.study.tracks().iter().filter_map(|track| track.ends().last().map(|end| end.steps_paid()));
+    fn armed(&self, appetite: Appetite, n: u64, parts: &[(Rules, Vec<usize>)]) -> Option<(u64, f64)> {
+        let steps = self.study.tracks().iter().filter_map(|track| track.ends().last().map(End::steps_paid));
         let longest = steps.max().unwrap_or(0) + 1;
         let mut passed = None;
         for from_step in (0..=longest).rev() {
@@ -192,7 +195,7 @@ impl<'s> Learner<'s> {
     }
 
     /// The rules to ship from these tasks, to be certified on `judged_on` others; and whether a single one does as well.
-    fn choose(&self, tasks: &[usize], judged_on: u64, appetite: Appetite) -> (Vec<(usize, usize)>, bool) {
+    fn choose(&self, tasks: &[usize], judged_on: u64, appetite: Appetite) -> (Rules, bool) {
         let room = room_for(judged_on, appetite) * AIM;
         let (list, worth) = self.priced(tasks, room, MOST_RULES);
         if list.len() < 2 {
@@ -209,7 +212,7 @@ impl<'s> Learner<'s> {
     }
 
     /// The list at the price at which its cross-fitted kills stay within `room` and it saves most; its cross-fitted worth.
-    fn priced(&self, tasks: &[usize], room: f64, most: usize) -> (Vec<(usize, usize)>, Worth) {
+    fn priced(&self, tasks: &[usize], room: f64, most: usize) -> (Rules, Worth) {
         let parts = folds(self.study, tasks, PARTS);
         let cross_fitted = PRICES.map(|price| {
             let mut worth = Worth::default();
@@ -273,7 +276,7 @@ impl<'s> Learner<'s> {
     }
 
     /// Greedy: the rule that adds most, up to `most` of them; then each in its turn is looked for anew.
-    fn search(&self, tasks: &[usize], price: f64, most: usize) -> Vec<(usize, usize)> {
+    fn search(&self, tasks: &[usize], price: f64, most: usize) -> Rules {
         let runs = self.runs_of(tasks);
         let none: Vec<u32> = vec![u32::MAX; self.study.tracks().len()];
         let stops_of = |chosen: &[usize]| {

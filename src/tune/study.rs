@@ -314,8 +314,8 @@ fn tasks(tracks: &[Track]) -> Vec<TaskRuns> {
     for task in &mut tasks {
         let is_success = |run: &usize| tracks.get(*run).is_some_and(|track| track.outcome == Outcome::Success);
         let successes: Vec<usize> = task.runs.clone().filter(is_success).collect();
-        task.picked =
-            hash(task).checked_rem(successes.len() as u64).and_then(|nth| successes.get(nth as usize)).copied();
+        let nth = hash(task).checked_rem(successes.len() as u64).and_then(|nth| usize::try_from(nth).ok());
+        task.picked = nth.and_then(|nth| successes.get(nth)).copied();
     }
     let mut order: Vec<(u64, usize)> = tasks.iter().map(|task| xxh3_64(&hash(task).to_le_bytes())).zip(0..).collect();
     order.sort_unstable();

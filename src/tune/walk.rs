@@ -106,7 +106,11 @@ impl<'s> Walks<'s> {
     /// Walks one family on some of the tasks, spending `delta`.
     pub(super) fn walk(&self, family: usize, tasks: &[usize], alpha: f64, delta: f64, bound: Bound) -> Walk {
         let mut is_in = vec![false; self.study.tasks().len()];
-        tasks.iter().for_each(|task| is_in[*task] = true);
+        for task in tasks {
+            if let Some(is_in) = is_in.get_mut(*task) {
+                *is_in = true;
+            }
+        }
         let n = self.study.with_success(tasks);
         let mut walk = Walk { family, delta, passed: 0, p: None, p_next: None };
         let mut last: Option<(Vec<(usize, u64)>, f64)> = None;

@@ -24,7 +24,7 @@ pub(super) struct Beside {
 }
 
 impl Beside {
-    pub(super) fn of(tuner: &Tuner<'_>, recordings: &Recordings, appetite: Appetite, tuned: &Tuned) -> Self {
+    pub(super) fn of(tuner: &Tuner<'_>, recordings: &Recordings, appetite: Appetite, found: &Tuned) -> Self {
         let study = tuner.study();
         let tasks = study.all_tasks();
         let rule =
@@ -59,7 +59,7 @@ impl Beside {
             name: single,
             effects: tuner.held_out_single(&tasks, appetite).effects,
         });
-        let limit = tuned.chosen.ok().map(|choice| Other {
+        let limit = found.chosen.ok().map(|choice| Other {
             what: "without --learn",
             name: rule(choice.family, choice.limit),
             certified: true,

@@ -111,7 +111,7 @@ fn unreachable_config(name: &str) -> Result<crate::system::ConfigText, crate::di
 
 /// The answer as a page of Markdown.
 fn answer(words: &Words<'_>) -> String {
-    let notes: String = words.notes().iter().map(|note| format!("- {note}\n")).collect();
+    let notes = words.notes().iter().fold(String::new(), |all, note| all + "- " + note + "\n");
     let strata = words.strata().map_or_else(String::new, |table| format!("\n{}", table.to_markdown()));
     format!(
         "# What to ship\n\n**{}**\n\n{}\n\n{}{strata}\n{notes}\n![Cost saved against successes killed](frontier.svg)\n",

@@ -6,7 +6,9 @@ use super::{Answer, Args, Why};
 use crate::report::table::{Cell, Table, digits};
 use crate::stats::Estimate;
 use crate::transcript::Outcome;
-use crate::tune::{Effects, Learned, Refusal, Shipped, Study, clean_tasks_needed, fingerprint, grounds};
+use crate::tune::{
+    Effects, HeldOut, Learned, Refusal, Shipped, Stratum, Study, clean_tasks_needed, fingerprint, grounds,
+};
 
 /// Suites and models shown, the worst first.
 const STRATA: usize = 6;
@@ -39,6 +41,19 @@ fn cell(estimate: &Estimate) -> Cell {
     Cell::Text(format!("{}{interval}", digits(value)))
 }
 
+/// `; a success costs 12 % less`: what is spent for each success that is left, against the same runs without stopping.
+fn cost_of_success(effects: &Effects) -> String {
+    let recorded = effects.sum(|effect| effect.saved.denominator);
+    let successes = effects.sum(|effect| effect.killed.denominator);
+    let spent = (recorded - effects.sum(|effect| effect.unspent)) / recorded;
+    let kept = (successes - effects.sum(|effect| effect.killed.numerator)) / successes;
+    let change = spent / kept - 1.0;
+    if !change.is_finite() {
+        return String::new();
+    }
+    format!("; a success costs {} % {}", digits(change.abs()), if change > 0.0 { "more" } else { "less" })
+}
+
 impl Words<'_> {
     fn is_estimate(&self) -> bool {
         matches!(&self.answer.shipped, Ok((Shipped::List(Learned { is_estimate: true, .. }), _)))
@@ -67,17 +82,30 @@ impl Words<'_> {
             format!("Certified: it kills at most {alpha} of successes (averaged over tasks, {confidence} confidence)")
         };
         let unit = self.study.unit().noun();
+        let apart = self.apart(held_out).unwrap_or_default();
         let learned = if held_out.refused == held_out.parts {
             "What it does to tasks it was not tuned on cannot be told: without a part of them nothing can be certified."
                 .to_owned()
         } else {
             format!(
-                "On tasks it was not tuned on it killed {} and saved {} of the {unit}.",
+                "On tasks it was not tuned on it killed {} and saved {} of the {unit}{}.{apart}",
                 with_interval(&held_out.effects.killed()),
                 with_interval(&held_out.effects.saved()),
+                cost_of_success(&held_out.effects),
             )
         };
         format!("Ship it: stop when {}. {promise}. {learned}", shipped.condition(self.study))
+    }
+
+    /// A suite and model on which more is killed than promised, beyond chance: the promise is of all tasks together.
+    fn apart(&self, held_out: &HeldOut) -> Option<String> {
+        let strata = self.study.strata(|run| held_out.stops.get(run).copied().flatten());
+        let rate = |stratum: &Stratum| stratum.effects.killed().low().unwrap_or(0.0);
+        let worst = strata.iter().filter(|_| strata.len() > 1).max_by(|a, b| rate(a).total_cmp(&rate(b)))?;
+        let named = [Some(worst.suite.as_str()).filter(|suite| !suite.is_empty()), worst.model.as_deref()];
+        let named = named.into_iter().flatten().collect::<Vec<_>>().join(", ");
+        (rate(worst) > self.args.max_fes && !named.is_empty())
+            .then(|| format!(" But on {named} it killed {}.", with_interval(&worst.effects.killed())))
     }
 
     /// Why nothing can be shipped, the reason first.
@@ -255,10 +283,11 @@ impl Words<'_> {
             .iter()
             .map(|stratum| {
                 let successes = stratum.effects.sum(|effect| effect.killed.denominator);
-                let model = stratum.model.clone().unwrap_or_else(|| "–".to_owned());
+                let model = stratum.model.as_deref().unwrap_or("–");
+                let suite = if stratum.suite.is_empty() { "–" } else { &stratum.suite };
                 vec![
-                    Cell::Text(if stratum.suite.is_empty() { "–".to_owned() } else { stratum.suite.clone() }),
-                    Cell::Text(model),
+                    Cell::Text(cut(suite, 16)),
+                    Cell::Text(cut(model, 24)),
                     Cell::Text(format!("{successes:.0}")),
                     cell(&stratum.effects.killed()),
                     cell(&stratum.effects.saved()),
@@ -300,7 +329,7 @@ impl Words<'_> {
                 notes.push("more rules gained less than one standard error over one, so one is shipped".to_owned());
             }
             notes.extend(self.gain(&held_out.effects));
-            notes.extend(self.intervention(&held_out.effects));
+            notes.extend(Self::intervention(&held_out.effects));
             notes.push(
                 "void for models and agents that are not in these recordings, and where its signals read further than here: \
                  `compare --stacks tuned.toml` says so"
@@ -321,7 +350,7 @@ impl Words<'_> {
     }
 
     /// When a nudge in place of the stop would help: where the failure rate of what it hits exceeds d / (r + d).
-    fn intervention(&self, effects: &Effects) -> Option<String> {
+    fn intervention(effects: &Effects) -> Option<String> {
         let stops = effects.sum(|effect| effect.stops as f64);
         let failed = effects.sum(|effect| effect.true_stops as f64);
         if stops <= 0.0 || failed <= 0.0 {
@@ -417,6 +446,14 @@ impl Words<'_> {
             "walks": walks,
         })
     }
+}
+
+/// The beginning of a name; all of it stands in `strata.csv`.
+fn cut(name: &str, most: usize) -> String {
+    if name.chars().count() <= most {
+        return name.to_owned();
+    }
+    name.chars().take(most - 1).chain(['…']).collect()
 }
 
 fn named(study: &Study, of: fn(&crate::tune::Track) -> Option<&String>) -> Vec<&String> {
