@@ -16,8 +16,8 @@ pub(super) const SWEEP: &str = "Examples:\n  \
     whenstop sweep runs --signal steps --limits 10,20,30,40\n  \
     whenstop sweep runs --signal call_result.streak --limits 2,3,4,5 --out sweep/\n  \
     whenstop sweep runs --grid grid.toml --out sweep/ # every stack of a grid\n\n\
-A grid file: axes of rules, each a clause of a stack file with a list where its limit\nstands. Every stack that takes one rule of each axis is tried.\n\n  \
-    combine = \"any\"              # or \"all\": at the same point, \"latched\": each at some point\n\n  \
+A grid file: axes of rules, each a clause of a stack file with a list where its\nlimit stands. Every stack that takes one rule of each axis is tried.\n\n  \
+    combine = \"any\"     # \"all\": at the same point; \"latched\": each at some point\n\n  \
     [[axis]]\n  \
     signal = \"call_result.count\"\n  \
     at_least = [3, 5, 8]\n  \

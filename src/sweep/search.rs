@@ -152,9 +152,9 @@ impl<'g> Search<'g> {
 
     fn may_be_best(&self, objective: Objective, tally: &Tally) -> bool {
         let Some(worth) = objective.worth(tally, self.max_fes) else { return false };
-        let list = &self.lists[objective as usize];
-        let last = list.get(self.best.saturating_sub(1)).and_then(|last| objective.worth(&last.tally, self.max_fes));
-        self.best > 0 && last.is_none_or(|last| worth >= last)
+        let kept = &self.lists[objective as usize];
+        let least = kept.get(self.best.saturating_sub(1)).and_then(|of| objective.worth(&of.tally, self.max_fes));
+        self.best > 0 && least.is_none_or(|least| worth >= least)
     }
 
     fn rank(&mut self, objective: Objective, candidate: Candidate) {

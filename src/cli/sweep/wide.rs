@@ -99,7 +99,7 @@ pub(super) fn run(args: &Args, path: &Path, output: &Output) -> Result<Exit, Fai
         return Ok(exit(&walked));
     };
     let mut done = None;
-    let fill = |folder: &Path| {
+    let write_all = |folder: &Path| {
         let walked = if args.wide.all {
             let mut walked = None;
             write_atomically(&folder.join("sweep-all.csv"), |file| {
@@ -116,7 +116,7 @@ pub(super) fn run(args: &Args, path: &Path, output: &Output) -> Result<Exit, Fai
         done = Some((walked, judged));
         Ok(())
     };
-    write_folder(out, output.csv_style(), fill).map_err(Failure::input)?;
+    write_folder(out, output.csv_style(), write_all).map_err(Failure::input)?;
     let Some((walked, judged)) = done else { return Err(Failure::internal(&"the walk had no result")) };
     sweep.show(&walked, &judged)?;
     output.note(&format!("written to {}", out.display()));
@@ -267,7 +267,8 @@ impl WideSweep<'_> {
                 "found among {} stacks on the same runs, so it looks better than it is: `--split test` reports on others",
                 grouped(walked.tried)
             )),
-            _ => {}
+            (Some(_), None) => notes.push("searched on the dev tasks, reported on the test tasks".to_owned()),
+            (None, None) => {}
         }
         let ungraded = self.recordings.searched.iter().filter(|on| on.shared().outcome().grade().is_none()).count();
         if ungraded > 0 {
@@ -366,7 +367,7 @@ impl WideSweep<'_> {
         let others = walked.finds.iter().filter(|find| chosen.is_none_or(|chosen| chosen.index != find.index));
         for find in chosen.into_iter().chain(others) {
             let mark = if chosen.is_some_and(|chosen| chosen.index == find.index) { "# Chosen.\n" } else { "" };
-            text += &format!("\n{mark}{}", self.grid.written(find.index));
+            text.extend(["\n", mark, &self.grid.written(find.index)]);
         }
         text
     }

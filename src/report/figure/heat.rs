@@ -61,7 +61,7 @@ impl HeatFigure<'_> {
         for (at, cell) in self.cells.iter().enumerate() {
             let (row, column) = (at / columns, at % columns);
             let frame = (x(column), y(row), x(column + 1) - 1, y(row + 1) - 1);
-            let middle = ((frame.0 + frame.2) / 2, (frame.1 + frame.3) / 2);
+            let middle = (i32::midpoint(frame.0, frame.2), i32::midpoint(frame.1, frame.3));
             let Some(value) = cell.as_ref().and_then(panel.of) else {
                 pen.text("–", middle, Look::SMALL.centred().colour(GREY))?;
                 continue;
@@ -81,11 +81,11 @@ impl HeatFigure<'_> {
         let every =
             |room: i32, n: usize, size: i32| n.div_ceil(usize::try_from(room / size.max(1)).unwrap_or(1).max(1)).max(1);
         for (at, label) in self.limits[1].iter().enumerate().step_by(every(room, columns, widest)) {
-            pen.text(label, ((x(at) + x(at + 1)) / 2, top + TOP - 12), Look::SMALL.centred())?;
+            pen.text(label, (i32::midpoint(x(at), x(at + 1)), top + TOP - 12), Look::SMALL.centred())?;
         }
         for (at, label) in self.limits[0].iter().enumerate().step_by(every(high, rows, 16)) {
             let label = style::fitted(label, SMALL, LEFT - 12);
-            pen.text(&label, (left + LEFT - 6, (y(at) + y(at + 1)) / 2), Look::SMALL.ending())?;
+            pen.text(&label, (left + LEFT - 6, i32::midpoint(y(at), y(at + 1))), Look::SMALL.ending())?;
         }
         Ok(())
     }

@@ -126,9 +126,12 @@ struct Lit {
 }
 
 impl<'p, 'e> Walk<'p, 'e> {
-    /// Builds the columns. `plan` is the one the extracts were made with, to which the product was added before
-    /// ([`Walk::plan`]). `None` where runs lack too many different things.
+    /// Builds the columns of `atoms`, which are those of [`Walk::plan`]. `None` without axes, and where runs lack too many
+    /// different things.
     pub fn new(product: &'p Product, atoms: &[Vec<Option<Atom>>], runs: &'p Runs<'e>) -> Option<Self> {
+        if product.axes.is_empty() {
+            return None;
+        }
         let mut dark = Dark::default();
         let mut columns = Vec::with_capacity(atoms.len());
         for axis in atoms {
@@ -274,7 +277,7 @@ struct Descent<'w, 'p, 'e, 's> {
 struct Prefix {
     spent: Vec<u32>,
     stops: Vec<u64>,
-    codes: Vec<u32>,
+    places: Vec<u32>,
 }
 
 impl Descent<'_, '_, '_, '_> {
@@ -287,9 +290,9 @@ impl Descent<'_, '_, '_, '_> {
         let Block { start, len, .. } = self.block;
         let neutral = &self.walk.neutral;
         let slice = self.slice(neutral);
-        let mut all = Prefix { spent: slice.spent.to_vec(), stops: slice.stops.to_vec(), codes: Vec::new() };
+        let mut all = Prefix { spent: slice.spent.to_vec(), stops: slice.stops.to_vec(), places: Vec::new() };
         if self.block.kind == Kind::Others {
-            all.codes = neutral.codes[start..start + len].to_vec();
+            all.places = neutral.places[start..start + len].to_vec();
         }
         for column in prefix {
             all = self.joined::<J>(&all, column);
@@ -299,10 +302,10 @@ impl Descent<'_, '_, '_, '_> {
 
     fn joined<J: Joins>(&self, prefix: &Prefix, column: &Column) -> Prefix {
         let Block { start, len, kind } = self.block;
-        let mut all = Prefix { spent: vec![0; len], stops: vec![0; len / 64], codes: Vec::new() };
+        let mut all = Prefix { spent: vec![0; len], stops: vec![0; len / 64], places: Vec::new() };
         if kind == Kind::Others {
-            let codes = prefix.codes.iter().zip(&column.codes[start..start + len]);
-            all.codes = codes.map(|(a, b)| J::amounts(*a, *b)).collect();
+            let places = prefix.places.iter().zip(&column.places[start..start + len]);
+            all.places = places.map(|(a, b)| J::amounts(*a, *b)).collect();
         } else {
             let before = Slice { spent: &prefix.spent, stops: &prefix.stops };
             self.walk.kernel.join::<J>(before, self.slice(column), &mut all.spent, &mut all.stops);
@@ -362,11 +365,11 @@ impl Descent<'_, '_, '_, '_> {
     fn others<J: Joins>(&mut self, prefix: &Prefix, column: &Column, lit: &Lit, leaf: usize) {
         let Block { start, len, .. } = self.block;
         for lane in start..start + len {
-            if lit.dark[lane / 64] >> (lane % 64) & 1 == 1 {
+            if self.walk.runs.lanes()[lane].is_none() || lit.dark[lane / 64] >> (lane % 64) & 1 == 1 {
                 continue;
             }
-            let at = J::amounts(prefix.codes[lane - start], column.codes[lane]);
-            let Some(ending) = self.walk.runs.ending_at(lane, at) else { continue };
+            let nth = J::amounts(prefix.places[lane - start], column.places[lane]);
+            let ending = self.walk.runs.ending_at(lane, nth);
             let verdict = ending.verdict;
             let sums = &mut self.sums[leaf].others;
             let recorded = u64::from(self.walk.runs.recorded()[lane]);

@@ -321,7 +321,13 @@ impl GridFile {
         if axis.optional {
             choices.insert(0, None);
         }
-        Ok(GridAxis { name: axis.template.name(), choices })
+        let rule = choices.iter().flatten().find_map(|choice| match &choice.choice {
+            Choice::Clause(Clause { condition: Condition::Rule(rule), .. }) => Some(rule),
+            _ => None,
+        });
+        // A rule by itself as in tables: `steps >=`.
+        let short = rule.and_then(|rule| rule.to_string().strip_suffix(&format!(" {}", rule.limit)).map(str::to_owned));
+        Ok(GridAxis { name: short.unwrap_or_else(|| axis.template.name()), choices })
     }
 }
 
@@ -418,17 +424,15 @@ impl WideGrid {
             .filter(|choice| matches!(choice.choice, Choice::Clause(_)))
             .map(|choice| format!("  {},\n", choice.text))
             .collect();
-        let mut text = format!("[[stack]]\nname = \"{}\"\n", Self::name(index));
         let list = clauses.concat();
-        match self.combine {
-            _ if clauses.is_empty() => {}
-            Combine::Any => text += &format!("any = [\n{list}]\n"),
-            Combine::All => text += &format!("any = [{{ all = [\n{list}] }}]\n"),
-            Combine::Latched => text += &format!("any = [{{ all = [\n{list}], latched = true, at = \"after_tools\" }}]\n"),
-        }
-        for cap in choices().filter(|choice| matches!(choice.choice, Choice::Cap(_))) {
-            text += &format!("cap = {{ steps = {} }}\n", cap.text);
-        }
-        text
+        let rules = match self.combine {
+            _ if clauses.is_empty() => String::new(),
+            Combine::Any => format!("any = [\n{list}]\n"),
+            Combine::All => format!("any = [{{ all = [\n{list}] }}]\n"),
+            Combine::Latched => format!("any = [{{ all = [\n{list}], latched = true, at = \"after_tools\" }}]\n"),
+        };
+        let cap = choices().find(|choice| matches!(choice.choice, Choice::Cap(_)));
+        let cap = cap.map_or_else(String::new, |cap| format!("cap = {{ steps = {} }}\n", cap.text));
+        format!("[[stack]]\nname = \"{}\"\n{rules}{cap}", Self::name(index))
     }
 }
