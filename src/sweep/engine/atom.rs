@@ -141,9 +141,9 @@ impl Column {
                 continue;
             }
             let Some(point) = atom.first(on) else { continue };
-            let ending = runs.ending(on, Some(point));
-            column.spent[lane] = ending.spent;
-            column.stops[lane / 64] |= u64::from(ending.stopped) << (lane % 64);
+            let (spent, is_stopped) = runs.spent(on, Some(point));
+            column.spent[lane] = spent;
+            column.stops[lane / 64] |= u64::from(is_stopped) << (lane % 64);
             if let Some(place) = column.places.get_mut(lane) {
                 *place = Runs::place(on, Some(point));
             }

@@ -13,7 +13,6 @@ use super::tally::{Base, Sums, Tally};
 use crate::rule::Condition;
 use crate::stack::{Clause, Stack};
 use crate::transcript::{Moment, Outcome};
-use crate::verdict::Verdict;
 
 /// Stacks that are walked at a time: their sums stay in the cache.
 const CHUNK: u64 = 1 << 13;
@@ -364,22 +363,26 @@ impl Descent<'_, '_, '_, '_> {
     /// Runs whose verdict depends on the point, one by one.
     fn others<J: Joins>(&mut self, prefix: &Prefix, column: &Column, lit: &Lit, leaf: usize) {
         let Block { start, len, .. } = self.block;
-        for lane in start..start + len {
-            if self.walk.runs.lanes()[lane].is_none() || lit.dark[lane / 64] >> (lane % 64) & 1 == 1 {
+        let (runs, places) = (self.walk.runs, &column.places[start..start + len]);
+        let dark = &lit.dark[start / 64..(start + len) / 64];
+        let all_lit = dark.iter().all(|word| *word == 0);
+        let (mut counts, mut spent, mut useful) = (0, 0, 0);
+        for (at, (before, place)) in prefix.places.iter().zip(places).enumerate() {
+            if !all_lit && dark[at / 64] >> (at % 64) & 1 == 1 {
                 continue;
             }
-            let nth = J::amounts(prefix.places[lane - start], column.places[lane]);
-            let ending = self.walk.runs.ending_at(lane, nth);
-            let verdict = ending.verdict;
-            let sums = &mut self.sums[leaf].others;
-            let recorded = u64::from(self.walk.runs.recorded()[lane]);
-            let spent = u64::from(ending.spent);
-            sums.stops += u64::from(ending.stopped);
-            sums.killed += u64::from(verdict.is_fes());
-            sums.true_stops += u64::from(verdict == Verdict::TrueStop);
-            sums.rescued += u64::from(verdict == Verdict::Rescued);
-            sums.spent += spent;
-            sums.useful += if verdict.is_fes() { 0 } else { recorded.saturating_sub(spent) };
+            let ending = runs.ending_at(start + at, J::amounts(*before, *place));
+            counts += ending.counts;
+            spent += u64::from(ending.spent);
+            useful += u64::from(ending.useful);
         }
+        let sums = &mut self.sums[leaf].others;
+        let count = |nth: u32| counts >> (16 * nth) & 0xffff;
+        sums.stops += count(0);
+        sums.killed += count(1);
+        sums.true_stops += count(2);
+        sums.rescued += count(3);
+        sums.spent += spent;
+        sums.useful += useful;
     }
 }

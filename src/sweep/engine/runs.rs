@@ -29,12 +29,13 @@ pub(super) struct Block {
     pub(super) len: usize,
 }
 
-/// What stopping a run at one of its points comes to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What stopping a run at one of its points comes to, to be added up over a block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Ending {
+    /// 0 or 1 each, sixteen bits apart: stopped, killed, a true stop, rescued. A block has fewer than 2^16 lanes.
+    pub(super) counts: u64,
     pub(super) spent: u32,
-    pub(super) stopped: bool,
-    pub(super) verdict: Verdict,
+    pub(super) useful: u32,
 }
 
 /// Runs that are graded, in columns, with what they spent in one unit as whole numbers.
@@ -87,11 +88,13 @@ impl<'e> Runs<'e> {
                 all.recorded.resize(all.lanes.len(), 0);
             }
         }
+        // The first one is that of a lane without a run.
+        all.endings.push(Ending::default());
         all.begins = vec![0; all.lanes.len()];
         for block in all.blocks.iter().filter(|block| block.kind == Kind::Others) {
             for lane in block.start..block.start + block.len {
-                all.begins[lane] = all.endings.len();
                 let Some(on) = all.lanes[lane] else { continue };
+                all.begins[lane] = all.endings.len();
                 let stops = on.points().iter().map(|(point, _)| Some(*point)).chain([None]);
                 let endings: Vec<Ending> = stops.map(|stop| all.ending(on, stop)).collect();
                 all.endings.extend(endings);
@@ -153,14 +156,31 @@ impl<'e> Runs<'e> {
         u32::try_from(place).unwrap_or(u32::MAX)
     }
 
-    /// What it comes to that a run is stopped at a point, or not.
-    pub(super) fn ending(&self, on: &Extract, stop: Option<Point>) -> Ending {
-        let stop = stop.filter(|stop| on.end().last_point.is_some_and(|end| *stop < end));
+    /// What was spent by a point, and whether a stop there is an early one. Without a point, all that was recorded.
+    pub(super) fn spent(&self, on: &Extract, stop: Option<Point>) -> (u32, bool) {
+        let stop = early(on, stop);
         let ledger = on.shared().ledger();
         let amounts = stop.map_or_else(|| ledger.whole(), |stop| ledger.until(stop));
-        let verdict = on.shared().course().verdict(stop);
-        Ending { spent: whole(amounts, self.unit, self.scale), stopped: stop.is_some(), verdict }
+        (whole(amounts, self.unit, self.scale), stop.is_some())
     }
+
+    /// What it comes to that a run is stopped at a point, or not.
+    fn ending(&self, on: &Extract, stop: Option<Point>) -> Ending {
+        let (spent, is_stopped) = self.spent(on, stop);
+        let verdict = on.shared().course().verdict(early(on, stop));
+        let recorded = whole(on.shared().ledger().whole(), self.unit, self.scale);
+        let counts = [is_stopped, verdict.is_fes(), verdict == Verdict::TrueStop, verdict == Verdict::Rescued];
+        Ending {
+            counts: counts.into_iter().rev().fold(0, |bits, is| bits << 16 | u64::from(is)),
+            spent,
+            useful: if verdict.is_fes() { 0 } else { recorded.saturating_sub(spent) },
+        }
+    }
+}
+
+/// A stop at or after the point at which everything recorded had happened is no early stop.
+fn early(on: &Extract, stop: Option<Point>) -> Option<Point> {
+    stop.filter(|stop| on.end().last_point.is_some_and(|end| *stop < end))
 }
 
 /// `None` for a run that nobody graded.
