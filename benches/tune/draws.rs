@@ -11,6 +11,9 @@ use super::Recordings;
 
 const ALPHAS: [f64; 3] = [0.02, 0.05, 0.1];
 
+/// A list takes long to learn, so it is learned on one draw in so many; cross-fitted, where it was seen to pay.
+const LIST_DRAWS: u64 = 5;
+
 /// What a way of tuning shipped on one draw, judged on the tasks left out.
 #[derive(Clone, Copy)]
 struct Drawn {
@@ -95,7 +98,7 @@ pub(super) fn tell(recordings: &Recordings, n_draws: u64) {
         let effects = held_out_contender(presets, study, &tasks, alpha);
         let ships = best.map_or_else(|| "none".to_owned(), |at| format!("`{}`", presets[at].name));
         line(alpha, "preset", &ships, &effects, &drawn);
-        lists(pool, appetite, n_draws);
+        lists(pool, appetite, n_draws / LIST_DRAWS);
     }
 }
 
@@ -162,6 +165,9 @@ fn lists(study: &Study, appetite: Appetite, n_draws: u64) {
         let options = ListOptions { appetite, cross_fit };
         let way = if cross_fit { "list, cross-fitted (estimated)" } else { "list, 50/50" };
         let needed = tasks_for_list(appetite.alpha);
+        if cross_fit && appetite.alpha < 0.1 {
+            continue;
+        }
         if !cross_fit && study.with_success(&tasks) < needed {
             println!(
                 "| {:.0} % | {way} | refused below {needed} tasks with a success | | | | | |",
@@ -226,7 +232,7 @@ fn line(alpha: f64, way: &str, ships: &str, effects: &Effects, drawn: &[Drawn]) 
     let interval =
         saved.interval.map_or_else(String::new, |i| format!(" ({:.1}–{:.1})", 100.0 * i.low, 100.0 * i.high));
     println!(
-        "| {:.0} % | {way} | {ships} | {} | {}{interval} | {:.1} | {refused} | {broken} |",
+        "| {:.0} % | {way} | {ships} | {} | {}{interval} | {:.1} | {refused} | {broken} of {n} |",
         100.0 * alpha,
         percent(killed.value),
         percent(saved.value),

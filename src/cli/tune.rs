@@ -152,6 +152,8 @@ enum Why {
     TooFewForList(u64),
     /// No list that is certified saves anything.
     NoList,
+    /// On tasks it was not tuned on, a success costs more than without stopping: what it is, and how much more.
+    Dearer(String, f64),
 }
 
 fn answer(args: &Args, recordings: &Recordings) -> Answer {
@@ -165,6 +167,12 @@ fn answer(args: &Args, recordings: &Recordings) -> Answer {
         Err(refusal) => Err(Why::Catalogue(*refusal)),
         Ok(choice) => Ok((Shipped::Limit(*choice), tuner.held_out(&tasks, appetite))),
     };
+    let shipped = shipped.and_then(|(shipped, held_out)| match held_out.effects.cost_of_success() {
+        Some(change) if change > 0.0 && args.lost_success_costs.is_none() => {
+            Err(Why::Dearer(shipped.condition(study), change))
+        }
+        _ => Ok((shipped, held_out)),
+    });
     let beside = Beside::of(&tuner, recordings, appetite, &found);
     Answer { appetite, tuned: found, shipped, beside }
 }

@@ -41,17 +41,11 @@ fn cell(estimate: &Estimate) -> Cell {
     Cell::Text(format!("{}{interval}", digits(value)))
 }
 
-/// `; a success costs 12 % less`: what is spent for each success that is left, against the same runs without stopping.
+/// `; a success costs 12 % less`.
 fn cost_of_success(effects: &Effects) -> String {
-    let recorded = effects.sum(|effect| effect.saved.denominator);
-    let successes = effects.sum(|effect| effect.killed.denominator);
-    let spent = (recorded - effects.sum(|effect| effect.unspent)) / recorded;
-    let kept = (successes - effects.sum(|effect| effect.killed.numerator)) / successes;
-    let change = spent / kept - 1.0;
-    if !change.is_finite() {
-        return String::new();
-    }
-    format!("; a success costs {} % {}", digits(change.abs()), if change > 0.0 { "more" } else { "less" })
+    effects.cost_of_success().map_or_else(String::new, |change| {
+        format!("; a success costs {} % {}", digits(change.abs()), if change > 0.0 { "more" } else { "less" })
+    })
 }
 
 impl Words<'_> {
@@ -155,6 +149,11 @@ impl Words<'_> {
                  and half to certify, and {there} have one: {} more.",
                 needed - there
             )),
+            Why::Dearer(condition, change) => format!(
+                "Nothing can be recommended at {alpha}: what is certified and saves most, {condition}, makes successes dearer: \
+                 on tasks it was not tuned on, each one left costs {} % more than without stopping.",
+                digits(*change)
+            ),
             Why::NoList => besides(format!(
                 "No list of rules can be recommended at {alpha}: what is certified on the half of the tasks it was not learned \
                  from saves nothing."
