@@ -209,9 +209,13 @@ def camel_ai(snippet):
 def llama_index(snippet):
     from llama_index.core.agent.workflow import FunctionAgent
 
+    # `run` takes any name and hands it to the loop in its start event, which asks it for this one.
+    from llama_index.core.agent.workflow.workflow_events import AgentWorkflowStartEvent
+
     agent = Called("run", FunctionAgent.run, nothing())
     execute(snippet, agent=agent, user_msg="go")
-    return {"max_iterations": agent.arguments["max_iterations"]}
+    event = AgentWorkflowStartEvent(**agent.arguments["kwargs"])
+    return {"max_iterations": event.get("max_iterations")}
 
 
 def agent_framework(snippet):
