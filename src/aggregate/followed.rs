@@ -56,6 +56,8 @@ pub struct FollowedRow {
     pub steps_after_stop: Option<u64>,
     /// The last step that changed something, handed over or turned a check green, surely or possibly; empty where none did.
     pub last_effect_step: Option<u64>,
+    /// 1 where a person, or a simulated one, waits for the run's reply.
+    pub awaited: u8,
     /// 1 where the recording itself ends in an interruption.
     pub interrupted: u8,
     /// 1 where the stop may have killed a graded success.
@@ -63,6 +65,11 @@ pub struct FollowedRow {
 }
 
 impl FollowedRow {
+    /// Killed a success that had changed something, and was worth something without its reply?
+    fn is_killed_with_work(&self) -> bool {
+        self.killed_high > 0 && self.stop_point.is_some() && self.last_effect_step.is_some() && self.awaited == 0
+    }
+
     /// What followed the stop of `row`, in the run that `work` and `ledger` were read off.
     pub fn of(row: &Row, work: &Work, ledger: &Ledger) -> Self {
         let stopped = row.stopped_high > 0;
@@ -96,6 +103,7 @@ impl FollowedRow {
             tokens_recorded: row.tokens_recorded,
             steps_after_stop: point.filter(|_| stopped).map(|_| row.steps_recorded.saturating_sub(row.steps_at_stop)),
             last_effect_step: work.last_effect().map(|step| step as u64),
+            awaited: u8::from(work.is_awaited()),
             interrupted: u8::from(work.is_interrupted()),
             killed_high: u8::from(row.killed_high > 0 && row.outcome == Outcome::Success),
         }
@@ -157,8 +165,8 @@ fn summary(stack: &Label, rows: &[FollowedRow]) -> FollowedSummary {
         cut_short_low: rate(|row| row.cut_short_low),
         cut_short_high: rate(|row| row.cut_short_high),
         killed_standing: (
-            count(|row| row.killed_high > 0 && row.stop_point.is_some() && row.edits_high == 0),
-            count(|row| row.killed_high > 0 && row.stop_point.is_some() && row.edits_low == 0),
+            count(|row| row.is_killed_with_work() && row.edits_high == 0),
+            count(|row| row.is_killed_with_work() && row.edits_low == 0),
         ),
         killed: count(|row| row.killed_high > 0),
         runs_with_tokens: known.len() as u64,
@@ -215,7 +223,7 @@ pub fn agreement(rows: &FollowedRows) -> Vec<Agreement> {
 /// The median, over the interrupted runs it stops, of what came after the stop; of two middle ones the lower.
 fn earlier(rows: &[FollowedRow], after: impl Fn(&FollowedRow) -> Option<u64>) -> Option<u64> {
     let stopped = rows.iter().filter(|row| row.interrupted == 1 && row.stopped_low > 0);
-    let mut counts: Vec<u64> = stopped.filter_map(|row| after(row)).collect();
+    let mut counts: Vec<u64> = stopped.filter_map(after).collect();
     counts.sort_unstable();
     counts.get(counts.len().checked_sub(1)? / 2).copied()
 }

@@ -42,7 +42,7 @@ pub use ratios::{CostOfSuccess, SavingRatios};
 pub use row::{ExactnessName, Row, RunRows};
 pub use rows::{AllRows, Firings, FiringsBuilder, FollowedBuilder, FollowedRows, RowView, Rows, RowsBuilder};
 pub use rules::{RuleShare, rule_shares};
-pub use savings::{Savings, Unit, best_unit, unit_of};
+pub use savings::{Savings, Unit, unit_of};
 pub use strata::{WorseStratum, worse_stratum};
 pub use summary::{LostSuccess, NetBenefit, Summary, choose, price_lost_successes, summarise, summarise_at};
 pub use tail::{Tail, Tails};

@@ -166,6 +166,11 @@ impl RunRows {
         self.outcome
     }
 
+    /// The task to cluster by: suite and task; a run without a task is a task of its own.
+    pub fn cluster(&self) -> (&str, &str) {
+        (self.suite.as_deref().unwrap_or_default(), self.task_id.as_ref().unwrap_or(&self.run_id))
+    }
+
     /// The run's course, for those who judge other stops of the same run.
     pub fn course(&self) -> &Course {
         &self.course

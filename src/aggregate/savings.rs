@@ -20,6 +20,17 @@ impl Unit {
     /// All units.
     pub const ALL: [Self; 3] = [Self::Steps, Self::Tokens, Self::CostUsd];
 
+    /// Dollars when nearly all runs have a cost, tokens when at least half the runs have them, else steps.
+    pub fn best(with_costs: f64, with_tokens: f64) -> Self {
+        if with_costs >= COSTS_KNOWN {
+            Self::CostUsd
+        } else if with_tokens >= 0.5 {
+            Self::Tokens
+        } else {
+            Self::Steps
+        }
+    }
+
     /// The prefix of its columns.
     pub fn name(self) -> &'static str {
         match self {
@@ -79,23 +90,10 @@ impl Unit {
     }
 }
 
-/// The unit a corpus is best judged in: dollars when nearly all runs have a cost, tokens when at least half the runs
-/// have them, else steps.
+/// The unit a corpus is best judged in: see [`Unit::best`].
 pub fn unit_of(rows: &Rows) -> Unit {
-    let count = |has: fn(RowView<'_>) -> bool| rows.iter().filter(|row| has(*row)).count();
-    best_unit(rows.len(), count(|row| row.cost_usd_recorded().is_some()), count(|row| row.tokens_recorded().is_some()))
-}
-
-/// The same of so many runs of which so many have a cost, and so many tokens.
-pub fn best_unit(runs: usize, with_cost: usize, with_tokens: usize) -> Unit {
-    let share = |count: usize| count as f64 / runs as f64;
-    if share(with_cost) >= COSTS_KNOWN {
-        Unit::CostUsd
-    } else if share(with_tokens) >= 0.5 {
-        Unit::Tokens
-    } else {
-        Unit::Steps
-    }
+    let share = |has: fn(RowView<'_>) -> bool| rows.iter().filter(|row| has(*row)).count() as f64 / rows.len() as f64;
+    Unit::best(share(|row| row.cost_usd_recorded().is_some()), share(|row| row.tokens_recorded().is_some()))
 }
 
 /// From this share of runs with a known cost on, savings are told in dollars.

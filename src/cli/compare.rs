@@ -5,11 +5,13 @@ mod shard;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{Args as ClapArgs, ValueEnum};
 
 use super::Exit;
 use super::corpus::oddities;
+use super::export::configurations;
 use super::failure::Failure;
 use super::grounds::{Met, Outside, Tuned};
 use super::inputs::{AssumptionArgs, CorpusArgs, LabelErrorArgs, StackArgs, unreadable};
@@ -17,8 +19,8 @@ use super::output::{Format, Output};
 use super::sweep::{SplitArgs, SplitPart, parts};
 use super::values::share;
 use crate::aggregate::{Firings, Label, RowView, Rows};
-use crate::catalog::Strategies;
 use crate::compare::{Collected, Comparison, Keeps, Pass, StackInfo};
+use crate::decision::Strategy;
 use crate::diagnostic::{Diagnostic, Location, nearest};
 use crate::effect::EffectTable;
 use crate::explain::{Story, Texts};
@@ -159,7 +161,7 @@ enum KeepsArg {
     /// A success that is stopped early is lost.
     #[default]
     Nothing,
-    /// A success is kept from its last edit on.
+    /// A success is kept from its last edit on; where somebody waits for a reply, or nothing was changed, it is not.
     Work,
     /// Either: the ends of a range.
     Unknown,
@@ -210,7 +212,7 @@ pub(super) fn compare(
 /// The same of strategies that are loaded already, with what their files say of effects and of the grounds they were tuned on.
 pub(super) fn compare_loaded(
     corpus: &CorpusArgs,
-    (strategies, effects, grounds): (&Strategies, &EffectTable, &[Tuned]),
+    (strategies, effects, grounds): (&[Arc<dyn Strategy>], &EffectTable, &[Tuned]),
     assumptions: &AssumptionArgs,
     texts: Option<Texts>,
     keeps: Keeps,
@@ -274,7 +276,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         firings = firings.filtered(|firing| reported.contains(&firing.run_id));
     }
     let mut publication = args
-        .publication(parts.reported, firings, stacks, &assumptions)
+        .publication(parts.reported, firings, stacks, &assumptions)?
         .with_stories(stories, quality)
         .with_remarks(void);
     if args.split.split == SplitPart::None {
@@ -289,14 +291,24 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
 
 impl Args {
     /// What was compared, as the arguments say it is to be reported.
-    fn publication(&self, rows: Rows, firings: Firings, stacks: Vec<StackInfo>, assumptions: &[&str]) -> Publication {
-        Publication::new(rows, firings, stacks, self.baseline.as_deref(), assumptions)
+    fn publication(
+        &self,
+        rows: Rows,
+        firings: Firings,
+        stacks: Vec<StackInfo>,
+        assumptions: &[&str],
+    ) -> Result<Publication, Failure> {
+        // Only a folder has a page to copy them from.
+        let configurations = if self.out.is_some() { configurations(&self.stacks)? } else { Vec::new() };
+        let publication = Publication::new(rows, firings, stacks, self.baseline.as_deref(), assumptions)
+            .with_configurations(configurations)
             .with_label_errors(self.errors.rates())
             .with_proxies(self.corpus.reading.outcome_from.as_ref().map(ToString::to_string))
             .with_failure_rate(self.failure_rate)
             .with_appetite(self.appetite.appetite())
             .with_row_format(self.rows.format())
-            .with_whole_budget(self.rows.budget.whole_budget)
+            .with_whole_budget(self.rows.budget.whole_budget);
+        Ok(publication)
     }
 }
 
@@ -316,6 +328,7 @@ pub(super) fn publish(corpus: &CorpusArgs, stacks: &StackArgs, out: &Path, outpu
     let texts = Some(Texts::Evidence);
     let compared = compare(corpus, stacks, &AssumptionArgs::default(), texts, Keeps::Nothing, output)?;
     let publication = Publication::new(compared.rows, compared.firings, compared.stacks, None, &[])
+        .with_configurations(configurations(stacks)?)
         .with_stories(compared.stories, compared.quality)
         .with_followed(compared.followed);
     show(&publication, Format::Table, Some(out), output)

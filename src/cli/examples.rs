@@ -14,7 +14,26 @@ pub(super) const TUNE: &str = "Examples:\n  \
 
 pub(super) const SWEEP: &str = "Examples:\n  \
     whenstop sweep runs --signal steps --limits 10,20,30,40\n  \
-    whenstop sweep runs --signal call_result.streak --limits 2,3,4,5 --out sweep/";
+    whenstop sweep runs --signal call_result.streak --limits 2,3,4,5 --out sweep/\n  \
+    whenstop sweep runs --grid grid.toml --out sweep/ # every stack of a grid\n\n\
+A grid file: axes of rules, each a clause of a stack file with a list where its\nlimit stands. Every stack that takes one rule of each axis is tried.\n\n  \
+    combine = \"any\"     # \"all\": at the same point; \"latched\": each at some point\n\n  \
+    [[axis]]\n  \
+    signal = \"call_result.count\"\n  \
+    at_least = [3, 5, 8]\n  \
+    window = 20                  # options as in a stack file\n  \
+    optional = true              # also without this rule\n\n  \
+    [[axis]]\n  \
+    signal = \"tokens.total\"\n  \
+    at_least = { log_range = [20_000, 2_000_000], count = 12 }\n  \
+    # or { range = [2, 20], step = 2 }, or { quantiles = 20 } of these recordings\n\n  \
+    [[axis]]                     # every pair of limits\n  \
+    all = [\n    \
+      { signal = \"errors.streak\", at_least = [2, 3] },\n    \
+      { signal = \"steps\", at_least = { quantiles = 10 } },\n  \
+    ]\n\n  \
+    [[axis]]\n  \
+    cap = [30, 50, 80]";
 
 pub(super) const CERTIFY: &str = "Examples:\n  \
     whenstop certify runs --signal call_result.streak --limits 2,3,4,5\n  \
@@ -38,6 +57,12 @@ pub(super) const EXPLAIN: &str = "Examples:\n  \
     whenstop explain runs --stacks my.toml --run RUN-ID\n  \
     whenstop explain runs --stacks my.toml --run RUN-ID --around 3\n  \
     whenstop explain runs --stacks preset:all --first # who acts when";
+
+pub(super) const EXPORT: &str = "Examples:\n  \
+    whenstop export --to list                         # what each framework can hold\n  \
+    whenstop export tuned.toml --to pydantic-ai       # to be pasted\n  \
+    whenstop export tuned.toml --to all --out hosts/  # every framework, and read-back.toml to compare them with\n  \
+    whenstop export tuned.toml --to openhands --format pr --on runs";
 
 pub(super) const LABELS: &str = "Examples:\n  \
     whenstop labels runs --template labels.csv        # the runs to grade, those that matter most first\n  \

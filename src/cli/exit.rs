@@ -17,13 +17,15 @@ pub enum Exit {
     NothingMatched = 4,
     /// A gate failed, stop points changed, cases disagreed, or nothing could be certified.
     GateFailed = 100,
+    /// Ctrl-C came; what had been finished is written.
+    Interrupted = 130,
 }
 
 impl Exit {
     /// The list shown by `--help`.
     pub const LIST: &'static str = "Exit codes: 0 done; 1 a defect of whenstop; 2 wrong arguments or stack file; \
         3 unreadable recordings, labels or rows, or output that cannot be written; 4 nothing matched; 100 a gate failed, stop points changed, cases disagreed, or \
-        nothing could be certified.";
+        nothing could be certified; 130 interrupted, and what was finished is written.";
 }
 
 impl From<Exit> for ExitCode {

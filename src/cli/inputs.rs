@@ -384,10 +384,15 @@ impl StackArgs {
         Ok(all)
     }
 
+    /// Those that are stack files.
+    pub(super) fn files(&self) -> impl Iterator<Item = &Path> {
+        let named = self.stacks.iter().filter(|named| !named.starts_with("preset:") && !named.starts_with("system:"));
+        named.map(Path::new)
+    }
+
     /// The same of all that are files.
     pub(super) fn effects(&self) -> Result<EffectTable, Failure> {
-        let files = self.stacks.iter().filter(|named| !named.starts_with("preset:") && !named.starts_with("system:"));
-        Self::effects_of(&files.map(PathBuf::from).collect::<Vec<_>>())
+        Self::effects_of(&self.files().map(PathBuf::from).collect::<Vec<_>>())
     }
 
     /// The stacks of the files that say on what grounds they were tuned.

@@ -252,8 +252,9 @@ fn compare(corpus: &Corpus, args: &Args, output: &Output) -> Result<Exit, Failur
     output.paragraph(&told(&sum, args));
     output.data("\n");
     let (rows, firings, followed) = collected.finish();
-    let publication = Publication::new(rows, firings, pass.comparison().infos().to_vec(), None, &[]);
     let report = FollowedReport::new(followed, "rounds");
+    let publication =
+        Publication::new(rows, firings, pass.comparison().infos().to_vec(), None, &[]).with_followed(report.clone());
     show_followed(&publication, &report, output)?;
     output.data(
         "\nGo on with\n\n  whenstop corpus ~/.claude/projects --rounds            every round as CSV\n  \

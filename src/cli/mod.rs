@@ -13,11 +13,13 @@ mod effects;
 mod examples;
 mod exit;
 mod explain;
+mod export;
 mod failure;
 mod gate;
 mod grounds;
 mod init;
 mod inputs;
+mod interrupt;
 mod labels;
 mod lint;
 mod local;
@@ -101,6 +103,9 @@ enum Command {
     /// One run step by step: signals, decisions, and where each stack stops it.
     #[command(after_help = examples::EXPLAIN)]
     Explain(explain::Args),
+    /// A stack as a framework's own configuration, with a reason for each clause that it cannot hold.
+    #[command(after_help = examples::EXPORT)]
+    Export(export::Args),
     /// Signals, systems, presets and bailouts: list them, or explain one.
     Rules(rules::Args),
     /// Write a file of labels to fill in: the runs without an outcome, those that decide most first.
@@ -148,7 +153,10 @@ fn clean_up_on_signals() {
     // Where no handler can be set, folders of an interrupted run stay: no reason not to run.
     let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGINT, SIGTERM]) else { return };
     std::thread::spawn(move || {
-        if let Some(signal) = signals.forever().next() {
+        for signal in signals.forever() {
+            if interrupt::is_taken() {
+                continue;
+            }
             crate::reader::clean_up();
             let _ = signal_hook::low_level::emulate_default_handler(signal);
         }
@@ -200,6 +208,7 @@ pub fn run(cli: Cli) -> Exit {
         Some(Command::Convert(args)) => convert::run(&args, &output),
         Some(Command::Effects(args)) => effects::run(&args, &output),
         Some(Command::Explain(args)) => explain::run(&args, &output),
+        Some(Command::Export(args)) => export::run(&args, &output),
         Some(Command::Rules(args)) => rules::run(&args, &output),
         Some(Command::Labels(args)) => labels::run(&args, &output),
         Some(Command::Local(args)) => local::run(&args, &output),

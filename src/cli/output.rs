@@ -215,6 +215,20 @@ impl Output {
         write_all(&mut io::stderr().lock(), format!("{}\n", diagnostic::lines(text)).as_bytes(), &self.stderr);
     }
 
+    /// A progress bar over things counted; hidden unless stderr is a terminal.
+    pub(super) fn counted(&self, n: u64, what: &str) -> indicatif::ProgressBar {
+        if self.quiet || !io::stderr().is_terminal() {
+            return indicatif::ProgressBar::hidden();
+        }
+        let bar = indicatif::ProgressBar::new(n);
+        let template =
+            format!("{{bar:30}} {{human_pos}} of {{human_len}} {what}, {{eta}} left; Ctrl-C keeps what is done");
+        match indicatif::ProgressStyle::with_template(&template) {
+            Ok(style) => bar.with_style(style),
+            Err(_) => bar,
+        }
+    }
+
     /// A progress bar over bytes; hidden unless stderr is a terminal.
     pub(super) fn progress(&self, bytes: u64) -> indicatif::ProgressBar {
         if self.quiet || !io::stderr().is_terminal() {

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod manifest;
+mod wide;
 
 use std::path::{Path, PathBuf};
 
@@ -28,6 +29,8 @@ pub(super) struct Args {
     corpus: CorpusArgs,
     #[command(flatten)]
     grid: GridArgs,
+    #[command(flatten)]
+    wide: wide::WideArgs,
     #[command(flatten)]
     split: SplitArgs,
     #[command(flatten)]
@@ -96,6 +99,9 @@ struct Judged {
 
 /// `whenstop sweep`.
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+    if let Some(path) = &args.wide.grid {
+        return wide::run(args, path, output);
+    }
     let grid = args.grid.load()?;
     let baseline = args.baseline(&grid)?;
     let options = ResultOptions { baseline, label_errors: args.errors.rates(), seed: args.seed };

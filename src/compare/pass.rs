@@ -30,9 +30,10 @@ impl Keeps {
         if self == Self::Nothing || !is_open {
             return comparison.rows_of(run);
         }
-        let (_, standing) = work.standing();
+        // Whoever waits for a reply has nothing without it, and where nothing was changed there is nothing to keep.
+        let Some(standing) = work.standing().1.filter(|_| !work.is_awaited()) else { return comparison.rows_of(run) };
         let mut kept = run.clone();
-        kept.grade.secured_step = Some(standing.unwrap_or(0));
+        kept.grade.secured_step = Some(standing);
         let (kept, firings) = comparison.rows_of(&kept);
         if self == Self::Work {
             return (kept, firings);

@@ -2,6 +2,7 @@
 
 mod cells;
 mod choice;
+mod configuration;
 mod csv_style;
 mod evidence;
 pub mod figure;
@@ -19,6 +20,7 @@ mod saved;
 pub mod table;
 
 pub use choice::Choice;
+pub use configuration::Configuration;
 pub use csv_style::CsvStyle;
 pub use files::{read_rows, write_atomically, write_rows};
 pub use first::{Appetite, FirstTable};

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use super::choice::Choice;
+use super::configuration::Configuration;
 use super::evidence::evidence;
 use super::figure::{BoundsFigure, BudgetFigure, FigureError, FrontierFigure, SpendingFigure, StopsFigure, save, svg};
 use super::first::{Appetite, FirstTable};
@@ -100,6 +101,7 @@ impl Publication {
             lost_success_costs: None,
             found: Vec::new(),
             remarks: Vec::new(),
+            configurations: Vec::new(),
         };
         Self::from_rows(rows, firings, manifest)
     }
@@ -141,6 +143,13 @@ impl Publication {
         self.stories = stories;
         self.stories.sort_by(|a, b| a.run_id.cmp(&b.run_id));
         self.manifest.found = quality;
+        self
+    }
+
+    /// The same with stacks as configurations to be copied from the page.
+    #[must_use]
+    pub fn with_configurations(mut self, configurations: Vec<Configuration>) -> Self {
+        self.manifest.configurations = configurations;
         self
     }
 

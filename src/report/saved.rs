@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::choice::Choice;
+use super::configuration::Configuration;
 use super::followed::FollowedReport;
 use super::row_file::{RowFormat, SavedRows};
 use super::{Lock, read_rows, write_atomically};
@@ -72,6 +73,9 @@ pub struct Manifest {
     /// What a lost success costs in dollars, where it was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost_success_costs: Option<f64>,
+    /// The stacks with rules of their own as configurations to be copied.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub configurations: Vec<Configuration>,
 }
 
 impl Manifest {

@@ -5,12 +5,16 @@
 mod certificate;
 pub mod engine;
 mod grid;
+mod grid_file;
 mod parts;
 mod results;
 mod rows;
+mod search;
 
 pub use certificate::{CertifiedSetting, CorpusCertificate, Ordering, fingerprint};
 pub use grid::{Axis, Grid, Setting, limits};
+pub use grid_file::{Combine, GridAxis, GridFile, WideGrid, WrittenChoice};
 pub use parts::Split;
 pub use results::{ResultOptions, Results, SettingResult};
 pub use rows::Sweep;
+pub use search::{Find, Objective, Search, rows_of};

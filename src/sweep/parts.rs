@@ -1,5 +1,6 @@
 //! The part of the tasks to choose on and the part to report on.
 
+use super::engine::Extract;
 use crate::aggregate::Rows;
 use crate::stats::split::{Part, split_tasks};
 
@@ -18,6 +19,17 @@ impl Split {
         let tasks: Vec<(&str, &str)> = rows.tasks().collect();
         let parts = split_tasks(&tasks, &self.salt, self.dev_share);
         let [dev, test] = [Part::Dev, Part::Test].map(|part| rows.filtered(|row| parts.get(row.task()) == Some(&part)));
+        (dev, test)
+    }
+
+    /// The same of extracts.
+    pub fn extracts(&self, extracts: Vec<Extract>) -> (Vec<Extract>, Vec<Extract>) {
+        let tasks: Vec<(&str, &str)> = extracts.iter().map(|on| on.shared().cluster()).collect();
+        let parts = split_tasks(&tasks, &self.salt, self.dev_share);
+        let (mut dev, mut test) = (Vec::new(), Vec::new());
+        for (on, part) in extracts.into_iter().zip(parts) {
+            if part == Part::Dev { dev.push(on) } else { test.push(on) }
+        }
         (dev, test)
     }
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::{Family, Track};
-use crate::aggregate::{LEVEL, Unit, best_unit};
+use crate::aggregate::{LEVEL, Unit};
 use crate::rule::Comparator;
 use crate::stats::{ClusterSums, Estimate, ratio_estimate};
 use crate::transcript::Outcome;
@@ -138,7 +138,8 @@ impl Study {
         let left_out = all - tracks.len();
         tracks.sort_by(|a, b| (&a.suite, &a.task, &a.run_id).cmp(&(&b.suite, &b.task, &b.run_id)));
         let known = |unit| tracks.iter().filter(|track| track.recorded(unit).is_some()).count();
-        let unit = best_unit(tracks.len(), known(Unit::CostUsd), known(Unit::Tokens));
+        let share = |unit| known(unit) as f64 / tracks.len() as f64;
+        let unit = Unit::best(share(Unit::CostUsd), share(Unit::Tokens));
         let marks = kept
             .iter()
             .map(|(at, family)| tracks.iter().map(|track| marks(track.readings(*at), family)).collect())

@@ -1,4 +1,6 @@
 //! A hand-made corpus whose answers are worked out by hand, and what must hold on any runs.
+#![expect(clippy::float_cmp, reason = "sums of whole numbers are exact")]
+#![expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a count is a count up to it")]
 
 use std::sync::Arc;
 
@@ -85,7 +87,7 @@ fn one_success_too_many_that_repeats_itself_moves_the_limit_on() {
     // At 90 tasks one killed task is too many for a tenth of delta, and three equal calls kill none.
     assert!(binomial_cdf(1, 90, 0.05) > 0.01);
     assert_eq!(shipped(&corpus(90, 1), FIVE), Ok("call_result.count >= 3".to_owned()));
-    let one_more = (91..).find(|n| binomial_cdf(1, *n, 0.05) <= 0.01).unwrap();
+    let one_more = (91..1000).find(|n| binomial_cdf(1, *n, 0.05) <= 0.01).unwrap();
     assert_eq!(one_more, 130);
     assert_eq!(shipped(&corpus(130, 1), FIVE), Ok("call_result.count >= 2".to_owned()));
 }

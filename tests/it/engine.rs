@@ -319,30 +319,27 @@ fn check_walk(dice: &mut Dice, runs: &[Run], join: Join) -> usize {
     let mut plan = Plan::default();
     let atoms = Walk::plan(&product, &mut plan).unwrap();
     let extracts: Vec<Extract> = runs.iter().map(|run| Extract::of(run, &plan, Assumptions::default())).collect();
-    let mut n = 0;
+    let all = product.len().unwrap();
+    let stacks: Vec<Arc<Stack>> = (0..all).map(|index| Arc::new(product.stack(index, "s"))).collect();
+    let shared: Vec<RunRows> = runs.iter().map(|run| RunRows::of(run, Assumptions::default())).collect();
+    let (name, profile) = (Label::from("s"), Label::from(""));
+    let rows: Vec<Rows> = stacks
+        .iter()
+        .map(|stack| runs.iter().zip(&shared).map(|(run, of)| of.row(&name, &profile, &replay(run, stack))).collect())
+        .collect();
     for unit in Unit::ALL {
         let columns = Runs::of(&extracts, unit);
         let walk = Walk::new(&product, &atoms, &columns).unwrap();
         let mut tallies = walk.chunks(0, walk.n_chunks());
         tallies.sort_by_key(|(index, _)| *index);
-        assert!(tallies.iter().map(|(index, _)| *index).eq(0..product.len().unwrap()), "each stack once");
-        for (index, tally) in tallies {
-            if product.n_rules(index) == 0 {
-                continue;
+        assert!(tallies.iter().map(|(index, _)| *index).eq(0..all), "each stack once");
+        for (((index, tally), rows), stack) in tallies.iter().zip(&rows).zip(&stacks) {
+            if product.n_rules(*index) > 0 {
+                assert_eq!(*tally, expected(rows, unit, columns.scale()), "{stack:#?} {unit:?}");
             }
-            let stack = Arc::new(product.stack(index, "s"));
-            let rows: Rows = runs
-                .iter()
-                .map(|run| {
-                    let shared = RunRows::of(run, Assumptions::default());
-                    shared.row(&"s".into(), &"".into(), &replay(run, &stack))
-                })
-                .collect();
-            assert_eq!(tally, expected(&rows, unit, columns.scale()), "{stack:#?} {unit:?}");
-            n += 1;
         }
     }
-    n
+    stacks.len()
 }
 
 /// A tally from rows, by the words of its fields.

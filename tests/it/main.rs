@@ -15,6 +15,7 @@ mod convert;
 mod corpora;
 mod desk;
 mod engine;
+mod export;
 mod faults;
 mod gate;
 mod golden;

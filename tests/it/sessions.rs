@@ -18,6 +18,8 @@ use whenstop::transcript::{
 };
 use whenstop::verdict::{Assumptions, Ledger, Work};
 
+use crate::desk::Desk;
+
 fn shared(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/sessions").join(name)
 }
@@ -110,7 +112,7 @@ fn marks_say_what_happened_to_the_work_of_a_round() {
     let marks = |words: &[&str]| -> Vec<String> {
         let marks = Marks::of_rounds(&session(words), &EffectTable::default());
         let names = |marks: Marks| Mark::ALL.into_iter().filter(|mark| marks.has(*mark)).map(Mark::name).collect();
-        marks.into_iter().map(|marks| names(marks)).map(|names: Vec<&str>| names.join(" ")).collect()
+        marks.into_iter().map(names).map(|names: Vec<&str>| names.join(" ")).collect()
     };
     assert_eq!(marks(&["p", "sed -i s/a/b/ f", "x", "p", "a"]), ["interrupted", ""]);
     assert_eq!(marks(&["p", "sed -i s/a/b/ src/f", "a", "p", "git checkout -- src/f", "a"]), ["undone", ""]);
@@ -339,4 +341,76 @@ fn the_step_from_which_a_patch_stood_is_within_the_interval() {
         let truth = line["last_patch_edit"].as_u64().map(|step| usize::try_from(step).unwrap());
         assert!(low <= truth && truth <= high, "{file}: {truth:?} is not within {low:?} to {high:?}");
     }
+}
+
+/// A graded run of an edit, `reads` looks, and a last word.
+fn graded(id: &str, prompted_by: &str, command: &str, reads: usize) -> String {
+    let mut lines = vec![
+        serde_json::json!({"type": "run", "run_id": id, "prompted_by": prompted_by}),
+        serde_json::json!({"type": "message", "role": "user", "content": "Go."}),
+    ];
+    for nth in 0..=reads {
+        let command = if nth == 0 { command } else { "ls" };
+        let call = serde_json::json!([{"id": nth.to_string(), "name": "bash", "arguments": {"command": command}}]);
+        lines.push(serde_json::json!({"type": "message", "role": "assistant", "tool_calls": call}));
+        lines.push(
+            serde_json::json!({"type": "message", "role": "tool", "tool_call_id": nth.to_string(), "content": ""}),
+        );
+    }
+    lines.push(serde_json::json!({"type": "message", "role": "assistant", "content": "Done."}));
+    lines.push(serde_json::json!({"type": "outcome", "success": true, "end": "self_finish"}));
+    lines.iter().flat_map(|line| [line.to_string(), "\n".to_owned()]).collect()
+}
+
+#[test]
+fn a_host_that_keeps_the_work_loses_no_success_whose_last_edit_was_made() {
+    let runs = graded("edited", "program", "sed -i s/a/b/ f", 3)
+        + &graded("awaited", "simulated_user", "sed -i s/a/b/ f", 3)
+        + &graded("untouched", "program", "cat f", 3);
+    let stacks = "[[stack]]\nname = \"two\"\nany = [{ signal = \"steps\", at_least = 2 }]\n";
+    let desk = Desk::with(&[("runs.jsonl", &runs), ("s.toml", stacks)]);
+    let killed = |keeps: &str| -> Vec<String> {
+        let (code, _, stderr) = desk.told(&format!("compare runs.jsonl --stacks s.toml --keeps {keeps} --out {keeps}"));
+        assert_eq!(code, 0, "{stderr}");
+        let rows = desk.read(&format!("{keeps}/rows.csv"));
+        let mut rows = csv::Reader::from_reader(rows.as_bytes());
+        let at = |name: &str, headers: &csv::StringRecord| headers.iter().position(|header| header == name).unwrap();
+        let headers = rows.headers().unwrap().clone();
+        let told = rows.records().map(|row| {
+            let row = row.unwrap();
+            let of = |name: &str| row[at(name, &headers)].to_owned();
+            format!("{} {}-{}", of("run_id"), of("killed_low"), of("killed_high"))
+        });
+        told.collect()
+    };
+    assert_eq!(killed("nothing"), ["edited 1-1", "awaited 1-1", "untouched 1-1"]);
+    assert_eq!(killed("work"), ["edited 0-0", "awaited 1-1", "untouched 1-1"], "the customer would have got no answer");
+    assert_eq!(killed("unknown"), ["edited 0-1", "awaited 1-1", "untouched 1-1"]);
+}
+
+#[test]
+fn marks_stand_in_for_grades_only_where_that_is_asked_for_and_said() {
+    let session = |id: &str, command: &str| {
+        graded(id, "person", command, 1).replace("\"success\":true", "\"success\":\"unknown\"")
+    };
+    let runs = session("handed", "git commit -am x") + &session("looked", "cat f");
+    let stacks = "[[stack]]\nname = \"one\"\nany = [{ signal = \"steps\", at_least = 1 }]\n";
+    let desk = Desk::with(&[("runs.jsonl", &runs), ("s.toml", stacks)]);
+    let (_, told, _) = desk.told("compare runs.jsonl --unit round --stacks s.toml");
+    assert!(told.contains("0 successes, 0 failures, 2 ungraded"), "{told}");
+    let marks = "--outcome-from handover=success,interrupted=failure";
+    let (_, told, errors) = desk.told(&format!("compare runs.jsonl --unit round --stacks s.toml {marks}"));
+    assert!(told.contains("1 proxy successes, 0 proxy failures, 1 ungraded"), "{told}");
+    assert!(told.contains("outcomes are proxies") && errors.contains("outcomes are proxies"), "{told}{errors}");
+    let (code, _, errors) = desk.told(&format!("certify runs.jsonl --unit round --signal steps --limits 1,2 {marks}"));
+    assert!(code == 2 && errors.contains("no certificate of proxies"), "{code} {errors}");
+    let (code, labels, errors) = desk.told(&format!("labels runs.jsonl --unit round --template - {marks}"));
+    assert_eq!(code, 0, "{errors}");
+    let first = labels.lines().nth(1).unwrap_or_default();
+    assert!(first.starts_with("handed#1,") && first.ends_with(",success (handover)"), "{labels}");
+    // What a person says of a round goes before its mark.
+    desk.put("labels.csv", "run_id,success\nhanded#1,false\n");
+    let (_, told, errors) =
+        desk.told(&format!("compare runs.jsonl --unit round --stacks s.toml --labels labels.csv {marks}"));
+    assert!(told.contains("0 proxy successes, 1 proxy failures"), "{told}{errors}");
 }

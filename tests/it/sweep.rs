@@ -271,3 +271,185 @@ fn tau2_agrees_with_the_independent_recomputation() {
     let got: Vec<String> = desk.table("out/sweep.csv").iter().map(counted).collect();
     assert_eq!(got, ["45/14/31", "14/5/9"]);
 }
+
+/// Two axes, one of them optional, and a cap: 3 × 2 × 2 stacks.
+const GRID: &str = "[[axis]]\nsignal = \"call_result.count\"\nat_least = [2, 3]\noptional = true\n\n\
+    [[axis]]\nall = [{ signal = \"steps\", at_least = [3, 6] }, { signal = \"tokens.total\", at_least = 1_000 }]\n\n\
+    [[axis]]\ncap = [4]\noptional = true\n";
+
+#[test]
+fn a_grid_is_every_stack_that_takes_one_rule_of_each_axis() {
+    let desk = desk();
+    desk.put("grid.toml", GRID);
+    let (code, stdout, stderr) =
+        desk.told("sweep|runs.jsonl|--grid|grid.toml|--max-fes|0.1|--out|out|--rows|--all|--best|3");
+    assert_eq!(code, 0, "{stderr}");
+    insta::assert_snapshot!("grid_table", stdout);
+    insta::assert_snapshot!("grid_stacks", desk.read("out/stacks.toml"));
+    insta::assert_snapshot!("grid_manifest", desk.read("out/manifest.json"));
+    let all = desk.table("out/sweep-all.csv");
+    assert_eq!(all.len(), 12);
+    // Of 45 successes of 2 steps and 5 of 3, and 10 failures of 7: `call_result.count >= 2` stops after the second step.
+    // With `steps >= 3` or 6 beside it nothing fires earlier; without it `steps >= 3` comes at the end of a run of 3.
+    let got: Vec<String> = all
+        .iter()
+        .map(|row| {
+            ["stack", "stopped", "killed", "true_stops", "tokens_useful_saved"].map(|c| row[c].clone()).join(" ")
+        })
+        .collect();
+    insta::assert_snapshot!("grid_all", got.join("\n"));
+    // The file of stacks gives the same rows, and so the same numbers.
+    let (code, _, stderr) = desk.told("compare|runs.jsonl|--stacks|out/stacks.toml|--out|compared");
+    assert_eq!(code, 0, "{stderr}");
+    let sorted = |file: &str| {
+        let mut lines: Vec<String> = desk.read(file).lines().map(str::to_owned).collect();
+        lines.sort();
+        lines
+    };
+    assert_eq!(sorted("out/sweep-rows.csv"), sorted("compared/rows.csv"));
+    let kept = desk.table("out/sweep.csv");
+    let summary = desk.table("compared/summary.csv");
+    for row in &kept {
+        let same = summary.iter().find(|other| other["stack"] == row["stack"]).unwrap();
+        for column in ["fes_rate", "fes_rate_high", "stop_recall"] {
+            assert_eq!(row[column], same[column], "{} {column}", row["stack"]);
+        }
+        let line = all.iter().find(|other| other["stack"] == row["stack"]).unwrap();
+        assert_eq!((&line["killed"], &line["judged"]), (&row["killed"], &row["judged"]));
+    }
+}
+
+#[test]
+fn axes_that_stop_together_do_so_at_one_point_or_have_each_once() {
+    let desk = desk();
+    let axes =
+        "[[axis]]\nsignal = \"call_result.count\"\nat_least = [2, 4]\n[[axis]]\nsignal = \"steps\"\nrange = [3, 5]\n";
+    for combine in ["all", "latched"] {
+        desk.put("grid.toml", &format!("combine = \"{combine}\"\n{axes}"));
+        let (code, _, stderr) = desk.told("sweep|runs.jsonl|--grid|grid.toml|--out|out|--rows|--all");
+        assert_eq!(code, 0, "{combine}: {stderr}");
+        assert_eq!(desk.table("out/sweep-all.csv").len(), 6);
+        assert_eq!(desk.told("compare|runs.jsonl|--stacks|out/stacks.toml|--out|compared").0, 0);
+        let rows = |file: &str| {
+            let mut lines: Vec<String> = desk.read(file).lines().map(str::to_owned).collect();
+            lines.sort();
+            lines
+        };
+        assert_eq!(rows("out/sweep-rows.csv"), rows("compared/rows.csv"), "{combine}");
+    }
+}
+
+#[test]
+fn a_grid_file_that_is_wrong_is_told_with_its_place() {
+    let desk = desk();
+    let axis = |text: &str| format!("[[axis]]\nsignal = \"steps\"\n{text}\n");
+    let cases = [
+        ("", "a grid without an axis"),
+        ("combine = \"or\"\n[[axis]]\ncap = [3]\n", "`combine` is none of"),
+        ("axes = 3\n", "no key `axes`"),
+        (&axis("at_least = []"), "an empty list of limits"),
+        (&axis("at_least = [\"five\"]"), "not a number"),
+        (&axis("at_least = { range = [9, 2] }"), "an empty range"),
+        (&axis("at_least = { range = [2, 9], step = 0 }"), "a step that leads nowhere"),
+        (&axis("at_least = { range = [1, 1e9] }"), "the most are 10000"),
+        (&axis("at_least = { log_range = [0, 10], count = 3 }"), "begins above 0"),
+        (&axis("at_least = { quantile = 3 }"), "no key `quantile`"),
+        (&axis("at_least = [3]\nwindw = 3"), "windw"),
+        (&axis("at_least = [3]\nquantiles = 3"), "a second list"),
+        (&axis("at_least = [3]\nname = \"x\""), "an axis with a `name`"),
+        (&axis("at_least = [3]\nthen = \"warn\""), "does more than stop"),
+        (&axis("at_least = [0, 3]"), "never below 0"),
+        ("[[axis]]\nsignal = \"stps\"\nat_least = [3]\n", "unknown signal `stps`"),
+        ("[[axis]]\ncap = [2.5]\n", "is no cap"),
+        ("[[axis]]\ncap = [2]\n[[axis]]\ncap = [3]\n", "two axes of caps"),
+        ("combine = \"all\"\n[[axis]]\ncap = [2]\n", "stops by itself"),
+        ("[[axis]\n", "not TOML"),
+    ];
+    let mut told = String::new();
+    for (text, expected) in cases {
+        desk.put("grid.toml", text);
+        let (code, _, stderr) = desk.told("sweep|runs.jsonl|--grid|grid.toml");
+        assert_eq!(code, 2, "{text}: {stderr}");
+        assert!(stderr.contains(expected), "{text}: {stderr}");
+        assert!(stderr.contains("grid.toml:"), "{text}: {stderr}");
+        writeln!(told, "{stderr}").unwrap();
+    }
+    insta::assert_snapshot!("grid_errors", told);
+    desk.put("grid.toml", &axis("at_least = { range = [1, 9000] }").repeat(2));
+    let (code, _, stderr) = desk.told("sweep|runs.jsonl|--grid|grid.toml|--most|1000000");
+    assert_eq!(code, 2, "{stderr}");
+    assert!(stderr.contains("81,000,000 stacks") && stderr.contains("9000 × 9000"), "{stderr}");
+}
+
+#[test]
+fn a_grid_is_the_same_for_any_number_of_threads_and_can_be_split() {
+    let desk = desk();
+    desk.put("grid.toml", "[[axis]]\nsignal = \"call_result.count\"\nquantiles = 5\n[[axis]]\nsignal = \"steps\"\nquantiles = 5\noptional = true\n");
+    let run = |more: &str, out: &str| {
+        let (code, _, stderr) = desk.told(&format!("sweep|runs.jsonl|--grid|grid.toml|--out|{out}|--all{more}"));
+        assert_eq!(code, 0, "{stderr}");
+    };
+    run("|--threads|1", "one");
+    run("|--threads|3", "three");
+    assert_eq!(desk.contents("one"), desk.contents("three"));
+    run("|--split|test|--split-salt|s|--max-fes|0.3", "split");
+    assert!(desk.read("split/sweep.md").contains("optimism (dev minus test)"));
+    let runs = |file: &str| desk.table(file)[0]["runs"].parse::<u32>().unwrap();
+    assert!(runs("split/sweep.csv") < runs("one/sweep.csv"));
+}
+
+/// The grid files that the README and the help of `sweep` show.
+#[test]
+fn the_grids_that_are_shown_are_grids() {
+    let desk = desk();
+    let readme = std::fs::read_to_string("README.md").unwrap();
+    let shown = readme.split("```toml\n").filter(|block| block.starts_with("[[axis]]"));
+    let blocks: Vec<String> = shown.map(|block| block.split("```").next().unwrap().to_owned()).collect();
+    assert_eq!(blocks.len(), 1);
+    let (_, help, _) = desk.told("sweep|--help");
+    let lines = help.lines().skip_while(|line| !line.contains("combine =")).filter_map(|line| line.strip_prefix("  "));
+    let of_help = lines.collect::<Vec<_>>().join("\n");
+    for text in blocks.iter().chain([&of_help]) {
+        assert!(text.contains("cap = ["), "{text}");
+        desk.put("grid.toml", text);
+        let (code, _, stderr) = desk.told("sweep|runs.jsonl|--grid|grid.toml|--out|out");
+        assert_eq!(code, 0, "{stderr}");
+    }
+}
+
+/// Ctrl-C in the middle of a walk: what is done is written and says how far it got.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_walk_leaves_what_is_done() {
+    let desk = desk();
+    let axis = "[[axis]]\nsignal = \"steps\"\nat_least = { range = [1, 200] }\n";
+    desk.put("grid.toml", &axis.repeat(3));
+    let arguments = "sweep runs.jsonl --grid grid.toml --out out --all --threads 1";
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_whenstop"))
+        .args(arguments.split(' '))
+        .current_dir(desk.path("."))
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    // The walk goes on while its lines are written.
+    let is_written = || {
+        let files =
+            walkdir::WalkDir::new(desk.path("out")).into_iter().flatten().filter(|entry| entry.file_type().is_file());
+        files.filter_map(|entry| entry.metadata().ok()).any(|of| of.len() > 0)
+    };
+    while !is_written() {
+        assert!(child.try_wait().unwrap().is_none(), "it ended before anything was written");
+        std::thread::yield_now();
+    }
+    let sent = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let manifest: serde_json::Value = serde_json::from_str(&desk.read("out/manifest.json")).unwrap();
+    assert_eq!(manifest["interrupted"], true);
+    let reached = usize::try_from(manifest["stacks_reached"].as_u64().unwrap()).unwrap();
+    assert!(reached > 0 && reached < 8_000_000, "{reached}");
+    assert_eq!(desk.read("out/sweep-all.csv").lines().count(), reached + 1);
+    assert!(desk.read("out/sweep.md").contains("interrupted after"));
+    assert!(desk.read("out/sweep.csv").lines().count() > 1);
+}

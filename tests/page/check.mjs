@@ -129,6 +129,25 @@ async function checks() {
     check(pressed.errors.length === 0, `no error on the way (${pressed.errors.join('; ')})`);
     await context.close();
   }
+  // The stack chosen, in the words of each framework that can hold it; what is not a stack of rules has none.
+  await page.click('#tab-overview');
+  const copyable = meta.stacks.filter(({ copy, group }) => copy?.length && group === 'shown');
+  for (const { name, copy } of copyable.slice(0, 3)) {
+    await page.click(`#stacks tr[data-stack="${meta.stacks.findIndex((stack) => stack.name === name)}"]`);
+    const texts = [];
+    for (const { host } of copy) {
+      await page.selectOption('#host', host);
+      texts.push(await page.locator('#configuration').textContent());
+    }
+    check(texts.join() === copy.map(({ text }) => text).join(), `${JSON.stringify(name)}: ${copy.length} configurations to be copied`);
+    await page.click('#copy');
+    await page.waitForFunction(() => document.querySelector('#copied').textContent !== '');
+  }
+  const plain = meta.stacks.findIndex(({ copy, group }) => !copy?.length && group === 'shown');
+  if (plain >= 0) {
+    await page.click(`#stacks tr[data-stack="${plain}"]`);
+    check(await page.locator('#copy-pane').isHidden(), `${JSON.stringify(meta.stacks[plain].name)}: nothing to be copied`);
+  }
   for (const tab of ['overview', 'rules', 'bounds', 'budget', 'quality']) {
     await page.click(`#tab-${tab}`);
     check((await page.locator('#main').textContent()).length > 20, `the tab ${tab} says something`);

@@ -17,6 +17,7 @@ frame! {
         tokens_recorded: Option<u64>,
         last_effect_step: Option<u64>,
         interrupted: u8,
+        awaited: u8,
     }
 }
 
@@ -138,6 +139,7 @@ impl FollowedRows {
             steps_after_stop: tails.steps_after_stop.get(tail),
             last_effect_step: runs.last_effect_step.get(run),
             interrupted: runs.interrupted.get(run),
+            awaited: runs.awaited.get(run),
             killed_high: tails.killed_high.get(tail),
         }
     }
@@ -192,6 +194,7 @@ impl FollowedBuilder {
             tokens_recorded: row.tokens_recorded,
             last_effect_step: row.last_effect_step,
             interrupted: row.interrupted,
+            awaited: row.awaited,
         };
         if !self.run.is_some_and(|run| run.is_same(&facts)) {
             self.runs.push(facts);

@@ -54,6 +54,7 @@ pub(super) fn run_shard(args: &Args, shard: Shard, out: &Path, output: &Output) 
         let stacks = pass.comparison().infos().to_vec();
         let publication = args
             .publication(Rows::default(), Firings::default(), stacks, &args.assumptions.assumptions().names())
+            .map_err(|failure| failure.diagnostics.first().clone())?
             .with_stories(Vec::new(), quality(&report))
             .with_followed(FollowedReport::new(FollowedRows::default(), args.corpus.unit.noun()));
         let comparison = publication.manifest().clone();

@@ -17,10 +17,10 @@ use crate::transcript::Outcome;
 #[derive(Clone, Debug, clap::Args)]
 pub(in crate::cli) struct GridArgs {
     /// A signal, with a comparator and stack-file options if need be: `"call.count >, window = 10"`. Repeatable.
-    #[arg(long, required = true, value_name = "SIGNAL")]
+    #[arg(long, value_name = "SIGNAL")]
     signal: Vec<String>,
     /// The limits of the signal before: `2,4,8`, `2..8` or `"50_000..200_000 step 25_000"`. One for each signal.
-    #[arg(long, required = true, value_name = "LIMITS")]
+    #[arg(long, value_name = "LIMITS")]
     limits: Vec<String>,
     /// Add each setting's rule to this stack of a stack file instead of trying it alone.
     #[arg(long, num_args = 2, value_names = ["FILE", "STACK"])]
@@ -34,6 +34,11 @@ impl GridArgs {
             let what = format!("{} signals with {} lists of limits", self.signal.len(), self.limits.len());
             let help = "follow each `--signal` by its `--limits`";
             return Err(Failure::usage(Diagnostic::new(Location::default(), what, help)));
+        }
+        if self.signal.is_empty() {
+            let help =
+                "name a signal and its limits: `--signal steps --limits 10,20,30`; `sweep` takes a `--grid FILE`, too";
+            return Err(Failure::usage(Diagnostic::new(Location::default(), "no setting to try", help)));
         }
         let parse = |(signal, text): (&String, &String)| Axis::parse(signal, limits(text)?);
         let axes: Result<Vec<Axis>, Diagnostic> = self.signal.iter().zip(&self.limits).map(parse).collect();

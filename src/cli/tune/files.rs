@@ -6,6 +6,7 @@ use std::path::Path;
 use super::words::Words;
 use crate::catalog::{self, Strategies};
 use crate::cli::compare::{Compared, compare_loaded};
+use crate::cli::export::configurations_of;
 use crate::cli::failure::Failure;
 use crate::cli::inputs::{AssumptionArgs, StackArgs};
 use crate::cli::output::Output;
@@ -40,7 +41,9 @@ pub(super) fn write(words: &Words<'_>, shipped: &Shipped, out: &Path, output: &O
          of the mean over tasks."
             .to_owned(),
     ];
+    let file = StackFile::parse("tuned.toml", &text).map_err(Failure::usage)?;
     let publication = Publication::new(rows, firings, stacks, None, &[])
+        .with_configurations(configurations_of(&file))
         .with_stories(stories, quality)
         .with_followed(followed)
         .with_appetite(appetite)

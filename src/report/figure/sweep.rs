@@ -216,7 +216,7 @@ fn axis_name(name: &str, unit: &str) -> String {
 }
 
 /// A limit in few characters: `200k`, `1.5M`.
-fn short(limit: f64) -> String {
+pub fn short(limit: f64) -> String {
     let (value, suffix) = match limit.abs() {
         size if size >= 1e6 => (limit / 1e6, "M"),
         size if size >= 1e4 => (limit / 1e3, "k"),

@@ -84,6 +84,9 @@ struct Stack<'a> {
     beaten_by: Option<&'a str>,
     /// What its rules could not read, most frequent first.
     lacks: String,
+    /// It in the words of frameworks.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    copy: Vec<Value>,
 }
 
 impl Page<'_> {
@@ -174,8 +177,16 @@ impl Page<'_> {
                 frontier: point.is_some_and(|point| point.on_frontier),
                 beaten_by: point.and_then(|point| point.beaten_by.as_deref()),
                 lacks: super::first::lacks(summary, self.rows),
+                copy: self.configurations(&summary.stack),
             })
             .collect()
+    }
+
+    /// A stack as configurations to be copied.
+    fn configurations(&self, stack: &str) -> Vec<Value> {
+        let all = self.manifest.configurations.iter().filter(|configuration| configuration.stack == stack);
+        let told = all.map(|c| json!({ "host": c.host, "says": c.says, "text": c.text }));
+        told.collect()
     }
 
     /// The cells of the first table, in the words it is printed with.

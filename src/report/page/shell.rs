@@ -11,6 +11,7 @@ const SCRIPT: &str = concat!(
     "'use strict';(() => {\n",
     include_str!("assets/data.js"),
     include_str!("assets/draw.js"),
+    include_str!("assets/copy.js"),
     include_str!("assets/overview.js"),
     include_str!("assets/runs.js"),
     include_str!("assets/story.js"),

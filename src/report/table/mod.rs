@@ -3,6 +3,7 @@
 mod budget;
 mod certificate;
 mod frontier;
+mod grid;
 mod overview;
 mod pairs;
 mod render;
@@ -14,6 +15,7 @@ mod sweep;
 pub use budget::budget;
 pub use certificate::{certificate, certificate_overview};
 pub use frontier::frontier;
+pub use grid::{KeptStack, grid, grid_lines, grid_overview};
 pub use overview::{digits, overview, percents, ungraded};
 pub use pairs::pairs;
 pub use render::plain_number;

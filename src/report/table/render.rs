@@ -88,8 +88,15 @@ pub fn plain_number(number: f64) -> String {
 impl Table {
     /// As CSV with a header line.
     pub fn write_csv(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.write_csv_part(out, true)
+    }
+
+    /// As a part of a CSV file whose first one has the header line.
+    pub fn write_csv_part(&self, out: &mut dyn Write, is_first: bool) -> io::Result<()> {
         let mut writer = csv::Writer::from_writer(out);
-        writer.write_record(&self.columns)?;
+        if is_first {
+            writer.write_record(&self.columns)?;
+        }
         for row in &self.rows {
             writer.write_record(row.iter().map(Cell::plain))?;
         }

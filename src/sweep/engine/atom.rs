@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::extract::Extract;
 use super::formula::Part;
 use super::plan::Plan;
-use super::runs::{Kind, NEVER, Runs, code};
+use super::runs::{Kind, Runs};
 use crate::decision::{Need, Requirement, RuleName, Strategy};
 use crate::replay::Holding;
 use crate::stack::{Cap, Clause, Stack};
@@ -74,8 +74,8 @@ pub(super) struct Column {
     pub(super) spent: Vec<u32>,
     /// A bit for each lane it stops early.
     pub(super) stops: Vec<u64>,
-    /// The point, on the lanes of [`Kind::Others`] alone; elsewhere it is not asked for.
-    pub(super) codes: Vec<u32>,
+    /// The place of the point among all of its run, where there are lanes of [`Kind::Others`]; elsewhere it is not asked for.
+    pub(super) places: Vec<u32>,
     /// Which sets of runs it cannot be read on: bits of [`Dark`].
     pub(super) dark: u128,
 }
@@ -131,7 +131,7 @@ impl Column {
         let mut unread = vec![0_u64; lanes.len() / 64];
         let neutral = if join == Join::Any { 0 } else { runs.ceiling() };
         if runs.blocks().iter().any(|block| block.kind == Kind::Others) {
-            column.codes = vec![NEVER; lanes.len()];
+            column.places = never(runs);
         }
         for (lane, on) in lanes.iter().enumerate() {
             let Some(on) = on else { continue };
@@ -141,11 +141,11 @@ impl Column {
                 continue;
             }
             let Some(point) = atom.first(on) else { continue };
-            let ending = runs.ending(on, Some(point));
-            column.spent[lane] = ending.spent;
-            column.stops[lane / 64] |= u64::from(ending.stopped) << (lane % 64);
-            if let Some(place) = column.codes.get_mut(lane) {
-                *place = code(point);
+            let (spent, is_stopped) = runs.spent(on, Some(point));
+            column.spent[lane] = spent;
+            column.stops[lane / 64] |= u64::from(is_stopped) << (lane % 64);
+            if let Some(place) = column.places.get_mut(lane) {
+                *place = Runs::place(on, Some(point));
             }
         }
         (column, unread)
@@ -154,12 +154,21 @@ impl Column {
     /// The column of a rule that is left out: it changes nothing.
     pub(super) fn absent(runs: &Runs<'_>, join: Join) -> Self {
         let lanes = runs.lanes().len();
-        let (spent, stops, point) = match join {
-            Join::Any => (runs.recorded().to_vec(), 0, NEVER),
-            Join::Latched => (vec![0; lanes], u64::MAX, 0),
+        let (spent, stops) = match join {
+            Join::Any => (runs.recorded().to_vec(), 0),
+            Join::Latched => (vec![0; lanes], u64::MAX),
         };
-        let has_codes = runs.blocks().iter().any(|block| block.kind == Kind::Others);
-        let codes = if has_codes { vec![point; lanes] } else { Vec::new() };
-        Self { spent, stops: vec![stops; lanes / 64], codes, dark: 0 }
+        let has_others = runs.blocks().iter().any(|block| block.kind == Kind::Others);
+        let places = match join {
+            _ if !has_others => Vec::new(),
+            Join::Any => never(runs),
+            Join::Latched => vec![0; lanes],
+        };
+        Self { spent, stops: vec![stops; lanes / 64], places, dark: 0 }
     }
+}
+
+/// The places beyond the last point of each lane.
+fn never(runs: &Runs<'_>) -> Vec<u32> {
+    runs.lanes().iter().map(|on| on.map_or(0, |on| Runs::place(on, None))).collect()
 }

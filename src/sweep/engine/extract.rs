@@ -106,6 +106,11 @@ impl Extract {
         &self.rows
     }
 
+    /// The readings of a feature of the plan, in order: `None` where there was nothing to read yet.
+    pub fn readings(&self, feature: usize) -> impl Iterator<Item = Option<f64>> + '_ {
+        self.series.get(feature).into_iter().flat_map(Series::iter)
+    }
+
     /// The readings of a feature.
     pub(super) fn series(&self, feature: usize) -> Option<&Series> {
         self.series.get(feature)

@@ -40,9 +40,9 @@ impl Joins for Last {
     }
 }
 
-/// Amounts below this can be added up in 32 bits over a block: eight sums a vector, 256 amounts each.
-const NARROW: u32 = 1 << 24;
-/// Sums side by side; a block is a multiple of them.
+/// Amounts below this can be added up in 32 bits over a block: 32 sums of at most 64 amounts each.
+pub(super) const NARROW: u32 = 1 << 26;
+/// Sums side by side in a vector; there are four of those.
 const WIDTH: usize = 8;
 
 /// Joins two columns into a third.

@@ -52,6 +52,11 @@ impl Plan {
         })
     }
 
+    /// The place of the signal of `rule` read at `at`, if it is among the features.
+    pub fn place(&self, rule: &Rule, at: Moment) -> Option<usize> {
+        self.places.get(&Feature { rule: rule.clone(), at }.key()).copied()
+    }
+
     /// The place of a need, added if it is new.
     pub fn need(&mut self, need: Need) -> usize {
         let known = self.needs.iter().position(|known| *known == need);

@@ -12,8 +12,7 @@ use super::runs::{Block, Kind, Runs};
 use super::tally::{Base, Sums, Tally};
 use crate::rule::Condition;
 use crate::stack::{Clause, Stack};
-use crate::transcript::Outcome;
-use crate::verdict::Verdict;
+use crate::transcript::{Moment, Outcome};
 
 /// Stacks that are walked at a time: their sums stay in the cache.
 const CHUNK: u64 = 1 << 13;
@@ -27,8 +26,15 @@ pub struct Product {
 }
 
 impl Product {
-    /// A product of axes. With [`Join::Latched`] every choice must be a clause that is consulted after the tools, at once.
-    pub fn new(axes: Vec<Vec<Option<Choice>>>, join: Join) -> Self {
+    /// A product of axes. With [`Join::Latched`] every choice must be a clause; all of them are consulted after the tools.
+    pub fn new(mut axes: Vec<Vec<Option<Choice>>>, join: Join) -> Self {
+        if join == Join::Latched {
+            for choice in axes.iter_mut().flatten().flatten() {
+                if let Choice::Clause(clause) = choice {
+                    clause.at = Moment::AfterTools;
+                }
+            }
+        }
         Self { axes, join }
     }
 
@@ -87,7 +93,8 @@ impl Product {
         }
         if self.join == Join::Latched {
             let parts: Vec<Condition> = clauses.into_iter().map(|clause: Clause| clause.condition).collect();
-            clauses = vec![Clause::stop_on(Condition::All { parts, latched: true })];
+            let all = Clause::stop_on(Condition::All { parts, latched: true });
+            clauses = vec![Clause { at: Moment::AfterTools, ..all }];
         }
         Stack { name: name.into(), clauses, cap }
     }
@@ -118,9 +125,12 @@ struct Lit {
 }
 
 impl<'p, 'e> Walk<'p, 'e> {
-    /// Builds the columns. `plan` is the one the extracts were made with, to which the product was added before
-    /// ([`Walk::plan`]). `None` where runs lack too many different things.
+    /// Builds the columns of `atoms`, which are those of [`Walk::plan`]. `None` without axes, and where runs lack too many
+    /// different things.
     pub fn new(product: &'p Product, atoms: &[Vec<Option<Atom>>], runs: &'p Runs<'e>) -> Option<Self> {
+        if product.axes.is_empty() {
+            return None;
+        }
         let mut dark = Dark::default();
         let mut columns = Vec::with_capacity(atoms.len());
         for axis in atoms {
@@ -266,7 +276,7 @@ struct Descent<'w, 'p, 'e, 's> {
 struct Prefix {
     spent: Vec<u32>,
     stops: Vec<u64>,
-    codes: Vec<u32>,
+    places: Vec<u32>,
 }
 
 impl Descent<'_, '_, '_, '_> {
@@ -279,9 +289,9 @@ impl Descent<'_, '_, '_, '_> {
         let Block { start, len, .. } = self.block;
         let neutral = &self.walk.neutral;
         let slice = self.slice(neutral);
-        let mut all = Prefix { spent: slice.spent.to_vec(), stops: slice.stops.to_vec(), codes: Vec::new() };
+        let mut all = Prefix { spent: slice.spent.to_vec(), stops: slice.stops.to_vec(), places: Vec::new() };
         if self.block.kind == Kind::Others {
-            all.codes = neutral.codes[start..start + len].to_vec();
+            all.places = neutral.places[start..start + len].to_vec();
         }
         for column in prefix {
             all = self.joined::<J>(&all, column);
@@ -291,10 +301,10 @@ impl Descent<'_, '_, '_, '_> {
 
     fn joined<J: Joins>(&self, prefix: &Prefix, column: &Column) -> Prefix {
         let Block { start, len, kind } = self.block;
-        let mut all = Prefix { spent: vec![0; len], stops: vec![0; len / 64], codes: Vec::new() };
+        let mut all = Prefix { spent: vec![0; len], stops: vec![0; len / 64], places: Vec::new() };
         if kind == Kind::Others {
-            let codes = prefix.codes.iter().zip(&column.codes[start..start + len]);
-            all.codes = codes.map(|(a, b)| J::amounts(*a, *b)).collect();
+            let places = prefix.places.iter().zip(&column.places[start..start + len]);
+            all.places = places.map(|(a, b)| J::amounts(*a, *b)).collect();
         } else {
             let before = Slice { spent: &prefix.spent, stops: &prefix.stops };
             self.walk.kernel.join::<J>(before, self.slice(column), &mut all.spent, &mut all.stops);
@@ -353,22 +363,26 @@ impl Descent<'_, '_, '_, '_> {
     /// Runs whose verdict depends on the point, one by one.
     fn others<J: Joins>(&mut self, prefix: &Prefix, column: &Column, lit: &Lit, leaf: usize) {
         let Block { start, len, .. } = self.block;
-        for lane in start..start + len {
-            if lit.dark[lane / 64] >> (lane % 64) & 1 == 1 {
+        let (runs, places) = (self.walk.runs, &column.places[start..start + len]);
+        let dark = &lit.dark[start / 64..(start + len) / 64];
+        let all_lit = dark.iter().all(|word| *word == 0);
+        let (mut counts, mut spent, mut useful) = (0, 0, 0);
+        for (at, (before, place)) in prefix.places.iter().zip(places).enumerate() {
+            if !all_lit && dark[at / 64] >> (at % 64) & 1 == 1 {
                 continue;
             }
-            let at = J::amounts(prefix.codes[lane - start], column.codes[lane]);
-            let Some(ending) = self.walk.runs.ending_at(lane, at) else { continue };
-            let verdict = ending.verdict;
-            let sums = &mut self.sums[leaf].others;
-            let recorded = u64::from(self.walk.runs.recorded()[lane]);
-            let spent = u64::from(ending.spent);
-            sums.stops += u64::from(ending.stopped);
-            sums.killed += u64::from(verdict.is_fes());
-            sums.true_stops += u64::from(verdict == Verdict::TrueStop);
-            sums.rescued += u64::from(verdict == Verdict::Rescued);
-            sums.spent += spent;
-            sums.useful += if verdict.is_fes() { 0 } else { recorded.saturating_sub(spent) };
+            let ending = runs.ending_at(start + at, J::amounts(*before, *place));
+            counts += ending.counts;
+            spent += u64::from(ending.spent);
+            useful += u64::from(ending.useful);
         }
+        let sums = &mut self.sums[leaf].others;
+        let count = |nth: u32| counts >> (16 * nth) & 0xffff;
+        sums.stops += count(0);
+        sums.killed += count(1);
+        sums.true_stops += count(2);
+        sums.rescued += count(3);
+        sums.spent += spent;
+        sums.useful += useful;
     }
 }

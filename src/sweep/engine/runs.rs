@@ -1,20 +1,13 @@
 //! Runs as columns: what every stack of a grid is judged on.
 
 use super::extract::Extract;
+use super::kernel::NARROW;
 use crate::aggregate::Unit;
 use crate::transcript::{Outcome, Point, Secured};
 use crate::verdict::{Amounts, Verdict};
 
 /// Lanes of a block: its columns fit into the first-level cache, those of a whole grid into the second.
 pub(super) const BLOCK: usize = 2048;
-/// A point as a number, in the order of points; no stop.
-pub(super) const NEVER: u32 = u32::MAX;
-
-/// A point as a number that is in the order of points.
-pub(super) fn code(point: Point) -> u32 {
-    point.step.min(NEVER / 4 - 1) * 4 + point.moment as u32
-}
-
 /// How the lanes of a section are added up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -36,12 +29,13 @@ pub(super) struct Block {
     pub(super) len: usize,
 }
 
-/// What stopping a run at one of its points comes to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What stopping a run at one of its points comes to, to be added up over a block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Ending {
+    /// 0 or 1 each, sixteen bits apart: stopped, killed, a true stop, rescued. A block has fewer than 2^16 lanes.
+    pub(super) counts: u64,
     pub(super) spent: u32,
-    pub(super) stopped: bool,
-    pub(super) verdict: Verdict,
+    pub(super) useful: u32,
 }
 
 /// Runs that are graded, in columns, with what they spent in one unit as whole numbers.
@@ -56,8 +50,10 @@ pub struct Runs<'e> {
     recorded: Vec<u32>,
     /// Runs that nobody graded.
     ungraded: u64,
-    /// For the lanes of [`Kind::Others`], what a stop at each point comes to, and what none does.
-    endings: Vec<Vec<(u32, Ending)>>,
+    /// For the lanes of [`Kind::Others`], one after the other, what a stop at each point comes to, and what none does.
+    endings: Vec<Ending>,
+    /// Where those of each lane begin.
+    begins: Vec<usize>,
 }
 
 impl<'e> Runs<'e> {
@@ -77,6 +73,7 @@ impl<'e> Runs<'e> {
             recorded: Vec::new(),
             ungraded: 0,
             endings: Vec::new(),
+            begins: Vec::new(),
         };
         all.ungraded = kinds.iter().filter(|kind| kind.is_none()).count() as u64;
         for section in [Kind::Failures, Kind::Successes, Kind::Others] {
@@ -91,15 +88,28 @@ impl<'e> Runs<'e> {
                 all.recorded.resize(all.lanes.len(), 0);
             }
         }
-        all.endings = vec![Vec::new(); all.lanes.len()];
+        // The first one is that of a lane without a run.
+        all.endings.push(Ending::default());
+        all.begins = vec![0; all.lanes.len()];
         for block in all.blocks.iter().filter(|block| block.kind == Kind::Others) {
             for lane in block.start..block.start + block.len {
                 let Some(on) = all.lanes[lane] else { continue };
-                let stops = on.points().iter().map(|(point, _)| (code(*point), all.ending(on, Some(*point))));
-                all.endings[lane] = stops.chain([(NEVER, all.ending(on, None))]).collect();
+                all.begins[lane] = all.endings.len();
+                let stops = on.points().iter().map(|(point, _)| Some(*point)).chain([None]);
+                let endings: Vec<Ending> = stops.map(|stop| all.ending(on, stop)).collect();
+                all.endings.extend(endings);
             }
         }
         all
+    }
+
+    /// The unit these recordings are best judged in, as [`crate::aggregate::unit_of`] finds it from rows.
+    pub fn unit_of(extracts: &[Extract]) -> Unit {
+        let share = |unit: Unit| {
+            let known = extracts.iter().filter(|on| amount(on.shared().ledger().whole(), unit).is_some());
+            known.count() as f64 / extracts.len() as f64
+        };
+        Unit::best(share(Unit::CostUsd), share(Unit::Tokens))
     }
 
     /// What amounts are counted in.
@@ -134,21 +144,43 @@ impl<'e> Runs<'e> {
         self.recorded.iter().copied().max().unwrap_or(0)
     }
 
-    /// What a stop at the point of a code comes to, on a lane of [`Kind::Others`].
-    pub(super) fn ending_at(&self, lane: usize, at: u32) -> Option<Ending> {
-        let endings = &self.endings[lane];
-        let place = endings.partition_point(|(code, _)| *code < at);
-        endings.get(place).map(|(_, ending)| *ending)
+    /// What a stop at the `nth` of all its points comes to, on a lane of [`Kind::Others`]; none at the one beyond the last.
+    pub(super) fn ending_at(&self, lane: usize, nth: u32) -> Ending {
+        self.endings[self.begins[lane] + nth as usize]
+    }
+
+    /// The place of a point among all points of a run, or that beyond the last.
+    pub(super) fn place(on: &Extract, stop: Option<Point>) -> u32 {
+        let points = on.points();
+        let place = stop.map_or(points.len(), |stop| points.partition_point(|(point, _)| *point < stop));
+        u32::try_from(place).unwrap_or(u32::MAX)
+    }
+
+    /// What was spent by a point, and whether a stop there is an early one. Without a point, all that was recorded.
+    pub(super) fn spent(&self, on: &Extract, stop: Option<Point>) -> (u32, bool) {
+        let stop = early(on, stop);
+        let ledger = on.shared().ledger();
+        let amounts = stop.map_or_else(|| ledger.whole(), |stop| ledger.until(stop));
+        (whole(amounts, self.unit, self.scale), stop.is_some())
     }
 
     /// What it comes to that a run is stopped at a point, or not.
-    pub(super) fn ending(&self, on: &Extract, stop: Option<Point>) -> Ending {
-        let stop = stop.filter(|stop| on.end().last_point.is_some_and(|end| *stop < end));
-        let ledger = on.shared().ledger();
-        let amounts = stop.map_or_else(|| ledger.whole(), |stop| ledger.until(stop));
-        let verdict = on.shared().course().verdict(stop);
-        Ending { spent: whole(amounts, self.unit, self.scale), stopped: stop.is_some(), verdict }
+    fn ending(&self, on: &Extract, stop: Option<Point>) -> Ending {
+        let (spent, is_stopped) = self.spent(on, stop);
+        let verdict = on.shared().course().verdict(early(on, stop));
+        let recorded = whole(on.shared().ledger().whole(), self.unit, self.scale);
+        let counts = [is_stopped, verdict.is_fes(), verdict == Verdict::TrueStop, verdict == Verdict::Rescued];
+        Ending {
+            counts: counts.into_iter().rev().fold(0, |bits, is| bits << 16 | u64::from(is)),
+            spent,
+            useful: if verdict.is_fes() { 0 } else { recorded.saturating_sub(spent) },
+        }
     }
+}
+
+/// A stop at or after the point at which everything recorded had happened is no early stop.
+fn early(on: &Extract, stop: Option<Point>) -> Option<Point> {
+    stop.filter(|stop| on.end().last_point.is_some_and(|end| *stop < end))
 }
 
 /// `None` for a run that nobody graded.
@@ -186,13 +218,12 @@ fn whole(amounts: Amounts, unit: Unit, scale: f64) -> u32 {
     whole
 }
 
-/// So that the dearest run stays below 2^31: steps and tokens are whole numbers as they are, unless a run has thousands of
-/// millions of them; dollars have as many digits as there is room for.
+/// So that the dearest run stays in range: steps and tokens are whole numbers as they are, unless a run has thousands of
+/// millions of them; dollars have as many digits as the fast sums have room for.
 fn scale(extracts: &[Extract], unit: Unit) -> f64 {
     let amounts = extracts.iter().filter_map(|on| amount(on.shared().ledger().whole(), unit));
     let largest = amounts.fold(0.0, f64::max);
-    let limit = f64::from(1_u32 << 31);
-    let finest = if unit == Unit::CostUsd { 9 } else { 0 };
+    let (limit, finest) = if unit == Unit::CostUsd { (NARROW, 9) } else { (1 << 31, 0) };
     let scales = (-320..=finest).rev().map(|digits| 10_f64.powi(digits));
-    scales.into_iter().find(|scale| largest * scale < limit).unwrap_or(0.0)
+    scales.into_iter().find(|scale| largest * scale < f64::from(limit)).unwrap_or(0.0)
 }

@@ -154,7 +154,14 @@ pub fn has(run: &Run, need: Need) -> bool {
             }) || !called
         }
         Need::WholeSession => !run.header.of_session,
-        Need::ErrorFlags => messages.any(|message| message.is_result() && message.is_error.is_some()),
+        // A round that calls no tool lacks no flag: what its session flags is known from the others.
+        Need::ErrorFlags => {
+            let mut called = false;
+            messages.any(|message| {
+                called |= message.is_step() && !message.tool_calls.is_empty();
+                message.is_result() && message.is_error.is_some()
+            }) || (run.header.of_session && !called)
+        }
         Need::Metrics => run.events().iter().any(|event| matches!(event, Event::Metrics(_))),
         Need::Plan => {
             run.events().iter().any(|event| matches!(event, Event::Metrics(metrics) if metrics.plan.is_some()))

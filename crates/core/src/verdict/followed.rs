@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Ledger;
 use crate::effect::{Effect, EffectReader, EffectTable, Told};
-use crate::transcript::{Message, Moment, Point, RoundEnd, Run, Tokens};
+use crate::transcript::{Message, Moment, Point, PromptedBy, RoundEnd, Run, Tokens};
 
 /// A count that is known within bounds: unknown effects may be any.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,6 +36,17 @@ struct StepWork {
     greens: Bound,
 }
 
+/// What the last step of a run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Closing {
+    /// A reply that hands back.
+    Reply,
+    /// A call that submits what there is.
+    Submission,
+    /// Work like any other: the recording breaks off.
+    Work,
+}
+
 /// What a run did, step by step, and what it had spent by then.
 #[derive(Clone, Debug)]
 pub struct Work {
@@ -43,12 +54,12 @@ pub struct Work {
     /// Tokens by the end of each step; unknown where the run does not tell.
     tokens: Vec<Option<Tokens>>,
     whole: Option<Tokens>,
-    /// Does the run end with a reply that hands back?
-    replies: bool,
+    /// What its last step is.
+    closing: Closing,
     /// Did whoever prompted break its last round off?
     interrupted: bool,
-    /// Is its last step the one that submits?
-    submits: bool,
+    /// Does somebody wait for its reply?
+    awaited: bool,
 }
 
 /// Tokens after the last effect of a run.
@@ -115,12 +126,16 @@ impl Work {
             steps.push(work);
         }
         let tokens = (0..steps.len()).map(|step| ledger.until(Point::new(step, Moment::EndOfRound)).tokens).collect();
-        let replies = run.steps().last().is_some_and(|last| !last.has_calls);
         let last = run.steps().len().checked_sub(1).and_then(|last| run.reply(last));
-        let hands_in = last.is_some_and(|reply| !reply.tool_calls.is_empty() && reply.hands_back());
-        let submits = hands_in || (run.header.delivered.is_some() && steps.last().is_some_and(|s| s.handovers.low > 0));
+        let hands_over = run.header.delivered.is_some() && steps.last().is_some_and(|step| step.handovers.low > 0);
+        let closing = match last {
+            Some(reply) if reply.tool_calls.is_empty() => Closing::Reply,
+            Some(reply) if reply.hands_back() || hands_over => Closing::Submission,
+            _ => Closing::Work,
+        };
+        let awaited = matches!(run.header.prompted_by, PromptedBy::Person | PromptedBy::SimulatedUser);
         let interrupted = run.rounds().last().is_some_and(|round| round.end == RoundEnd::Interrupted);
-        Self { steps, tokens, whole: ledger.whole().tokens, replies, interrupted, submits }
+        Self { steps, tokens, whole: ledger.whole().tokens, closing, interrupted, awaited }
     }
 
     /// What was still to come after a stop at `point`; of the whole run for `None`.
@@ -128,7 +143,8 @@ impl Work {
         // The tools of a step run after its reply.
         let from = point.map_or(0, |point| point.step as usize + usize::from(point.moment >= Moment::AfterTools));
         let rest = self.steps.get(from..).unwrap_or_default();
-        let mut followed = Followed { reply: self.replies && from < self.steps.len(), ..Followed::default() };
+        let mut followed =
+            Followed { reply: self.closing == Closing::Reply && from < self.steps.len(), ..Followed::default() };
         for step in rest {
             for (sum, part) in [
                 (&mut followed.edits, step.edits),
@@ -158,6 +174,11 @@ impl Work {
         self.interrupted
     }
 
+    /// Does a person, or a simulated one, wait for the run's reply? Then it is worth nothing without that.
+    pub fn is_awaited(&self) -> bool {
+        self.awaited
+    }
+
     /// The last step that changed something, handed over or turned a check green, surely or possibly.
     pub fn last_effect(&self) -> Option<usize> {
         let works = |step: &StepWork| step.edits.high + step.handovers.high + step.greens.high > 0;
@@ -168,7 +189,7 @@ impl Work {
     /// ends is no effect here: it only ends what there is.
     pub fn tail(&self) -> Option<TailTokens> {
         let whole = self.whole?.0;
-        let open = self.steps.len() - usize::from(self.submits);
+        let open = self.steps.len() - usize::from(self.closing == Closing::Submission);
         let after = |counts: fn(Bound) -> u64| {
             let works = |step: &StepWork| counts(step.edits) + counts(step.handovers) + counts(step.greens) > 0;
             let spent = self.steps[..open].iter().rposition(works).map_or(Some(Tokens(0)), |step| self.tokens[step]);

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::Preset;
 use super::frame::{Action, Acts, Facts, Machine, Parameter, Recipe, Settings, SettingsError, wrong_kind};
+use crate::host::{FROM_ZERO, Host, OUT_OF_REACH, Place, Slot, Syntax};
 use crate::python;
 use crate::transcript::{Message, Moment, PointView};
 
@@ -32,6 +33,40 @@ anew, an empty answer goes on at the limit and ends at the word.
 manager's word comes first. 0: nothing happens, no reason named.
 - Traps: the default test looks at the whole text, the manual's examples search in it. Release 1.x has none of these classes. No rule \
 about repetition, tokens, cost or time.";
+
+const HOST: Host = Host::new(
+    "where the agents are made",
+    Syntax::Python,
+    r#"from autogen import AssistantAgent, UserProxyAgent
+
+assistant = AssistantAgent(
+    "assistant",
+    max_consecutive_auto_reply=<<assistant.max_consecutive_auto_reply>>,
+    is_termination_msg=lambda message: False,
+)
+proxy = UserProxyAgent(
+    "proxy",
+    human_input_mode="NEVER",
+    max_consecutive_auto_reply=<<proxy.max_consecutive_auto_reply>>,
+    is_termination_msg=lambda message: False,
+)
+"#,
+    &[
+        Slot::new("steps", Moment::BeforeRequest, Place::Is("assistant.max_consecutive_auto_reply"))
+            .session()
+            .range(FROM_ZERO),
+        Slot::new("steps", Moment::AfterResponse, Place::Is("proxy.max_consecutive_auto_reply"))
+            .session()
+            .range(FROM_ZERO),
+    ],
+)
+.quiet(&[
+    ("assistant.max_consecutive_auto_reply", OUT_OF_REACH),
+    ("proxy.max_consecutive_auto_reply", OUT_OF_REACH),
+    ("assistant.is_termination_msg", r#"{"never": true}"#),
+    ("proxy.is_termination_msg", r#"{"never": true}"#),
+])
+.cannot(&[("", "AG2 counts turns and automatic replies, nothing else")]);
 
 pub(super) fn preset() -> Preset {
     Preset {
@@ -73,6 +108,7 @@ pub(super) fn preset() -> Preset {
         ],
         variants: &[],
         tables: &[TURNS, REPLIES, WORD, HUMAN, ROUNDS],
+        host: HOST,
         build,
         case,
     }

@@ -6,6 +6,7 @@ use super::Preset;
 use super::frame::rounds::{AgentLoop, Flow, Rounds, answered};
 use super::frame::{Action, Acts, Parameter, Recipe, Settings, SettingsError, native, next_request, wrong_kind};
 use crate::decision::Need;
+use crate::host::{Does, Host, OUT_OF_REACH, Place, Slot, Syntax};
 use crate::transcript::{Instant, Message, Moment, Point, PointView, ToolCall};
 
 const ITERATIONS: &str = "max_iterations";
@@ -34,6 +35,29 @@ Function middleware may end the loop after a tool.
 - Traps: null is no off value of max_iterations and of the error limit (TypeError). A batch that passes the error limit and others is \
 attributed to the errors. No repetition, token or cost rule.";
 
+const HOST: Host = Host::new(
+    "where the chat client is made",
+    Syntax::Python,
+    r#"client.function_invocation_configuration["max_iterations"] = <<max_iterations>>
+client.function_invocation_configuration["max_function_calls"] = <<max_function_calls>>
+client.function_invocation_configuration["max_consecutive_errors_per_request"] = <<max_consecutive_errors_per_request>>
+client.function_invocation_configuration["max_duration_seconds"] = <<max_duration_seconds>>
+"#,
+    &[
+        Slot::new("steps", Moment::BeforeRequest, Place::Is("max_iterations")).does(Does::LastAnswer),
+        Slot::new("tool_calls", Moment::BeforeRequest, Place::Is("max_function_calls")).does(Does::LastAnswer),
+        Slot::new("elapsed", Moment::BeforeRequest, Place::Is("max_duration_seconds")).does(Does::LastAnswer).amount(),
+    ],
+)
+.quiet(&[("max_iterations", OUT_OF_REACH), ("max_consecutive_errors_per_request", OUT_OF_REACH)])
+.cannot(&[
+    ("tokens.", "it counts requests, calls, failures and seconds, no tokens"),
+    ("cost", "it has no cost rule"),
+    ("errors.", "a reply with one failed call counts as failed, where this signal asks that all failed"),
+    ("call", "it has no repetition rule"),
+    ("", "it counts requests, calls, failures and seconds, nothing else"),
+]);
+
 pub(super) fn preset() -> Preset {
     Preset {
         id: "agent-framework",
@@ -59,6 +83,7 @@ pub(super) fn preset() -> Preset {
         ],
         variants: &[],
         tables: &[ITERATIONS, CALLS, ERRORS, DURATION, UNKNOWN, CALLER, LOOP],
+        host: HOST,
         build,
         case,
     }

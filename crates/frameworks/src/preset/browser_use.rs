@@ -8,6 +8,7 @@ use super::Preset;
 use super::frame::counters::Window;
 use super::frame::{Action, Acts, Facts, Machine, Parameter, Recipe, RuleReading, Settings, SettingsError, reading};
 use crate::decision::Need;
+use crate::host::Host;
 use crate::transcript::{Event, Message, Moment, PointView};
 
 const REPETITION: &str = "repetition";
@@ -38,6 +39,14 @@ page in the recording.
 - **max_failures**: a step fails if its reply is unusable or its **only** result is an error; a step of several results \
 never counts and resets. At `>= max_failures` the next request may only say done, one failure later the run ends. With \
 `final_response_after_failure: false` it ends at `>= max_failures`. 0 and negatives are not off.";
+
+const HOST: Host = Host::none(&[
+    (
+        "steps",
+        "max_steps warns the model from 75 % of the steps on, and the last step may only say done: no plain stop",
+    ),
+    ("", "it counts steps and failed steps, and nudges; no other stop"),
+]);
 
 pub(super) fn preset() -> Preset {
     Preset {
@@ -78,6 +87,7 @@ pub(super) fn preset() -> Preset {
         ],
         variants: &[],
         tables: &["loop_detector", "page_stagnation", "max_failures", "max_steps", "planning", "combined"],
+        host: HOST,
         build,
         case,
     }

@@ -6,8 +6,9 @@ use super::Preset;
 use super::frame::rounds::{AgentLoop, Flow, Rounds, answered};
 use super::frame::{Action, Acts, Facts, Machine, Parameter, Recipe, Settings, SettingsError, native, wrong_kind};
 use crate::decision::Need;
+use crate::host::{Host, Place, Slot, Syntax};
 use crate::python;
-use crate::transcript::{Event, Message, PointView, Role};
+use crate::transcript::{Event, Message, Moment, PointView, Role};
 
 const ITERATION: &str = "max_iteration";
 const TERMINATORS: &str = "response_terminators";
@@ -30,6 +31,21 @@ text reply**. At the end of each step they are asked once more about the last re
 - Traps: the text that did not satisfy a terminator is not kept in memory; resetting a `ResponseWordsTerminator` breaks it. No \
 repetition, cost or time rule.";
 
+const HOST: Host = Host::new(
+    "where the agent is made",
+    Syntax::Python,
+    r"agent = ChatAgent(
+    system_message,
+    max_iteration=<<max_iteration>>,
+)
+",
+    &[Slot::new("steps", Moment::AfterTools, Place::Is("max_iteration"))],
+)
+.cannot(&[
+    ("tokens.", "ChatAgent never asks its TokenLimitTerminator"),
+    ("", "it counts the requests of a step, nothing else"),
+]);
+
 pub(super) fn preset() -> Preset {
     Preset {
         id: "camel-ai",
@@ -45,6 +61,7 @@ pub(super) fn preset() -> Preset {
         ],
         variants: &[],
         tables: &[ITERATION, TERMINATORS, TOKENS, CALLER],
+        host: HOST,
         build,
         case,
     }

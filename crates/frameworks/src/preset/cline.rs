@@ -9,6 +9,7 @@ use super::frame::{
 };
 use super::{Preset, plain_case};
 use crate::decision::Need;
+use crate::host::{Host, Place, Slot, Syntax};
 use crate::transcript::{Event, Message, Moment, Name, PointView, ToolCall};
 
 const LOOP: &str = "loopDetection";
@@ -29,6 +30,15 @@ After \"continue\" every further identical call is hard again.
 - A step in which tools failed and none succeeded counts 1; a step with a success sets 0; others change nothing.
 - `count >= max`: asks the host, or aborts. Default 6 (the command line passes 3); 0 = off; \"continue\" sets 0.
 - Invalid calls and API errors count too in the product; a recording shows failed tools only.";
+
+const HOST: Host = Host::new(
+    "the agent's options", Syntax::JavaScript, r"execution: {
+  maxConsecutiveMistakes: <<execution.maxConsecutiveMistakes>>,
+  loopDetection: <<execution.loopDetection>>,
+},
+", &[
+        Slot::new("errors.streak", Moment::AfterTools, Place::Is("execution.maxConsecutiveMistakes")).session(),
+    ]).quiet(&[("execution.maxConsecutiveMistakes", "0"), ("execution.loopDetection", "false")]).cannot(&[("call", "loopDetection counts calls one by one, over texts and prompts; and a hit only acts through maxConsecutiveMistakes"), ("", "it counts identical calls and failed steps, nothing else")]);
 
 pub(super) fn preset() -> Preset {
     Preset {
@@ -71,6 +81,7 @@ pub(super) fn preset() -> Preset {
         ],
         variants: &[],
         tables: &["loop_detection", "mistake_limit"],
+        host: HOST,
         build,
         case: plain_case,
     }
@@ -78,7 +89,7 @@ pub(super) fn preset() -> Preset {
 
 /// What the host answers when it is asked.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Host {
+enum HostAnswer {
     Absent,
     Continue,
     Guidance,
@@ -95,7 +106,7 @@ struct Thresholds {
 struct Cline {
     thresholds: Option<Thresholds>,
     max_mistakes: i64,
-    host: Host,
+    host: HostAnswer,
     streak: Streak<(Name, String)>,
     mistakes: i64,
 }
@@ -107,10 +118,10 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         hard: settings.int("execution.loopDetection.hardThreshold", 5)?,
     };
     let host = match settings.text("onConsecutiveMistakeLimitReached")? {
-        None => Host::Absent,
-        Some("continue") => Host::Continue,
-        Some("continue_with_guidance") => Host::Guidance,
-        Some("stop" | "throws") => Host::Stop,
+        None => HostAnswer::Absent,
+        Some("continue") => HostAnswer::Continue,
+        Some("continue_with_guidance") => HostAnswer::Guidance,
+        Some("stop" | "throws") => HostAnswer::Stop,
         Some(other) => {
             let expected = "continue, continue_with_guidance, stop or throws";
             return Err(wrong_kind("onConsecutiveMistakeLimitReached", expected, &Value::from(other)));
@@ -130,18 +141,18 @@ impl Cline {
     /// The mistake limit is reached: the host decides. True when the run is over.
     fn limit_reached(&mut self, rule: &'static str, call: Option<&ToolCall>, acts: &mut Acts<'_, '_>) -> bool {
         let id = call.and_then(|call| call.id.as_deref());
-        if self.host != Host::Absent {
+        if self.host != HostAnswer::Absent {
             acts.act(Action::Ask, rule).code("onConsecutiveMistakeLimitReached").call(id);
         }
         match self.host {
-            Host::Absent | Host::Stop => {
+            HostAnswer::Absent | HostAnswer::Stop => {
                 acts.act(Action::Stop, rule).code("AgentRuntime.abort").call(id);
                 return true;
             }
-            Host::Guidance => {
+            HostAnswer::Guidance => {
                 acts.act(Action::Inject, rule).code("MistakeTracker:guidance").call(id).undelivered();
             }
-            Host::Continue => {}
+            HostAnswer::Continue => {}
         }
         self.mistakes = 0;
         false

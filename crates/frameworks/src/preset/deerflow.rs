@@ -8,6 +8,7 @@ use super::frame::{
     Action, Acts, Machine, Parameter, Recipe, RuleReading, Settings, SettingsError, reading, wrong_kind,
 };
 use super::{Preset, plain_case};
+use crate::host::Host;
 use crate::python;
 use crate::transcript::fingerprint::canonical_json;
 use crate::transcript::{Event, Message, Moment, Name, PointView, ToolCall};
@@ -35,6 +36,14 @@ max(window_size, every hard limit) **calls**, call by call; `>= tool_freq_hard_l
 warns once per name until one of its calls finds the count below. The first hit returns: later calls of that reply are not counted.
 
 No off value but `enabled: false`; limits must be at least 1 and hard at least warn.";
+
+const HOST: Host = Host::none(&[
+    (
+        "call",
+        "its loop detection compares some arguments only, counts among the last replies, and warns the model first",
+    ),
+    ("", "its middleware counts repeated sets of calls and calls by tool, nothing else"),
+]);
 
 pub(super) fn preset() -> Preset {
     Preset {
@@ -64,6 +73,7 @@ pub(super) fn preset() -> Preset {
         ],
         variants: &[],
         tables: &["loop_hash", "tool_frequency"],
+        host: HOST,
         build,
         case: plain_case,
     }

@@ -11,6 +11,7 @@ use super::frame::identity::{Keys, arguments, js_text};
 use super::frame::{Action, Acts, Facts, Machine, Parameter, Recipe, RuleReading, Settings, SettingsError, reading};
 use super::{Preset, Variant};
 use crate::decision::{Need, RuleName};
+use crate::host::{Does, Host, Place, Slot, Syntax};
 use crate::transcript::{Event, Message, Moment, PointView};
 
 const TOOLS: &str = "tool_call_loop";
@@ -54,6 +55,21 @@ and `turns` for every request of a prompt.
 
 Off: `disableLoopDetection`.";
 
+const HOST: Host = Host::new(
+    "~/.gemini/settings.json",
+    Syntax::Json,
+    "",
+    &[Slot::new("steps", Moment::BeforeRequest, Place::Is("maxSessionTurns"))
+        .session()
+        .does(Does::Fail("MaxSessionTurns"))],
+)
+.quiet(&[("disableLoopDetection", "true")])
+.cannot(&[
+    ("call", "the five repeats of its loop detection are a constant, and the first hit is a nudge"),
+    ("", "its settings limit the turns of a session, nothing else"),
+])
+.paths(&[("maxSessionTurns", "model.maxSessionTurns"), ("disableLoopDetection", "model.disableLoopDetection")]);
+
 pub(super) fn preset() -> Preset {
     Preset {
         id: "gemini-cli",
@@ -90,6 +106,7 @@ pub(super) fn preset() -> Preset {
             },
         ],
         tables: &[TOOLS, TEXT, JUDGE, TURNS],
+        host: HOST,
         build,
         case,
     }
@@ -166,7 +183,9 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         strikes: 0,
         prompt_turns: 0,
     };
-    let recipe = Recipe::new(machine, &[TOOLS, TEXT, JUDGE, TURNS])
+    // The switch is for the judge, too: what is off needs nothing of a recording.
+    let rules: &[&str] = if machine.enabled { &[TOOLS, TEXT, JUDGE, TURNS] } else { &[TURNS] };
+    let recipe = Recipe::new(machine, rules)
         .blind(&[TOOLS, TURNS])
         .needs(JUDGE, Need::Unrecorded("loop judge's confidences"))
         .recorded_requests_only(settings.only.is_some());

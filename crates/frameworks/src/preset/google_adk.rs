@@ -7,6 +7,7 @@ use super::frame::{
     Action, Acts, Facts, Machine, Parameter, Recipe, RuleReading, Settings, SettingsError, caps, next_request, reading,
     starts_run,
 };
+use crate::host::{Does, Host, Place, Slot, Syntax};
 use crate::transcript::{Event, Message, Moment, PointView};
 
 const ITERATIONS: &str = "max_iterations";
@@ -34,6 +35,21 @@ escalates still gets the next model calls of its sub-agent.
 LoopAgent is marked deprecated in this version.
 - Trap: the default of 500 calls is far beyond most recorded runs.";
 
+const HOST: Host = Host::new(
+    "where the runner is called",
+    Syntax::Python,
+    r"from google.adk.agents.run_config import RunConfig
+
+run_config = RunConfig(
+    max_llm_calls=<<max_llm_calls>>,
+)
+",
+    &[Slot::new("steps", Moment::BeforeRequest, Place::Is("max_llm_calls"))
+        .does(Does::Fail("LlmCallsLimitExceededError"))],
+)
+.quiet(&[("max_llm_calls", "0")])
+.cannot(&[("", "it counts model calls and passes of a loop, nothing else")]);
+
 pub(super) fn preset() -> Preset {
     Preset {
         id: "google-adk",
@@ -49,6 +65,7 @@ pub(super) fn preset() -> Preset {
         ],
         variants: &[],
         tables: &["loop_agent", "max_llm_calls", "combined"],
+        host: HOST,
         build,
         case: caps::case,
     }

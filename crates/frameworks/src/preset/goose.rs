@@ -9,6 +9,7 @@ use super::frame::identity::arguments;
 use super::frame::{Action, Acts, COMBINED, Machine, Parameter, Recipe, RuleReading, Settings, SettingsError, reading};
 use super::{Preset, Variant};
 use crate::decision::Need;
+use crate::host::Host;
 use crate::transcript::{Event, Message, Name, ToolCall};
 
 const REPETITION: &str = "REP-001";
@@ -31,6 +32,11 @@ Results, text and user messages do not matter; parallel calls count one by one.
 tool (first 100 characters) 3 times in a row denies that tool's calls in the next batch, then counts anew; so with a \
 persistent error calls 4, 8, 12. Any success or other error starts anew. The 3 is a constant.";
 
+const HOST: Host = Host::none(&[
+    ("call", "as shipped its repetition inspector never fires"),
+    ("", "it has no rule that ends a run on this"),
+]);
+
 pub(super) fn preset() -> Preset {
     Preset {
         id: "goose",
@@ -50,6 +56,7 @@ pub(super) fn preset() -> Preset {
             Variant { name: "repeated-error", doc: "REP-002 of pull request 8994 beside the shipped inspector" },
         ],
         tables: &["repetition_check", "repetition_inspector", "repeated_error"],
+        host: HOST,
         build,
         case,
     }

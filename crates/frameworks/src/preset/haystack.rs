@@ -7,6 +7,7 @@ use super::frame::identity::arguments;
 use super::frame::rounds::{AgentLoop, Flow, Rounds, answered};
 use super::frame::{Action, Acts, Facts, Parameter, Recipe, Settings, SettingsError, native, wrong_kind};
 use crate::decision::Need;
+use crate::host::{FROM_ZERO, Host, OUT_OF_REACH, Place, Slot, Syntax};
 use crate::python;
 use crate::transcript::{Message, Moment, Point, PointView};
 
@@ -29,6 +30,20 @@ or time rule.
 looked up by the tool's name); an unknown tool is a failed one. Names are exact. `text` need not be listed: a reply with text and \
 without calls always ends the run. **An empty reply is a step and does not end the run.**";
 
+const HOST: Host = Host::new(
+    "where the agent is made",
+    Syntax::Python,
+    r"agent = Agent(
+    chat_generator=chat_generator,
+    tools=tools,
+    max_agent_steps=<<max_agent_steps>>,
+)
+",
+    &[Slot::new("steps", Moment::BeforeRequest, Place::Is("max_agent_steps")).range(FROM_ZERO)],
+)
+.quiet(&[("max_agent_steps", OUT_OF_REACH)])
+.cannot(&[("", "it counts the agent's steps, nothing else")]);
+
 pub(super) fn preset() -> Preset {
     Preset {
         id: "haystack",
@@ -43,6 +58,7 @@ pub(super) fn preset() -> Preset {
         ],
         variants: &[],
         tables: &[STEPS, EXIT, "tool_failure"],
+        host: HOST,
         build,
         case,
     }

@@ -8,6 +8,7 @@ use super::Preset;
 use super::frame::identity::{Keys, arguments, js_text};
 use super::frame::{Action, Acts, Machine, Parameter, Recipe, Settings, SettingsError, native, starts_run, wrong_kind};
 use crate::decision::Need;
+use crate::host::Host;
 use crate::transcript::{Event, Message, Moment, Name, PointView, ToolCall};
 
 const DOOM_LOOP: &str = "doom_loop";
@@ -60,6 +61,13 @@ const PARAMETERS: &[Parameter] = &[
     Parameter { name: COST, default: "null", off: "0", doc: "dollars, rounded up, at which a person is asked" },
 ];
 
+const HOST: Host = Host::none(&[
+    ("steps", "steps only adds a reminder to the requests; nothing enforces it"),
+    ("cost", "the cost alert asks the person at the terminal, and no file sets it"),
+    ("call", "doom_loop looks at the calls of one message only, and its three is a constant"),
+    ("", "no setting of its ends a run on this"),
+]);
+
 pub(super) fn preset() -> Preset {
     Preset {
         id: "kilo-code",
@@ -70,6 +78,7 @@ pub(super) fn preset() -> Preset {
         parameters: PARAMETERS,
         variants: &[],
         tables: &[DOOM_LOOP, STEPS, MALFORMED, COMPACTIONS, COST],
+        host: HOST,
         build,
         case,
     }

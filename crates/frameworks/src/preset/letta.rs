@@ -7,6 +7,7 @@ use super::frame::{
     Action, Acts, Facts, Machine, Parameter, Recipe, RuleReading, Settings, SettingsError, caps, reading, starts_run,
     wrong_kind,
 };
+use crate::host::{Host, OUT_OF_REACH, Place, Slot, Syntax};
 use crate::transcript::{Event, Message, Moment, Name, PointView};
 
 const STEPS: &str = "max_steps";
@@ -32,6 +33,20 @@ names only. Window: the run. Reset: each user message.
 are understood too. `conditional` and `requires_approval` are not evaluated here.
 - Trap: a demand to call a missing tool is not in a recording; after it, only what the same run shows is followed.";
 
+const HOST: Host = Host::new(
+    "where messages are sent",
+    Syntax::Python,
+    r"client.agents.messages.create(
+    agent_id=agent_id,
+    messages=messages,
+    max_steps=<<max_steps>>,
+)
+",
+    &[Slot::new("steps", Moment::AfterTools, Place::Is("max_steps"))],
+)
+.quiet(&[("max_steps", OUT_OF_REACH)])
+.cannot(&[("", "it counts steps, and calls by tool; nothing else")]);
+
 pub(super) fn preset() -> Preset {
     Preset {
         id: "letta",
@@ -50,6 +65,7 @@ pub(super) fn preset() -> Preset {
         ],
         variants: &[],
         tables: &["max_steps", "tool_rules", "combined"],
+        host: HOST,
         build,
         case: caps::case,
     }

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use super::Preset;
 use super::frame::{Act, Action, Acts, Machine, Parameter, Recipe, Settings, SettingsError, native, starts_run};
 use crate::decision::Need;
+use crate::host::{Does, FROM_ZERO, Host, Place, Slot, Syntax};
 use crate::python;
 use crate::transcript::{Event, Message, Moment, Point, PointView};
 
@@ -83,6 +84,37 @@ const PARAMETERS: &[Parameter] = &[
     },
 ];
 
+const HOST: Host = Host::new(
+    "the proxy's config.yaml",
+    Syntax::Yaml,
+    r#"agents:
+  - agent_name: AGENT
+    litellm_params:
+      max_iterations: <<litellm_params.max_iterations>>
+      max_budget_per_session: <<litellm_params.max_budget_per_session>>
+environment_variables:
+  LITELLM_MAX_ITERATIONS_TTL: "<<LITELLM_MAX_ITERATIONS_TTL>>"
+  LITELLM_MAX_BUDGET_PER_SESSION_TTL: "<<LITELLM_MAX_BUDGET_PER_SESSION_TTL>>"
+"#,
+    &[
+        Slot::new("steps", Moment::BeforeRequest, Place::Is("litellm_params.max_iterations"))
+            .session()
+            .range(FROM_ZERO)
+            .does(Does::Fail("ProxyRateLimitError")),
+        Slot::new("cost", Moment::BeforeRequest, Place::Is("litellm_params.max_budget_per_session"))
+            .session()
+            .amount()
+            .does(Does::Fail("ProxyRateLimitError")),
+    ],
+)
+.quiet(&[("LITELLM_MAX_ITERATIONS_TTL", "100000000"), ("LITELLM_MAX_BUDGET_PER_SESSION_TTL", "100000000")])
+.also(&["a request that would follow the end of the recording is not seen: the same on runs that no cap cut off"])
+.cannot(&[
+    ("tokens.", "the proxy counts requests and dollars of a session, no tokens"),
+    ("", "the proxy sees requests, not what the agent does: it counts requests and dollars"),
+])
+.note("every request must carry a session_id in its metadata, else neither limit counts it");
+
 pub(super) fn preset() -> Preset {
     Preset {
         id: "litellm",
@@ -93,6 +125,7 @@ pub(super) fn preset() -> Preset {
         parameters: PARAMETERS,
         variants: &[],
         tables: &[ITERATIONS, SESSION, KEY, PROXY, SDK, CODE],
+        host: HOST,
         build,
         case,
     }

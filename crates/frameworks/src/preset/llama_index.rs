@@ -6,8 +6,9 @@ use super::Preset;
 use super::frame::rounds::{AgentLoop, Flow, Rounds, answered};
 use super::frame::{Action, Acts, Parameter, Recipe, Settings, SettingsError, native, wrong_kind};
 use crate::decision::Need;
+use crate::host::{Does, Host, OUT_OF_REACH, Place, Slot, Syntax};
 use crate::python;
-use crate::transcript::{Message, PointView};
+use crate::transcript::{Message, Moment, PointView};
 
 const ITERATIONS: &str = "max_iterations";
 const METHOD: &str = "early_stopping_method";
@@ -24,6 +25,22 @@ refused.
 for all agents, a handoff is an iteration. Empty replies end a FunctionAgent's run; **a ReActAgent retries** them and unparsable ones.
 - Traps: with `generate` the extra request does not see this run's calls and results. In a shared context the first run's limit \
 stays. In an AgentWorkflow only the workflow's own method counts. No repetition, token or cost rule.";
+
+const HOST: Host = Host::new(
+    "where the agent is run",
+    Syntax::Python,
+    r"response = await agent.run(
+    user_msg,
+    max_iterations=<<max_iterations>>,
+)
+",
+    &[Slot::new("steps", Moment::AfterResponse, Place::Is("max_iterations"))
+        .plus(1)
+        .does(Does::Fail("WorkflowRuntimeError"))
+        .differs("a final answer on the last allowed reply is thrown away")],
+)
+.quiet(&[("max_iterations", OUT_OF_REACH)])
+.cannot(&[("", "it counts replies, nothing else")]);
 
 pub(super) fn preset() -> Preset {
     Preset {
@@ -45,6 +62,7 @@ pub(super) fn preset() -> Preset {
         ],
         variants: &[],
         tables: &[ITERATIONS, METHOD, DIRECT, "react", "agent_workflow"],
+        host: HOST,
         build,
         case,
     }

@@ -7,7 +7,8 @@ use super::frame::identity::{Keys, js_text};
 use super::frame::rounds::{AgentLoop, Flow, Rounds, answered};
 use super::frame::{Action, Acts, Facts, Parameter, Recipe, Settings, SettingsError, wrong_kind};
 use crate::decision::Need;
-use crate::transcript::{Message, PointView};
+use crate::host::{Host, Place, Slot, Syntax};
+use crate::transcript::{Message, Moment, PointView};
 
 const STEPS: &str = "maxSteps";
 const STOP_WHEN: &str = "stopWhen";
@@ -31,6 +32,17 @@ that needs approval (`requireApproval`) suspends the run.
 - Counter: one call (one user message). No repetition, token or cost rule.
 - Traps: the maximum is an **equality**: negatives and fractions never match, so there is no cap. 0 and null are 5, but beside \
 `stopWhen` they are no cap at all.";
+
+const HOST: Host = Host::new(
+    "where the agent is called", Syntax::JavaScript, r"const result = await agent.generate(messages, {
+  maxSteps: <<maxSteps>>,
+  stopWhen: [<<*stopWhen*, >>],
+});
+", &[
+        Slot::new("steps", Moment::AfterTools, Place::Is("maxSteps")),
+        Slot::new("tokens.total", Moment::AfterTools, Place::Item("stopWhen", r#"{"tokens_at_least": $}"#, "({ steps }) => steps.reduce((sum, step) => sum + (step.usage?.totalTokens ?? 0), 0) >= $")),
+        Slot::new("tool.named", Moment::AfterTools, Place::Item("stopWhen", r#"{"has_tool_call": "$"}"#, r#"({ steps }) => steps.at(-1)?.toolCalls?.some((call) => (call.payload ?? call).toolName === "$") ?? false"#)).named(),
+    ]).quiet(&[("maxSteps", "-1")]).cannot(&[("call", "a stopWhen function of your own could count this; none is shipped"), ("", "it counts steps; a stopWhen function of your own could count this")]);
 
 pub(super) fn preset() -> Preset {
     Preset {
@@ -58,6 +70,7 @@ pub(super) fn preset() -> Preset {
         ],
         variants: &[],
         tables: &["max_steps", "stop_when", "finish_reason", CALLER],
+        host: HOST,
         build,
         case,
     }

@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 
 use crate::decision::Strategy;
 use crate::diagnostic::nearest;
+use crate::host::Host;
 pub use frame::{COMBINED, Parameter, PresetStrategy, Recipe, Settings, SettingsError};
 pub use traps::{Trap, traps};
 
@@ -43,6 +44,8 @@ pub struct Preset {
     pub variants: &'static [Variant],
     /// The rules its golden tables drive, by the tables' names.
     pub tables: &'static [&'static str],
+    /// What its own configuration can hold of a stack.
+    pub host: Host,
     /// Makes the machine.
     pub build: fn(&Settings) -> Result<Recipe, SettingsError>,
     /// Reads a golden case's input (`config` and the driver's devices) for the rule it drives, or for all

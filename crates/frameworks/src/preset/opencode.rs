@@ -8,6 +8,7 @@ use super::frame::{
     Action, Acts, Machine, Parameter, Recipe, RuleReading, Settings, SettingsError, reading, wrong_kind,
 };
 use super::{Preset, Variant};
+use crate::host::Host;
 use crate::transcript::{Event, Message, Moment, Name, PointView};
 
 const DOOM_LOOP: &str = "doom_loop";
@@ -28,6 +29,12 @@ user message starts afresh.
 says the maximum is reached. Absent: no cap; 0 is refused.
 - **Trap: as shipped nothing enforces it**: tools are still offered and run, the text is repeated at every request. \
 Variant `documented` forces a text answer.";
+
+const HOST: Host = Host::none(&[
+    ("steps", "steps only adds a text to the requests; nothing enforces it"),
+    ("call", "doom_loop looks at the calls of one message only, asks a person, and its three is a constant"),
+    ("", "no setting of its ends a run on this"),
+]);
 
 pub(super) fn preset() -> Preset {
     Preset {
@@ -50,6 +57,7 @@ pub(super) fn preset() -> Preset {
             Variant { name: "documented", doc: "across messages; the step limit forces an answer" },
         ],
         tables: &["doom_loop", "agent_steps"],
+        host: HOST,
         build,
         case,
     }

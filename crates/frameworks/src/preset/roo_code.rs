@@ -9,6 +9,7 @@ use super::frame::identity::{Keys, arguments, js_text};
 use super::frame::{Action, Acts, Machine, Parameter, Recipe, RuleReading, Settings, SettingsError, reading};
 use super::{Preset, Variant};
 use crate::decision::Need;
+use crate::host::Host;
 use crate::transcript::{Event, Message, Moment, PointView, ToolCall};
 
 const REPETITION: &str = "tool_repetition";
@@ -34,6 +35,8 @@ question. Empty replies never count. A failing call counts 1, a working one sets
 **auto_approval_limits** (before each request, requests first): asks when `requests since the last yes + 1 > \
 allowedMaxRequests`, or when the cost since then `> allowedMaxCost + 0.0001`. 0 or absent: off. Yes restarts both.
 - Trap: the present request is announced before the check and so counted **twice**: limit 3 asks before request 3.";
+
+const HOST: Host = Host::none(&[("", "every limit of its asks a person, and the run goes on if they say so")]);
 
 pub(super) fn preset() -> Preset {
     Preset {
@@ -67,6 +70,7 @@ pub(super) fn preset() -> Preset {
             Variant { name: "native", doc: "behind Roo's own parser: recordings of Roo's own tools only" },
         ],
         tables: &[REPETITION, "tool_repetition_native", MISTAKES, APPROVAL],
+        host: HOST,
         build,
         case,
     }

@@ -7,6 +7,7 @@ use super::frame::{
     Action, Acts, Facts, Machine, Parameter, Recipe, RuleReading, Settings, SettingsError, caps, next_request, reading,
     starts_run, wrong_kind,
 };
+use crate::host::{Does, Host, OUT_OF_REACH, Place, Slot, Syntax};
 use crate::transcript::{Event, Message, Moment, PointView};
 
 const RULE: &str = "max_steps";
@@ -26,6 +27,21 @@ is `max_steps_error`. A final answer in the last step is a success.
 (`UnboundLocalError`). Negative: it fails without any request. None: `TypeError`. A fraction such as 2.5: two steps, then \
 failure without a forced answer.
 - Traps: the forced answer is not checked by `final_answer_checks`; planning steps are not modelled.";
+
+const HOST: Host = Host::new(
+    "where the agent is made",
+    Syntax::Python,
+    r"agent = ToolCallingAgent(
+    tools=tools,
+    model=model,
+    max_steps=<<max_steps>>,
+)
+",
+    &[Slot::new("steps", Moment::BeforeRequest, Place::Is("max_steps")).does(Does::LastAnswer)],
+)
+.quiet(&[("max_steps", OUT_OF_REACH)])
+.also(&["a reply without a call is a step and ends no prompt: the same on runs of one prompt"])
+.cannot(&[("", "it counts steps, nothing else")]);
 
 pub(super) fn preset() -> Preset {
     Preset {
@@ -52,6 +68,7 @@ pub(super) fn preset() -> Preset {
         ],
         variants: &[],
         tables: &["max_steps"],
+        host: HOST,
         build,
         case: caps::case,
     }

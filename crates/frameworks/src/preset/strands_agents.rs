@@ -7,6 +7,7 @@ use super::frame::{
     Action, Acts, COMBINED, Facts, Machine, Parameter, Recipe, RuleReading, Settings, SettingsError, reading,
 };
 use crate::decision::Need;
+use crate::host::{Host, Place, Slot, Syntax};
 use crate::python;
 use crate::transcript::{Event, Instant, Message, Moment, PointView};
 
@@ -74,6 +75,24 @@ negatives stop before the first agent; 0 seconds let the first agent run. Window
 - Agents are told apart by the `name` of their messages; a hand-off is a call of `handoff_to_agent`.
 ";
 
+const HOST: Host = Host::new(
+    "where the agent is called",
+    Syntax::Python,
+    r#"limits = {
+    "turns": <<limits.turns>>,
+    "total_tokens": <<limits.total_tokens>>,
+    "output_tokens": <<limits.output_tokens>>,
+}
+# agent(prompt, limits=limits)
+"#,
+    &[
+        Slot::new("steps", Moment::BeforeRequest, Place::Is("limits.turns")),
+        Slot::new("tokens.total", Moment::BeforeRequest, Place::Is("limits.total_tokens")),
+        Slot::new("tokens.output", Moment::BeforeRequest, Place::Is("limits.output_tokens")),
+    ],
+)
+.cannot(&[("", "its limits count turns, all tokens and output tokens, nothing else")]);
+
 /// The preset.
 pub(super) fn preset() -> Preset {
     Preset {
@@ -85,6 +104,7 @@ pub(super) fn preset() -> Preset {
         parameters: PARAMETERS,
         variants: &[],
         tables: &[LIMITS, SWARM, GRAPH],
+        host: HOST,
         build,
         case,
     }
@@ -104,8 +124,19 @@ fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     Ok(settings)
 }
 
+/// Parameters of a swarm or a graph; without one, `limits` are those of an agent by itself.
+const OF_TEAMS: [&str; 6] = [
+    "max_handoffs",
+    "max_iterations",
+    "execution_timeout",
+    "repetitive_handoff_detection_window",
+    "repetitive_handoff_min_unique_agents",
+    "max_node_executions",
+];
+
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
-    let wants = |rule: &str| settings.wants(rule);
+    let alone = settings.only.is_none() && settings.gives(&[LIMITS]) && !settings.gives(&OF_TEAMS);
+    let wants = |rule: &str| settings.wants(rule) && (!alone || rule == LIMITS);
     let timeout = settings.get("execution_timeout").filter(|value| !value.is_null());
     let team = Team {
         swarm: wants(SWARM).then_some(SwarmLimits {

@@ -7,7 +7,8 @@ use super::frame::{
     Action, Acts, Facts, Machine, Parameter, Recipe, RuleReading, Settings, SettingsError, caps, reading,
 };
 use crate::decision::Need;
-use crate::transcript::{Event, Lane, Message, Role};
+use crate::host::{Host, OUT_OF_REACH, Place, Slot, Syntax};
+use crate::transcript::{Event, Lane, Message, Moment, Role};
 
 const STEPS: &str = "max_steps";
 const ERRORS: &str = "max_errors";
@@ -34,6 +35,19 @@ Several at once can pass the limit. Never reset.
 - Recordings: a first message by the agent that asks for no tool is the greeting.
 - Trap: 200 steps are about 100 model calls of a tool user, and user turns use them up too.";
 
+const HOST: Host = Host::new(
+    "the command line",
+    Syntax::Shell,
+    r"tau2 run --max-steps <<max_steps>> --max-errors <<max_errors>>
+",
+    &[Slot::new("errors.count", Moment::AfterTools, Place::Is("max_errors")).session()],
+)
+.quiet(&[("max_steps", OUT_OF_REACH), ("max_errors", OUT_OF_REACH)])
+.cannot(&[
+    ("steps", "its steps are messages passed on: a call and its results are two, and the user's words one"),
+    ("", "it counts messages passed on and failed results, nothing else"),
+]);
+
 pub(super) fn preset() -> Preset {
     Preset {
         id: "tau2-bench",
@@ -59,6 +73,7 @@ pub(super) fn preset() -> Preset {
         ],
         variants: &[],
         tables: &["max_steps", "max_errors", "communication", "combined"],
+        host: HOST,
         build,
         case: caps::case,
     }

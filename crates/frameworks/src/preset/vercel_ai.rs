@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::frame::{Action, Acts, Machine, Parameter, Recipe, RuleReading, Settings, SettingsError, wrong_kind};
 use super::{Preset, Variant, plain_case};
 use crate::decision::RuleName;
+use crate::host::{Host, Place, Slot, Syntax};
 use crate::transcript::{Event, Moment, PointView};
 
 const RULE: &str = "stopWhen";
@@ -19,6 +20,31 @@ fractional n never fires. Older name: `stepCountIs`.
 - Counter: steps (one model call with all its parallel calls); starts anew with each user message.
 - Default: `isStepCount(1)` for `generateText` and `streamText`, `isStepCount(20)` for `ToolLoopAgent`.
 - Trap: equality is jumped over when steps are added by hand.";
+
+const HOST: Host = Host::new(
+    "where the agent is called",
+    Syntax::JavaScript,
+    r"const result = await generateText({
+  model,
+  tools,
+  prompt,
+  stopWhen: [<<*stopWhen*, >>],
+});
+",
+    &[
+        Slot::new("steps", Moment::AfterTools, Place::Item("stopWhen", r#"{"isStepCount": $}"#, "isStepCount($)")),
+        Slot::new(
+            "tool.named",
+            Moment::AfterTools,
+            Place::Item("stopWhen", r#"{"hasToolCall": ["$"]}"#, r#"hasToolCall("$")"#),
+        )
+        .named(),
+    ],
+)
+.cannot(&[(
+    "",
+    "a stopWhen function of your own could count this; the shipped ones count steps and look at the last step's calls",
+)]);
 
 pub(super) fn preset() -> Preset {
     Preset {
@@ -46,6 +72,7 @@ pub(super) fn preset() -> Preset {
             Variant { name: "ToolLoopAgent", doc: "default: 20 steps" },
         ],
         tables: &["step_count", "has_tool_call", "list"],
+        host: HOST,
         build,
         case: plain_case,
     }

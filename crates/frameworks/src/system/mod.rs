@@ -19,6 +19,7 @@ mod traps;
 use std::sync::Arc;
 
 use crate::decision::Strategy;
+use crate::host::Host;
 
 pub use round::{Round, RoundClock};
 pub use settings::{About, ConfigError, ConfigText, Settings};
@@ -33,6 +34,8 @@ pub struct SystemInfo {
     pub profiles: &'static [&'static str],
     /// The manual, in Markdown: order of checks, constants, differences, failure modes.
     pub manual: &'static str,
+    /// What its configuration can hold of a stack.
+    pub host: Host,
     /// Builds the strategy from its native configuration.
     pub build: fn(&Settings) -> Result<Arc<dyn Strategy>, ConfigError>,
 }

@@ -89,9 +89,9 @@ struct Committed {
 
 impl FolderGrades {
     /// The score, and its source, of a run that nothing grades.
-    pub(super) fn score(&self, end: Grade) -> Option<Grade> {
+    pub(super) fn score(&self, grade: &Grade) -> Option<Grade> {
         let Committed { share, path } = self.committed.clone()?;
-        Some(Grade { score: Some(share), source: OutcomeSource::Sidecar(path), ..end })
+        Some(Grade { score: Some(share), source: OutcomeSource::Sidecar(path), ..grade.clone() })
     }
 
     /// What the nearest report says of `instance`; of the folder's only trial when it is empty.

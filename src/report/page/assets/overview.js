@@ -191,6 +191,7 @@ function overview() {
     ...[appetite()].filter(Boolean),
     el('div', { class: 'panes' }, el('div', { class: 'card', id: 'killed-pane' }), el('div', { class: 'card', id: 'frontier-pane' })),
     el('h2', {}, 'Stacks, the most useful first'), el('div', { id: 'stack-pane' }),
+    el('div', { class: 'card', id: 'copy-pane' }),
     el('ul', { class: 'quiet', id: 'below' }));
   return page;
 }
@@ -202,5 +203,6 @@ function refreshOverview() {
   replace(pane('killed-pane'), killedTable());
   replace(pane('frontier-pane'), el('h2', {}, `${meta.unit[0].toUpperCase()}${meta.unit.slice(1)} saved against successes killed`), frontierPlot());
   replace(pane('stack-pane'), stackTable());
+  refreshCopy();
   replace(pane('below'), [...choice.below, ...meta.notes].map((line) => el('li', {}, line)));
 }

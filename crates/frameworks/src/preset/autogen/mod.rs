@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::Preset;
 use super::frame::{Action, Acts, Facts, Machine, Parameter, Recipe, RuleReading, Settings, SettingsError, reading};
 use crate::decision::Need;
+use crate::host::{Host, Place, Slot, Syntax};
 use crate::transcript::{Event, Instant, Moment, PointView, Role};
 
 use condition::{Condition, Stopped};
@@ -62,6 +63,58 @@ condition raises TerminatedException, an `or` RuntimeError.
 - `sources` of TextMention is lost when a condition is saved to a configuration and loaded again.
 ";
 
+const HOST: Host = Host::new(
+    "where the team is made",
+    Syntax::Python,
+    r"from autogen_agentchat.conditions import TextMentionTermination, TimeoutTermination, TokenUsageTermination
+
+termination_condition = <<*condition.or* | >>
+max_turns = <<max_turns>>
+# RoundRobinGroupChat([agent], termination_condition=termination_condition, max_turns=max_turns)
+",
+    &[
+        Slot::new("steps", Moment::AfterTools, Place::Is("max_turns")).session(),
+        Slot::new(
+            "tokens.total",
+            Moment::AfterTools,
+            Place::Item(
+                "condition.or",
+                r#"{"type": "TokenUsageTermination", "max_total_token": $}"#,
+                "TokenUsageTermination(max_total_token=$)",
+            ),
+        )
+        .session(),
+        Slot::new(
+            "tokens.input",
+            Moment::AfterTools,
+            Place::Item(
+                "condition.or",
+                r#"{"type": "TokenUsageTermination", "max_prompt_token": $}"#,
+                "TokenUsageTermination(max_prompt_token=$)",
+            ),
+        )
+        .session(),
+        Slot::new(
+            "tokens.output",
+            Moment::AfterTools,
+            Place::Item(
+                "condition.or",
+                r#"{"type": "TokenUsageTermination", "max_completion_token": $}"#,
+                "TokenUsageTermination(max_completion_token=$)",
+            ),
+        )
+        .session(),
+    ],
+)
+.cannot(&[
+    ("cost", "no condition counts money: write a FunctionalTermination"),
+    ("call", "no condition counts repetitions: write a FunctionalTermination"),
+    ("messages", "MaxMessageTermination counts chat messages of the team, a summary for each tool turn"),
+    ("elapsed", "TimeoutTermination counts from when the condition was made"),
+    ("", "no condition of its counts this: write a FunctionalTermination"),
+])
+.note("the limit is looked at after an agent's turn; a team forgets its counts once it has stopped");
+
 /// The preset.
 pub(super) fn preset() -> Preset {
     Preset {
@@ -87,6 +140,7 @@ pub(super) fn preset() -> Preset {
             "composition",
             "team",
         ],
+        host: HOST,
         build,
         case,
     }

@@ -12,6 +12,7 @@ use super::frame::{
 };
 use super::{Preset, Variant};
 use crate::decision::Need;
+use crate::host::{Does, Host, OUT_OF_REACH, Place, Slot, Syntax};
 use crate::transcript::{Event, Message, Moment, PointView, Role};
 
 use task::{Call, Refusal, Task, sanitized};
@@ -71,6 +72,25 @@ None for max_iter: null is refused, 0 and below fail the run at once. max_usage_
 - The fifth repeat fails the run before max_iter is looked at.
 ";
 
+const HOST: Host = Host::new(
+    "where the agent is made",
+    Syntax::Python,
+    r"agent = Agent(
+    role=role,
+    goal=goal,
+    backstory=backstory,
+    max_iter=<<max_iter>>,
+)
+",
+    &[Slot::new("steps", Moment::BeforeRequest, Place::Is("max_iter")).does(Does::LastAnswer)],
+)
+.quiet(&[("max_iter", OUT_OF_REACH)])
+.also(&["nothing switches this off: a task fails at the 5th equal call with an equal result"])
+.cannot(&[
+    ("call", "its repetition rule is a constant: the 5th equal call with an equal result fails the task"),
+    ("", "it counts iterations, nothing else"),
+]);
+
 /// The preset.
 pub(super) fn preset() -> Preset {
     Preset {
@@ -82,6 +102,7 @@ pub(super) fn preset() -> Preset {
         parameters: PARAMETERS,
         variants: VARIANTS,
         tables: &[MAX_ITER, SAME_INPUT, REPEATED, USES],
+        host: HOST,
         build,
         case,
     }

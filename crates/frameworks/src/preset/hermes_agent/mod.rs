@@ -10,6 +10,7 @@ use super::frame::{
     Action, Acts, COMBINED, Facts, Machine, Parameter, Recipe, RuleReading, Settings, SettingsError, reading,
 };
 use crate::decision::Need;
+use crate::host::{Does, Host, OUT_OF_REACH, Place, Slot, Syntax};
 use crate::transcript::{Event, Moment, PointView};
 
 use goal::Goal;
@@ -133,6 +134,23 @@ for the summary at once; `max_turns` 0 means 20.
 - `blocked` is described to the judge but read as continue; a wait without a target is continue.
 ";
 
+const HOST: Host = Host::new(
+    "~/.hermes/config.yaml",
+    Syntax::Yaml,
+    r"agent:
+  max_turns: <<max_iterations>>
+tool_loop_guardrails:
+  warnings_enabled: <<tool_loop_guardrails.warnings_enabled>>
+",
+    &[Slot::new("steps", Moment::BeforeRequest, Place::Is("max_iterations")).does(Does::LastAnswer)],
+)
+.quiet(&[("max_iterations", OUT_OF_REACH), ("tool_loop_guardrails.warnings_enabled", "false")])
+.cannot(&[
+    ("call", "its guardrails count failures and equal results by call, not in a row, and by a list of read-only tools"),
+    ("errors.", "its guardrails count failures by call and by tool"),
+    ("", "it counts requests, and failures and equal results by call"),
+]);
+
 /// The preset.
 pub(super) fn preset() -> Preset {
     Preset {
@@ -144,6 +162,7 @@ pub(super) fn preset() -> Preset {
         parameters: PARAMETERS,
         variants: &[],
         tables: &[GUARDRAILS, BUDGET, GOAL],
+        host: HOST,
         build,
         case,
     }

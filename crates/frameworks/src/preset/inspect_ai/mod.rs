@@ -1,5 +1,6 @@
 //! Inspect AI: limits on messages, tokens, turns, money and time; `react`, `basic_agent` and `generate`.
 
+mod host;
 mod tokens;
 
 use serde_json::{Map, Value};
@@ -11,6 +12,7 @@ use super::frame::{Act, Action, Acts, Facts, Machine, Parameter, Recipe, Setting
 use crate::decision::Need;
 use crate::python;
 use crate::transcript::{Event, Instant, Message, Moment, Point, PointView, Role, Usage};
+use host::HOST;
 
 const MESSAGE: &str = "message_limit";
 const TOKEN: &str = "token_limit";
@@ -92,6 +94,7 @@ pub(super) fn preset() -> Preset {
         parameters: PARAMETERS,
         variants: &[],
         tables: &[MESSAGE, TOKEN, TURN, COST, TIME, WORKING, ATTEMPTS, ON_CONTINUE, "basic_agent"],
+        host: HOST,
         build,
         case,
     }

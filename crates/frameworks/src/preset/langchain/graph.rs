@@ -99,7 +99,7 @@ fn superstep(done: &mut i64, limit: i64, acts: &mut Acts<'_, '_>) -> bool {
 
 impl Machine for Graph {
     fn event(&mut self, event: &Event, _acts: &mut Acts<'_, '_>) {
-        if event.message().is_some_and(|message| message.is_prompt()) {
+        if event.message().is_some_and(Message::is_prompt) {
             self.done = 0;
             self.finished = false;
             self.hooks.iter_mut().for_each(Middleware::new_run);

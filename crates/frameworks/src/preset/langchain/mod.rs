@@ -9,6 +9,8 @@ use serde_json::{Map, Value};
 use super::frame::{COMBINED, Parameter, Recipe, Settings, SettingsError};
 use super::{Preset, Variant};
 use crate::decision::Need;
+use crate::host::{FROM_ZERO, Host, OUT_OF_REACH, Place, Slot, Syntax};
+use crate::transcript::Moment;
 
 const RECURSION: &str = "recursion_limit";
 const REMAINING: &str = "remaining_steps";
@@ -95,6 +97,75 @@ A middleware limit of null is off (not all of one middleware). 0 and negatives: 
 - recursion_limit was 25 in older releases.
 ";
 
+const HOST: Host = Host::new(
+    "where the agent is made",
+    Syntax::Python,
+    r#"from langchain.agents import create_agent
+from langchain.agents.middleware import ModelCallLimitMiddleware, ToolCallLimitMiddleware
+
+agent = create_agent(
+    model,
+    tools=tools,
+    middleware=[<<*middleware*, >>],
+)
+# agent.invoke(input, {"recursion_limit": <<recursion_limit>>})
+"#,
+    &[
+        Slot::new(
+            "steps",
+            Moment::BeforeRequest,
+            Place::Item(
+                "middleware",
+                r#"{"type": "ModelCallLimitMiddleware", "thread_limit": $, "exit_behavior": "end"}"#,
+                r#"ModelCallLimitMiddleware(thread_limit=$, exit_behavior="end")"#,
+            ),
+        )
+        .session()
+        .range(FROM_ZERO),
+        Slot::new(
+            "steps",
+            Moment::BeforeRequest,
+            Place::Item(
+                "middleware",
+                r#"{"type": "ModelCallLimitMiddleware", "run_limit": $, "exit_behavior": "end"}"#,
+                r#"ModelCallLimitMiddleware(run_limit=$, exit_behavior="end")"#,
+            ),
+        )
+        .range(FROM_ZERO),
+        Slot::new(
+            "tool_calls",
+            Moment::AfterResponse,
+            Place::Item(
+                "middleware",
+                r#"{"type": "ToolCallLimitMiddleware", "thread_limit": $, "exit_behavior": "end"}"#,
+                r#"ToolCallLimitMiddleware(thread_limit=$, exit_behavior="end")"#,
+            ),
+        )
+        .session()
+        .more_than()
+        .range(FROM_ZERO),
+        Slot::new(
+            "tool_calls",
+            Moment::AfterResponse,
+            Place::Item(
+                "middleware",
+                r#"{"type": "ToolCallLimitMiddleware", "run_limit": $, "exit_behavior": "end"}"#,
+                r#"ToolCallLimitMiddleware(run_limit=$, exit_behavior="end")"#,
+            ),
+        )
+        .more_than()
+        .range(FROM_ZERO),
+    ],
+)
+.quiet(&[("recursion_limit", OUT_OF_REACH)])
+.cannot(&[
+    ("tokens.", "no middleware of its stops on tokens"),
+    ("cost", "no middleware of its stops on money"),
+    ("", "its middleware counts model calls and tool calls, nothing else"),
+])
+.profile("create_agent")
+.note("a thread_limit counts over the thread: give the agent a checkpointer");
+
 /// The preset.
 pub(super) fn preset() -> Preset {
     Preset {
@@ -106,6 +177,7 @@ pub(super) fn preset() -> Preset {
         parameters: PARAMETERS,
         variants: VARIANTS,
         tables: &[RECURSION, REMAINING, MODEL_CALLS, TOOL_CALLS, "together", EXECUTOR],
+        host: HOST,
         build,
         case,
     }

@@ -2,6 +2,7 @@
 
 mod config;
 mod history;
+mod host;
 mod outcome;
 
 use std::collections::VecDeque;
@@ -17,6 +18,7 @@ use super::{Preset, Variant};
 use crate::decision::Need;
 use crate::transcript::fingerprint::of_text;
 use crate::transcript::{Event, Fingerprint, Message, Name, Point, ToolCall};
+use host::HOST;
 
 const GUARD: &str = "unknown_tool_guard";
 const COMPACTION: &str = "compaction_loop_persisted";
@@ -150,6 +152,7 @@ pub(super) fn preset() -> Preset {
             Variant { name: "2026.7", doc: "2026.7.35: the numbers are settings, a refused call leaves no trace" },
         ],
         tables: &DETECTORS,
+        host: HOST,
         build,
         case,
     }

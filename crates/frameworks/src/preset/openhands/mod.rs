@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use super::frame::{Action, Acts, Machine, Recipe, RuleReading, Settings, SettingsError, native, reading};
 use super::{Parameter, Preset};
 use crate::decision::Need;
+use crate::host::{Host, OUT_OF_REACH, Place, Slot, Syntax};
 use crate::python;
 use crate::transcript::{Event, Message, Moment, PointView, Role};
 
@@ -90,6 +91,28 @@ A user message restarts the window and the iterations; a message of the environm
 - A tool that ran and reports failure is no agent error. Recordings rarely tell; a flagged result counts as one.
 ";
 
+const HOST: Host = Host::new(
+    "where the conversation is made", Syntax::Python, r#"from openhands.sdk import LocalConversation
+
+conversation = LocalConversation(
+    agent=agent,
+    workspace=workspace,
+    max_iteration_per_run=<<max_iteration_per_run>>,
+    max_budget_per_run=<<max_budget_per_run>>,
+    stuck_detection=<<stuck_detection>>,
+    stuck_detection_thresholds={
+        "action_observation": <<thresholds.action_observation>>,
+        "action_error": <<thresholds.action_error>>,
+        "monologue": <<thresholds.monologue>>,
+        "alternating_pattern": <<thresholds.alternating_pattern>>,
+    },
+)
+"#, &[
+        Slot::new("steps", Moment::AfterTools, Place::Is("max_iteration_per_run")),
+        Slot::new("cost", Moment::AfterTools, Place::Is("max_budget_per_run")).session().amount(),
+        Slot::new("call_result.streak", Moment::BeforeRequest, Place::Is("thresholds.action_observation")).range((2.0, 10.0)).differs("the text beside the call must be equal, too; parallel calls count one by one, in a window of 20 events").with(&[("stuck_detection", "true"), ("thresholds.action_error", "21"), ("thresholds.monologue", "21"), ("thresholds.alternating_pattern", "21")]),
+    ]).quiet(&[("max_iteration_per_run", OUT_OF_REACH), ("stuck_detection", "false")]).cannot(&[("tokens.", "it counts iterations, dollars and repeated events, no tokens"), ("call", "its detector compares actions with their thoughts, and observations, in a window of 20 events"), ("", "it counts iterations, dollars and repeated events, nothing else")]);
+
 /// The preset.
 pub(super) fn preset() -> Preset {
     Preset {
@@ -101,6 +124,7 @@ pub(super) fn preset() -> Preset {
         parameters: PARAMETERS,
         variants: &[],
         tables: &["stuck_detector", ITERATIONS, BUDGET],
+        host: HOST,
         build,
         case,
     }

@@ -3,6 +3,7 @@
 mod acp;
 mod calls;
 mod goal;
+mod host;
 mod shell;
 mod text;
 
@@ -18,6 +19,7 @@ use super::frame::{
 };
 use crate::decision::Need;
 use crate::transcript::{Event, Instant, Message, Moment, PointView};
+use host::HOST;
 
 const SAME: &str = "consecutive_identical_tool_calls";
 const SHELL: &str = "shell_command_stagnation";
@@ -112,6 +114,7 @@ pub(super) fn preset() -> Preset {
             FAILURES,
             INVALID,
         ],
+        host: HOST,
         build,
         case,
     }

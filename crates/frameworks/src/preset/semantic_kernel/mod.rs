@@ -10,6 +10,8 @@ use serde_json::{Map, Value};
 use super::frame::{COMBINED, Parameter, Recipe, Settings, SettingsError};
 use super::{Preset, Variant};
 use crate::decision::Need;
+use crate::host::{Does, Host, OUT_OF_REACH, Place, Slot, Syntax};
+use crate::transcript::Moment;
 
 const AUTO_INVOKE: &str = "auto_invoke";
 const MAXIMUM: &str = "maximum_iterations";
@@ -82,6 +84,21 @@ calls is returned as it is. A maximum of 0 or below: nobody speaks.
 - Agents are told apart by the `name` of their messages; ledgers are judge replies.
 ";
 
+const HOST: Host = Host::new(
+    "where the kernel is called",
+    Syntax::Python,
+    r"from semantic_kernel.connectors.ai.function_choice_behavior import FunctionChoiceBehavior
+
+behavior = FunctionChoiceBehavior.Auto()
+behavior.maximum_auto_invoke_attempts = <<maximum_auto_invoke_attempts>>
+settings.function_choice_behavior = behavior
+",
+    &[Slot::new("steps", Moment::BeforeRequest, Place::Is("maximum_auto_invoke_attempts")).does(Does::LastAnswer)],
+)
+.quiet(&[("maximum_auto_invoke_attempts", OUT_OF_REACH)])
+.cannot(&[("", "it counts rounds of calls, and of agents; nothing else")])
+.profile("auto_invoke");
+
 /// The preset.
 pub(super) fn preset() -> Preset {
     Preset {
@@ -93,6 +110,7 @@ pub(super) fn preset() -> Preset {
         parameters: PARAMETERS,
         variants: VARIANTS,
         tables: &["auto_invoke", "group_chat_termination", "aggregator", "orchestration_max_rounds", "magentic"],
+        host: HOST,
         build,
         case,
     }

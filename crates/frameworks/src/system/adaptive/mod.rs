@@ -2,6 +2,7 @@
 //! (documented) or a reviewer (published) that may end it early.
 
 pub mod config;
+mod host;
 pub mod iterations;
 mod replay;
 pub mod review;
@@ -13,5 +14,10 @@ pub(in crate::system) use config::max_iterations;
 use super::SystemInfo;
 
 /// The system as it is registered.
-pub const ADAPTIVE: SystemInfo =
-    SystemInfo { id: "adaptive", profiles: replay::PROFILES, manual: include_str!("manual.md"), build: replay::build };
+pub const ADAPTIVE: SystemInfo = SystemInfo {
+    id: "adaptive",
+    profiles: replay::PROFILES,
+    manual: include_str!("manual.md"),
+    host: host::HOST,
+    build: replay::build,
+};

@@ -3,6 +3,7 @@
 
 mod config;
 mod guard;
+mod host;
 
 use std::sync::Arc;
 
@@ -19,6 +20,7 @@ pub const AGENTAO: SystemInfo = SystemInfo {
     id: "agentao",
     profiles: &["published-0.5", "documented"],
     manual: include_str!("manual.md"),
+    host: host::HOST,
     build: |settings| Ok(Arc::new(Agentao::build(settings)?)),
 };
 

@@ -3,6 +3,7 @@
 mod config;
 mod evaluate;
 mod goal;
+mod host;
 mod limit;
 mod reply;
 mod round;
@@ -28,6 +29,7 @@ pub const AGENTICA: SystemInfo = SystemInfo {
     id: "agentica",
     profiles: &["published-1.4", "published-1.5", "documented"],
     manual: include_str!("manual.md"),
+    host: host::HOST,
     build: |settings| Ok(Arc::new(Agentica::build(settings)?)),
 };
 

@@ -2,6 +2,7 @@
 
 mod counters;
 mod hooks;
+mod host;
 mod policy;
 mod spec;
 
@@ -23,6 +24,7 @@ pub const AWAKEN: SystemInfo = SystemInfo {
     id: "awaken",
     profiles: &["published-0.6", "documented"],
     manual: include_str!("manual.md"),
+    host: host::HOST,
     build: |settings| Ok(Arc::new(Awaken::build(settings)?)),
 };
 

@@ -6,6 +6,7 @@
 pub mod decide;
 pub mod export;
 pub mod guardrail;
+mod host;
 pub mod message;
 pub mod plan;
 pub mod policy;
@@ -18,5 +19,10 @@ mod tests;
 use super::SystemInfo;
 
 /// The system as it is registered.
-pub const MIRA: SystemInfo =
-    SystemInfo { id: "mira", profiles: rules::PROFILES, manual: include_str!("manual.md"), build: replay::build };
+pub const MIRA: SystemInfo = SystemInfo {
+    id: "mira",
+    profiles: rules::PROFILES,
+    manual: include_str!("manual.md"),
+    host: host::HOST,
+    build: replay::build,
+};

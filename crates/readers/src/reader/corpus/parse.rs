@@ -181,7 +181,7 @@ fn join_report(draft: &mut Draft, record: Record<'_>) {
     let task = draft.header.task_id.as_deref();
     if let Some(graded) = record.grades.of_any(task, record.file) {
         draft.grade = Grade { end: draft.grade.end, secured_step: draft.grade.secured_step, ..graded.grade() };
-    } else if let Some(grade) = record.grades.score(draft.grade.clone()) {
+    } else if let Some(grade) = record.grades.score(&draft.grade) {
         draft.grade = grade;
     }
 }

@@ -1,5 +1,6 @@
 //! Claude Code sessions: one session a file, one content block a line (FORMATS 7).
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
@@ -164,24 +165,31 @@ struct Path {
 impl Path {
     /// Takes a line in; true for a prompt that goes on from before the last answered one.
     fn take(&mut self, uuid: Option<String>, parent: Option<String>, is_prompt: bool, is_reply: bool) -> bool {
-        let (at, last) = (self.n_lines, self.prompt);
+        let at = self.n_lines;
         self.n_lines += 1;
         if is_reply {
             self.prompt = self.asked.take().or(self.prompt);
         }
-        let mut before = parent.clone();
-        self.lines.extend(uuid.map(|uuid| (uuid, (at, parent))));
-        if !is_prompt {
-            return false;
+        let goes_back = is_prompt && self.goes_back(parent.as_deref());
+        if is_prompt {
+            self.asked = Some(at);
         }
-        self.asked = Some(at);
-        let Some(last) = last else { return false };
-        // A line answers an earlier one, so that this ends.
-        while let Some((place, parent)) = before.and_then(|id| self.lines.get(&id)) {
-            match (*place).cmp(&last) {
-                std::cmp::Ordering::Greater => before = parent.clone(),
-                std::cmp::Ordering::Equal => return false,
-                std::cmp::Ordering::Less => return true,
+        self.lines.extend(uuid.map(|uuid| (uuid, (at, parent))));
+        goes_back
+    }
+
+    /// Is the last answered prompt none of the lines up from this one?
+    fn goes_back(&self, from: Option<&str>) -> bool {
+        let (Some(last), mut before, mut above) = (self.prompt, from, usize::MAX) else { return false };
+        while let Some((place, parent)) = before.and_then(|id| self.lines.get(id)) {
+            // A line answers an earlier one; two that answer each other are nobody's way back.
+            if *place >= above {
+                return false;
+            }
+            match place.cmp(&last) {
+                Ordering::Greater => (before, above) = (parent.as_deref(), *place),
+                Ordering::Equal => return false,
+                Ordering::Less => return true,
             }
         }
         false
@@ -206,7 +214,8 @@ impl Session {
         let before = self.conversation.events.len();
         self.message(text, line, &kind, ts, whose, out);
         let said = self.conversation.events.get(before..).unwrap_or_default();
-        let (is_prompt, is_reply) = (said.iter().any(Event::is_prompt), said.iter().any(|event| event.message().is_some_and(Message::is_step)));
+        let (is_prompt, is_reply) =
+            (said.iter().any(Event::is_prompt), said.iter().any(|event| event.message().is_some_and(Message::is_step)));
         let (uuid, parent) = (out.word(line.uuid, "uuid"), out.word(line.parent_uuid, "parentUuid"));
         if self.path.take(uuid, parent, is_prompt, is_reply) {
             self.conversation.took_back(before);

@@ -188,8 +188,13 @@ fn push_message(entry: &Entry<'_>, draft: &mut Draft, out: &mut Reading<'_>) {
         Some("user") => Role::User,
         Some("gemini" | "model" | "assistant") => Role::Assistant,
         Some(kind @ ("info" | "error" | "warning")) => {
+            let said = google::parts(fields.get(&["content"]), out).text;
             let (kind, body) = (format!("gemini-cli.{kind}").into(), entry.raw.to_owned());
-            return draft.events.push(Event::Note(Note { kind, body }));
+            draft.events.push(Event::Note(Note { kind, body }));
+            if said.is_some_and(|said| said.as_str().starts_with("Request cancelled")) {
+                draft.events.push(Event::interruption());
+            }
+            return;
         }
         Some(other) => return out.unknown(other),
         None if fields.get(&["type"]).is_some() => return,

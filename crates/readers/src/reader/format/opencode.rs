@@ -158,7 +158,14 @@ impl<'a> Session<'a> {
         let model = info.word(&["modelID"]);
         self.model = self.model.take().or_else(|| model.clone());
         let is_aborted = info.within(&["error"]).word(&["name"]).as_deref() == Some("MessageAbortedError");
-        let mut steps = Steps { session: self, model, ts: completed.or_else(|| last_written(parts, out)).or(created), reply: None, results: Vec::new(), counted: false };
+        let mut steps = Steps {
+            session: self,
+            model,
+            ts: completed.or_else(|| last_written(parts, out)).or(created),
+            reply: None,
+            results: Vec::new(),
+            counted: false,
+        };
         for part in parts.iter().filter_map(|part| Object::of(part)) {
             steps.part(&part, out);
         }

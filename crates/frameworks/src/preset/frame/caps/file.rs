@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::counts::Count;
+use super::host::HostEntry;
 use crate::preset::Preset;
 use crate::preset::frame::{Action, Parameter, Recipe, Settings, SettingsError};
 
@@ -67,6 +68,7 @@ pub struct CapsFile {
     tables: Vec<String>,
     pub(super) parameter: Vec<ParameterEntry>,
     pub(super) run: RunEntry,
+    host: HostEntry,
     #[serde(default)]
     pub(super) cap: Vec<CapEntry>,
     #[serde(default)]
@@ -210,6 +212,7 @@ impl CapsFile {
             parameters: parameters.leak(),
             variants: &[],
             tables: tables.leak(),
+            host: self.host.host(),
             build,
             case,
         }

@@ -7,6 +7,7 @@
 mod counts;
 mod decimal;
 mod file;
+mod host;
 mod machine;
 mod plan;
 

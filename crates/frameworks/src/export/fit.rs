@@ -1,0 +1,261 @@
+//! Which slot of a host holds a clause, with what value, and in what it differs.
+
+use serde_json::Value;
+
+use super::HostInfo;
+use crate::decision::{Action, RuleName};
+use crate::host::{Counts, Does, Fires, Slot};
+use crate::rule::{Comparator, Condition};
+use crate::stack::{Cap, Clause, OnHit, Scope, Stack};
+use crate::transcript::Moment;
+
+/// How far a difference reaches; the later, the graver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Grade {
+    /// The same runs stop, with the same steps, tokens, cost and verdict; only the point is another one.
+    Moment,
+    /// The rows are the same on the runs that the sentence names.
+    Condition,
+    /// The host acts otherwise.
+    Other,
+}
+
+/// In what a parameter is not the clause.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// How far it reaches.
+    pub grade: Grade,
+    /// What it is, as a sentence without its capital and its stop.
+    pub what: String,
+}
+
+impl Difference {
+    fn new(grade: Grade, what: impl Into<String>) -> Self {
+        Self { grade, what: what.into() }
+    }
+}
+
+/// A clause that is one signal and one limit.
+pub(super) struct Wish {
+    signal: &'static str,
+    is_whole: bool,
+    comparator: Comparator,
+    limit: f64,
+    tool: Option<String>,
+    at: Moment,
+    scope: Scope,
+    then: Action,
+}
+
+/// A clause and the slot that holds it.
+pub(super) struct Held {
+    pub(super) slot: &'static Slot,
+    pub(super) value: Value,
+    pub(super) differences: Vec<Difference>,
+}
+
+/// Every clause of a stack, the cap last: what is to be held, or why no host's settings can say it.
+pub(super) fn wishes(stack: &Stack) -> Vec<(RuleName, Result<Wish, String>)> {
+    let clauses = stack.clauses.iter().map(|clause| (clause.name.clone(), wish(clause)));
+    let cap = stack.cap.iter().map(|cap| (RuleName::new(format!("cap {} steps", cap.steps)), of_cap(cap)));
+    clauses.chain(cap).collect()
+}
+
+fn of_cap(cap: &Cap) -> Result<Wish, String> {
+    match &cap.on_hit {
+        OnHit::Stop => Ok(Wish {
+            signal: "steps",
+            is_whole: true,
+            comparator: Comparator::AtLeast,
+            limit: f64::from(cap.steps),
+            tool: None,
+            at: Moment::BeforeRequest,
+            scope: cap.scope,
+            then: Action::Stop,
+        }),
+        OnHit::Bailout { name, .. } => Err(format!("the cap asks the bailout `{name}`, which no setting can say")),
+        OnHit::Table(_) => Err("the cap asks a table, which no setting can say".to_owned()),
+    }
+}
+
+fn wish(clause: &Clause) -> Result<Wish, String> {
+    let rule = match &clause.condition {
+        Condition::Rule(rule) => rule,
+        Condition::Any(_) => return Err("an `any` inside a clause: write its parts as clauses of their own".to_owned()),
+        Condition::All { .. } | Condition::Some { .. } => {
+            return Err("several rules must hold together, and each setting acts alone".to_owned());
+        }
+        Condition::Not(_) => return Err("a `not`, which no setting can say".to_owned()),
+        Condition::Lately { .. } => return Err("a `lately`, which no setting can say".to_owned()),
+    };
+    if clause.strikes > 1 {
+        return Err(format!("it acts at strike {}, and a setting at the first", clause.strikes));
+    }
+    let named = rule.options.tool.clone();
+    if !rule.options_label.is_empty() && named.is_none() {
+        return Err(format!("no setting has the option [{}] of `{}`", rule.options_label, rule.signal.id));
+    }
+    Ok(Wish {
+        signal: rule.signal.id,
+        is_whole: !matches!(rule.signal.unit, "usd" | "s" | "share" | "ratio" | "as reported"),
+        comparator: rule.comparator,
+        limit: rule.limit,
+        tool: named,
+        at: clause.at,
+        scope: clause.scope,
+        then: clause.then,
+    })
+}
+
+/// The slot that holds it best; else why there is none.
+pub(super) fn hold(wish: &Wish, to: HostInfo, nearest: bool) -> Result<Held, String> {
+    let mut best: Option<Held> = None;
+    let mut why = None;
+    for slot in to.host.slots.iter().filter(|slot| slot.signal == wish.signal) {
+        match value(wish, slot) {
+            Ok(value) => {
+                let differences = differences(wish, slot, to);
+                if best.as_ref().is_none_or(|best| weight(&differences) < weight(&best.differences)) {
+                    best = Some(Held { slot, value, differences });
+                }
+            }
+            Err(reason) => why = why.or(Some(reason)),
+        }
+    }
+    let Some(best) = best else { return Err(why.unwrap_or_else(|| reason(wish, to))) };
+    let others: Vec<&str> = of_grade(&best.differences, Grade::Other).collect();
+    if nearest || others.is_empty() {
+        return Ok(best);
+    }
+    let (parameter, value) = (best.slot.parameter(), &best.value);
+    Err(format!("{}; `--nearest` takes `{parameter}` at {value} all the same", others.join("; ")))
+}
+
+fn of_grade(differences: &[Difference], grade: Grade) -> impl Iterator<Item = &str> {
+    differences.iter().filter(move |difference| difference.grade == grade).map(|difference| difference.what.as_str())
+}
+
+/// The fewer of the gravest, the better.
+fn weight(differences: &[Difference]) -> [usize; 3] {
+    [Grade::Other, Grade::Condition, Grade::Moment].map(|grade| of_grade(differences, grade).count())
+}
+
+fn reason(wish: &Wish, to: HostInfo) -> String {
+    let signal = wish.signal;
+    to.host.why_not(signal).map_or_else(|| format!("it has no rule on `{signal}`"), str::to_owned)
+}
+
+/// The parameter's value for this limit.
+fn value(wish: &Wish, slot: &Slot) -> Result<Value, String> {
+    let parameter = slot.parameter();
+    if slot.fires == Fires::Named {
+        return match &wish.tool {
+            Some(tool) if wish.comparator == Comparator::AtLeast => Ok(Value::from(tool.as_str())),
+            _ => Err(format!("`{parameter}` takes a tool's name")),
+        };
+    }
+    let strictly = match wish.comparator {
+        Comparator::AtLeast => false,
+        Comparator::MoreThan => true,
+        other => return Err(format!("its rules act above a limit, and this one at `{}`", other.sign())),
+    };
+    let limit = if wish.is_whole {
+        let least = if strictly { wish.limit.floor() + 1.0 } else { wish.limit.ceil() };
+        let least = least + steps_paid_for(wish.signal, wish.at) - steps_paid_for(wish.signal, slot.at);
+        if slot.fires == Fires::MoreThan { least - 1.0 } else { least }
+    } else {
+        if strictly != (slot.fires == Fires::MoreThan) {
+            let (sign, word) = if strictly { (">=", "at_least") } else { (">", "more_than") };
+            return Err(format!("`{parameter}` is held with `{sign}`: write `{word}`"));
+        }
+        wish.limit
+    };
+    #[expect(clippy::cast_precision_loss, reason = "an offset of a step or two")]
+    let limit = limit + slot.plus as f64;
+    let (least, most) = slot.range;
+    if !(least..=most).contains(&limit) {
+        let bounds = if limit < least { format!("begins at {least}") } else { format!("ends at {most}") };
+        return Err(format!("`{parameter}` would be {limit}, and {bounds}"));
+    }
+    if limit.fract() == 0.0 && limit < 1e15 {
+        #[expect(clippy::cast_possible_truncation, reason = "whole and small, checked above")]
+        return Ok(Value::from(limit as i64));
+    }
+    if slot.whole {
+        return Err(format!("`{parameter}` takes a whole number"));
+    }
+    Ok(Value::from(limit))
+}
+
+/// After a reply its step is paid for, and not yet among those that `steps` counts.
+fn steps_paid_for(signal: &str, at: Moment) -> f64 {
+    if signal == "steps" && at == Moment::AfterResponse { 1.0 } else { 0.0 }
+}
+
+fn differences(wish: &Wish, slot: &Slot, to: HostInfo) -> Vec<Difference> {
+    let mut all: Vec<Difference> = Vec::new();
+    all.extend(slot.differs.map(|what| Difference::new(Grade::Other, what)));
+    all.extend(of_moment(wish, slot));
+    let one_prompt = "the same on runs of one prompt";
+    match (slot.counts, wish.scope) {
+        (Counts::Prompt, Scope::Run) => {
+            let what = format!("it counts anew with each prompt (`scope = \"round\"`): {one_prompt}");
+            all.push(Difference::new(Grade::Condition, what));
+        }
+        (Counts::Session, Scope::Round) => {
+            all.push(Difference::new(Grade::Condition, format!("it counts over the whole session: {one_prompt}")));
+        }
+        // A reply without calls ends the prompt's run by itself, where the clause would end the session.
+        (Counts::Prompt, Scope::Round) if slot.at != Moment::BeforeRequest || wish.at != slot.at => {
+            let what = format!("a prompt that is answered at the limit is no stop: {one_prompt}");
+            all.push(Difference::new(Grade::Condition, what));
+        }
+        _ => {}
+    }
+    all.extend(of_action(wish, slot).map(|what| Difference::new(Grade::Other, what)));
+    all.extend(to.host.also.iter().map(|what| Difference::new(Grade::Condition, *what)));
+    all
+}
+
+fn of_moment(wish: &Wish, slot: &Slot) -> Vec<Difference> {
+    // What these read changes between the tools and the next request.
+    let waits = matches!(wish.signal, "elapsed" | "messages" | "idle" | "active" | "tool.named");
+    match (wish.at, slot.at) {
+        (wanted, got) if wanted == got => Vec::new(),
+        (Moment::AfterTools, Moment::BeforeRequest) if !waits => {
+            let what = "it acts before the next request rather than after the tools: the same steps, tokens and cost";
+            vec![Difference::new(Grade::Moment, what)]
+        }
+        (Moment::BeforeRequest, Moment::AfterTools) if !waits => {
+            let moved = "it acts after the tools rather than before the next request: the same steps, tokens and cost";
+            let one = "a reply that ends a prompt at the limit is no stop: the same on runs of one prompt";
+            let moved = vec![Difference::new(Grade::Moment, moved)];
+            // What counts anew with each prompt is bound to runs of one prompt already.
+            let is_bound = slot.counts == Counts::Prompt;
+            moved.into_iter().chain((!is_bound).then(|| Difference::new(Grade::Condition, one))).collect()
+        }
+        (_, got) => {
+            let what = match got {
+                Moment::AfterResponse => "it looks after the reply, before its tools run",
+                Moment::AfterTools => "it looks after the tools of a reply",
+                Moment::BeforeRequest => "it looks before a request",
+                Moment::EndOfRound => "it looks only when a prompt is answered",
+            };
+            vec![Difference::new(Grade::Other, format!("{what} (`at = \"{got}\"`)"))]
+        }
+    }
+}
+
+fn of_action(wish: &Wish, slot: &Slot) -> Option<String> {
+    match (wish.then, slot.does) {
+        // What a refusal is instead of a stop stands with the slot.
+        (Action::Stop | Action::Fail, Does::Stop | Does::Fail(_))
+        | (Action::ForceFinal, Does::LastAnswer)
+        | (_, Does::Refuse) => None,
+        (Action::Stop | Action::Fail, Does::LastAnswer) => {
+            Some("it asks for one last answer, a request more (`then = \"force_final\"`)".to_owned())
+        }
+        (then, Does::Stop | Does::Fail(_)) => Some(format!("it ends the run, and the clause says `{then}`")),
+        (then, Does::LastAnswer) => Some(format!("it asks for a last answer, and the clause says `{then}`")),
+    }
+}

@@ -1,0 +1,258 @@
+//! A stack as a host's own configuration: the settings of our model of that host that act as the stack does, and how
+//! they are written in its own files.
+//!
+//! A clause is held exactly, held with a difference that is named, or refused with a reason. Reading an export back is
+//! running the host's rules with its settings ([`Export::strategy`]): the rows are the judge of what is called exact.
+//! All of it is said of recordings as the host itself would make them, in which a reply without a call ends a prompt's run.
+
+mod fit;
+mod own;
+mod readback;
+mod snippet;
+#[cfg(test)]
+mod tests;
+
+use serde_json::{Map, Value};
+
+use crate::decision::RuleName;
+use crate::diagnostic::nearest;
+use crate::host::{Does, Host, Place, Slot};
+use crate::stack::Stack;
+use crate::{preset, system};
+
+pub use fit::{Difference, Grade};
+pub use own::stack_file;
+
+/// A framework a stack can be exported to.
+#[derive(Clone, Copy, Debug)]
+pub struct HostInfo {
+    /// Its name in stack files.
+    pub id: &'static str,
+    /// The version whose settings these are; a system's profile.
+    pub version: &'static str,
+    /// What it can hold.
+    pub host: &'static Host,
+}
+
+/// Every host, in the order of the rules' lists: the seed systems, then the presets.
+pub fn hosts() -> Vec<HostInfo> {
+    let systems = system::SYSTEMS.iter().map(|info| HostInfo {
+        id: info.id,
+        version: info.host.profile.or(info.profiles.first().copied()).unwrap_or(""),
+        host: &info.host,
+    });
+    let presets =
+        preset::ALL.iter().map(|preset| HostInfo { id: preset.id, version: preset.version, host: &preset.host });
+    systems.chain(presets).collect()
+}
+
+/// The host of that name; else the name that may have been meant.
+pub fn find(name: &str) -> Result<HostInfo, Option<&'static str>> {
+    let all = hosts();
+    all.iter().find(|info| info.id == name).copied().ok_or_else(|| nearest(name, all.iter().map(|info| info.id)))
+}
+
+/// What became of one clause.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// A parameter holds it.
+    Held {
+        /// The parameter.
+        parameter: &'static str,
+        /// Its value, as JSON.
+        value: Value,
+        /// What a hit does.
+        does: Does,
+        /// In what it is not the clause; none: exactly.
+        differences: Vec<Difference>,
+    },
+    /// No parameter does.
+    Refused {
+        /// Why.
+        why: String,
+    },
+}
+
+/// A clause or the cap, and what became of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Exported {
+    /// Its name in tables.
+    pub rule: RuleName,
+    /// What became of it.
+    pub outcome: Outcome,
+}
+
+/// A stack in a host's terms.
+#[derive(Clone, Debug)]
+pub struct Export {
+    /// The host.
+    pub to: HostInfo,
+    /// The stack's name.
+    pub stack: String,
+    /// Its clauses in order, the cap last.
+    pub clauses: Vec<Exported>,
+    /// The settings, as nested tables.
+    pub set: Map<String, Value>,
+    /// The items put into lists, as they are written: the list, the item.
+    items: Vec<(&'static str, String)>,
+}
+
+impl Export {
+    /// `stack` in the terms of `to`. With `nearest`, clauses are also held that the host would act on otherwise.
+    pub fn new(stack: &Stack, to: HostInfo, nearest: bool) -> Self {
+        let mut export =
+            Self { to, stack: stack.name.clone(), clauses: Vec::new(), set: Map::new(), items: Vec::new() };
+        for (name, value) in to.host.quiet {
+            put(&mut export.set, name, json(value));
+        }
+        let mut taken: Vec<(&'static Slot, Value)> = Vec::new();
+        for (rule, wish) in fit::wishes(stack) {
+            let held = wish.and_then(|wish| fit::hold(&wish, to, nearest));
+            let outcome = held.and_then(|held| {
+                add(&mut taken, held.slot, &held.value)?;
+                Ok(Outcome::Held {
+                    parameter: held.slot.parameter(),
+                    value: held.value,
+                    does: held.slot.does,
+                    differences: held.differences,
+                })
+            });
+            export.clauses.push(Exported { rule, outcome: outcome.unwrap_or_else(|why| Outcome::Refused { why }) });
+        }
+        for (slot, value) in taken {
+            export.put(slot, value);
+        }
+        export
+    }
+
+    /// Sets a parameter.
+    fn put(&mut self, slot: &'static Slot, value: Value) {
+        for (name, value) in slot.with {
+            put(&mut self.set, name, json(value));
+        }
+        match slot.place {
+            Place::Is(name) => put(&mut self.set, name, value),
+            Place::Item(list, item, written) => {
+                let text = value.to_string();
+                let text = value.as_str().map_or(text.as_str(), |_| &text[1..text.len() - 1]);
+                push(&mut self.set, list, json(&item.replace('$', text)));
+                self.items.push((list, written.replace('$', text)));
+            }
+        }
+    }
+
+    /// How many clauses it holds.
+    pub fn n_held(&self) -> usize {
+        self.clauses.iter().filter(|clause| matches!(clause.outcome, Outcome::Held { .. })).count()
+    }
+
+    /// Does it hold every clause?
+    pub fn holds_all(&self) -> bool {
+        self.n_held() == self.clauses.len()
+    }
+
+    /// Every difference of a clause that is held, each once, the gravest first.
+    pub fn differences(&self) -> Vec<&Difference> {
+        let of = |clause: &'_ Exported| match &clause.outcome {
+            Outcome::Held { differences, .. } => differences.as_slice().len(),
+            Outcome::Refused { .. } => 0,
+        };
+        let mut all: Vec<&Difference> = Vec::new();
+        for clause in self.clauses.iter().filter(|clause| of(clause) > 0) {
+            if let Outcome::Held { differences, .. } = &clause.outcome {
+                for difference in differences {
+                    if !all.contains(&difference) {
+                        all.push(difference);
+                    }
+                }
+            }
+        }
+        all.sort_by_key(|difference| std::cmp::Reverse(difference.grade));
+        all
+    }
+
+    /// Does it hold every clause, so that the rows of the two are the same on every recording of the host's kind?
+    pub fn is_exact(&self) -> bool {
+        self.holds_all() && self.differences().is_empty()
+    }
+
+    /// What it comes to, in a few words.
+    pub fn verdict(&self) -> String {
+        let (held, all) = (self.n_held(), self.clauses.len());
+        if held == 0 {
+            return "cannot hold it".to_owned();
+        }
+        let how = match self.differences().first().map(|difference| difference.grade) {
+            None => "exactly",
+            Some(Grade::Moment) => "at the next request",
+            Some(Grade::Condition) => "on runs of its own kind",
+            Some(Grade::Other) => "with differences",
+        };
+        if held == all { format!("holds it {how}") } else { format!("holds {held} of {all} clauses, {how}") }
+    }
+}
+
+/// Adds a parameter. Where two clauses are held by one, the tighter limit acts for both.
+fn add(taken: &mut Vec<(&'static Slot, Value)>, slot: &'static Slot, value: &Value) -> Result<(), String> {
+    let kind = |slot: &Slot| match slot.place {
+        Place::Is(_) => Value::Null,
+        Place::Item(_, item, _) => json(&item.replace('$', "0"))["type"].clone(),
+    };
+    if let Some((_, other)) = taken.iter_mut().find(|(other, _)| other.place == slot.place && value.is_number()) {
+        if value.as_f64() < other.as_f64() {
+            *other = value.clone();
+        }
+        return Ok(());
+    }
+    let same = |other: &&'static Slot| other.parameter() == slot.parameter() && kind(other) == kind(slot);
+    if kind(slot).is_string() && taken.iter().any(|(other, _)| same(other)) {
+        return Err(format!(
+            "it takes one {} only, and another clause has it",
+            kind(slot).as_str().unwrap_or_default()
+        ));
+    }
+    taken.push((slot, value.clone()));
+    Ok(())
+}
+
+/// A value that stands in the sources as JSON.
+fn json(text: &str) -> Value {
+    // A test reads every one of them.
+    serde_json::from_str(text).unwrap_or(Value::Null)
+}
+
+/// Sets `path`, whose dots are tables in tables.
+fn put(set: &mut Map<String, Value>, path: &str, value: Value) {
+    match path.split_once('.') {
+        None => {
+            set.insert(path.to_owned(), value);
+        }
+        Some((table, rest)) => {
+            let inner = set.entry(table.to_owned()).or_insert_with(|| Value::Object(Map::new()));
+            if !inner.is_object() {
+                *inner = Value::Object(Map::new());
+            }
+            if let Value::Object(inner) = inner {
+                put(inner, rest, value);
+            }
+        }
+    }
+}
+
+/// Adds an item to the list at `path`.
+fn push(set: &mut Map<String, Value>, path: &str, item: Value) {
+    let mut list = match get(set, path) {
+        Some(Value::Array(list)) => list.clone(),
+        _ => Vec::new(),
+    };
+    list.push(item);
+    put(set, path, Value::Array(list));
+}
+
+/// The value at `path`.
+fn get<'s>(set: &'s Map<String, Value>, path: &str) -> Option<&'s Value> {
+    match path.split_once('.') {
+        None => set.get(path),
+        Some((table, rest)) => get(set.get(table)?.as_object()?, rest),
+    }
+}

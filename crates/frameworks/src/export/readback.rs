@@ -1,0 +1,81 @@
+//! An export as a stack file, to be replayed: the host's rules with these settings.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::{Export, json, put};
+use crate::catalog;
+use crate::decision::Strategy;
+use crate::diagnostic::{Diagnostic, Diagnostics, Location};
+use crate::system::ConfigText;
+
+impl Export {
+    /// The name of the stack that is the host's rules with these settings.
+    pub fn readback_name(&self) -> String {
+        format!("{} ({})", self.stack, self.to.id)
+    }
+
+    /// The native file beside the stack file, where the host's settings are one: its text, as JSON.
+    pub fn native_file(&self) -> Option<String> {
+        self.to.host.reads_file.then(|| format!("{:#}\n", Value::Object(self.set.clone())))
+    }
+
+    /// A `[[stack]]` that is the host's rules with these settings. `config` is the path of [`Self::native_file`].
+    pub fn stack_file(&self, config: &str) -> String {
+        let mut text = String::new();
+        let mut set = if self.to.host.reads_file { Map::new() } else { self.set.clone() };
+        for (name, value) in self.to.host.options {
+            put(&mut set, name, json(value));
+        }
+        let _ = writeln!(text, "[[stack]]\nname = {}\nuse = \"{}\"", quoted(&self.readback_name()), self.to.id);
+        if let Some(profile) = self.to.host.profile {
+            let _ = writeln!(text, "profile = \"{profile}\"");
+        }
+        if self.to.host.reads_file {
+            let _ = writeln!(text, "config = {}", quoted(config));
+        }
+        if !set.is_empty() {
+            let _ = writeln!(text, "set = {}", toml(&Value::Object(set)));
+        }
+        text
+    }
+
+    /// The host's rules with these settings, read from [`Self::stack_file`].
+    ///
+    /// # Errors
+    /// The host refuses the settings.
+    pub fn strategy(&self) -> Result<Arc<dyn Strategy>, Diagnostics> {
+        let native = self.native_file();
+        let read = |path: &str| {
+            let text = native.clone().unwrap_or_default();
+            Ok(ConfigText { path: path.to_owned(), text })
+        };
+        let (_, strategies) = catalog::load("export", &self.stack_file("native.json"), &read)?;
+        let none = || Diagnostic::new(Location::default(), "the export is no stack", "this is a defect of whenstop");
+        strategies.into_iter().next().ok_or_else(|| none().into())
+    }
+}
+
+/// A text in TOML.
+pub(super) fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
+}
+
+/// A value on one line of TOML. What is none in JSON is the text `none`.
+fn toml(value: &Value) -> String {
+    match value {
+        Value::Null => "\"none\"".to_owned(),
+        Value::Array(items) => format!("[{}]", items.iter().map(toml).collect::<Vec<_>>().join(", ")),
+        Value::Object(fields) => {
+            let is_bare =
+                |key: &str| !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
+            let key = |key: &str| if is_bare(key) { key.to_owned() } else { quoted(key) };
+            let fields: Vec<String> =
+                fields.iter().map(|(name, value)| format!("{} = {}", key(name), toml(value))).collect();
+            if fields.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", fields.join(", ")) }
+        }
+        Value::Bool(_) | Value::Number(_) | Value::String(_) => value.to_string(),
+    }
+}

@@ -1,0 +1,129 @@
+//! An export in the host's own syntax.
+
+use serde_json::{Map, Value};
+
+use super::{Export, HostInfo, Outcome, get, put};
+use crate::host::{Does, Syntax};
+
+impl Export {
+    /// What is to be pasted, with what it holds and what not as comments where the syntax has them.
+    pub fn snippet(&self) -> String {
+        let body = self.body();
+        let mark = match self.to.host.syntax {
+            Syntax::Python | Syntax::Yaml | Syntax::Toml | Syntax::Shell => "# ",
+            Syntax::JavaScript => "// ",
+            Syntax::Json => return body,
+        };
+        let mut text = String::new();
+        for line in self.lines() {
+            text.push_str(mark);
+            text.push_str(&line);
+            text.push('\n');
+        }
+        text + &body
+    }
+
+    /// The snippet without comments.
+    pub fn body(&self) -> String {
+        let host = self.to.host;
+        if host.template.is_empty() {
+            return format!("{:#}\n", Value::Object(self.as_in_file()));
+        }
+        let lines: Vec<Option<String>> =
+            host.template.trim_start_matches('\n').lines().map(|line| self.filled(line)).collect();
+        without_empty_blocks(&lines)
+    }
+
+    /// What it is, what it holds and what not, a line each.
+    pub fn lines(&self) -> Vec<String> {
+        let HostInfo { id, version, host } = self.to;
+        // A version that is a release names the package, a profile does not.
+        let name = if version.contains(' ') { version.to_owned() } else { format!("{id} {version}") };
+        let mut lines = vec![format!("`{}` for {name} ({})", self.stack, host.file)];
+        for clause in &self.clauses {
+            let rule = &clause.rule;
+            match &clause.outcome {
+                Outcome::Held { parameter, value, does, differences } => {
+                    let error = if let Does::Fail(error) = does { format!(" (raises {error})") } else { String::new() };
+                    let exactly = if differences.is_empty() { ", exactly" } else { "" };
+                    lines.push(format!("held: `{rule}` by {parameter} at {value}{error}{exactly}"));
+                }
+                Outcome::Refused { why } => lines.push(format!("NOT held: `{rule}`: {why}")),
+            }
+        }
+        lines.extend(self.differences().into_iter().map(|difference| format!("but: {}", difference.what)));
+        if !self.to.host.note.is_empty() && self.n_held() > 0 {
+            lines.push(format!("note: {}", self.to.host.note));
+        }
+        lines
+    }
+
+    /// The settings by the paths of the host's own file.
+    fn as_in_file(&self) -> Map<String, Value> {
+        let mut set = self.set.clone();
+        for (name, path) in self.to.host.paths {
+            if let Some(value) = set.shift_remove(*name) {
+                put(&mut set, path, value);
+            }
+        }
+        set
+    }
+
+    /// A line of the template; `None` when it names a parameter that is not set.
+    fn filled(&self, line: &str) -> Option<String> {
+        let mut text = String::new();
+        let mut rest = line;
+        while let Some((before, after)) = rest.split_once("<<") {
+            let Some((name, behind)) = after.split_once(">>") else { break };
+            text.push_str(before);
+            text.push_str(&match name.strip_prefix('*') {
+                Some(list) => self.list(list)?,
+                None => self.written(get(&self.set, name)?),
+            });
+            rest = behind;
+        }
+        text.push_str(rest);
+        Some(text)
+    }
+
+    /// The items of a list, joined: `NAME*SEPARATOR`.
+    fn list(&self, named: &str) -> Option<String> {
+        let (name, separator) = named.split_once('*')?;
+        let items: Vec<&str> =
+            self.items.iter().filter(|(list, _)| *list == name).map(|(_, item)| item.as_str()).collect();
+        (!items.is_empty()).then(|| items.join(separator))
+    }
+
+    fn written(&self, value: &Value) -> String {
+        match (value, self.to.host.syntax) {
+            (Value::Null, Syntax::Python) => "None".to_owned(),
+            (Value::Bool(true), Syntax::Python) => "True".to_owned(),
+            (Value::Bool(false), Syntax::Python) => "False".to_owned(),
+            _ => value.to_string(),
+        }
+    }
+}
+
+/// The lines that are there; a block that lost all of its lines goes with them.
+fn without_empty_blocks(lines: &[Option<String>]) -> String {
+    let mut kept: Vec<&str> = Vec::new();
+    // Was a line left out since the last one that was kept?
+    let mut gap = false;
+    for line in lines {
+        let Some(line) = line else {
+            gap = true;
+            continue;
+        };
+        let closes = line.trim_start().starts_with(['}', ')', ']']);
+        let opened = kept.last().is_some_and(|last| last.ends_with(['{', '(', '[']));
+        if gap && closes && opened {
+            kept.pop();
+        } else {
+            kept.push(line);
+            gap = false;
+        }
+    }
+    let mut text = kept.join("\n");
+    text.push('\n');
+    text
+}

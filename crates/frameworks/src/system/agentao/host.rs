@@ -1,0 +1,17 @@
+//! What its configuration can hold of a stack.
+
+use crate::host::{FROM_ZERO, Host, OUT_OF_REACH, Place, Slot, Syntax};
+use crate::transcript::Moment;
+
+pub(super) const HOST: Host = Host::new(
+    "where the agent is asked",
+    Syntax::Python,
+    "answer = agent.chat(\n    message,\n    max_iterations=<<max_iterations>>,\n)\n",
+    &[Slot::new("steps", Moment::BeforeRequest, Place::Is("max_iterations")).range(FROM_ZERO)],
+)
+.quiet(&[("max_iterations", OUT_OF_REACH)])
+.reading_file()
+.also(&[
+    "nothing switches this off: the third equal call of a chat (and of other broken replies) ends it before the cap",
+])
+.cannot(&[("", "it has a cap on iterations, and guards with constants; nothing else")]);

@@ -1,0 +1,357 @@
+//! `whenstop export`: a stack as a framework's own configuration, and what a maintainer needs to change a default.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::ValueEnum;
+
+use super::Exit;
+use super::compare::compare_loaded;
+use super::failure::Failure;
+use super::inputs::{AssumptionArgs, CorpusArgs, ReadingArgs, StackArgs, UnitOfRun, load_stack_file};
+use super::output::{Output, width};
+use crate::catalog;
+use crate::compare::Keeps;
+use crate::decision::Strategy;
+use crate::diagnostic::{Diagnostic, Location};
+use crate::effect::EffectTable;
+use crate::export::{Export, HostInfo, find, hosts, stack_file};
+use crate::host::{Does, Syntax};
+use crate::report::{Configuration, Publication, write_atomically};
+use crate::stack::{Entry, Stack, StackFile, Use};
+
+/// Arguments of `export`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The stack file.
+    #[arg(value_name = "FILE")]
+    stacks: Option<PathBuf>,
+    /// The stack of the file; needed where it has several.
+    #[arg(long, value_name = "NAME")]
+    stack: Option<String>,
+    /// The framework, by its name in stack files; `all` for what each of them can hold; `list` for what they can hold at
+    /// all.
+    #[arg(long, value_name = "HOST", required = true)]
+    to: String,
+    /// What is printed or written: the host's own snippet, a stack file of the host's rules with these settings (to be
+    /// compared with the stack), or a block for a pull request.
+    #[arg(long, value_enum, default_value_t)]
+    format: Shown,
+    /// Also take settings with which the host acts otherwise than the stack; what is otherwise is said.
+    #[arg(long)]
+    nearest: bool,
+    /// Only take settings that give the same rows on every recording; exits 100 when a clause has none.
+    #[arg(long, conflicts_with = "nearest")]
+    exact: bool,
+    /// The file to write; with `--to all` a folder.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// With `--format pr`: recordings, on which the host's default is held against the proposed settings.
+    #[arg(long = "on", value_name = "PATH")]
+    on: Vec<PathBuf>,
+    #[command(flatten)]
+    reading: ReadingArgs,
+}
+
+/// What is printed or written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Shown {
+    /// The host's own snippet.
+    #[default]
+    Snippet,
+    /// A stack file.
+    Stack,
+    /// A block for a pull request.
+    Pr,
+}
+
+/// `whenstop export`.
+pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+    if args.to == "list" {
+        output.data(&list());
+        return Ok(Exit::Done);
+    }
+    let path =
+        args.stacks.as_deref().ok_or_else(|| wrong("no stack file", "name one: `whenstop export FILE --to HOST`"))?;
+    let (file, _) = load_stack_file(path).map_err(Failure::usage)?;
+    let stack = chosen(&file, path, args.stack.as_deref())?;
+    if args.to == "all" {
+        return all(args, &stack, output);
+    }
+    let to = find(&args.to).map_err(|near| unknown(&args.to, near))?;
+    let export = Export::new(&stack, to, args.nearest);
+    if export.n_held() == 0 {
+        tell(&export, output);
+        let is_near = !args.nearest && Export::new(&stack, to, true).n_held() > 0;
+        let help = if is_near {
+            "`--nearest` takes settings with which it acts otherwise, and says in what"
+        } else {
+            "`whenstop export --to list` says what each framework can hold"
+        };
+        return Err(Failure::nothing(format!("{} cannot hold `{}`", to.id, stack.name), help));
+    }
+    if args.exact && !export.is_exact() {
+        tell(&export, output);
+        return Ok(Exit::GateFailed);
+    }
+    match args.format {
+        Shown::Snippet => {
+            if to.host.syntax == Syntax::Json || args.out.is_some() {
+                tell(&export, output);
+            }
+            put(&export.snippet(), args.out.as_deref(), output)?;
+        }
+        Shown::Stack => {
+            tell(&export, output);
+            write_stack(&export, args.out.as_deref(), output)?;
+        }
+        Shown::Pr => put(&pr(args, &export, output)?, args.out.as_deref(), output)?,
+    }
+    Ok(Exit::Done)
+}
+
+fn wrong(what: impl Into<String>, help: impl Into<String>) -> Failure {
+    Failure::usage(Diagnostic::new(Location::default(), what, help))
+}
+
+fn unknown(name: &str, near: Option<&str>) -> Failure {
+    let help = near.map_or_else(|| "`--to list` names them".to_owned(), |near| format!("did you mean `{near}`?"));
+    wrong(format!("no framework is called `{name}`"), help)
+}
+
+/// The stack of that name; without one, the only one with rules of its own.
+fn chosen(file: &StackFile, path: &Path, name: Option<&str>) -> Result<Arc<Stack>, Failure> {
+    let own: Vec<&Arc<Stack>> = file
+        .entries
+        .iter()
+        .filter_map(|entry| if let Entry::Own(stack) = entry { Some(stack) } else { None })
+        .collect();
+    let names = || own.iter().map(|stack| format!("`{}`", stack.name)).collect::<Vec<_>>().join(", ");
+    let at = |what: String, help: String| {
+        Failure::usage(Diagnostic::new(Location::file(path.display().to_string()), what, help))
+    };
+    match (name, &own[..]) {
+        (_, []) => Err(at(
+            "no stack with rules of its own".to_owned(),
+            "only `any`, `all` and `cap` are exported, no `use`".to_owned(),
+        )),
+        (None, [one]) => Ok(Arc::clone(one)),
+        (None, _) => {
+            Err(at(format!("{} stacks", own.len()), format!("say which one with `--stack NAME`: {}", names())))
+        }
+        (Some(name), _) => match own.iter().find(|stack| stack.name == name) {
+            Some(stack) => Ok(Arc::clone(stack)),
+            None => {
+                Err(at(format!("no stack with rules of its own is called `{name}`"), format!("there are {}", names())))
+            }
+        },
+    }
+}
+
+/// The stacks with rules of their own in the files named, as configurations to be copied: as a stack file, and for each
+/// framework that can hold all of one.
+pub(super) fn configurations(stacks: &StackArgs) -> Result<Vec<Configuration>, Failure> {
+    let mut all = Vec::new();
+    for path in stacks.files() {
+        let (file, _) = load_stack_file(path).map_err(Failure::usage)?;
+        all.extend(configurations_of(&file));
+    }
+    Ok(all)
+}
+
+/// The same of one file.
+pub(super) fn configurations_of(file: &StackFile) -> Vec<Configuration> {
+    let own = file.entries.iter().filter_map(|entry| if let Entry::Own(stack) = entry { Some(stack) } else { None });
+    own.flat_map(|stack| of_stack(stack)).collect()
+}
+
+fn of_stack(stack: &Stack) -> Vec<Configuration> {
+    let of = |host: &str, says: String, text: String| Configuration {
+        stack: stack.name.clone(),
+        host: host.to_owned(),
+        says,
+        text,
+    };
+    let own = stack_file(stack).map(|text| {
+        let says = "For `compare`, `check` and `export`, and for whoever runs the rules themselves.";
+        of("whenstop", says.to_owned(), text)
+    });
+    let exports = hosts().into_iter().map(|to| Export::new(stack, to, false)).filter(Export::holds_all);
+    let hosts = exports.map(|export| {
+        let differences: Vec<&str> = export.differences().iter().map(|difference| difference.what.as_str()).collect();
+        let but = if differences.is_empty() { String::new() } else { format!(" But {}.", differences.join("; ")) };
+        let says = format!("{} {}: {}.{but}", export.to.id, export.verdict(), export.to.host.file);
+        of(export.to.id, says, export.snippet())
+    });
+    own.into_iter().chain(hosts).collect()
+}
+
+/// What became of each clause, on stderr.
+fn tell(export: &Export, output: &Output) {
+    output.note(&format!("{}: {}", export.to.id, export.verdict()));
+    for line in export.lines().into_iter().skip(1) {
+        output.note(&format!("  {line}"));
+    }
+}
+
+fn put(text: &str, out: Option<&Path>, output: &Output) -> Result<(), Failure> {
+    match out {
+        None => output.data(text),
+        Some(path) => write_atomically(path, |file| file.write_all(text.as_bytes())).map_err(Failure::input)?,
+    }
+    Ok(())
+}
+
+/// Writes the stack file, and beside it the native file that it names.
+fn write_stack(export: &Export, out: Option<&Path>, output: &Output) -> Result<(), Failure> {
+    let Some(native) = export.native_file() else { return put(&export.stack_file(""), out, output) };
+    let help = format!("{} reads a file of its own, which is written beside the stack file", export.to.id);
+    let out = out
+        .ok_or_else(|| wrong("no place for the native configuration", format!("name one with `--out FILE`: {help}")))?;
+    let name = format!("{}.{}.json", out.file_stem().unwrap_or_default().to_string_lossy(), export.to.id);
+    put(&native, Some(&out.with_file_name(&name)), output)?;
+    put(&export.stack_file(&name), Some(out), output)
+}
+
+/// A stack in every host: a line each, and with `--out` a snippet each and one stack file of all, to be compared.
+fn all(args: &Args, stack: &Stack, output: &Output) -> Result<Exit, Failure> {
+    let exports: Vec<Export> = hosts().into_iter().map(|to| Export::new(stack, to, args.nearest)).collect();
+    let column = exports.iter().map(|export| export.to.id.len()).max().unwrap_or(0);
+    let mut together = String::new();
+    for export in &exports {
+        output.data(&format!("{:column$}  {}\n", export.to.id, export.verdict()));
+        let Some(folder) = args.out.as_deref().filter(|_| export.n_held() > 0) else { continue };
+        let snippet = folder.join(format!("{}.{}", export.to.id, extension(export.to.host.syntax)));
+        put(&export.snippet(), Some(&snippet), output)?;
+        let native = format!("{}.native.json", export.to.id);
+        if let Some(text) = export.native_file() {
+            put(&text, Some(&folder.join(&native)), output)?;
+        }
+        if export.holds_all() {
+            together.push_str(&marked("# ", &export.lines()));
+            together.push_str(&export.stack_file(&native));
+            together.push('\n');
+        }
+    }
+    if let Some(folder) = args.out.as_deref().filter(|_| !together.is_empty()) {
+        put(&together, Some(&folder.join("read-back.toml")), output)?;
+    }
+    let held = exports.iter().filter(|export| export.holds_all()).count();
+    if held == 0 && exports.iter().all(|export| export.n_held() == 0) {
+        return Err(Failure::nothing(
+            "no framework can hold any of it",
+            "`whenstop export --to list` says what they can hold",
+        ));
+    }
+    output.note(&format!("{held} of {} hold all of `{}`", exports.len(), stack.name));
+    Ok(Exit::Done)
+}
+
+/// Every line behind a mark.
+fn marked(mark: &str, lines: &[String]) -> String {
+    lines.iter().fold(String::new(), |mut text, line| {
+        let _ = writeln!(text, "{mark}{line}");
+        text
+    })
+}
+
+fn extension(syntax: Syntax) -> &'static str {
+    match syntax {
+        Syntax::Python => "py",
+        Syntax::JavaScript => "js",
+        Syntax::Json => "json",
+        Syntax::Toml => "toml",
+        Syntax::Yaml => "yaml",
+        Syntax::Shell => "sh",
+    }
+}
+
+/// What each host can hold.
+fn list() -> String {
+    let all = hosts();
+    let column = all.iter().map(|info| info.id.len()).max().unwrap_or(0);
+    let room = usize::from(width()).clamp(60, 120) - column - 2;
+    let mut text =
+        format!("{:column$}  {}\n", "host", "holds (and when it looks); ~ never exactly; + asks for a last answer");
+    for info in all {
+        for (nth, line) in wrapped(&holds(info), room).iter().enumerate() {
+            let name = if nth == 0 { info.id } else { "" };
+            let _ = writeln!(text, "{name:column$}  {line}");
+        }
+    }
+    text
+}
+
+/// The signals of a host by the moment at which it looks; else why there are none.
+fn holds(info: HostInfo) -> String {
+    let mut by_moment: BTreeMap<_, Vec<String>> = BTreeMap::new();
+    for slot in info.host.slots {
+        let mark = match (slot.differs, slot.does) {
+            (Some(_), _) => "~",
+            (None, Does::LastAnswer) => "+",
+            (None, _) => "",
+        };
+        let signal = format!("{mark}{}", slot.signal);
+        let signals = by_moment.entry(slot.at).or_default();
+        if !signals.contains(&signal) {
+            signals.push(signal);
+        }
+    }
+    let none = || format!("nothing: {}", info.host.why_not("").unwrap_or_default());
+    if by_moment.is_empty() {
+        return none();
+    }
+    let told = by_moment.into_iter().map(|(moment, signals)| format!("{} ({moment})", signals.join(", ")));
+    told.collect::<Vec<_>>().join("; ")
+}
+
+fn wrapped(text: &str, room: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let last = lines.last_mut().expect("there is a first line");
+        if !last.is_empty() && last.len() + 1 + word.len() > room {
+            lines.push(word.to_owned());
+        } else {
+            if !last.is_empty() {
+                last.push(' ');
+            }
+            last.push_str(word);
+        }
+    }
+    lines
+}
+
+/// The host's default against the proposed settings on recordings, and the snippet.
+fn pr(args: &Args, export: &Export, output: &Output) -> Result<String, Failure> {
+    if args.on.is_empty() {
+        return Err(wrong(
+            "no recordings",
+            "name some with `--on PATH`: the block has the numbers of default and proposed on them",
+        ));
+    }
+    let id = export.to.id;
+    let profile = export.to.host.profile.map(str::to_owned);
+    let default = Use { name: format!("{id} by default"), system: id.to_owned(), profile, ..Use::default() };
+    let default = catalog::by_name(&default).map_err(Failure::usage)?;
+    let proposed = export.strategy().map_err(Failure::usage)?;
+    let names = (default.name().to_owned(), proposed.name().to_owned());
+    let corpus = CorpusArgs { paths: args.on.clone(), reading: args.reading.clone(), unit: UnitOfRun::Run };
+    let strategies: Vec<Arc<dyn Strategy>> = vec![default, proposed];
+    let effects = EffectTable::default();
+    let compared = compare_loaded(
+        &corpus,
+        (&strategies, &effects, &[]),
+        &AssumptionArgs::default(),
+        None,
+        Keeps::Nothing,
+        output,
+    )?;
+    let publication = Publication::new(compared.rows, compared.firings, compared.stacks, None, &[]);
+    let summaries = publication.summaries();
+    let evidence = publication.evidence(&summaries, Some(&names.0), Some(&names.1)).map_err(Failure::usage)?;
+    let language = extension(export.to.host.syntax);
+    let told = marked("- ", &export.lines());
+    Ok(format!("{evidence}\n{told}\n```{language}\n{}```\n", export.body()))
+}

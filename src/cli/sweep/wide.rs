@@ -1,0 +1,476 @@
+//! `whenstop sweep --grid FILE`: every stack of a grid.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::super::interrupt::Listening;
+use super::{Args, Exit, Failure, Output, SplitPart};
+use crate::aggregate::{FrontierSpread, LEVEL, Rows, Summary, Unit, by_stack, choose, frontier_spread, summarise};
+use crate::cli::inputs::read_text;
+use crate::cli::output::Format;
+use crate::cli::values::percent;
+use crate::diagnostic::{Diagnostic, Location};
+use crate::report::figure::{HeatFigure, save};
+use crate::report::table::{self, KeptStack, Table};
+use crate::report::{self, write_atomically, write_folder, write_rows};
+use crate::stats::bootstrap::REPLICATES;
+use crate::stats::split::optimism;
+use crate::sweep::engine::{Extract, Plan, Runs, Tally, Walk};
+use crate::sweep::{Find, GridFile, Search, Split, WideGrid, fingerprint, rows_of};
+
+/// Arguments of a sweep over a grid.
+#[derive(Debug, clap::Args)]
+pub(super) struct WideArgs {
+    /// A grid file: every stack that takes one rule of each of its axes is tried; see below.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["signal", "limits", "with", "baseline"])]
+    pub(super) grid: Option<std::path::PathBuf>,
+    /// How many stacks of a grid are kept by each objective, beside the frontier.
+    #[arg(long, value_name = "N", default_value_t = 10, requires = "grid")]
+    best: usize,
+    /// Write `sweep-all.csv`, too: a line for every stack of the grid.
+    #[arg(long, requires = "grid", requires = "out")]
+    all: bool,
+    /// Refuse a grid of more stacks than this.
+    #[arg(long, value_name = "N", default_value_t = 100_000_000, requires = "grid")]
+    most: u64,
+}
+
+/// A table of so many lines fits a screen.
+const SHOWN: usize = 12;
+/// Above so many cells no one reads a heat map.
+const MOST_CELLS: u64 = 10_000;
+
+/// The recordings: those searched, and those reported where they are others.
+struct Recordings {
+    searched: Vec<Extract>,
+    reported: Option<Vec<Extract>>,
+}
+
+impl Recordings {
+    fn reported(&self) -> &[Extract] {
+        self.reported.as_deref().unwrap_or(&self.searched)
+    }
+}
+
+/// What the walk came to.
+struct Walked {
+    finds: Vec<Find>,
+    tried: u64,
+    /// Stacks of the grid that were reached.
+    reached: u64,
+    interrupted: bool,
+    unit: Unit,
+    scale: f64,
+    /// For a grid of two axes what every pair comes to.
+    cells: Vec<Option<Tally>>,
+}
+
+/// The numbers of the stacks kept.
+struct Judged {
+    rows: Rows,
+    summaries: Vec<Summary>,
+    spread: FrontierSpread,
+    searched: Option<Vec<Summary>>,
+    chosen: Option<usize>,
+}
+
+/// `whenstop sweep --grid FILE`.
+pub(super) fn run(args: &Args, path: &Path, output: &Output) -> Result<Exit, Failure> {
+    let text =
+        read_text(path, "`--grid` takes a grid file; `whenstop sweep --help` shows one").map_err(Failure::usage)?;
+    let file = GridFile::parse(&path.display().to_string(), &text).map_err(Failure::usage)?;
+    let mut plan = Plan::default();
+    file.plan(&mut plan);
+    let recordings = read(args, &plan, output)?;
+    let grid = file.grid(&recordings.searched, &plan).map_err(Failure::usage)?;
+    if grid.len() > args.wide.most {
+        let what = format!("{} stacks; the most are {}", grouped(grid.len()), grouped(args.wide.most));
+        let sizes: Vec<String> = grid.axes.iter().map(|axis| axis.choices.len().to_string()).collect();
+        let help = format!("its axes have {} choices: shorten them, or allow more with `--most`", sizes.join(" × "));
+        return Err(Failure::usage(Diagnostic::new(Location::file(path.display().to_string()), what, help)));
+    }
+    let sweep = WideSweep { args, path, grid: &grid, plan: &plan, recordings: &recordings, output };
+    let Some(out) = &args.out else {
+        let walked = sweep.walk(None).map_err(|error| Failure::internal(&error))?;
+        let judged = sweep.judge(&walked);
+        sweep.show(&walked, &judged)?;
+        return Ok(exit(&walked));
+    };
+    let mut done = None;
+    let write_all = |folder: &Path| {
+        let walked = if args.wide.all {
+            let mut walked = None;
+            write_atomically(&folder.join("sweep-all.csv"), |file| {
+                walked = Some(sweep.walk(Some(file))?);
+                Ok(())
+            })?;
+            walked
+        } else {
+            sweep.walk(None).ok()
+        };
+        let Some(walked) = walked else { return Ok(()) };
+        let judged = sweep.judge(&walked);
+        sweep.write(folder, &walked, &judged)?;
+        done = Some((walked, judged));
+        Ok(())
+    };
+    write_folder(out, output.csv_style(), write_all).map_err(Failure::input)?;
+    let Some((walked, judged)) = done else { return Err(Failure::internal(&"the walk had no result")) };
+    sweep.show(&walked, &judged)?;
+    output.note(&format!("written to {}", out.display()));
+    Ok(exit(&walked))
+}
+
+fn exit(walked: &Walked) -> Exit {
+    if walked.interrupted { Exit::Interrupted } else { Exit::Done }
+}
+
+fn read(args: &Args, plan: &Plan, output: &Output) -> Result<Recordings, Failure> {
+    let mut extracts: Vec<Extract> = Vec::new();
+    let assumptions = args.assumptions.assumptions();
+    args.corpus.process(output, |run| Extract::of(&run, plan, assumptions), |extract| extracts.push(extract))?;
+    let split = Split { salt: args.split.split_salt.clone(), dev_share: args.split.dev_share };
+    let recordings = match args.split.split {
+        SplitPart::None => Recordings { searched: extracts, reported: None },
+        SplitPart::Dev => Recordings { searched: split.extracts(extracts).0, reported: None },
+        SplitPart::Test => {
+            let (dev, test) = split.extracts(extracts);
+            Recordings { searched: dev, reported: Some(test) }
+        }
+    };
+    if recordings.searched.is_empty() || recordings.reported().is_empty() {
+        let help = "give more recordings, another `--dev-share`, or no `--split`";
+        return Err(Failure::nothing("a part of the split has no task", help));
+    }
+    Ok(recordings)
+}
+
+/// A grid over recordings.
+struct WideSweep<'a> {
+    args: &'a Args,
+    path: &'a Path,
+    grid: &'a WideGrid,
+    plan: &'a Plan,
+    recordings: &'a Recordings,
+    output: &'a Output,
+}
+
+impl WideSweep<'_> {
+    /// Walks the grid; every stack goes to `all` as a line.
+    fn walk(&self, mut all: Option<&mut dyn Write>) -> io::Result<Walked> {
+        let product = self.grid.product();
+        let mut plan = self.plan.clone();
+        let atoms =
+            Walk::plan(product, &mut plan).ok_or_else(|| io::Error::other("a rule that does more than stop"))?;
+        if plan.features().len() > self.plan.features().len() || plan.needs().len() > self.plan.needs().len() {
+            return Err(io::Error::other("a rule reads what was not planned for"));
+        }
+        let unit = Runs::unit_of(&self.recordings.searched);
+        let runs = Runs::of(&self.recordings.searched, unit);
+        let walk = Walk::new(product, &atoms, &runs)
+            .ok_or_else(|| io::Error::other("the recordings lack more than 128 different things"))?;
+        let mut search = Search::new(self.grid, self.args.max_fes, self.args.wide.best);
+        let mapped = if self.grid.axes.len() == 2 && self.grid.len() <= MOST_CELLS { self.grid.len() } else { 0 };
+        let mut cells = vec![None; usize::try_from(mapped).unwrap_or(0)];
+        let (listening, bar) = (Listening::start(), self.output.counted(self.grid.len(), "stacks"));
+        let (chunks, batch) = (walk.n_chunks(), rayon::current_num_threads().max(1) as u64 * 4);
+        let (mut next, mut reached, mut interrupted) = (0, 0, false);
+        while next < chunks && !interrupted {
+            let to = (next + batch).min(chunks);
+            let told = walk.chunks(next, to);
+            for (index, tally) in &told {
+                search.take(*index, tally);
+                if let Some(cell) = usize::try_from(*index).ok().and_then(|at| cells.get_mut(at)) {
+                    *cell = Some(*tally);
+                }
+            }
+            if let Some(all) = &mut all {
+                table::grid_lines(self.grid, &told, unit, runs.scale()).write_csv_part(*all, next == 0)?;
+            }
+            reached += told.len() as u64;
+            bar.set_position(reached);
+            next = to;
+            interrupted = listening.has_come() && next < chunks;
+        }
+        bar.finish_and_clear();
+        let (finds, tried, scale) = (search.finds(), search.tried(), runs.scale());
+        Ok(Walked { finds, tried, reached, interrupted, unit, scale, cells })
+    }
+
+    fn judge(&self, walked: &Walked) -> Judged {
+        let indices: Vec<u64> = walked.finds.iter().map(|find| find.index).collect();
+        let rows_on = |extracts: &[Extract]| rows_of(self.grid, &indices, extracts, self.plan);
+        let rows = rows_on(self.recordings.reported());
+        let groups = by_stack(&rows);
+        let summaries = summarise(&groups, None);
+        let spread = frontier_spread(&groups, walked.unit);
+        drop(groups);
+        let searched =
+            self.recordings.reported.is_some().then(|| summarise(&by_stack(&rows_on(&self.recordings.searched)), None));
+        let chosen = choose(searched.as_ref().unwrap_or(&summaries).iter(), walked.unit, self.args.max_fes);
+        Judged { rows, summaries, spread, searched, chosen }
+    }
+
+    fn kept<'k>(walked: &'k Walked, judged: &'k Judged) -> Vec<KeptStack<'k>> {
+        let shares = judged.spread.shares.iter().copied().chain(std::iter::repeat(None));
+        let kept = walked.finds.iter().zip(&judged.summaries).zip(shares);
+        kept.map(|((find, summary), resamples_on_frontier)| KeptStack { find, summary, resamples_on_frontier })
+            .collect()
+    }
+
+    /// What was swept over what.
+    fn headline(&self, walked: &Walked) -> String {
+        let graded = self.recordings.searched.iter().filter_map(|on| on.shared().outcome().grade());
+        let (runs, successes) = (self.recordings.searched.len(), graded.clone().filter(|success| *success).count());
+        let part = match self.args.split.split {
+            SplitPart::None => "",
+            SplitPart::Dev | SplitPart::Test => " of the dev tasks",
+        };
+        let reached = if walked.interrupted {
+            format!("interrupted after {} of {} stacks", grouped(walked.reached), grouped(self.grid.len()))
+        } else {
+            format!("{} stacks", grouped(walked.tried))
+        };
+        format!("{reached} on {runs} runs{part}: {successes} successes, {} failures", graded.count() - successes)
+    }
+
+    fn notes(&self, walked: &Walked, judged: &Judged) -> Vec<String> {
+        let mut notes = Vec::new();
+        let limit = format!("{} %", percent(self.args.max_fes));
+        match judged.chosen.and_then(|at| Some((walked.finds.get(at)?, judged.summaries.get(at)?))) {
+            Some((find, summary)) => {
+                notes.push(format!(
+                    "chosen (*): `{}` saves most of those with an upper bound on killed/successes of at most {limit}: {}",
+                    summary.stack,
+                    self.grid.rules(find.index)
+                ));
+            }
+            None => notes
+                .push(format!("chosen: none; no stack's false-early-stop rate has an upper bound of at most {limit}")),
+        }
+        match (&judged.searched, judged.chosen) {
+            (Some(dev), Some(at)) => {
+                let gap = |of: &dyn Fn(&Summary) -> Option<f64>| {
+                    let gap = optimism(dev.get(at).and_then(of), judged.summaries.get(at).and_then(of));
+                    gap.map_or_else(|| "undefined".to_owned(), |gap| format!("{:+.1} points", gap * 100.0))
+                };
+                notes.push(format!(
+                    "searched and chosen on the dev tasks, reported on the test tasks; optimism (dev minus test): killed \
+                    {}, saved {}",
+                    gap(&|summary| summary.fes_rate().value()),
+                    gap(&|summary| summary.ratios_in(walked.unit).useful.value())
+                ));
+            }
+            (None, Some(_)) => notes.push(format!(
+                "found among {} stacks on the same runs, so it looks better than it is: `--split test` reports on others",
+                grouped(walked.tried)
+            )),
+            (Some(_), None) => notes.push("searched on the dev tasks, reported on the test tasks".to_owned()),
+            (None, None) => {}
+        }
+        let ungraded = self.recordings.searched.iter().filter(|on| on.shared().outcome().grade().is_none()).count();
+        if ungraded > 0 {
+            notes.push(format!("{ungraded} runs that nobody graded are in no rate and no saving"));
+        }
+        let dark = judged.summaries.iter().map(|summary| summary.counted("not_evaluable_runs")).max().unwrap_or(0);
+        if dark > 0 {
+            notes.push(format!("{dark} runs lack what a rule reads and are left out where it is used"));
+        }
+        if walked.interrupted {
+            notes.push(
+                "the stacks that were not reached may be better: this is no answer over the whole grid".to_owned(),
+            );
+        }
+        notes
+    }
+
+    /// The stacks a person sees: the one chosen, then those of the frontier.
+    fn shown<'s, 'k>(&self, kept: &'s [KeptStack<'k>], judged: &Judged, unit: Unit) -> Vec<&'s KeptStack<'k>> {
+        let saved = |of: &KeptStack<'_>| of.summary.ratios_in(unit).useful.low.value.unwrap_or(f64::NEG_INFINITY);
+        let killed = |of: &KeptStack<'_>| of.summary.fes_rate().high.value.unwrap_or(1.0);
+        let chosen = judged.chosen.and_then(|at| kept.get(at));
+        let mut others: Vec<&KeptStack<'_>> = kept
+            .iter()
+            .filter(|of| of.find.on_frontier && chosen.is_none_or(|chosen| chosen.find.index != of.find.index))
+            .collect();
+        // The tolerated by what they save, the others by what they kill.
+        others.sort_by(|a, b| {
+            let beyond = |of: &KeptStack<'_>| killed(of) > self.args.max_fes;
+            beyond(a)
+                .cmp(&beyond(b))
+                .then_with(|| if beyond(a) { killed(a).total_cmp(&killed(b)) } else { saved(b).total_cmp(&saved(a)) })
+        });
+        chosen.into_iter().chain(others).take(SHOWN).collect()
+    }
+
+    fn show(&self, walked: &Walked, judged: &Judged) -> Result<(), Failure> {
+        let kept = Self::kept(walked, judged);
+        let table = || table::grid(self.grid, &kept, walked.unit);
+        match self.args.format {
+            Format::Table => {
+                self.output.paragraph(&self.headline(walked));
+                let shown = self.shown(&kept, judged, walked.unit);
+                let chosen = judged.chosen.and_then(|at| judged.summaries.get(at)).map(|summary| &*summary.stack);
+                self.output.table(&table::grid_overview(&shown, walked.unit, chosen), Format::Table)?;
+                self.output.data("\n");
+                let more = kept.len().saturating_sub(shown.len());
+                if more > 0 {
+                    self.output.paragraph(&format!("{more} more were kept: `--out DIR` writes all with their rules"));
+                }
+                for note in self.notes(walked, judged) {
+                    self.output.paragraph(&note);
+                }
+            }
+            Format::Json => self.output.json(&serde_json::json!({
+                "schema_version": 1,
+                "manifest": self.manifest(walked, judged),
+                "sweep": table().to_json(),
+            })),
+            Format::Csv | Format::Md => self.output.table(&table(), self.args.format)?,
+        }
+        Ok(())
+    }
+
+    fn write(&self, folder: &Path, walked: &Walked, judged: &Judged) -> Result<(), Diagnostic> {
+        let kept = Self::kept(walked, judged);
+        let table = table::grid(self.grid, &kept, walked.unit);
+        write_atomically(&folder.join("sweep.csv"), |file| table.write_csv(file))?;
+        let stacks = self.stacks(walked, judged);
+        write_atomically(&folder.join("stacks.toml"), |file| file.write_all(stacks.as_bytes()))?;
+        let shown = self.shown(&kept, judged, walked.unit);
+        let chosen = judged.chosen.and_then(|at| judged.summaries.get(at)).map(|summary| &*summary.stack);
+        let overview: Table = table::grid_overview(&shown, walked.unit, chosen);
+        let notes: Vec<String> = self.notes(walked, judged).iter().map(|note| format!("- {note}\n")).collect();
+        let map =
+            if walked.cells.is_empty() { "" } else { "\n![Killed and saved at every pair of limits](heat.svg)\n" };
+        let page = format!(
+            "# Which stack?\n\n{}.\n\n{}\n{}{map}",
+            self.headline(walked),
+            overview.to_markdown(),
+            notes.concat()
+        );
+        write_atomically(&folder.join("sweep.md"), |file| file.write_all(report::page(&page).as_bytes()))?;
+        let json = serde_json::to_string_pretty(&self.manifest(walked, judged)).unwrap_or_default() + "\n";
+        write_atomically(&folder.join("manifest.json"), |file| file.write_all(json.as_bytes()))?;
+        if self.args.rows {
+            write_rows(&folder.join("sweep-rows.csv"), &judged.rows)?;
+        }
+        self.write_map(folder, walked, judged)
+    }
+
+    /// All stacks kept as a stack file, the one chosen first.
+    fn stacks(&self, walked: &Walked, judged: &Judged) -> String {
+        let mut text = format!("# The stacks that `whenstop sweep --grid` kept: {}.\n", self.headline(walked));
+        let chosen = judged.chosen.and_then(|at| walked.finds.get(at));
+        let others = walked.finds.iter().filter(|find| chosen.is_none_or(|chosen| chosen.index != find.index));
+        for find in chosen.into_iter().chain(others) {
+            let mark = if chosen.is_some_and(|chosen| chosen.index == find.index) { "# Chosen.\n" } else { "" };
+            text.extend(["\n", mark, &self.grid.written(find.index)]);
+        }
+        text
+    }
+
+    fn write_map(&self, folder: &Path, walked: &Walked, judged: &Judged) -> Result<(), Diagnostic> {
+        let ([one, other], false) = (&self.grid.axes[..], walked.cells.is_empty()) else { return Ok(()) };
+        let labels = |axis: &crate::sweep::GridAxis| {
+            let label = |choice: &Option<crate::sweep::WrittenChoice>| match choice {
+                None => "without".to_owned(),
+                Some(choice) => {
+                    choice.limits.iter().map(|limit| report::figure::short(*limit)).collect::<Vec<_>>().join(", ")
+                }
+            };
+            axis.choices.iter().map(label).collect()
+        };
+        let chosen = judged.chosen.and_then(|at| walked.finds.get(at));
+        let figure = HeatFigure {
+            axes: [&one.name, &other.name],
+            limits: [labels(one), labels(other)],
+            cells: &walked.cells,
+            chosen: chosen.and_then(|find| usize::try_from(find.index).ok()),
+            saved: walked.unit.noun(),
+            subtitle: self.headline(walked),
+        };
+        save(&figure, folder, "heat")
+    }
+
+    fn manifest(&self, walked: &Walked, judged: &Judged) -> WideManifest {
+        let first = judged.rows.get(0).map(|row| row.stack().clone());
+        let one: Vec<_> = judged.rows.iter().filter(|row| Some(row.stack()) == first.as_ref()).collect();
+        WideManifest {
+            whenstop: env!("CARGO_PKG_VERSION"),
+            command: "sweep",
+            grid: self.path.display().to_string(),
+            axes: self
+                .grid
+                .axes
+                .iter()
+                .map(|axis| WideAxis { axis: axis.name.clone(), choices: axis.choices.len() })
+                .collect(),
+            stacks: self.grid.len(),
+            stacks_reached: walked.reached,
+            stacks_tried: walked.tried,
+            interrupted: walked.interrupted,
+            stacks_folded: 0,
+            stacks_kept: walked.finds.len(),
+            corpus: fingerprint(&one),
+            split: self.args.split.split.name(),
+            split_salt: self.args.split.split_salt.clone(),
+            dev_share: self.args.split.dev_share,
+            test_opened: self.recordings.reported.is_some(),
+            replicates: REPLICATES,
+            level: LEVEL,
+            max_fes: self.args.max_fes,
+            chosen: judged.chosen.and_then(|at| walked.finds.get(at)).map(|find| WideGrid::name(find.index)),
+            saved_unit: walked.unit.name(),
+            whole_numbers_a_unit: walked.scale,
+            assumptions: self.args.assumptions.assumptions().names(),
+        }
+    }
+}
+
+/// `manifest.json` of a sweep over a grid.
+#[derive(Debug, Serialize)]
+struct WideManifest {
+    whenstop: &'static str,
+    command: &'static str,
+    grid: String,
+    axes: Vec<WideAxis>,
+    stacks: u64,
+    stacks_reached: u64,
+    stacks_tried: u64,
+    interrupted: bool,
+    /// Replayed one by one, since they do more than stop: none, a grid refuses them.
+    stacks_folded: u64,
+    stacks_kept: usize,
+    corpus: String,
+    split: &'static str,
+    split_salt: String,
+    dev_share: f64,
+    test_opened: bool,
+    replicates: usize,
+    level: f64,
+    max_fes: f64,
+    chosen: Option<String>,
+    saved_unit: &'static str,
+    whole_numbers_a_unit: f64,
+    assumptions: Vec<&'static str>,
+}
+
+#[derive(Debug, Serialize)]
+struct WideAxis {
+    axis: String,
+    choices: usize,
+}
+
+/// A count with its thousands set apart.
+fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let from_right = |(at, digit): (usize, char)| {
+        let left = digits.len() - at;
+        let comma = at > 0 && left.is_multiple_of(3);
+        [comma.then_some(','), Some(digit)]
+    };
+    digits.chars().enumerate().flat_map(from_right).flatten().collect()
+}

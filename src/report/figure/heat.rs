@@ -1,0 +1,134 @@
+//! Two axes of limits: killed and saved at every pair, side by side.
+
+use plotters::prelude::*;
+
+use super::canvas::{Drawing, FigureError, Picture};
+use super::pen::{At, Head, Look, MARGIN, Pen, WIDTH};
+use super::style::{self, BLUE, GREY, INK, RED, SMALL};
+use crate::sweep::engine::Tally;
+
+/// A grid of two axes.
+pub struct HeatFigure<'a> {
+    /// What the axes are, the first from top to bottom.
+    pub axes: [&'a str; 2],
+    /// The limits of each, in words.
+    pub limits: [Vec<String>; 2],
+    /// For each pair what it comes to, the second axis fastest; `None` where it was not tried.
+    pub cells: &'a [Option<Tally>],
+    /// The pair chosen.
+    pub chosen: Option<usize>,
+    /// What is saved: `tokens`.
+    pub saved: &'a str,
+    /// What was swept over.
+    pub subtitle: String,
+}
+
+/// Height of a row of cells, at most.
+const ROW: i32 = 26;
+/// Room for the cells of both panels.
+const HEIGHT: i32 = 520;
+const LEFT: i32 = 120;
+const TOP: i32 = 64;
+
+impl HeatFigure<'_> {
+    fn head(&self) -> Head {
+        let sentence = format!(
+            "Rows: {}. Columns: {}. The darker, the more; a frame marks the pair chosen.",
+            self.axes[0], self.axes[1]
+        );
+        Head::new("Killed and saved at every pair of limits").sentence(&sentence).note(&self.subtitle)
+    }
+
+    fn row_height(&self) -> i32 {
+        (HEIGHT / i32::try_from(self.limits[0].len().max(1)).unwrap_or(i32::MAX)).clamp(2, ROW)
+    }
+
+    fn draw_panel<B: DrawingBackend>(
+        &self,
+        pen: &Pen<'_, B>,
+        panel: &Panel,
+        (left, top): At,
+    ) -> Result<(), FigureError> {
+        let (rows, columns) = (self.limits[0].len().max(1), self.limits[1].len().max(1));
+        let room = WIDTH.cast_signed() / 2 - LEFT - MARGIN;
+        let high = self.height();
+        // Cells meet: their edges are shares of the room.
+        let x = |at: usize| left + LEFT + share(at, columns, room);
+        let y = |at: usize| top + TOP + share(at, rows, high);
+        pen.text(panel.title, (left + LEFT, top + 14), Look::LABEL)?;
+        let most = self.cells.iter().flatten().filter_map(panel.of).fold(0.0, f64::max);
+        let fits = self.row_height() >= 15 && room / i32::try_from(columns).unwrap_or(i32::MAX) >= 34;
+        for (at, cell) in self.cells.iter().enumerate() {
+            let (row, column) = (at / columns, at % columns);
+            let frame = (x(column), y(row), x(column + 1) - 1, y(row + 1) - 1);
+            let middle = (i32::midpoint(frame.0, frame.2), i32::midpoint(frame.1, frame.3));
+            let Some(value) = cell.as_ref().and_then(panel.of) else {
+                pen.text("–", middle, Look::SMALL.centred().colour(GREY))?;
+                continue;
+            };
+            let shade = if most > 0.0 { 0.06 + 0.86 * value / most } else { 0.06 };
+            pen.rectangle(frame, panel.colour.mix(shade).filled())?;
+            if fits {
+                let colour = if shade > 0.55 { WHITE } else { INK };
+                pen.text(&format!("{:.1}", value * 100.0), middle, Look::SMALL.centred().colour(colour))?;
+            }
+        }
+        if let Some(chosen) = self.chosen {
+            let (row, column) = (chosen / columns, chosen % columns);
+            pen.rectangle((x(column), y(row), x(column + 1) - 1, y(row + 1) - 1), INK.stroke_width(2))?;
+        }
+        let widest = self.limits[1].iter().map(|label| style::width(label, SMALL) + 8).max().unwrap_or(1);
+        let every =
+            |room: i32, n: usize, size: i32| n.div_ceil(usize::try_from(room / size.max(1)).unwrap_or(1).max(1)).max(1);
+        for (at, label) in self.limits[1].iter().enumerate().step_by(every(room, columns, widest)) {
+            pen.text(label, (i32::midpoint(x(at), x(at + 1)), top + TOP - 12), Look::SMALL.centred())?;
+        }
+        for (at, label) in self.limits[0].iter().enumerate().step_by(every(high, rows, 16)) {
+            let label = style::fitted(label, SMALL, LEFT - 12);
+            pen.text(&label, (left + LEFT - 6, i32::midpoint(y(at), y(at + 1))), Look::SMALL.ending())?;
+        }
+        Ok(())
+    }
+
+    fn height(&self) -> i32 {
+        self.row_height() * i32::try_from(self.limits[0].len()).unwrap_or(0)
+    }
+}
+
+/// One of the two numbers.
+struct Panel {
+    title: &'static str,
+    colour: RGBColor,
+    of: fn(&Tally) -> Option<f64>,
+}
+
+fn share(at: usize, of: usize, room: i32) -> i32 {
+    let (at, of) = (i32::try_from(at).unwrap_or(0), i32::try_from(of).unwrap_or(1));
+    room.saturating_mul(at) / of.max(1)
+}
+
+impl Picture for HeatFigure<'_> {
+    fn size(&self) -> (u32, u32) {
+        (WIDTH, (self.head().bottom() + TOP + self.height() + 36).unsigned_abs())
+    }
+
+    fn draw<B: DrawingBackend>(&self, area: &Drawing<B>) -> Result<(), FigureError> {
+        let pen = Pen::on(area);
+        let head = self.head();
+        head.draw(&pen)?;
+        let top = head.bottom() + 8;
+        let saved = match self.saved {
+            "tokens" => "tokens saved on failures and after success, %",
+            "cost" => "cost saved on failures and after success, %",
+            _ => "steps saved on failures and after success, %",
+        };
+        let panels = [
+            Panel { title: "successes killed, %", colour: RED, of: Tally::killed_rate },
+            Panel { title: saved, colour: BLUE, of: Tally::useful_ratio },
+        ];
+        for (panel, left) in panels.iter().zip([0, WIDTH.cast_signed() / 2]) {
+            self.draw_panel(&pen, panel, (left, top))?;
+        }
+        Ok(())
+    }
+}

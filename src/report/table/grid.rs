@@ -1,0 +1,107 @@
+//! `sweep.csv` of a grid: the stacks that were kept, with what they come to; and the same in brief for a terminal.
+
+use super::overview::{interval, killed};
+use super::{Cell, Line, Table};
+use crate::aggregate::{Summary, Unit};
+use crate::sweep::engine::Tally;
+use crate::sweep::{Find, WideGrid};
+
+/// A stack that was kept, with the numbers of its rows.
+pub struct KeptStack<'a> {
+    /// Where it stands in the grid, and why it was kept.
+    pub find: &'a Find,
+    /// Its numbers, on the tasks reported.
+    pub summary: &'a Summary,
+    /// The share of resamples of the tasks in which no other stack that was kept beats it.
+    pub resamples_on_frontier: Option<f64>,
+}
+
+/// `sweep.csv`: the stacks kept, frontier first. `scale`: so many whole numbers of a tally are one of the unit.
+pub fn grid(grid: &WideGrid, kept: &[KeptStack<'_>], unit: Unit) -> Table {
+    let lines = kept.iter().map(|KeptStack { find, summary, resamples_on_frontier }| {
+        let mut line = Line::default();
+        line.push("stack", Cell::Text(summary.stack.to_string()));
+        line.push("rules", Cell::Text(grid.rules(find.index)));
+        for (nth, (axis, choice)) in grid.axes.iter().zip(grid.choices(find.index)).enumerate() {
+            line.push(axis_column(nth, &axis.name), choice.map_or(Cell::Missing, |choice| limits(&choice.limits)));
+        }
+        line.push("stacks_alike", Cell::Count(find.alike));
+        line.push("on_frontier", Cell::Text(if find.on_frontier { "yes" } else { "no" }.to_owned()));
+        line.push("resamples_on_frontier", Cell::number(*resamples_on_frontier));
+        let best: Vec<&str> = find.best_by.iter().map(|objective| objective.name()).collect();
+        line.push("best_by", Cell::Text(best.join("+")));
+        line.push("runs", Cell::Count(summary.runs));
+        line.push("tasks", Cell::Count(summary.tasks));
+        for count in ["judged", "stopped", "judged_successes", "killed", "judged_failures", "not_evaluable_runs"] {
+            line.push(count, Cell::Count(summary.counted(count)));
+        }
+        line.push_range("fes_rate", "judged successes", &summary.estimates.fes_rate);
+        line.push_range("fes_rate_all", "successes and ungraded runs", &summary.estimates.fes_rate_all);
+        line.push_range("stop_recall", "judged failures", &summary.estimates.stop_recall);
+        line.push("saved_unit", Cell::Text(unit.name().to_owned()));
+        let ratios = summary.ratios_in(unit);
+        line.push_range("useful_saved_ratio", &format!("{} recorded", unit.name()), &ratios.useful);
+        line.push_estimate("cost_of_success", "cost of a success without stopping", &ratios.cost_of_success.ratio);
+        line
+    });
+    Table::of(lines.collect())
+}
+
+/// Lines of `sweep-all.csv`: stacks by their place in the grid, with their counts and sums. `scale`: so many whole numbers
+/// of a tally are one of the unit.
+pub fn grid_lines(grid: &WideGrid, stacks: &[(u64, Tally)], unit: Unit, scale: f64) -> Table {
+    let line = |(index, tally): &(u64, Tally)| {
+        let mut line = Line::default();
+        line.push("stack", Cell::Text(WideGrid::name(*index)));
+        for (nth, (axis, choice)) in grid.axes.iter().zip(grid.choices(*index)).enumerate() {
+            line.push(axis_column(nth, &axis.name), choice.map_or(Cell::Missing, |choice| limits(&choice.limits)));
+        }
+        let counts = [
+            ("judged", tally.judged),
+            ("judged_successes", tally.successes),
+            ("judged_failures", tally.failures),
+            ("stopped", tally.stops),
+            ("killed", tally.killed),
+            ("true_stops", tally.true_stops),
+        ];
+        for (name, count) in counts {
+            line.push(name, Cell::Count(count));
+        }
+        for (what, amount) in [("recorded", tally.recorded), ("spent", tally.spent), ("useful_saved", tally.useful)] {
+            line.push(format!("{}_{what}", unit.name()), Cell::number(Some(amount as f64 / scale)));
+        }
+        line.push("fes_rate", Cell::number(tally.killed_rate()));
+        line.push("useful_saved_ratio", Cell::number(tally.useful_ratio()));
+        line.push("cost_of_success", Cell::number(tally.cost_of_success()));
+        line
+    };
+    Table::of(stacks.iter().map(line).collect())
+}
+
+/// The stacks kept, for a terminal; the one marked with `*` is chosen.
+pub fn grid_overview(kept: &[&KeptStack<'_>], unit: Unit, chosen: Option<&str>) -> Table {
+    let lines = kept.iter().map(|KeptStack { find, summary, resamples_on_frontier }| {
+        let mut line = Line::default();
+        let mark = if chosen == Some(&*summary.stack) { " *" } else { "" };
+        line.push("stack", Cell::Text(format!("{}{mark}", summary.stack)));
+        line.push("stops", Cell::Count(summary.counted("stopped")));
+        line.push("successes killed, %", killed(summary));
+        line.push(format!("{} saved, %", unit.noun()), interval(&summary.ratios_in(unit).useful));
+        line.push("on frontier", if find.on_frontier { Cell::percent(*resamples_on_frontier) } else { Cell::Missing });
+        line.push("alike", Cell::Count(find.alike));
+        line
+    });
+    Table::of(lines.collect())
+}
+
+/// `limit_1 signal = "steps", at_least = …`: the axes may be alike, so they are numbered.
+fn axis_column(nth: usize, name: &str) -> String {
+    format!("axis {}: {name}", nth + 1)
+}
+
+fn limits(limits: &[f64]) -> Cell {
+    match limits {
+        [one] => Cell::number(Some(*one)),
+        several => Cell::Text(several.iter().map(ToString::to_string).collect::<Vec<_>>().join(" & ")),
+    }
+}

@@ -1,0 +1,438 @@
+//! Grid files: axes of rules with lists of limits, in the words of stack files.
+//!
+//! ```toml
+//! combine = "any"            # between axes; "all": every axis' rule at the same point, "latched": each at some point so far
+//!
+//! [[axis]]                   # a clause as in a stack file, with a list where its limit stands
+//! signal = "call_result.count"
+//! at_least = [3, 5, 8]
+//! window = 20
+//! optional = true            # also without this rule
+//!
+//! [[axis]]
+//! signal = "tokens.total"
+//! at_least = { log_range = [20_000, 2_000_000], count = 12 }      # or { range = [2, 20], step = 2 }, { quantiles = 20 }
+//!
+//! [[axis]]                   # every pair of limits
+//! all = [{ signal = "errors.streak", at_least = [2, 3] }, { signal = "steps", at_least = { quantiles = 10 } }]
+//!
+//! [[axis]]
+//! cap = [30, 50, 80]
+//! ```
+
+mod limits;
+mod template;
+
+use std::ops::Range;
+
+use toml::de::{DeTable, DeValue};
+
+use super::engine::{Choice, Extract, Join, Plan, Product};
+use crate::diagnostic::{Diagnostic, Diagnostics, Location, nearest};
+use crate::rule::Condition;
+use crate::stack::{Cap, Clause, Entry, OnHit, Scope, StackFile};
+use limits::Limits;
+use template::Template;
+
+/// Stacks that are one conjunction each are worked out one by one, so there may not be too many.
+const MOST_CONJUNCTIONS: usize = 50_000;
+
+/// How the axes of a grid are combined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Combine {
+    /// The first rule that fires stops.
+    Any,
+    /// All rules at the same point.
+    All,
+    /// Each rule at some point so far.
+    Latched,
+}
+
+/// A grid file, read.
+#[derive(Clone, Debug)]
+pub struct GridFile {
+    path: String,
+    text: String,
+    combine: Combine,
+    axes: Vec<AxisTemplate>,
+}
+
+/// An axis whose limits may still have to be read off the recordings.
+#[derive(Clone, Debug)]
+struct AxisTemplate {
+    template: Template,
+    optional: bool,
+    place: Range<usize>,
+}
+
+/// One choice of an axis, as it is written in a stack file.
+#[derive(Clone, Debug)]
+pub struct WrittenChoice {
+    /// The choice.
+    pub choice: Choice,
+    /// A clause as an inline table, or the steps of a cap.
+    pub text: String,
+    /// Its limits, in order.
+    pub limits: Vec<f64>,
+}
+
+/// One axis, all its limits known.
+#[derive(Clone, Debug)]
+pub struct GridAxis {
+    /// What its choices have in common.
+    pub name: String,
+    /// The choices; `None` where the rule is left out.
+    pub choices: Vec<Option<WrittenChoice>>,
+}
+
+/// A grid whose limits are known.
+#[derive(Clone, Debug)]
+pub struct WideGrid {
+    /// How the axes are combined.
+    pub combine: Combine,
+    /// The axes, in order of precedence.
+    pub axes: Vec<GridAxis>,
+    product: Product,
+}
+
+/// A place in the file and what is wrong there.
+struct Wrong {
+    place: Range<usize>,
+    what: String,
+    help: String,
+}
+
+impl Wrong {
+    fn new(place: Range<usize>, what: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { place, what: what.into(), help: help.into() }
+    }
+}
+
+impl GridFile {
+    /// Reads the text of a grid file; `path` is for messages.
+    pub fn parse(path: &str, text: &str) -> Result<Self, Diagnostics> {
+        let mut wrong = Vec::new();
+        let (document, errors) = DeTable::parse_recoverable(text);
+        for error in &errors {
+            let what = error.message().lines().next().unwrap_or("not TOML");
+            let help = "`whenstop sweep --help` shows a grid file";
+            wrong.push(Wrong::new(error.span().unwrap_or(0..0), format!("not TOML: {what}"), help));
+        }
+        let mut file = Self { path: path.to_owned(), text: text.to_owned(), combine: Combine::Any, axes: Vec::new() };
+        if wrong.is_empty() {
+            file.read(document.get_ref(), &mut wrong);
+        }
+        wrong.sort_by_key(|wrong| wrong.place.start);
+        let told = wrong.into_iter().map(|wrong| file.diagnostic(wrong)).collect();
+        Diagnostics::of(told).map_or(Ok(file), Err)
+    }
+
+    fn diagnostic(&self, wrong: Wrong) -> Diagnostic {
+        Diagnostic::in_text(&self.path, &self.text, wrong.place, wrong.what, wrong.help)
+    }
+
+    fn read(&mut self, document: &DeTable<'_>, wrong: &mut Vec<Wrong>) {
+        const KEYS: [&str; 2] = ["combine", "axis"];
+        for (key, value) in document {
+            match (key.get_ref().as_ref(), value.get_ref()) {
+                ("combine", value_of) => match value_of.as_str() {
+                    Some("any") => self.combine = Combine::Any,
+                    Some("all") => self.combine = Combine::All,
+                    Some("latched") => self.combine = Combine::Latched,
+                    _ => wrong.push(Wrong::new(
+                        value.span(),
+                        "`combine` is none of `any`, `all` and `latched`",
+                        "write `combine = \"any\"`",
+                    )),
+                },
+                ("axis", DeValue::Array(axes)) => {
+                    for axis in axes {
+                        match axis.get_ref() {
+                            DeValue::Table(table) => self.read_axis(table, axis.span(), wrong),
+                            _ => wrong.push(Wrong::new(axis.span(), "an axis is a table", "write `[[axis]]`")),
+                        }
+                    }
+                }
+                ("axis", _) => {
+                    wrong.push(Wrong::new(
+                        key.span(),
+                        "`axis` is a list of tables",
+                        "write `[[axis]]`, with two brackets",
+                    ));
+                }
+                (other, _) => {
+                    let help = nearest(other, KEYS).map_or_else(
+                        || "a grid file has `combine` and `[[axis]]`; rules stand in an axis".to_owned(),
+                        |near| format!("did you mean `{near}`?"),
+                    );
+                    wrong.push(Wrong::new(key.span(), format!("a grid file has no key `{other}`"), help));
+                }
+            }
+        }
+        if self.axes.is_empty() && wrong.is_empty() {
+            wrong.push(Wrong::new(
+                0..0,
+                "a grid without an axis",
+                "add one: `[[axis]]` with a `signal` and a list of limits",
+            ));
+        }
+        let caps: Vec<&AxisTemplate> = self.axes.iter().filter(|axis| axis.template.is_cap()).collect();
+        if let [_, second, ..] = &caps[..] {
+            wrong.push(Wrong::new(
+                second.place.clone(),
+                "two axes of caps",
+                "a stack has one cap: put all limits into one axis",
+            ));
+        }
+        if let (Some(cap), true) = (caps.first(), self.combine != Combine::Any) {
+            let help = "put the other axes into one: `[[axis]]` with `all = […]`, and leave `combine` out";
+            wrong.push(Wrong::new(cap.place.clone(), "a cap stops by itself, and these axes stop together", help));
+        }
+    }
+
+    fn read_axis(&mut self, table: &DeTable<'_>, place: Range<usize>, wrong: &mut Vec<Wrong>) {
+        let optional = match table.get("optional").map(|value| (value.get_ref(), value.span())) {
+            None => false,
+            Some((DeValue::Boolean(optional), _)) => *optional,
+            Some((_, place)) => {
+                wrong.push(Wrong::new(place, "`optional` is true or false", "write `optional = true`"));
+                return;
+            }
+        };
+        let before = wrong.len();
+        let template = Template::of(table, place.clone(), wrong);
+        if wrong.len() > before {
+            return;
+        }
+        let axis = AxisTemplate { template, optional, place };
+        // The first limits stand for all: what is wrong with the rule itself is wrong at any of them.
+        match self.clauses(&axis, &[axis.template.sample()]) {
+            Ok(_) if self.combine != Combine::Any && axis.template.is_more_than_a_condition(table) => {
+                let help = "rules that are combined by `all` or `latched` are asked after the tools: leave `at` and `strikes` out";
+                wrong.push(Wrong::new(axis.place, "an axis with `at`, `strikes` or a name of its own", help));
+            }
+            Ok(_) => self.axes.push(axis),
+            Err(error) => wrong.push(error),
+        }
+    }
+
+    /// The clauses of an axis for several sets of limits.
+    fn clauses(&self, axis: &AxisTemplate, sets: &[Vec<f64>]) -> Result<Vec<WrittenChoice>, Wrong> {
+        let texts: Vec<String> = sets.iter().map(|limits| axis.template.text(limits)).collect();
+        if axis.template.is_cap() {
+            let cap = |(text, limits): (String, &Vec<f64>)| {
+                let steps = text.parse().ok().filter(|steps| *steps > 0).ok_or_else(|| {
+                    Wrong::new(
+                        axis.place.clone(),
+                        format!("`{text}` is no cap"),
+                        "a cap is a whole number of steps above 0",
+                    )
+                })?;
+                let choice = Choice::Cap(Cap { steps, on_hit: OnHit::Stop, scope: Scope::Run });
+                Ok(WrittenChoice { choice, text, limits: limits.clone() })
+            };
+            return texts.into_iter().zip(sets).map(cap).collect();
+        }
+        let file = format!("[[stack]]\nname = \"grid\"\nany = [\n{}\n]\n", texts.join(",\n"));
+        let parsed = StackFile::parse(&self.path, &file).map_err(|errors| {
+            let error = errors.first();
+            Wrong::new(self.place_of(axis, &error.what), error.what.clone(), error.help.clone())
+        })?;
+        let clauses: Vec<Clause> = match parsed.entries.into_iter().next() {
+            Some(Entry::Own(stack)) => stack.clauses.clone(),
+            _ => Vec::new(),
+        };
+        if let Some(clause) = clauses.iter().find(|clause| !clause.then.is_terminal() || clause.scope != Scope::Run) {
+            let what = format!("`{}` does more than stop a run", clause.name);
+            let help = "a grid is of rules that stop: leave `then` and `scope` out, and try the stack with `--with`";
+            return Err(Wrong::new(axis.place.clone(), what, help));
+        }
+        let choices = clauses.into_iter().zip(texts).zip(sets);
+        Ok(choices
+            .map(|((clause, text), limits)| WrittenChoice {
+                choice: Choice::Clause(clause),
+                text,
+                limits: limits.clone(),
+            })
+            .collect())
+    }
+
+    /// Where in an axis stands what an error quotes; else the axis.
+    fn place_of(&self, axis: &AxisTemplate, what: &str) -> Range<usize> {
+        let quoted = what.split('`').nth(1).unwrap_or_default();
+        let word = quoted.split(' ').next().unwrap_or_default();
+        let rest = self.text.get(axis.place.start..).unwrap_or_default();
+        let end = rest.get(2..).and_then(|rest| rest.find("[[axis]]")).map_or(rest.len(), |end| end + 2);
+        let found = rest.get(..end).unwrap_or_default().find(word).filter(|_| !word.is_empty());
+        found.map_or(axis.place.clone(), |at| axis.place.start + at..axis.place.start + at + word.len())
+    }
+
+    /// Adds what has to be read off the recordings before the limits are known.
+    pub fn plan(&self, plan: &mut Plan) {
+        for axis in &self.axes {
+            for (rule, at, _) in self.measured(axis) {
+                plan.feature(&rule, at);
+            }
+            for choice in self.clauses(axis, &[axis.template.sample()]).into_iter().flatten() {
+                let _ = super::engine::Atom::of(&choice.choice, plan);
+            }
+        }
+    }
+
+    /// The rules of an axis whose limits are quantiles: the rule, its moment, and the place of its limits.
+    fn measured(&self, axis: &AxisTemplate) -> Vec<(crate::rule::Rule, crate::transcript::Moment, usize)> {
+        let Ok(choices) = self.clauses(axis, &[axis.template.sample()]) else { return Vec::new() };
+        let Some(WrittenChoice { choice: Choice::Clause(clause), .. }) = choices.first() else { return Vec::new() };
+        let rules = clause.condition.rules();
+        let slots = axis.template.slots().iter().enumerate().filter(|(_, slot)| slot.limits.is_measured());
+        slots.filter_map(|(at, slot)| Some(((*rules.get(slot.rule)?).clone(), clause.at, at))).collect()
+    }
+
+    /// The grid over these recordings.
+    pub fn grid(&self, extracts: &[Extract], plan: &Plan) -> Result<WideGrid, Diagnostics> {
+        let mut axes = Vec::with_capacity(self.axes.len());
+        for axis in &self.axes {
+            axes.push(self.axis(axis, extracts, plan).map_err(|wrong| Diagnostics::from(self.diagnostic(wrong)))?);
+        }
+        WideGrid::new(self.combine, axes).map_err(|what| {
+            let help = "shorten the lists of limits, or combine fewer axes";
+            Diagnostics::from(Diagnostic::new(Location::file(&self.path), what, help))
+        })
+    }
+
+    fn axis(&self, axis: &AxisTemplate, extracts: &[Extract], plan: &Plan) -> Result<GridAxis, Wrong> {
+        let mut lists: Vec<Vec<f64>> = axis.template.slots().iter().map(|slot| slot.limits.given()).collect();
+        for (rule, at, slot) in self.measured(axis) {
+            let of = &axis.template.slots()[slot];
+            let Limits::Quantiles(n) = of.limits else { continue };
+            let feature = plan.place(&rule, at);
+            let values =
+                feature.map(|feature| limits::quantiles(extracts, feature, of.comparator, n)).unwrap_or_default();
+            if values.is_empty() {
+                let what = format!("no recording has a reading of `{}` to take quantiles of", rule.signal.id);
+                return Err(Wrong::new(of.place.clone(), what, "list its limits, or leave the axis out"));
+            }
+            lists[slot] = values;
+        }
+        let sets = lists.iter().fold(vec![Vec::new()], |sets: Vec<Vec<f64>>, list| {
+            sets.iter().flat_map(|set| list.iter().map(|limit| [set.as_slice(), &[*limit]].concat())).collect()
+        });
+        let mut choices: Vec<Option<WrittenChoice>> = self.clauses(axis, &sets)?.into_iter().map(Some).collect();
+        if axis.optional {
+            choices.insert(0, None);
+        }
+        let rule = choices.iter().flatten().find_map(|choice| match &choice.choice {
+            Choice::Clause(Clause { condition: Condition::Rule(rule), .. }) => Some(rule),
+            _ => None,
+        });
+        // A rule by itself as in tables: `steps >=`.
+        let short = rule.and_then(|rule| rule.to_string().strip_suffix(&format!(" {}", rule.limit)).map(str::to_owned));
+        Ok(GridAxis { name: short.unwrap_or_else(|| axis.template.name()), choices })
+    }
+}
+
+impl WideGrid {
+    fn new(combine: Combine, axes: Vec<GridAxis>) -> Result<Self, String> {
+        let choices =
+            |axis: &GridAxis| axis.choices.iter().map(|choice| Some(choice.as_ref()?.choice.clone())).collect();
+        let product = match combine {
+            Combine::Any => Product::new(axes.iter().map(choices).collect(), Join::Any),
+            Combine::Latched => Product::new(axes.iter().map(choices).collect(), Join::Latched),
+            Combine::All => {
+                let all = Product::new(axes.iter().map(choices).collect(), Join::Any);
+                let n = all.len().filter(|n| *n <= MOST_CONJUNCTIONS as u64).ok_or_else(|| {
+                    format!(
+                        "more than {MOST_CONJUNCTIONS} conjunctions: each is worked out by itself; `combine = \"latched\"` has no such end"
+                    )
+                })?;
+                let conjunction = |index: u64| {
+                    let parts: Vec<Condition> =
+                        all.stack(index, "").clauses.into_iter().map(|clause| clause.condition).collect();
+                    (!parts.is_empty())
+                        .then(|| Choice::Clause(Clause::stop_on(Condition::All { parts, latched: false })))
+                };
+                Product::new(vec![(0..n).map(conjunction).collect()], Join::Any)
+            }
+        };
+        match product.len() {
+            None => Err("more stacks than can be counted".to_owned()),
+            Some(0) => Err("a grid without a stack".to_owned()),
+            Some(_) => Ok(Self { combine, axes, product }),
+        }
+    }
+
+    /// The stacks as the engine walks them.
+    pub fn product(&self) -> &Product {
+        &self.product
+    }
+
+    /// How many stacks there are.
+    pub fn len(&self) -> u64 {
+        self.product.len().unwrap_or(u64::MAX)
+    }
+
+    /// True without stacks.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The choice of each axis in stack `index`.
+    pub fn choices(&self, index: u64) -> Vec<Option<&WrittenChoice>> {
+        let mut rest = index;
+        let mut choices: Vec<Option<&WrittenChoice>> = Vec::with_capacity(self.axes.len());
+        for axis in self.axes.iter().rev() {
+            let n = axis.choices.len() as u64;
+            choices.push(usize::try_from(rest % n).ok().and_then(|at| axis.choices.get(at)?.as_ref()));
+            rest /= n;
+        }
+        choices.reverse();
+        choices
+    }
+
+    /// The rules of stack `index`, in words.
+    pub fn rules(&self, index: u64) -> String {
+        let names = self.choices(index).into_iter().flatten().map(|choice| choice.choice.name().to_string());
+        let word = match self.combine {
+            Combine::Any => " or ",
+            Combine::All => " and ",
+            Combine::Latched => " and, at some point, ",
+        };
+        names.collect::<Vec<_>>().join(word)
+    }
+
+    /// Stack `index`, as `compare` would read it from [`Self::written`].
+    pub fn stack(&self, index: u64) -> crate::stack::Stack {
+        let mut stack = self.product.stack(index, Self::name(index));
+        // The file names a conjunction by its condition, as the engine does.
+        if stack.clauses.len() == 1 && self.combine != Combine::Any {
+            for clause in &mut stack.clauses {
+                clause.name = crate::decision::RuleName::new(clause.condition.to_string());
+            }
+        }
+        stack
+    }
+
+    /// The name of stack `index`.
+    pub fn name(index: u64) -> String {
+        format!("grid-{index}")
+    }
+
+    /// Stack `index` as it is written in a stack file.
+    pub fn written(&self, index: u64) -> String {
+        let choices = || self.choices(index).into_iter().flatten();
+        let clauses: Vec<String> = choices()
+            .filter(|choice| matches!(choice.choice, Choice::Clause(_)))
+            .map(|choice| format!("  {},\n", choice.text))
+            .collect();
+        let list = clauses.concat();
+        let rules = match self.combine {
+            _ if clauses.is_empty() => String::new(),
+            Combine::Any => format!("any = [\n{list}]\n"),
+            Combine::All => format!("any = [{{ all = [\n{list}] }}]\n"),
+            Combine::Latched => format!("any = [{{ all = [\n{list}], latched = true, at = \"after_tools\" }}]\n"),
+        };
+        let cap = choices().find(|choice| matches!(choice.choice, Choice::Cap(_)));
+        let cap = cap.map_or_else(String::new, |cap| format!("cap = {{ steps = {} }}\n", cap.text));
+        format!("[[stack]]\nname = \"{}\"\n{rules}{cap}", Self::name(index))
+    }
+}

@@ -1,0 +1,205 @@
+//! One axis: a clause with lists where its limits stand.
+
+use std::ops::Range;
+
+use toml::de::{DeTable, DeValue};
+
+use super::Wrong;
+use super::limits::{self, Limits};
+use crate::rule::Comparator;
+
+/// Keys that hold conditions.
+const LISTS: [&str; 3] = ["all", "any", "some"];
+const PARTS: [&str; 2] = ["not", "lately"];
+
+/// A clause with slots for limits.
+#[derive(Clone, Debug)]
+pub(super) struct Template {
+    pieces: Vec<Piece>,
+    slots: Vec<Slot>,
+    is_cap: bool,
+    /// How many rules have been written.
+    rules: usize,
+}
+
+#[derive(Clone, Debug)]
+enum Piece {
+    Text(String),
+    Slot(usize),
+}
+
+/// Where a list of limits stands.
+#[derive(Clone, Debug)]
+pub(super) struct Slot {
+    pub(super) comparator: Comparator,
+    pub(super) limits: Limits,
+    /// The how-manieth rule of the clause it is of.
+    pub(super) rule: usize,
+    pub(super) place: Range<usize>,
+}
+
+impl Template {
+    /// Reads an axis; what is wrong with its lists goes to `wrong`.
+    pub(super) fn of(table: &DeTable<'_>, place: Range<usize>, wrong: &mut Vec<Wrong>) -> Self {
+        let mut all = Self { pieces: Vec::new(), slots: Vec::new(), is_cap: false, rules: 0 };
+        if let Some(cap) = table.get("cap") {
+            all.is_cap = true;
+            let others = table.iter().find(|(key, _)| !matches!(key.get_ref().as_ref(), "cap" | "optional"));
+            if let Some((key, _)) = others {
+                let what = format!("an axis of caps with `{}`", key.get_ref());
+                wrong.push(Wrong::new(
+                    key.span(),
+                    what,
+                    "a cap is a number of steps: give the rule an axis of its own",
+                ));
+            }
+            all.slot(Comparator::AtLeast, limits::read(cap, wrong), cap.span());
+        } else if table.get("name").is_some() {
+            wrong.push(Wrong::new(
+                place,
+                "an axis with a `name`",
+                "its rules are named by their limits: leave `name` out",
+            ));
+        } else {
+            all.table(table, &["optional"], wrong);
+        }
+        all
+    }
+
+    fn say(&mut self, text: &str) {
+        match self.pieces.last_mut() {
+            Some(Piece::Text(last)) => last.push_str(text),
+            _ => self.pieces.push(Piece::Text(text.to_owned())),
+        }
+    }
+
+    fn slot(&mut self, comparator: Comparator, limits: Option<Limits>, place: Range<usize>) {
+        let Some(limits) = limits else { return };
+        self.pieces.push(Piece::Slot(self.slots.len()));
+        self.slots.push(Slot { comparator, limits, rule: self.rules, place });
+    }
+
+    /// Writes a table that holds a condition.
+    fn table(&mut self, table: &DeTable<'_>, left_out: &[&str], wrong: &mut Vec<Wrong>) {
+        let is_rule = table.contains_key("signal");
+        // Limits without a comparator are reached from below.
+        let loose = ["range", "log_range", "quantiles"].into_iter().find_map(|key| table.get_key_value(key));
+        self.say("{ ");
+        let mut first = true;
+        // As a person writes it: the signal, its limit, the rest by name.
+        let mut entries: Vec<_> = table.iter().collect();
+        let is_limit = |name: &str| Comparator::ALL.iter().any(|comparator| comparator.key() == name);
+        entries.sort_by_key(|(key, _)| match key.get_ref().as_ref() {
+            "signal" => 0,
+            name if is_limit(name) => 1,
+            _ => 2,
+        });
+        for (key, value) in entries {
+            let name = key.get_ref().as_ref();
+            let is_loose = is_rule && matches!(name, "range" | "log_range" | "quantiles" | "step" | "count");
+            if left_out.contains(&name) || is_loose {
+                continue;
+            }
+            self.say(&format!("{}{} = ", if std::mem::take(&mut first) { "" } else { ", " }, written_key(name)));
+            let comparator = Comparator::ALL.into_iter().find(|comparator| comparator.key() == name);
+            match (comparator.filter(|_| is_rule), value.get_ref()) {
+                (Some(comparator), DeValue::Array(_) | DeValue::Table(_)) => {
+                    if comparator == Comparator::Equals && !matches!(value.get_ref(), DeValue::Array(_)) {
+                        wrong.push(Wrong::new(
+                            value.span(),
+                            "`equals` takes a list of limits alone",
+                            "write `equals = [1, 2]`",
+                        ));
+                    }
+                    self.slot(comparator, limits::read(value, wrong), value.span());
+                }
+                (None, DeValue::Array(parts)) if LISTS.contains(&name) => {
+                    self.say("[");
+                    for (nth, part) in parts.iter().enumerate() {
+                        self.say(if nth > 0 { ", " } else { "" });
+                        match part.get_ref() {
+                            DeValue::Table(part) => self.table(part, &[], wrong),
+                            other => self.say(&written(other)),
+                        }
+                    }
+                    self.say("]");
+                }
+                (None, DeValue::Table(part)) if PARTS.contains(&name) => self.table(part, &[], wrong),
+                (_, other) => self.say(&written(other)),
+            }
+        }
+        if let Some((key, _)) = loose.filter(|_| is_rule) {
+            self.say(if first { "at_least = " } else { ", at_least = " });
+            self.slot(Comparator::AtLeast, limits::read_loose(table, key.span(), wrong), key.span());
+        }
+        self.say(" }");
+        self.rules += usize::from(is_rule);
+    }
+
+    pub(super) fn slots(&self) -> &[Slot] {
+        &self.slots
+    }
+
+    pub(super) fn is_cap(&self) -> bool {
+        self.is_cap
+    }
+
+    /// Does the clause have more than a condition that stops at once, after the tools?
+    pub(super) fn is_more_than_a_condition(&self, table: &DeTable<'_>) -> bool {
+        !self.is_cap && ["at", "strikes", "cooldown", "then"].into_iter().any(|key| table.contains_key(key))
+    }
+
+    /// Limits to try the rule with before those of the recordings are known.
+    pub(super) fn sample(&self) -> Vec<f64> {
+        self.slots.iter().map(|slot| slot.limits.given().first().copied().unwrap_or(1.0)).collect()
+    }
+
+    /// The clause with these limits.
+    pub(super) fn text(&self, limits: &[f64]) -> String {
+        let piece = |piece: &Piece| match piece {
+            Piece::Text(text) => text.clone(),
+            Piece::Slot(at) => limits.get(*at).map_or_else(String::new, |limit| format!("{limit}")),
+        };
+        self.pieces.iter().map(piece).collect()
+    }
+
+    /// The clause with dots where its limits stand.
+    pub(super) fn name(&self) -> String {
+        if self.is_cap {
+            return "cap".to_owned();
+        }
+        let piece = |piece: &Piece| match piece {
+            Piece::Text(text) => text.clone(),
+            Piece::Slot(_) => "…".to_owned(),
+        };
+        let text: String = self.pieces.iter().map(piece).collect();
+        text.trim_start_matches("{ ").trim_end_matches(" }").to_owned()
+    }
+}
+
+fn written_key(key: &str) -> String {
+    let is_bare =
+        !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
+    if is_bare { key.to_owned() } else { toml::Value::String(key.to_owned()).to_string() }
+}
+
+/// A value as TOML, in one line.
+fn written(value: &DeValue<'_>) -> String {
+    match value {
+        DeValue::String(text) => toml::Value::String(text.to_string()).to_string(),
+        DeValue::Integer(number) => i64::from_str_radix(number.as_str(), number.radix())
+            .map_or_else(|_| number.as_str().to_owned(), |n| n.to_string()),
+        DeValue::Float(number) => number.as_str().to_owned(),
+        DeValue::Boolean(is) => is.to_string(),
+        DeValue::Datetime(time) => time.to_string(),
+        DeValue::Array(list) => {
+            format!("[{}]", list.iter().map(|value| written(value.get_ref())).collect::<Vec<_>>().join(", "))
+        }
+        DeValue::Table(table) => {
+            let entry = |(key, value): (&toml::Spanned<std::borrow::Cow<'_, str>>, &toml::Spanned<DeValue<'_>>)| {
+                format!("{} = {}", written_key(key.get_ref()), written(value.get_ref()))
+            };
+            format!("{{ {} }}", table.iter().map(entry).collect::<Vec<_>>().join(", "))
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! What is kept of a walk over many stacks: those no other beats, and the best by each objective.
+
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+
+use super::WideGrid;
+use super::engine::{Extract, Formula, Plan, Tally};
+use crate::aggregate::{Label, Row, Rows, RowsBuilder};
+use crate::stack::Stack;
+
+/// What makes one stack better than another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Objective {
+    /// Saves most on failures and after success, of those within the tolerated share of killed successes.
+    Saved,
+    /// Stops most failures, of the same.
+    Failures,
+    /// Makes a success cheapest.
+    CostOfSuccess,
+}
+
+impl Objective {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Saved, Self::Failures, Self::CostOfSuccess];
+
+    /// The name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Saved => "saved",
+            Self::Failures => "failures_stopped",
+            Self::CostOfSuccess => "cost_of_success",
+        }
+    }
+
+    /// More is better; `None` for a stack that is out of the question.
+    fn worth(self, tally: &Tally, max_fes: f64) -> Option<f64> {
+        let tolerated = tally.killed_rate().is_some_and(|rate| rate <= max_fes);
+        match self {
+            Self::Saved => tally.useful_ratio().filter(|_| tolerated),
+            Self::Failures => tally.stop_recall().filter(|_| tolerated),
+            Self::CostOfSuccess => tally.cost_of_success().map(|ratio| -ratio),
+        }
+    }
+}
+
+/// One stack that was kept.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Find {
+    /// Its place in the grid.
+    pub index: u64,
+    /// What it comes to.
+    pub tally: Tally,
+    /// How many stacks come to exactly the same; this is one with the fewest rules, and of those the first.
+    pub alike: u64,
+    /// No other kills no more and saves no less, one of them strictly, as estimated.
+    pub on_frontier: bool,
+    /// The objectives it is among the best by.
+    pub best_by: Vec<Objective>,
+}
+
+/// A stack in the making of a list.
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    index: u64,
+    n_rules: usize,
+    tally: Tally,
+    alike: u64,
+}
+
+impl Candidate {
+    /// Takes in another that comes to the same.
+    fn merge(&mut self, other: &Self) {
+        self.alike += other.alike;
+        if (other.n_rules, other.index) < (self.n_rules, self.index) {
+            (self.index, self.n_rules) = (other.index, other.n_rules);
+        }
+    }
+}
+
+/// Takes in the stacks of a walk one by one.
+#[derive(Clone, Debug)]
+pub struct Search<'g> {
+    grid: &'g WideGrid,
+    max_fes: f64,
+    best: usize,
+    tried: u64,
+    /// By killed rate, and so by saving, upwards.
+    frontier: Vec<Candidate>,
+    /// For each objective the best, in order.
+    lists: [Vec<Candidate>; 3],
+}
+
+impl<'g> Search<'g> {
+    /// A search that keeps the `best` by each objective, beside the frontier.
+    pub fn new(grid: &'g WideGrid, max_fes: f64, best: usize) -> Self {
+        Self { grid, max_fes, best, tried: 0, frontier: Vec::new(), lists: Default::default() }
+    }
+
+    /// How many stacks with a rule have been taken in.
+    pub fn tried(&self) -> u64 {
+        self.tried
+    }
+
+    /// Takes a stack in. One without any rule is none.
+    pub fn take(&mut self, index: u64, tally: &Tally) {
+        let is_wanted = self.may_be_on_frontier(tally) || Objective::ALL.iter().any(|of| self.may_be_best(*of, tally));
+        if !is_wanted {
+            self.tried += u64::from(self.has_rules(index));
+            return;
+        }
+        let n_rules = self.grid.choices(index).into_iter().flatten().count();
+        if n_rules == 0 {
+            return;
+        }
+        self.tried += 1;
+        let candidate = Candidate { index, n_rules, tally: *tally, alike: 1 };
+        self.place(candidate);
+        for objective in Objective::ALL {
+            self.rank(objective, candidate);
+        }
+    }
+
+    /// Stack 0 takes the first choice of every axis, which is the absent one where there is one: no other can be without rules.
+    fn has_rules(&self, index: u64) -> bool {
+        index != 0 || self.grid.choices(0).iter().any(Option::is_some)
+    }
+
+    fn may_be_on_frontier(&self, tally: &Tally) -> bool {
+        let Some((killed, saved)) = axes(tally) else { return false };
+        let after = self.frontier.partition_point(|of| axes(&of.tally).is_some_and(|(k, _)| k <= killed));
+        let before = after.checked_sub(1).and_then(|at| axes(&self.frontier[at].tally));
+        before.is_none_or(|(k, s)| s < saved || (s.total_cmp(&saved).is_eq() && k.total_cmp(&killed).is_eq()))
+    }
+
+    fn place(&mut self, candidate: Candidate) {
+        let Some((killed, saved)) = axes(&candidate.tally).filter(|_| self.may_be_on_frontier(&candidate.tally)) else {
+            return;
+        };
+        let same = |of: &Candidate| of.tally == candidate.tally;
+        if let Some(same) = self.frontier.iter_mut().find(|of| same(of)) {
+            same.merge(&candidate);
+            return;
+        }
+        self.frontier.retain(|of| {
+            let (k, s) = axes(&of.tally).unwrap_or((f64::INFINITY, 0.0));
+            !(killed <= k && saved >= s && (killed < k || saved > s))
+        });
+        let at = self.frontier.partition_point(|of| axes(&of.tally).is_some_and(|(k, _)| k <= killed));
+        self.frontier.insert(at, candidate);
+    }
+
+    fn may_be_best(&self, objective: Objective, tally: &Tally) -> bool {
+        let Some(worth) = objective.worth(tally, self.max_fes) else { return false };
+        let kept = &self.lists[objective as usize];
+        let least = kept.get(self.best.saturating_sub(1)).and_then(|of| objective.worth(&of.tally, self.max_fes));
+        self.best > 0 && least.is_none_or(|least| worth >= least)
+    }
+
+    fn rank(&mut self, objective: Objective, candidate: Candidate) {
+        let max_fes = self.max_fes;
+        let Some(worth) = objective.worth(&candidate.tally, max_fes) else { return };
+        let list = &mut self.lists[objective as usize];
+        if let Some(same) = list.iter_mut().find(|of| of.tally == candidate.tally) {
+            same.merge(&candidate);
+            return;
+        }
+        // Of equals, the one that kills less; then the first.
+        let key = |of: &Candidate| (objective.worth(&of.tally, max_fes).unwrap_or(f64::NEG_INFINITY), of.tally.killed);
+        let at = list.partition_point(|of| {
+            let (other, killed) = key(of);
+            other > worth || (other.total_cmp(&worth).is_eq() && killed <= candidate.tally.killed)
+        });
+        list.insert(at, candidate);
+        list.truncate(self.best);
+    }
+
+    /// The stacks kept: the frontier from the one that kills least on, then the best by each objective.
+    pub fn finds(&self) -> Vec<Find> {
+        let mut finds: Vec<Find> = Vec::new();
+        let mut places: BTreeMap<u64, usize> = BTreeMap::new();
+        let frontier = self.frontier.iter().map(|candidate| (None, candidate));
+        let best = Objective::ALL.into_iter().zip(&self.lists);
+        let best = best.flat_map(|(of, list)| list.iter().map(move |candidate| (Some(of), candidate)));
+        for (objective, candidate) in frontier.chain(best) {
+            let Candidate { index, tally, alike, .. } = *candidate;
+            let place = *places.entry(index).or_insert_with(|| {
+                finds.push(Find { index, tally, alike, on_frontier: false, best_by: Vec::new() });
+                finds.len() - 1
+            });
+            let find = &mut finds[place];
+            find.alike = find.alike.max(alike);
+            match objective {
+                None => find.on_frontier = true,
+                Some(objective) => find.best_by.push(objective),
+            }
+        }
+        finds
+    }
+}
+
+/// Killed and saved, where both are known.
+fn axes(tally: &Tally) -> Option<(f64, f64)> {
+    tally.killed_rate().zip(tally.useful_ratio())
+}
+
+/// The rows of several stacks of a grid on all extracts, run by run: those the fold would give.
+///
+/// `plan` is the one the extracts were made with.
+pub fn rows_of(grid: &WideGrid, indices: &[u64], extracts: &[Extract], plan: &Plan) -> Rows {
+    let mut plan = plan.clone();
+    let formulas: Vec<(Label, Formula)> = indices
+        .iter()
+        .filter_map(|index| {
+            let name = WideGrid::name(*index);
+            let stack: Stack = grid.stack(*index);
+            Some((Label::from(name.as_str()), Formula::of(&stack, &mut plan)?))
+        })
+        .collect();
+    let mut rows = RowsBuilder::default();
+    for some in extracts.chunks(256) {
+        let of_run = |on: &Extract| -> Vec<Row> {
+            formulas.iter().map(|(name, formula)| on.row(name, &formula.replay(on))).collect()
+        };
+        let made: Vec<Vec<Row>> = some.par_iter().map(of_run).collect();
+        rows.extend(made.into_iter().flatten());
+    }
+    rows.finish()
+}
