@@ -102,9 +102,6 @@ fn rule(rule: &Rule) -> Vec<String> {
     if !phrases.is_empty() {
         add("phrases", texts(phrases));
     }
-    if *between_rounds {
-        add("between_rounds", "true".to_owned());
-    }
     if *of == TextOf::Results {
         add("of", "\"results\"".to_owned());
     }
