@@ -346,11 +346,11 @@ pub(super) fn show(
     }
     match format {
         Format::Table => {
-            let first = publication.first(&summaries);
-            if let (true, Some(followed)) = (first.is_ungraded(), publication.followed()) {
+            if let Some(followed) = publication.ungraded(&summaries) {
                 show_followed(publication, followed, output)?;
                 return Ok(written(out, output));
             }
+            let first = publication.first(&summaries);
             output.paragraph(&first.verdict());
             output.data("\n");
             output.paragraph(&publication.headline());
@@ -377,6 +377,11 @@ pub(super) fn show(
             }));
         }
         Format::Csv | Format::Md => output.table(&table::summary(&summaries), format)?,
+        // A page has room for the first table, not for all columns.
+        Format::Latex => match publication.ungraded(&summaries) {
+            Some(followed) => output.table(&followed.table(), format)?,
+            None => output.table(&publication.overview(&summaries), format)?,
+        },
     }
     Ok(written(out, output))
 }

@@ -23,6 +23,8 @@ pub(super) enum Format {
     Csv,
     /// A Markdown table.
     Md,
+    /// A LaTeX table for a paper, with the package `booktabs`.
+    Latex,
 }
 
 /// How a line looks where there is colour. It says nothing that its words do not say.
@@ -133,6 +135,7 @@ impl Output {
         match format {
             Format::Table => self.data(&table.to_terminal(width())),
             Format::Md => self.data(&table.to_markdown()),
+            Format::Latex => self.data(&table.to_latex()),
             Format::Json => self.json(&table.to_json()),
             Format::Csv => {
                 let mut csv = Vec::new();

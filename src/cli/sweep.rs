@@ -151,6 +151,7 @@ fn show(
             "sweep": table::sweep(grid, &judged.reported).to_json(),
         })),
         Format::Csv | Format::Md => output.table(&table::sweep(grid, &judged.reported), args.format)?,
+        Format::Latex => output.table(&table::sweep_overview(&judged.reported, judged.chosen), args.format)?,
     }
     Ok(())
 }
@@ -180,7 +181,8 @@ fn write(
     write_atomically(&out.join("manifest.json"), |file| file.write_all(json.as_bytes()))?;
     let subtitle = format!("{headline}; bars: 95 % intervals, clustered by task");
     let Judged { reported, chosen, .. } = judged;
-    save(&SweepFigure { grid, results: reported, chosen: *chosen, max_fes: args.max_fes, subtitle }, out, "sweep")
+    save(&SweepFigure { grid, results: reported, chosen: *chosen, max_fes: args.max_fes, subtitle }, out, "sweep")?;
+    Ok(())
 }
 
 /// What to say below the table.

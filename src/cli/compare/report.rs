@@ -48,6 +48,8 @@ enum ReportShown {
     Csv,
     /// A Markdown table.
     Md,
+    /// A LaTeX table for a paper, with the package `booktabs`.
+    Latex,
     /// Evidence for a pull request elsewhere: default against proposed, in Markdown, with bounds.
     Pr,
 }
@@ -78,6 +80,7 @@ pub(in crate::cli) fn run(args: &Args, output: &Output) -> Result<Exit, Failure>
         ReportShown::Json => Format::Json,
         ReportShown::Csv => Format::Csv,
         ReportShown::Md => Format::Md,
+        ReportShown::Latex => Format::Latex,
         ReportShown::Pr => {
             let summaries = publication.summaries();
             let (default, proposed) = (args.default.as_deref(), args.proposed.as_deref());

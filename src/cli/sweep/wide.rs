@@ -308,12 +308,13 @@ impl WideSweep<'_> {
     fn show(&self, walked: &Walked, judged: &Judged) -> Result<(), Failure> {
         let kept = Self::kept(walked, judged);
         let table = || table::grid(self.grid, &kept, walked.unit);
+        let chosen = judged.chosen.and_then(|at| judged.summaries.get(at)).map(|summary| &*summary.stack);
+        let overview = |shown: &[&KeptStack<'_>]| table::grid_overview(shown, walked.unit, chosen);
         match self.args.format {
             Format::Table => {
                 self.output.paragraph(&self.headline(walked));
                 let shown = self.shown(&kept, judged, walked.unit);
-                let chosen = judged.chosen.and_then(|at| judged.summaries.get(at)).map(|summary| &*summary.stack);
-                self.output.table(&table::grid_overview(&shown, walked.unit, chosen), Format::Table)?;
+                self.output.table(&overview(&shown), Format::Table)?;
                 self.output.data("\n");
                 let more = kept.len().saturating_sub(shown.len());
                 if more > 0 {
@@ -329,6 +330,7 @@ impl WideSweep<'_> {
                 "sweep": table().to_json(),
             })),
             Format::Csv | Format::Md => self.output.table(&table(), self.args.format)?,
+            Format::Latex => self.output.table(&overview(&self.shown(&kept, judged, walked.unit)), Format::Latex)?,
         }
         Ok(())
     }
@@ -392,7 +394,8 @@ impl WideSweep<'_> {
             saved: walked.unit.noun(),
             subtitle: self.headline(walked),
         };
-        save(&figure, folder, "heat")
+        save(&figure, folder, "heat")?;
+        Ok(())
     }
 
     fn manifest(&self, walked: &Walked, judged: &Judged) -> WideManifest {

@@ -34,8 +34,8 @@ pub trait Picture {
     fn draw<B: DrawingBackend>(&self, area: &Drawing<B>) -> Result<(), FigureError>;
 }
 
-/// Writes `<folder>/<name>.svg` and `<folder>/<name>.png`.
-pub fn save<P: Picture>(picture: &P, folder: &Path, name: &str) -> Result<(), Diagnostic> {
+/// Writes `<folder>/<name>.svg` and `<folder>/<name>.png`; gives the SVG.
+pub fn save<P: Picture>(picture: &P, folder: &Path, name: &str) -> Result<String, Diagnostic> {
     let failed = |error: FigureError| {
         Diagnostic::new(
             Location::file(folder.join(name).display().to_string()),
@@ -46,7 +46,8 @@ pub fn save<P: Picture>(picture: &P, folder: &Path, name: &str) -> Result<(), Di
     let svg = svg(picture).map_err(failed)?;
     let png = png(picture).map_err(failed)?;
     write_atomically(&folder.join(format!("{name}.svg")), |out| out.write_all(svg.as_bytes()))?;
-    write_atomically(&folder.join(format!("{name}.png")), |out| out.write_all(&png))
+    write_atomically(&folder.join(format!("{name}.png")), |out| out.write_all(&png))?;
+    Ok(svg)
 }
 
 /// The picture as SVG.

@@ -1,9 +1,10 @@
-//! Tables: named columns of cells, and the four ways to show them.
+//! Tables: named columns of cells, and the five ways to show them.
 
 mod budget;
 mod certificate;
 mod frontier;
 mod grid;
+mod latex;
 mod overview;
 mod pairs;
 mod render;

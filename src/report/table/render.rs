@@ -199,7 +199,7 @@ impl Table {
         }
     }
 
-    fn is_numeric(&self, column: usize) -> bool {
+    pub(super) fn is_numeric(&self, column: usize) -> bool {
         self.rows.iter().all(|row| row.get(column).is_some_and(Cell::is_numeric))
     }
 }

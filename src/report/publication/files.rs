@@ -1,0 +1,179 @@
+//! The files of a comparison, all of them or none.
+
+use std::path::Path;
+
+use super::{Publication, Tables};
+use crate::aggregate::{Firing, Group, REFERENCE, Row, Summary, by_stack};
+use crate::diagnostic::{Diagnostic, Location};
+use crate::report::figure::{BoundsFigure, BudgetFigure, FrontierFigure, SpendingFigure, StopsFigure, save};
+use crate::report::page::Page;
+use crate::report::row_file::{RowFormat, write_parquet};
+use crate::report::saved::{FOLLOWED, STORIES, write_stories};
+use crate::report::{CsvStyle, choice, markdown, table, write_atomically, write_folder, write_rows};
+use crate::stats::Interval;
+
+/// Figures by name, as SVG.
+type Figures = Vec<(&'static str, String)>;
+
+impl Publication {
+    /// Writes the folder: all files are replaced, or none ([`write_folder`]).
+    pub fn write(&self, summaries: &[Summary], out: &Path, csv: CsvStyle) -> Result<(), Diagnostic> {
+        self.write_with(summaries, out, csv, |_| Ok(()))
+    }
+
+    /// The same with files of the caller's own, which `more` writes.
+    pub fn write_with(
+        &self,
+        summaries: &[Summary],
+        out: &Path,
+        csv: CsvStyle,
+        more: impl FnOnce(&Path) -> Result<(), Diagnostic>,
+    ) -> Result<(), Diagnostic> {
+        write_folder(out, csv, |out| self.write_files(summaries, out).and_then(|()| more(out)))
+    }
+
+    fn write_files(&self, summaries: &[Summary], out: &Path) -> Result<(), Diagnostic> {
+        let tables = self.tables(summaries);
+        self.write_rows(out)?;
+        if let Some(followed) = self.followed.as_ref().filter(|followed| !followed.rows().is_empty()) {
+            write_rows(&out.join(FOLLOWED), followed.rows().iter())?;
+        }
+        if !self.stories.is_empty() {
+            write_stories(&out.join(STORIES), &self.stories)?;
+        }
+        let named = [
+            ("summary", &table::summary(summaries)),
+            ("pairs", &tables.pairs),
+            ("budget", &tables.budget),
+            ("rules", &tables.rules),
+            ("strata", &tables.strata),
+            ("frontier", &tables.frontier),
+        ];
+        for (name, table) in named {
+            write_atomically(&out.join(format!("{name}.csv")), |file| table.write_csv(file))?;
+        }
+        let figures = self.write_figures(&tables, summaries, out)?;
+        self.write_page(&tables, summaries, figures, out)?;
+        let summary = self.summary_md(&tables, summaries);
+        write_atomically(&out.join("summary.md"), |file| file.write_all(summary.as_bytes()))?;
+        let manifest = serde_json::to_string_pretty(&self.manifest).unwrap_or_default() + "\n";
+        write_atomically(&out.join("manifest.json"), |file| file.write_all(manifest.as_bytes()))
+    }
+
+    fn write_page(
+        &self,
+        tables: &Tables,
+        summaries: &[Summary],
+        figures: Figures,
+        out: &Path,
+    ) -> Result<(), Diagnostic> {
+        let path = out.join("report.html");
+        let failed = |error: &dyn std::fmt::Display| {
+            let at = Location::file(path.display().to_string());
+            Diagnostic::new(at, format!("cannot make the page: {error}"), "report this as a defect")
+        };
+        let page = Page {
+            rows: &self.rows,
+            summaries,
+            points: &tables.points,
+            unit: self.unit,
+            appetite: self.appetite(),
+            manifest: &self.manifest,
+            headline: self.headline(),
+            notes: self.page_notes(summaries),
+            quality: &self.manifest.found,
+            rules: &tables.rules,
+            stories: &self.stories,
+            figures,
+        };
+        let html = page.html().map_err(|error| failed(&error))?;
+        write_atomically(&path, |file| file.write_all(html.as_bytes()))
+    }
+
+    /// Rows and firings, in the format asked for.
+    fn write_rows(&self, out: &Path) -> Result<(), Diagnostic> {
+        match self.row_format {
+            RowFormat::Csv => {
+                write_rows(&out.join("rows.csv"), &self.rows)?;
+                if self.firings.is_empty() {
+                    return write_atomically(&out.join("firings.csv"), |file| writeln!(file, "{}", Firing::HEADER));
+                }
+                write_rows(&out.join("firings.csv"), self.firings.iter())
+            }
+            RowFormat::Parquet => {
+                write_parquet::<Row>(&out.join("rows.parquet"), &self.rows)?;
+                write_parquet::<Firing>(&out.join("firings.parquet"), self.firings.iter())
+            }
+        }
+    }
+
+    /// Writes the figures, and gives those that the page shows as they are.
+    fn write_figures(&self, tables: &Tables, summaries: &[Summary], out: &Path) -> Result<Figures, Diagnostic> {
+        let groups: Vec<Group<'_>> = by_stack(&self.rows);
+        let groups = groups.as_slice();
+        let subtitle = self.headline();
+        let first = self.first(summaries);
+        let max_fes = self.manifest.max_fes;
+        let frontier = FrontierFigure { points: &tables.points, first: &first, max_fes, subtitle: subtitle.clone() };
+        save(&frontier, out, "frontier")?;
+        let bounds = BoundsFigure { summaries, groups, subtitle: subtitle.clone() };
+        let budget = BudgetFigure { curves: &tables.curves, subtitle: subtitle.clone() };
+        let stops = StopsFigure { groups, subtitle: subtitle.clone(), followed: self.ungraded(summaries) };
+        let spending = SpendingFigure { groups, unit: self.unit, subtitle };
+        Ok(vec![
+            ("bounds", save(&bounds, out, "bounds")?),
+            ("budget", save(&budget, out, "budget")?),
+            ("stop-steps", save(&stops, out, "stop-steps")?),
+            ("spending", save(&spending, out, "spending")?),
+        ])
+    }
+
+    fn summary_md(&self, tables: &Tables, summaries: &[Summary]) -> String {
+        let first = self.first(summaries);
+        let best: Vec<String> =
+            tables.points.iter().filter(|point| point.on_frontier).map(|point| markdown::code(&point.stack)).collect();
+        let assumptions =
+            if self.manifest.assumptions.is_empty() { "none".to_owned() } else { self.manifest.assumptions.join(", ") };
+        let listed = |lines: Vec<String>| lines.iter().flat_map(|line| ["- ", line, "\n"]).collect::<String>();
+        markdown::page(&format!(
+            "# When should it have stopped?\n\n**{verdict}**\n\n{headline}.\n\n{overview}\n{below}{notes}\n\
+            On the frontier (no other stack kills fewer successes and saves more): {best}.{volume}\n\n\
+            - **successes killed, %**: false early stops, successes stopped before they were secured, of the successes \
+            that could be judged, their share and its 95 % interval, clustered by task. A success of which nothing \
+            tells when it was secured counts as killed by any earlier stop. `2–8` is a range: the truth lies anywhere \
+            in it.\n\
+            - **unknown**: the share of runs of which something that is counted is not known, and why.\n\
+            - **failures stopped**: true stops, of the failures that could be judged.\n\
+            - **{unit} saved**: on failed runs and after success, over all {unit} of the runs that could be judged. What \
+            killed successes would still have spent is forfeited, not saved.\n\
+            - **cost per success**: {unit} spent for each success kept, against the same without stopping.\n\
+            - Tolerated: {max_fes} of the successes killed, by the upper end of the interval (`--max-fes`).\n\
+            - Assumptions beyond the recordings: {assumptions}.\n\n\
+            ![Cost saved against successes killed](frontier.svg)\n\n\
+            ![When each stack stops](stop-steps.svg)\n\n![Where the cost went](spending.svg)\n\n\
+            ![Success by budget](budget.svg)\n\n![Bounds on success](bounds.svg)\n\n\
+            `pairs.csv` holds every stack against {baseline}; `summary.csv` every count, rate, bound and sum.\n",
+            verdict = first.verdict(),
+            baseline = markdown::code(&self.manifest.baseline),
+            headline = self.headline(),
+            overview = self.overview(summaries).to_markdown(),
+            best = if best.is_empty() { "none can be placed".to_owned() } else { best.join(", ") },
+            unit = self.unit.noun(),
+            below = listed(first.below()),
+            notes = listed(self.page_notes(summaries)),
+            max_fes = choice::percent(self.manifest.max_fes),
+            volume = tables.volume.map(volume_note).unwrap_or_default(),
+        ))
+    }
+}
+
+/// The hypervolume in words.
+fn volume_note((volume, interval): (f64, Option<Interval>)) -> String {
+    let interval = interval.map_or_else(String::new, |i| format!(" ({:.3}–{:.3})", i.low, i.high));
+    format!(
+        " `frontier.csv` says in how many resamples of the tasks each stack is. Together they cover {volume:.3}{interval} of \
+        an area of {:.1}, between all cost saved without a success killed and nothing saved with {:.0} % of them kept.",
+        REFERENCE.cost * (1.0 - REFERENCE.retention),
+        REFERENCE.retention * 100.0
+    )
+}

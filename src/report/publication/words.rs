@@ -1,0 +1,177 @@
+//! What a comparison says of itself: its headline, what stands below the table, the block for a pull request.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use super::Publication;
+use crate::aggregate::{FollowedRow, Label, Summary, Tails, by_stack};
+use crate::diagnostic::{Diagnostic, Location, nearest};
+use crate::report::choice::Choice;
+use crate::report::evidence::evidence;
+use crate::report::further;
+use crate::report::saved::Manifest;
+use crate::report::table::{self, Table};
+use crate::stats::Warning;
+use crate::transcript::Outcome;
+use crate::verdict::TailTokens;
+
+impl Publication {
+    /// What to say below the table.
+    pub fn notes(&self, summaries: &[Summary]) -> Vec<String> {
+        let mut notes = self.manifest.remarks.clone();
+        notes.extend(self.manifest.choice.iter().map(Choice::sentence));
+        notes.extend(self.manifest.proxies.iter().map(|proxies| {
+            format!(
+                "outcomes are proxies, {proxies}: marks of the recordings, not grades. A killed success is here a run that \
+                 bears the mark, stopped early"
+            )
+        }));
+        let corrections: BTreeSet<&str> =
+            summaries.iter().filter_map(|summary| Some(summary.corrected.as_ref()?.correction.name())).collect();
+        // All stacks are compared on the same runs, so what holds for the first holds for all.
+        let few = summaries.iter().find(|summary| !summary.is_unread()).into_iter().flat_map(|summary| {
+            [("successes killed", summary.estimates.fes_rate), ("saved", summary.ratios_in(self.unit).useful)]
+        });
+        notes.extend(few.filter_map(|(name, estimate)| match estimate.warning()? {
+            Warning::NoSpread => None,
+            warning => Some(format!("{name}: {warning}")),
+        }));
+        notes.extend(corrections.into_iter().map(|correction| format!("label errors: {correction}")));
+        notes.extend(further::without_tasks(&by_stack(&self.rows)));
+        if self.manifest.failure_rate.is_some() {
+            notes.extend(self.further());
+        }
+        notes
+    }
+
+    /// What to say further on the page: the luck of the best of many, other suites, other shares of failures.
+    fn further(&self) -> Vec<String> {
+        let Manifest { max_fes, failure_rate, choice, .. } = &self.manifest;
+        further::notes(&self.rows, self.unit, *max_fes, *failure_rate, choice.is_some())
+    }
+
+    pub(super) fn page_notes(&self, summaries: &[Summary]) -> Vec<String> {
+        let mut notes = self.notes(summaries);
+        notes.extend(self.tail());
+        if self.manifest.failure_rate.is_none() {
+            notes.extend(self.further());
+        }
+        notes
+    }
+
+    /// Tokens after the last effect, by outcome and model.
+    fn tail(&self) -> Option<String> {
+        /// Models told of many.
+        const TOLD: usize = 6;
+        let followed = self.followed()?.rows();
+        let of_row = |row: &FollowedRow| {
+            let (least, most, whole) = (row.tail_tokens_low?, row.tail_tokens_high?, row.tokens_recorded?);
+            Some(TailTokens { least, most, whole })
+        };
+        let tails: BTreeMap<Label, TailTokens> =
+            followed.of_runs().filter_map(|row| Some((row.run_id.clone(), of_row(&row)?))).collect();
+        let mut all = Tails::default();
+        for row in by_stack(&self.rows).into_iter().next()?.rows() {
+            let tail = tails.get(row.run_id()).copied();
+            all.extend(Tails::of(row.outcome(), row.model().map(|model| &**model), tail));
+        }
+        let rows = all.rows();
+        let told = rows.iter().take(TOLD).filter_map(|(outcome, model, tail)| {
+            let of = if *outcome == Outcome::Unknown { "ungraded" } else { outcome.name() };
+            let share = table::percents(tail.share()?);
+            Some(format!("{share} of {} {of} runs of {}", tail.runs, model.unwrap_or("no named model")))
+        });
+        let told: Vec<String> = told.collect();
+        let more = if rows.len() > TOLD { format!(" and {} more", rows.len() - TOLD) } else { String::new() };
+        (!told.is_empty()).then(|| {
+            format!(
+                "tokens after the last edit, hand-over or green check: {}{more}: what a perfect stop could save, in hindsight",
+                told.join(", ")
+            )
+        })
+    }
+
+    /// What was compared, in one line.
+    pub fn headline(&self) -> String {
+        let Some(group) = by_stack(&self.rows).into_iter().next() else { return "nothing".to_owned() };
+        let tasks: BTreeSet<_> = group.rows().map(crate::aggregate::RowView::cluster).collect();
+        let graded = |outcome| group.rows().filter(|row| row.outcome() == outcome).count();
+        // Rounds of sessions without a task are clustered by session.
+        let of_own_session = |row: crate::aggregate::RowView<'_>| {
+            let session = row.run_id().rsplit_once('#').map(|(session, _)| session);
+            session.is_some() && session == row.task_id().map(|task| &**task)
+        };
+        let is_by_session = self.manifest.unit.is_some() && group.rows().all(of_own_session);
+        let proxy = if self.manifest.proxies.is_some() { "proxy " } else { "" };
+        let part = self.manifest.choice.as_ref().map(|choice| format!("{} part: ", choice.split)).unwrap_or_default();
+        let mut text = format!(
+            "{part}{} {} of {} {}: {} {proxy}successes, {} {proxy}failures",
+            group.len(),
+            self.manifest.unit.as_deref().unwrap_or("runs"),
+            tasks.len(),
+            if is_by_session { "sessions" } else { "tasks" },
+            graded(Outcome::Success),
+            graded(Outcome::Failure)
+        );
+        if graded(Outcome::Unknown) > 0 {
+            let _ = write!(text, ", {} ungraded", graded(Outcome::Unknown));
+        }
+        let with_tokens = group.rows().filter(|row| row.tokens_recorded().is_some()).count();
+        if with_tokens < group.len() {
+            let _ = write!(text, "; {with_tokens} with token counts");
+        }
+        let in_part = group.rows().filter(|row| row.tokens_in_part() == 1).count();
+        if in_part > 0 {
+            let _ = write!(text, "; {in_part} with tokens at some steps only, taken as unknown");
+        }
+        text
+    }
+
+    /// The table for the terminal.
+    pub fn overview(&self, summaries: &[Summary]) -> Table {
+        let first = self.first(summaries);
+        if first.is_ungraded() {
+            table::ungraded(first.shown, self.unit)
+        } else {
+            table::overview(first.shown, self.unit)
+        }
+    }
+
+    /// One stack against another as a block for a pull request ([`evidence`]): the baseline and the only other one, unless
+    /// they are named.
+    pub fn evidence(
+        &self,
+        summaries: &[Summary],
+        default: Option<&str>,
+        proposed: Option<&str>,
+    ) -> Result<String, Diagnostic> {
+        let stacks: Vec<&str> = summaries.iter().map(|summary| &*summary.stack).collect();
+        let wrong = |what: String, help: String| Diagnostic::new(Location::default(), what, help);
+        let named = |name: &str| {
+            summaries.iter().find(|summary| *summary.stack == *name).ok_or_else(|| {
+                let near = nearest(name, stacks.iter().copied());
+                let help = near.map_or_else(
+                    || format!("the stacks are {}", stacks.join(", ")),
+                    |near| format!("did you mean `{near}`?"),
+                );
+                wrong(format!("no stack `{name}` in these results"), help)
+            })
+        };
+        let default = named(default.unwrap_or(&self.manifest.baseline))?;
+        let proposed = if let Some(name) = proposed {
+            named(name)?
+        } else {
+            let mut others = summaries.iter().filter(|summary| summary.stack != default.stack);
+            let (Some(one), None) = (others.next(), others.next()) else {
+                let help = format!("name it with `--proposed STACK`: {}", stacks.join(", "));
+                return Err(wrong("which stack is proposed?".to_owned(), help));
+            };
+            one
+        };
+        if default.stack == proposed.stack {
+            let help = "name another with `--default STACK` or `--proposed STACK`".to_owned();
+            return Err(wrong(format!("`{}` is held against itself", default.stack), help));
+        }
+        Ok(evidence(&self.rows, &self.manifest, (default, proposed), self.unit, &self.headline()))
+    }
+}
