@@ -4,9 +4,11 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 
 use crate::diagnostic::{Diagnostic, Location, nearest};
+use crate::reader::NamedBy;
 
 /// What the file is called.
 pub const FILE: &str = "whenstop.toml";
@@ -65,8 +67,23 @@ pub struct Reading {
     pub price: Option<PathBuf>,
     /// Models that are free.
     pub free_models: Vec<String>,
-    /// The field that names the task.
-    pub task: Option<String>,
+    /// Where the task stands.
+    #[serde(deserialize_with = "task_place")]
+    pub task: Option<NamedBy>,
+    /// Where the model stands.
+    #[serde(deserialize_with = "place")]
+    pub model: Option<NamedBy>,
+    /// Where the run's id stands.
+    #[serde(deserialize_with = "place")]
+    pub run: Option<NamedBy>,
+}
+
+fn place<'de, D: Deserializer<'de>>(from: D) -> Result<Option<NamedBy>, D::Error> {
+    NamedBy::parse(&String::deserialize(from)?).map(Some).map_err(D::Error::custom)
+}
+
+fn task_place<'de, D: Deserializer<'de>>(from: D) -> Result<Option<NamedBy>, D::Error> {
+    NamedBy::parse_task(&String::deserialize(from)?).map(Some).map_err(D::Error::custom)
 }
 
 /// What a person tolerates.
@@ -96,7 +113,7 @@ struct Wire {
 }
 
 /// Every key there is, for near misses.
-const KEYS: [&str; 19] = [
+const KEYS: [&str; 21] = [
     "recordings",
     "stacks",
     "snapshot",
@@ -114,6 +131,8 @@ const KEYS: [&str; 19] = [
     "price",
     "free_models",
     "task",
+    "model",
+    "run",
     "max_fes",
     "lost_success_costs",
 ];

@@ -19,11 +19,10 @@ use crate::reader::{
 };
 use crate::report::refuse_half_written;
 use crate::stack::{StackFile, Use};
-use crate::stats::cluster_key;
 use crate::stats::label_certificate::ErrorRates;
 use crate::stats::labels::{CheckedLabels, LabelErrors};
 use crate::system::ConfigText;
-use crate::transcript::{Event, PromptedBy, Role, Run};
+use crate::transcript::{PromptedBy, Run};
 use crate::verdict::Assumptions;
 
 /// Which recordings.
@@ -93,8 +92,8 @@ pub(super) struct ReadingArgs {
     pub(super) free_model: Vec<String>,
     /// Where the task stands, as for `--outcome`; `first-message` takes runs with the same first user message for trials of
     /// one task.
-    #[arg(long, value_name = "FIELD|path:N|PATTERN")]
-    pub(super) task: Option<String>,
+    #[arg(long, value_name = "FIELD|path:N|PATTERN", value_parser = task_named_by)]
+    pub(super) task: Option<NamedBy>,
     /// Where the model stands, as for `--outcome`.
     #[arg(long, value_name = "FIELD|path:N|PATTERN", value_parser = named_by)]
     pub(super) model: Option<NamedBy>,
@@ -128,7 +127,7 @@ impl ReadingArgs {
             allow_unmatched_labels: self.allow_unmatched_labels,
             success_at: self.success_at,
             outcome_key: place(self.outcome.as_deref(), "--outcome")?.map(|_| self.outcome.clone()).unwrap_or_default(),
-            task: place(self.task.as_deref().filter(|task| *task != "first-message"), "--task")?,
+            task: self.task.clone(),
             model: self.model.clone(),
             run: self.run_id.clone(),
             sub_agents: self.subagents,
@@ -149,6 +148,10 @@ impl ReadingArgs {
 
 fn named_by(text: &str) -> Result<NamedBy, String> {
     NamedBy::parse(text)
+}
+
+fn task_named_by(text: &str) -> Result<NamedBy, String> {
+    NamedBy::parse_task(text)
 }
 
 /// Where something stands, or what is wrong with how that is said.
@@ -190,18 +193,17 @@ impl CorpusArgs {
         work: impl Fn(Run) -> T + Sync,
         mut sink: impl FnMut(T),
     ) -> Result<CorpusReport, Failure> {
-        let task = self.reading.task.as_deref();
         if let Some(proxies) = &self.reading.outcome_from {
             output.note(&proxies.sentence(self.unit.noun()));
             let effects = EffectTable::default();
             let graded = |run: Run| {
-                let runs = proxies.grade(with_task(run, task), self.unit, &effects);
+                let runs = proxies.grade(run, self.unit, &effects);
                 runs.into_iter().map(&work).collect::<Vec<T>>()
             };
             return process(corpus, output, graded, |results| results.into_iter().for_each(&mut sink));
         }
         if self.unit == UnitOfRun::Round {
-            let rounds = |run: Run| with_task(run, task).into_rounds().into_iter().map(&work).collect::<Vec<T>>();
+            let rounds = |run: Run| run.into_rounds().into_iter().map(&work).collect::<Vec<T>>();
             return process(corpus, output, rounds, |results| results.into_iter().for_each(&mut sink));
         }
         // Limits that people set count by prompt, so sessions of several are pointed out.
@@ -214,7 +216,7 @@ impl CorpusArgs {
                     rounds.fetch_add(n, Ordering::Relaxed);
                 }
             }
-            work(with_task(run, task))
+            work(run)
         };
         let report = process(corpus, output, counted, sink)?;
         let (sessions, rounds) = (sessions.into_inner(), rounds.into_inner());
@@ -226,27 +228,6 @@ impl CorpusArgs {
         }
         Ok(report)
     }
-}
-
-/// The run with a task, where it names none and `field` finds one.
-fn with_task(mut run: Run, field: Option<&str>) -> Run {
-    let Some(field) = field.filter(|_| run.header.task_id.is_none()) else { return run };
-    run.header.task_id = match field {
-        "first-message" => {
-            let mut messages = run.events().iter().filter_map(Event::message);
-            let first = messages.find(|message| message.role == Role::User);
-            first.map(|message| format!("message-{:016x}", cluster_key(&message.text())))
-        }
-        _ => run.header.meta.as_ref().and_then(|meta| {
-            let meta: serde_json::Map<String, serde_json::Value> = serde_json::from_str(meta.get()).ok()?;
-            match meta.get(field)? {
-                serde_json::Value::String(text) => Some(text.clone()),
-                serde_json::Value::Null => None,
-                other => Some(other.to_string()),
-            }
-        }),
-    };
-    run
 }
 
 /// Lists what there is to read under `paths`. A folder that `convert` was writing when it was ended is no corpus.

@@ -47,7 +47,13 @@ pub(super) fn notes(
     if let Some(failure_rate) = failure_rate {
         let at = |group: &Group<'_>| {
             let saved = saved_at(group, unit, failure_rate);
-            saved.value.map(|value| format!("`{}` {}", group.stack, with_interval(value, &saved)))
+            // What it is made of, where that is not all.
+            let part = if saved.n < group.len() as u64 {
+                format!(" of {} runs where it is known", saved.n)
+            } else {
+                String::new()
+            };
+            saved.value.map(|value| format!("`{}` {}{part}", group.stack, with_interval(value, &saved)))
         };
         let all: Vec<String> = groups.iter().filter_map(at).collect();
         if !all.is_empty() {

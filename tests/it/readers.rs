@@ -13,7 +13,7 @@ mod wrappings;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use whenstop::reader::{self, Corpus, CorpusReport, ReadError, ReadOptions};
+use whenstop::reader::{self, Corpus, CorpusReport, NamedBy, ReadError, ReadOptions};
 use whenstop::transcript::{Event, Lane, Message, Point, Run, Text, ToolCall};
 
 fn read(paths: &[PathBuf]) -> (Vec<Run>, CorpusReport) {
@@ -372,6 +372,37 @@ fn an_outcome_is_found_under_the_key_asked_for() {
         assert_eq!(outcomes(Some(key.to_owned())), expected, "{file}");
         assert_ne!(outcomes(None), expected, "{file} tells its outcome without a key");
     }
+}
+
+#[test]
+fn a_task_stands_where_it_is_said_to_stand() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("runs.jsonl");
+    let run = |id: &str, meta: &str, asked: &str| {
+        format!(
+            "{{\"type\":\"run\",\"run_id\":\"{id}\",\"task_id\":\"own-{id}\"{meta}}}\n\
+             {{\"type\":\"message\",\"role\":\"user\",\"content\":\"{asked}\"}}\n\
+             {{\"type\":\"message\",\"role\":\"assistant\",\"content\":\"x\"}}\n"
+        )
+    };
+    let runs = [run("a", ",\"meta\":{\"issue\":7}", "one"), run("b", "", "one"), run("c", "", "two")];
+    std::fs::write(&file, runs.concat()).unwrap();
+    let read = |task: Option<&str>| {
+        let task = task.map(|task| NamedBy::parse_task(task).unwrap());
+        let options = ReadOptions { task, ..ReadOptions::default() };
+        let (runs, report) = Corpus::open(std::slice::from_ref(&file), options).unwrap().runs().unwrap();
+        let tasks: Vec<String> = runs.into_iter().map(|run| run.header.task_id.unwrap()).collect();
+        let told: Vec<String> = report.notices.into_iter().map(|finding| finding.diagnostic.what).collect();
+        (tasks, told)
+    };
+    assert_eq!(read(None).0, ["own-a", "own-b", "own-c"]);
+    assert_eq!(read(Some("path:0")), (vec!["runs".to_owned(); 3], Vec::new()));
+    let (tasks, told) = read(Some("first-message"));
+    assert!(tasks[0] == tasks[1] && tasks[1] != tasks[2] && told.is_empty(), "{tasks:?}");
+    let (tasks, told) = read(Some("issue"));
+    assert_eq!((tasks[0].as_str(), tasks[1].as_str()), ("7", "own-b"));
+    assert_eq!(told, ["`--task issue` is found in only 1 of 3 runs"]);
+    assert_eq!(read(Some("isue")).1, ["`--task isue` is found in none of 3 runs"]);
 }
 
 #[test]

@@ -97,6 +97,8 @@ impl GateInputs {
             price: given.price.clone().or_else(|| file.price.clone()),
             free_model: if given.free_model.is_empty() { file.free_models.clone() } else { given.free_model.clone() },
             task: given.task.clone().or_else(|| file.task.clone()),
+            model: given.model.clone().or_else(|| file.model.clone()),
+            run_id: given.run_id.clone().or_else(|| file.run.clone()),
             ..given.clone()
         }
     }

@@ -6,6 +6,7 @@ use std::path::{Component, PathBuf};
 use crate::aggregate::Summary;
 use crate::cli::inputs::ReadingArgs;
 use crate::diagnostic::one_line;
+use crate::reader::NamedBy;
 
 /// The stacks to begin with.
 pub(super) const STARTER: &str = include_str!("stacks.toml");
@@ -116,13 +117,16 @@ impl Found<'_> {
         let reading = self.reading;
         let list = |texts: Vec<String>| (!texts.is_empty()).then(|| format!("[{}]", listed(texts.into_iter())));
         let path = |path: &PathBuf| path.display().to_string();
+        let place = |place: Option<&NamedBy>| place.map(|place| quoted(&place.to_string()));
         let keys = [
             ("labels", list(reading.labels.iter().map(path).collect()), "[\"labels.csv\"]"),
             ("outcome", reading.outcome.as_deref().map(quoted), "\"reward\""),
             ("success_at", reading.success_at.map(|score| format!("{score:?}")), "1.0"),
             ("price", reading.price.as_ref().map(path).as_deref().map(quoted), "\"prices.toml\""),
             ("free_models", list(reading.free_model.clone()), "[\"local-model\"]"),
-            ("task", reading.task.as_deref().map(quoted), "\"first-message\""),
+            ("task", place(reading.task.as_ref()), "\"first-message\""),
+            ("model", place(reading.model.as_ref()), "\"path:1\""),
+            ("run", place(reading.run_id.as_ref()), "\"runs/{}/*\""),
             ("as", reading.as_format.as_deref().map(quoted), "\"trace\""),
         ];
         *text += "# How the recordings are read, as the arguments of the same names say.\n";

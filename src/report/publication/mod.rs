@@ -12,7 +12,8 @@ use super::saved::{Manifest, ManifestStack, ROWS_VERSION};
 use super::table::{self, Table};
 use crate::aggregate::{
     BudgetCurve, Firings, FrontierPoint, Label, LostSuccess, Rows, SEED, Summary, Unit, budget_curves, by_stack,
-    by_stratum, frontier, frontier_spread, frontier_volume, pairs, price_lost_successes, rule_shares, summarise, unit_of,
+    by_stratum, frontier, frontier_spread, frontier_volume, pairs, price_lost_successes, rule_shares, summarise,
+    unit_of,
 };
 use crate::compare::StackInfo;
 use crate::explain::Story;

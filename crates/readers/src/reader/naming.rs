@@ -1,12 +1,15 @@
 //! Where a collection says what a format does not: the task, model, run or outcome as a field of the record, a part of the
 //! path, or what stands at a place of a pattern.
 
+use std::fmt;
+
 use super::ReadOptions;
 use super::json;
 use super::labels::grade_word;
 use super::node::Node;
 use super::reading::Record;
-use crate::transcript::{Draft, Grade, Outcome, OutcomeSource};
+use crate::diagnostic::{Diagnostic, Location};
+use crate::transcript::{Draft, Event, Grade, Outcome, OutcomeSource, Role};
 
 /// The word in a pattern that stands for what is looked for.
 const WANTED: &str = "{}";
@@ -18,8 +21,68 @@ pub enum NamedBy {
     Path(usize),
     /// `runs/{}/*`: parts of the path in order, `*` for any; `{}` is what is looked for.
     Pattern(String),
-    /// `info.model`: a field of the record, or of what stands around the records of its file.
+    /// `info.model`: a field of the record, of what stands around the records of its file, or of what the reader keeps of
+    /// both (`meta`).
     Field(String),
+    /// `first-message`: a hash of the first user message, so that runs that begin alike are trials of one task.
+    FirstMessage,
+}
+
+impl fmt::Display for NamedBy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Path(n) => write!(f, "path:{n}"),
+            Self::Pattern(text) | Self::Field(text) => f.write_str(text),
+            Self::FirstMessage => f.write_str("first-message"),
+        }
+    }
+}
+
+/// What of a run was named as the options say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Named {
+    pub(super) outcome: bool,
+    pub(super) task: bool,
+    pub(super) model: bool,
+    pub(super) run: bool,
+}
+
+/// Of how many runs what was found where the user said.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct NamedRuns {
+    runs: u64,
+    task: u64,
+    model: u64,
+    run: u64,
+}
+
+impl NamedRuns {
+    /// Counts a run.
+    pub(super) fn enter(&mut self, named: Named) {
+        self.runs += 1;
+        self.task += u64::from(named.task);
+        self.model += u64::from(named.model);
+        self.run += u64::from(named.run);
+    }
+
+    /// Places where some run, or none, has what was looked for.
+    pub(super) fn notices(self, options: &ReadOptions) -> Vec<Diagnostic> {
+        let places = [
+            ("--task", &options.task, self.task),
+            ("--model", &options.model, self.model),
+            ("--run", &options.run, self.run),
+        ];
+        let missed = places.into_iter().filter_map(|(argument, place, found)| Some((argument, place.as_ref()?, found)));
+        let missed = missed.filter(|(_, _, found)| *found < self.runs);
+        let notice = |(argument, place, found): (&str, &NamedBy, u64)| {
+            let of = if found == 0 { "none".to_owned() } else { format!("only {found}") };
+            let what = format!("`{argument} {place}` is found in {of} of {} runs", self.runs);
+            let help =
+                "the others keep what the recording says by itself; `whenstop corpus PATH --runs` shows what that is";
+            Diagnostic::new(Location::default(), what, help)
+        };
+        missed.map(notice).collect()
+    }
 }
 
 impl NamedBy {
@@ -47,8 +110,16 @@ impl NamedBy {
         Ok(Self::Field(text.to_owned()))
     }
 
+    /// Reads an argument that names the task.
+    ///
+    /// # Errors
+    /// What is wrong with it, in words for a person.
+    pub fn parse_task(text: &str) -> Result<Self, String> {
+        if text == "first-message" { Ok(Self::FirstMessage) } else { Self::parse(text) }
+    }
+
     /// What is found there.
-    fn find(&self, record: &Record<'_>) -> Option<String> {
+    fn find(&self, record: &Record<'_>, draft: &Draft) -> Option<String> {
         match self {
             Self::Path(0) => Some(record.file.stem.clone()),
             Self::Path(n) => {
@@ -56,7 +127,15 @@ impl NamedBy {
                 parts.len().checked_sub(n + 1).map(|at| parts[at].to_owned())
             }
             Self::Pattern(pattern) => matched(pattern, &record.file.path),
-            Self::Field(path) => field(record.text, path).or_else(|| field(record.envelope, path)),
+            Self::Field(path) => {
+                let meta = || field(draft.header.meta.as_ref()?.get(), path);
+                field(record.text, path).or_else(|| field(record.envelope, path)).or_else(meta)
+            }
+            Self::FirstMessage => {
+                let mut messages = draft.events.iter().filter_map(Event::message);
+                let first = messages.find(|message| message.role == Role::User)?;
+                Some(format!("message-{:016x}", xxhash_rust::xxh3::xxh3_64(first.text().as_bytes())))
+            }
         }
     }
 }
@@ -93,22 +172,31 @@ fn field(text: &str, path: &str) -> Option<String> {
     json::word(&found).or_else(|| json::flag(&found).map(|flag| flag.to_string()))
 }
 
-/// Names a run as the options say; true when it was graded so.
-pub(super) fn apply(draft: &mut Draft, record: &Record<'_>, options: &ReadOptions) -> bool {
-    let find = |place: &Option<NamedBy>| place.as_ref().and_then(|place| place.find(record));
+/// Names a run as the options say; gives what was found.
+pub(super) fn apply(draft: &mut Draft, record: &Record<'_>, options: &ReadOptions) -> Named {
+    let find = |place: &Option<NamedBy>, draft: &Draft| place.as_ref().and_then(|place| place.find(record, draft));
+    let (task, model, run) = (find(&options.task, draft), find(&options.model, draft), find(&options.run, draft));
+    let outcome = options.outcome_key.as_deref().and_then(|key| NamedBy::parse(key).ok());
+    let grade = find(&outcome, draft).and_then(|word| grade(&word, draft.grade.clone()));
+    let named = Named { outcome: grade.is_some(), task: task.is_some(), model: model.is_some(), run: run.is_some() };
     let header = &mut draft.header;
-    header.task_id = find(&options.task).or(header.task_id.take());
-    header.model = find(&options.model).or(header.model.take());
-    if let Some(run) = find(&options.run) {
+    header.task_id = task.or(header.task_id.take());
+    header.model = model.or(header.model.take());
+    if let Some(run) = run {
         header.run_id = if record.key.is_empty() { run } else { format!("{run}/{}", record.key) };
     }
-    let place = options.outcome_key.as_deref().and_then(|key| NamedBy::parse(key).ok());
-    let Some(word) = find(&place) else { return false };
+    if let Some(grade) = grade {
+        draft.grade = grade;
+    }
+    named
+}
+
+/// The grade that a word is, if it is one.
+fn grade(word: &str, of: Grade) -> Option<Grade> {
     let score: Option<f64> = word.parse().ok().filter(|score: &f64| score.is_finite());
-    let Some(graded) = score.map(|score| score >= 1.0).or_else(|| grade_word(&word)) else { return false };
+    let graded = score.map(|score| score >= 1.0).or_else(|| grade_word(word))?;
     let source = OutcomeSource::Native("the one named");
-    draft.grade = Grade { outcome: Outcome::from_grade(Some(graded)), score, source, ..draft.grade };
-    true
+    Some(Grade { outcome: Outcome::from_grade(Some(graded)), score, source, ..of })
 }
 
 #[cfg(test)]
@@ -128,6 +216,10 @@ mod tests {
             assert_eq!(matched(pattern, path).as_deref(), expected, "{pattern}");
         }
         assert_eq!(NamedBy::parse("path:2"), Ok(NamedBy::Path(2)));
+        assert_eq!(NamedBy::parse("first-message"), Ok(NamedBy::Field("first-message".to_owned())));
+        for text in ["path:2", "runs/{}/*", "info.model", "first-message"] {
+            assert_eq!(NamedBy::parse_task(text).map(|place| place.to_string()).as_deref(), Ok(text));
+        }
         assert_eq!(NamedBy::parse("info.model"), Ok(NamedBy::Field("info.model".to_owned())));
         for wrong in ["path:x", "a/{}/{}", "a/b", ""] {
             assert!(NamedBy::parse(wrong).is_err(), "{wrong}");

@@ -11,6 +11,7 @@ use crate::reader::copies::{Copied, Copies};
 use crate::reader::grades::Joined;
 use crate::reader::hygiene::{Check, Hygiene};
 use crate::reader::labels::{self, Labels};
+use crate::reader::naming::NamedRuns;
 use crate::reader::parquet::Tables;
 use crate::reader::reading::{FileName, Of, Untaken};
 use crate::reader::{CorpusReport, Detail, Finding, Pricing, PricingReport, ReadError, ReadOptions, ZeroCosts};
@@ -30,6 +31,8 @@ pub(super) struct Ledger<'c> {
     numbers: HashMap<u64, u64>,
     /// Runs of formats without a fixed place for the outcome that have one.
     graded_by_key: u64,
+    /// Runs with a task, model or id where the user said.
+    named: NamedRuns,
     /// Reports that graded a run.
     joined: Joined,
     /// Texts that were not taken, by format, by what they belong to, and by their member's name.
@@ -56,6 +59,7 @@ impl<'c> Ledger<'c> {
             ids: HashSet::new(),
             numbers: HashMap::new(),
             graded_by_key: 0,
+            named: NamedRuns::default(),
             joined,
             untaken: BTreeMap::new(),
         }
@@ -83,13 +87,14 @@ impl<'c> Ledger<'c> {
                 }
                 for mut found in found {
                     self.take_copies_out(&mut found, &file);
-                    let Found { mut run, spend, checked, pricing, unknown_zero, named_outcome, replies, .. } = found;
+                    let Found { mut run, spend, checked, pricing, unknown_zero, named, replies, .. } = found;
                     if row.is_some_and(|row| !self.tables.enter(&file.name.path, &run, &spend, row)) {
                         continue;
                     }
                     let is_graded = matches!(run.grade.source, OutcomeSource::Native(_));
                     let by_key = is_graded && OUTCOME_KEYED.contains(&file.format.id());
-                    self.graded_by_key += u64::from(by_key || named_outcome);
+                    self.graded_by_key += u64::from(by_key || named.outcome);
+                    self.named.enter(named);
                     let native = self.name(&mut run, &file.name);
                     if unknown_zero {
                         self.report.zero_costs.get_or_insert_default().enter(&run, &spend);
@@ -214,6 +219,7 @@ impl<'c> Ledger<'c> {
         let ReadOptions { success_at, allow_unmatched_labels, strict, .. } = *self.options;
         let mut notices = self.labels.close(success_at, allow_unmatched_labels, strict)?;
         notices.extend(self.outcome_notice());
+        notices.extend(self.named.notices(self.options));
         notices.extend(self.tables.notices());
         notices.extend(self.untaken_notices());
         notices.extend(self.report.zero_costs.as_ref().map(ZeroCosts::notice));

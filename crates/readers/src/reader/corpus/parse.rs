@@ -10,7 +10,7 @@ use crate::reader::copies::ReplyId;
 use crate::reader::forms::{self, Reshape};
 use crate::reader::hygiene::Checked;
 use crate::reader::layout::Layout;
-use crate::reader::naming;
+use crate::reader::naming::{self, Named};
 use crate::reader::price::{self, Settled};
 use crate::reader::reading::{FileName, Findings, Of, Places, Reading, Record, Untaken};
 use crate::reader::records::Cut;
@@ -44,8 +44,8 @@ pub(super) struct Found {
     pub(super) pricing: Option<Pricing>,
     /// The recording states a cost of 0 for calls with tokens, which is taken as unknown.
     pub(super) unknown_zero: bool,
-    /// Its outcome stands where the user said.
-    pub(super) named_outcome: bool,
+    /// What of it stands where the user said.
+    pub(super) named: Named,
     pub(super) replies: Vec<ReplyId>,
 }
 
@@ -158,7 +158,7 @@ impl Gathered {
         }
         for (n, mut draft) in drafts.into_iter().enumerate() {
             draft.header.prompted_by = draft.header.prompted_by.max(file.format.prompted_by());
-            let named_outcome = naming::apply(&mut draft, &record, options);
+            let named = naming::apply(&mut draft, &record, options);
             join_report(&mut draft, record);
             let Settled { pricing, unknown_zero } = price::settle(&mut draft, options, file.format.counts_by_turn());
             let replies = replies.remove(&n).unwrap_or_default();
@@ -167,7 +167,7 @@ impl Gathered {
                 let checked = (options.detail != Detail::Counts).then(|| Checked::of(&run));
                 let spend = Spend::of_run(&run);
                 let pricing = pricing.clone();
-                self.runs.push(Found { run, spend, checked, pricing, unknown_zero, named_outcome, replies });
+                self.runs.push(Found { run, spend, checked, pricing, unknown_zero, named, replies });
             }
         }
     }
