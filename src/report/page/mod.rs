@@ -93,7 +93,8 @@ impl Page<'_> {
     /// The page.
     pub(super) fn html(&self) -> std::io::Result<String> {
         let stacks: Vec<Label> = self.summaries.iter().map(|summary| summary.stack.clone()).collect();
-        let listed = listed(self.rows, &stacks);
+        let told = self.stories.iter().map(|story| &*story.run_id).collect();
+        let listed = listed(self.rows, &stacks, &told);
         let (told, stories) = self.told(&listed);
         let choices = self.choices();
         let first = FirstTable::of(self.summaries, self.rows, self.unit, self.appetite, self.choice());
@@ -114,7 +115,7 @@ impl Page<'_> {
             columns: &listed.block.columns,
             told,
             corpus: format!("{:016x}", cluster_key(&serde_json::to_string(&listed.ids)?)),
-            sampled: listed.of.map(|of| format!("a sample of {of}, of each suite, model and outcome in proportion")),
+            sampled: listed.of.map(|of| format!("a sample of {of}, of each suite, model and outcome in proportion, with all that are told step by step")),
         };
         let filling = Filling {
             headline: &self.headline,

@@ -1,6 +1,6 @@
 //! The runs of a page: which of them it lists, and their rows as columns.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
@@ -11,7 +11,7 @@ use crate::transcript::{EndCause, Outcome};
 use crate::verdict::{Doubts, Verdict};
 
 /// Rows a page holds at most; beyond that it lists a sample of the runs.
-const MOST_ROWS: usize = 2_000_000;
+const MOST_ROWS: usize = 1_000_000;
 
 /// The dictionaries: a number in a column is a place in one of them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -37,8 +37,9 @@ pub(super) struct Listed {
 /// A run's rows, by stack; `None` where a stack has none.
 type Run<'r> = Vec<Option<RowView<'r>>>;
 
-/// Rows of `stacks` into columns, run by run in the order given, each run stack by stack.
-pub(super) fn listed(rows: &Rows, stacks: &[Label]) -> Listed {
+/// Rows of `stacks` into columns, run by run in the order given, each run stack by stack. The runs `told` step by step are
+/// all listed.
+pub(super) fn listed(rows: &Rows, stacks: &[Label], told: &BTreeSet<&str>) -> Listed {
     let places: BTreeMap<&str, usize> = stacks.iter().enumerate().map(|(at, stack)| (&**stack, at)).collect();
     let mut order: BTreeMap<&str, usize> = BTreeMap::new();
     let mut runs: Vec<Run<'_>> = Vec::new();
@@ -54,7 +55,7 @@ pub(super) fn listed(rows: &Rows, stacks: &[Label]) -> Listed {
     let all = runs.len();
     let most = (MOST_ROWS / stacks.len().max(1)).max(1);
     if all > most {
-        runs = sampled(runs, most);
+        runs = sampled(runs, most, told);
     }
     let of = (all > runs.len()).then_some(all);
     let (names, block) = columns(&runs);
@@ -66,24 +67,35 @@ fn first<'r>(run: &Run<'r>) -> Option<RowView<'r>> {
     run.iter().flatten().next().copied()
 }
 
-/// About `most` of the runs, of each suite, model and outcome in proportion, by a hash of their ids; in their order.
-fn sampled(runs: Vec<Run<'_>>, most: usize) -> Vec<Run<'_>> {
-    let all = runs.len();
-    let mut strata: BTreeMap<_, Vec<(u64, usize)>> = BTreeMap::new();
-    for (at, run) in runs.iter().enumerate() {
-        let Some(row) = first(run) else { continue };
-        let stratum = (row.suite(), row.model(), row.outcome().name());
-        strata.entry(stratum).or_default().push((cluster_key(row.run_id()), at));
+/// The runs of a [`sample`], in their order.
+fn sampled<'r>(runs: Vec<Run<'r>>, most: usize, told: &BTreeSet<&str>) -> Vec<Run<'r>> {
+    let of_run = |run: &Run<'r>| {
+        let row = first(run)?;
+        Some(((row.suite(), row.model(), row.outcome().name()), row.run_id()))
+    };
+    let runs: Vec<(Run<'r>, _)> = runs.into_iter().filter_map(|run| of_run(&run).map(|named| (run, named))).collect();
+    let kept = sample(runs.iter().map(|(_, (stratum, id))| (*stratum, &***id)), most, told);
+    runs.into_iter().zip(kept).filter_map(|((run, _), kept)| kept.then_some(run)).collect()
+}
+
+/// Which of the runs, with their strata, belong to a sample of about `most`: of each stratum in proportion, those `told`, all
+/// of them, and then by a hash of their ids.
+fn sample<'r, S: Ord>(runs: impl Iterator<Item = (S, &'r str)>, most: usize, told: &BTreeSet<&str>) -> Vec<bool> {
+    let mut strata: BTreeMap<S, Vec<(bool, u64, usize)>> = BTreeMap::new();
+    let mut all = 0;
+    for (at, (stratum, id)) in runs.enumerate() {
+        all = at + 1;
+        strata.entry(stratum).or_default().push((!told.contains(id), cluster_key(id), at));
     }
     let mut kept = vec![false; all];
     for stratum in strata.values_mut() {
         stratum.sort_unstable();
         let share = (stratum.len() * most).div_ceil(all);
-        for (_, at) in stratum.iter().take(share) {
-            kept[*at] = true;
+        for (nth, (is_silent, _, at)) in stratum.iter().enumerate() {
+            kept[*at] = nth < share || !is_silent;
         }
     }
-    runs.into_iter().zip(kept).filter_map(|(run, kept)| kept.then_some(run)).collect()
+    kept
 }
 
 /// A dictionary under construction.
@@ -172,4 +184,22 @@ fn flags(row: RowView<'_>) -> u64 {
 
 fn doubts(doubts: Doubts) -> u64 {
     u64::from(doubts.unread) | u64::from(doubts.diverged) << 1 | u64::from(doubts.unlabelled) << 2
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sample_is_in_proportion_and_holds_all_that_are_told() {
+        let ids: Vec<String> = (0..1000).map(|n| format!("run-{n}")).collect();
+        let runs = || ids.iter().enumerate().map(|(n, id)| (n % 10 == 0, id.as_str()));
+        let told: BTreeSet<&str> = ids.iter().map(String::as_str).filter(|id| id.ends_with("00")).collect();
+        let kept = sample(runs(), 100, &told);
+        let of = |seldom: bool| runs().zip(&kept).filter(|((stratum, _), kept)| *stratum == seldom && **kept).count();
+        assert_eq!((of(true), of(false)), (10, 90));
+        assert!(runs().zip(&kept).all(|((_, id), kept)| *kept || !told.contains(id)));
+        let all: BTreeSet<&str> = ids.iter().map(String::as_str).collect();
+        assert_eq!(sample(runs(), 100, &all), vec![true; 1000]);
+    }
 }

@@ -71,7 +71,6 @@ document.addEventListener('keydown', (event) => {
   if (tab) { go({ tab: tab[0], run: null }); document.getElementById(`tab-${tab[0]}`).focus(); }
 });
 addEventListener('popstate', () => { restore(); show(); });
-addEventListener('hashchange', () => { restore(); show(); });
 
 loadColumns().then(() => {
   restore();
