@@ -124,6 +124,10 @@ impl<'s> FirstTable<'s> {
                     labels.csv` lists the runs to grade, those that matter most first."
                 .to_owned();
         }
+        if self.rows.iter().all(|row| row.outcome() != Outcome::Success) {
+            return "Nothing can be said about the successes a stack kills: none of these runs succeeded. Add runs that did."
+                .to_owned();
+        }
         match self.ship() {
             Some(summary) => self.ship_sentence(summary),
             None => self.refusal(),

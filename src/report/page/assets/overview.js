@@ -40,7 +40,10 @@ function frontierPlot() {
   const drawing = svg('svg', { class: 'plot', viewBox: `0 0 ${width} ${height}`, width: '100%', role: 'group', 'aria-label': `Successes killed against ${meta.unit} saved, a dot a stack` });
   if (placed.length === 0) return el('p', { class: 'quiet' }, 'No stack can be placed: see below why.');
   const choice = choiceAt(state.tolerated);
-  const most = Math.min(1, Math.max(0.1, ...placed.map(({ fes }) => Math.min(fes[3] ?? fes[1], fes[1] * 2 + 0.05)))) * 1.05;
+  // The axis ends where nobody would ship any more: what kills more stands at its end, so that the rest can be told apart.
+  const near = placed.filter(({ fes }) => fes[1] <= Math.max(0.2, 4 * state.tolerated));
+  const most = Math.min(1, Math.max(0.1, ...near.map(({ fes }) => Math.min(fes[3] ?? fes[1], fes[1] * 2 + 0.05)))) * 1.05;
+  const beyond = placed.filter(({ fes }) => fes[1] > most).length;
   const low = Math.min(0, ...placed.map(({ useful }) => useful[0])), high = Math.max(0.05, ...placed.map(({ useful }) => useful[1] ?? useful[0])) * 1.1;
   const x = (share) => left + Math.min(1, share / most) * (width - left - right);
   const y = (share) => height - bottom - ((share - low) / (high - low)) * (height - bottom - top);
@@ -54,6 +57,7 @@ function frontierPlot() {
   }
   for (const share of ticks(0, most)) drawing.append(svg('text', { x: x(share), y: height - bottom + 16, 'text-anchor': 'middle' }, onAxis(share)));
   drawing.append(svg('text', { class: 'strong', x: width - right, y: height - 6, 'text-anchor': 'end' }, 'successes killed, % (line: up to the end of the 95 % interval)'));
+  if (beyond > 0) drawing.append(svg('text', { x: width - right - 4, y: top + 12, 'text-anchor': 'end' }, `${beyond} at this edge ${beyond === 1 ? 'kills' : 'kill'} more`));
   drawing.append(svg('text', { class: 'strong', x: left, y: top - 1 }, `${meta.unit} saved, %`));
   // What is chosen is drawn over the others, and named before them; a name that would stand on another is left to the tip.
   const weight = ({ at }) => (at === state.stack ? 2 : 0) + (at === choice.ship ? 1 : 0);
@@ -127,7 +131,8 @@ function killedTable() {
 function whyNone(stack) {
   const counts = stack.judged_successes;
   if (stack.group === 'unread') return `It could not be judged on any run: ${stack.lacks}.`;
-  if (counts === 0) return 'No success of these runs could be judged: nobody graded them, or a rule could not be read.';
+  if (!columns.outcome.includes(meta.names.outcomes.indexOf('success'))) return 'None of these runs succeeded: there is no success to kill.';
+  if (counts === 0) return 'No success of these runs could be judged: a rule could not be read.';
   return `None of the ${counts} successes that could be judged.`;
 }
 const perhapsWhy = (row) => {
