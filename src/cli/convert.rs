@@ -12,7 +12,7 @@ use super::Exit;
 use super::failure::Failure;
 use super::inputs::{CorpusArgs, process};
 use super::output::Output;
-use crate::diagnostic::{Diagnostic, Location};
+use crate::diagnostic::{Diagnostic, Location, count};
 use crate::reader::{Corpus, Detail, ReadOptions, RecordedCosts, trace};
 use crate::redact::redact;
 use crate::report::{CsvStyle, write_atomically, write_folder};
@@ -84,7 +84,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         }
         Some(path) if args.shards.is_some() || args.to == Target::Parquet => {
             let runs = shards::write(path, &corpus, args, output)?;
-            output.note(&format!("{runs} runs written to {}", path.display()));
+            output.note(&format!("{} written to {}", count(runs, "run"), path.display()));
         }
         None => {
             convert(&corpus, args, output, |written| {
@@ -94,11 +94,11 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         }
         Some(path) if is_folder(path) => {
             let runs = into_folder(path, &corpus, args, output)?;
-            output.note(&format!("{runs} runs written to {}, a file each", path.display()));
+            output.note(&format!("{} written to {}, a file each", count(runs, "run"), path.display()));
         }
         Some(path) => {
             let runs = into_file(path, &corpus, args, output)?;
-            output.note(&format!("{runs} runs written to {}", path.display()));
+            output.note(&format!("{} written to {}", count(runs, "run"), path.display()));
         }
     }
     Ok(Exit::Done)

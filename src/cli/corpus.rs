@@ -6,7 +6,7 @@ use super::inputs::{ReadingArgs, has_read, open, process};
 use super::output::{Format, Output};
 use super::rounds;
 use crate::aggregate::{Tail, Tails};
-use crate::diagnostic::one_line;
+use crate::diagnostic::{count, one_line};
 use crate::effect::EffectTable;
 use crate::reader::{Corpus, CorpusReport, Detail, FormatCounts, Oddity, PricingReport, ReadOptions, RunRead};
 use crate::report::table::{Cell, Table, percents};
@@ -161,7 +161,7 @@ fn tell_tails(tails: &Tails, output: &Output) -> Result<(), Failure> {
 pub(super) fn oddities(report: &CorpusReport) -> Vec<String> {
     let line = |odd: &Oddity| {
         let first = odd.first.first().map(|run| format!(" (first `{run}`)")).unwrap_or_default();
-        format!("odd: {} in {} runs{first}: {}", odd.check, odd.runs, odd.advice)
+        format!("odd: {} in {}{first}: {}", odd.check, count(odd.runs, "run"), odd.advice)
     };
     report.hygiene.iter().map(line).collect()
 }
@@ -169,7 +169,8 @@ pub(super) fn oddities(report: &CorpusReport) -> Vec<String> {
 /// Where the outcomes of a format's runs came from; many files in one line.
 fn sources(format: &FormatCounts) -> Vec<String> {
     const LISTED: usize = 5;
-    let line = |runs: u64, source: &str| format!("outcome of {runs} {} runs: {source}", format.format);
+    let line =
+        |runs: u64, source: &str| format!("outcome of {}: {source}", count(runs, &format!("{} run", format.format)));
     let files = || format.outcome_sources.iter().filter(|(source, _)| source.starts_with("file "));
     let (n, runs) = (files().count(), files().map(|(_, runs)| runs).sum());
     if n <= LISTED {
@@ -196,22 +197,32 @@ fn details(report: &CorpusReport, why: bool) -> String {
             ));
         }
         if format.unknown > 0 {
-            told.push(format!("outcome of {} {} runs: nobody graded them", format.unknown, format.format));
+            told.push(format!(
+                "outcome of {}: nobody graded {}",
+                count(format.unknown, &format!("{} run", format.format)),
+                if format.unknown == 1 { "it" } else { "them" }
+            ));
         }
     }
     told.extend(oddities(report));
     told.extend(report.pricing.iter().flat_map(PricingReport::lines));
     if why {
-        told.extend(report.files.iter().map(|f| format!("{}: {} ({}), {} runs", f.path, f.format, f.why, f.runs)));
+        told.extend(
+            report.files.iter().map(|f| format!("{}: {} ({}), {}", f.path, f.format, f.why, count(f.runs, "run"))),
+        );
         told.extend(report.skipped.iter().map(|skipped| format!("{}: left out: {}", skipped.path, skipped.reason)));
     } else {
         let other = report.skipped.iter().filter(|skipped| !skipped.unreadable).count();
         if other > 0 {
-            told.push(format!("{other} files are not recordings; `--why` lists them"));
+            told.push(format!(
+                "{} no recording; `--why` lists {}",
+                if other == 1 { "1 file is".to_owned() } else { format!("{other} files are") },
+                if other == 1 { "it" } else { "them" }
+            ));
         }
     }
-    for (kind, count) in &report.unknown_kinds {
-        told.push(format!("{count} lines of an unknown kind: {kind}"));
+    for (kind, times) in &report.unknown_kinds {
+        told.push(format!("{} of an unknown kind: {kind}", count(*times, "line")));
     }
     // Paths, kinds and ids are the recordings' own words: none of them begins a line.
     let mut lines = notices;

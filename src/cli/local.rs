@@ -11,7 +11,7 @@ use super::inputs::{Tell, process_telling, read_text};
 use super::output::{Format, Output};
 use crate::catalog;
 use crate::compare::{Collected, Comparison, Pass};
-use crate::diagnostic::{Diagnostic, Location};
+use crate::diagnostic::{Diagnostic, Location, count};
 use crate::effect::EffectTable;
 use crate::reader::{Corpus, Detail, PriceTable, ReadOptions};
 use crate::report::table::{Cell, Table};
@@ -276,13 +276,18 @@ fn told(sum: &Sum, args: &Args) -> String {
     let cost = sum.cost.map_or_else(
         || "the price of their models is not known".to_owned(),
         |cost| {
-            let rest =
-                if sum.unpriced > 0 { format!("; {} sessions are not priced", sum.unpriced) } else { String::new() };
+            let rest = if sum.unpriced > 0 {
+                format!("; not priced: {}", count(sum.unpriced, "session"))
+            } else {
+                String::new()
+            };
             format!("${cost:.2} by {by}{rest}")
         },
     );
     format!(
-        "The last {} days: {} sessions, {} rounds, {tokens}, {cost}. Nothing leaves this machine.",
-        args.days, sum.sessions, sum.rounds
+        "The last {}: {}, {}, {tokens}, {cost}. Nothing leaves this machine.",
+        count(args.days, "day"),
+        count(sum.sessions, "session"),
+        count(sum.rounds, "round")
     )
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::Exit;
 use super::failure::Failure;
 use super::output::Output;
-use crate::diagnostic::{Diagnostic, Location, nearest};
+use crate::diagnostic::{Diagnostic, Location, count, nearest};
 use crate::reader::trace;
 use crate::report::write_atomically;
 use crate::synth::{Behaviour, Suite, Synthesis};
@@ -46,7 +46,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let n_runs = usize::try_from(args.runs).unwrap_or(usize::MAX);
     write_atomically(&args.out, |file| synthesis.runs(n_runs).try_for_each(|run| trace::write(&run, &mut *file)))
         .map_err(Failure::input)?;
-    output.note(&format!("{n_runs} runs written to {}", args.out.display()));
+    output.note(&format!("{} written to {}", count(n_runs, "run"), args.out.display()));
     Ok(Exit::Done)
 }
 

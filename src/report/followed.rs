@@ -40,11 +40,16 @@ impl FollowedReport {
         stops.max_by(|a, b| worth(a).0.total_cmp(&worth(b).0).then(worth(a).1.total_cmp(&worth(b).1)))
     }
 
+    /// So many of what counts as a run.
+    fn of(&self, n: u64) -> String {
+        if n == 1 { format!("1 {}", self.noun.trim_end_matches('s')) } else { format!("{} {}", grouped(n), self.noun) }
+    }
+
     /// The answer in one or two sentences.
     pub fn verdict(&self) -> String {
         let runs = self.summaries.first().map_or(0, |summary| summary.runs);
         let Some(best) = self.best() else {
-            return format!("On {} {} nobody graded, none of these stacks stopped anything.", grouped(runs), self.noun);
+            return format!("On {} nobody graded, none of these stacks stopped anything.", self.of(runs));
         };
         let stops = range(best.stops);
         let cut = range(best.cut_short);
@@ -55,9 +60,8 @@ impl FollowedReport {
         let go_on =
             if self.noun == "rounds" { format!(" (you would have said \"go on\" {cut} times)") } else { String::new() };
         let mut text = format!(
-            "On {} {} nobody graded, `{}` would have cut {cut} of its {stops} stops short{go_on}, and {saved}.",
-            grouped(runs),
-            self.noun,
+            "On {} nobody graded, `{}` would have cut {cut} of its {stops} stops short{go_on}, and {saved}.",
+            self.of(runs),
             best.stack,
         );
         if self.summaries.len() > 1 && share(best) > 0.5 {

@@ -260,7 +260,7 @@ fn local_opens_nothing_but_the_places_it_names() {
     let (code, told, errors) = local(home.path());
     assert_eq!(code, Some(0), "{errors}");
     for part in
-        ["Claude Code", "1 sessions, 1 rounds", "$0.01 by list prices of", "Nothing leaves this machine", "1 ungraded"]
+        ["Claude Code", "1 session, 1 round", "$0.01 by list prices of", "Nothing leaves this machine", "1 ungraded"]
     {
         assert!(told.replace('\n', " ").contains(part), "{part}: {told}");
     }
@@ -400,7 +400,7 @@ fn marks_stand_in_for_grades_only_where_that_is_asked_for_and_said() {
     assert!(told.contains("0 successes, 0 failures, 2 ungraded"), "{told}");
     let marks = "--outcome-from handover=success,interrupted=failure";
     let (_, told, errors) = desk.told(&format!("compare runs.jsonl --unit round --stacks s.toml {marks}"));
-    assert!(told.contains("1 proxy successes, 0 proxy failures, 1 ungraded"), "{told}");
+    assert!(told.contains("1 proxy success, 0 proxy failures, 1 ungraded"), "{told}");
     assert!(told.contains("outcomes are proxies") && errors.contains("outcomes are proxies"), "{told}{errors}");
     let (code, _, errors) = desk.told(&format!("certify runs.jsonl --unit round --signal steps --limits 1,2 {marks}"));
     assert!(code == 2 && errors.contains("no certificate of proxies"), "{code} {errors}");
@@ -412,5 +412,5 @@ fn marks_stand_in_for_grades_only_where_that_is_asked_for_and_said() {
     desk.put("labels.csv", "run_id,success\nhanded#1,false\n");
     let (_, told, errors) =
         desk.told(&format!("compare runs.jsonl --unit round --stacks s.toml --labels labels.csv {marks}"));
-    assert!(told.contains("0 proxy successes, 1 proxy failures"), "{told}{errors}");
+    assert!(told.contains("0 proxy successes, 1 proxy failure"), "{told}{errors}");
 }

@@ -7,6 +7,7 @@ use crate::aggregate::{Firings, FollowedRows, Rows};
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
 use crate::compare::{Comparison, Pass};
+use crate::diagnostic::count;
 use crate::report::{About, Division, FollowedReport, Input, Shard, write_part};
 use crate::transcript::Run;
 
@@ -66,7 +67,8 @@ pub(super) fn run_shard(args: &Args, shard: Shard, out: &Path, output: &Output) 
     }
     written.map_err(Failure::input)?;
     output.note(&format!(
-        "part {shard}: {runs} runs written to {}; put the parts together with `whenstop merge`",
+        "part {shard}: {} written to {}; put the parts together with `whenstop merge`",
+        count(runs, "run"),
         out.display()
     ));
     Ok(Exit::Done)

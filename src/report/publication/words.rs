@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::Publication;
 use crate::aggregate::{FollowedRow, Label, Summary, Tails, by_stack};
-use crate::diagnostic::{Diagnostic, Location, nearest};
+use crate::diagnostic::{Diagnostic, Location, count, nearest};
 use crate::report::choice::Choice;
 use crate::report::evidence::evidence;
 use crate::report::further;
@@ -104,14 +104,13 @@ impl Publication {
         let is_by_session = self.manifest.unit.is_some() && group.rows().all(of_own_session);
         let proxy = if self.manifest.proxies.is_some() { "proxy " } else { "" };
         let part = self.manifest.choice.as_ref().map(|choice| format!("{} part: ", choice.split)).unwrap_or_default();
+        let unit = self.manifest.unit.as_deref().unwrap_or("runs");
         let mut text = format!(
-            "{part}{} {} of {} {}: {} {proxy}successes, {} {proxy}failures",
-            group.len(),
-            self.manifest.unit.as_deref().unwrap_or("runs"),
-            tasks.len(),
-            if is_by_session { "sessions" } else { "tasks" },
-            graded(Outcome::Success),
-            graded(Outcome::Failure)
+            "{part}{} of {}: {}, {}",
+            count(group.len(), unit.trim_end_matches('s')),
+            count(tasks.len(), if is_by_session { "session" } else { "task" }),
+            count(graded(Outcome::Success), &format!("{proxy}success")),
+            count(graded(Outcome::Failure), &format!("{proxy}failure"))
         );
         if graded(Outcome::Unknown) > 0 {
             let _ = write!(text, ", {} ungraded", graded(Outcome::Unknown));

@@ -58,7 +58,7 @@ fn a_broken_line_costs_that_line() {
         trace("a number for a line", with("7"), 2, "this is a number, not an object: `7`").says("x.jsonl:3:1"),
         trace("a line without a type", with("{\"role\":\"user\"}"), 2, "a line without a `type`").says("x.jsonl:3:1"),
         trace("a type that is a number", with("{\"type\":7}"), 2, "`type` should be a string, not `7`"),
-        trace("a type nobody knows", with("{\"type\":\"zebra\"}"), 2, "1 lines of an unknown kind: trace zebra"),
+        trace("a type nobody knows", with("{\"type\":\"zebra\"}"), 2, "1 line of an unknown kind: trace zebra"),
         trace("a message without a role", with("{\"type\":\"message\"}"), 2, "a message without a `role`"),
         trace("a role nobody has", with("{\"type\":\"message\",\"role\":\"zebra\"}"), 2, "`zebra` is no role"),
         trace("comments", with("// {\"type\":\"message\"}"), 2, "x.jsonl:3:1"),
@@ -192,19 +192,19 @@ fn many_of_anything_cost_no_more_than_many() {
         row("arguments of 100,000 keys", "compare x.jsonl --stacks s.toml")
             .file("x.jsonl", call(&format!("{{{}}}", keys.join(","))))
             .file("s.toml", loops)
-            .says("1 runs of 1 tasks"),
+            .says("1 run of 1 task"),
         row("arguments of 2 million zeros", "compare x.jsonl --stacks s.toml")
             .file("x.jsonl", call(&format!("[{}0]", "0,".repeat(2_000_000))))
             .file("s.toml", loops)
-            .says("1 runs of 1 tasks")
+            .says("1 run of 1 task")
             .megabytes(64),
         row("arguments of 2 million zeros, before every preset", "compare x.jsonl --stacks preset:all")
             .file("x.jsonl", call(&format!("[{}0]", "0,".repeat(2_000_000))))
-            .says("1 runs of 1 tasks")
+            .says("1 run of 1 task")
             .megabytes(96),
         row("arguments of 2 million zeros, redacted", "convert x.jsonl --redact --out out.jsonl")
             .file("x.jsonl", call(&format!("[{}0]", "0,".repeat(2_000_000))))
-            .says("1 runs written")
+            .says("1 run written")
             .megabytes(64),
         row("2 million calls that are none", "corpus x.jsonl")
             .file("x.jsonl", run("b").replace("\"x\"", &format!("\"x\",\"tool_calls\":[{}0]", "0,".repeat(2_000_000))))
@@ -256,7 +256,7 @@ fn what_is_written_is_read_back() {
             .file("x.jsonl", note(body))
             .prepare(|desk| assert_eq!(desk.told("convert x.jsonl --strict --out out.jsonl").0, 0))
             .runs(1)
-            .says("outcome of 1 trace runs: nobody graded them")
+            .says("outcome of 1 trace run: nobody graded it")
             .never_says("error:")
     });
     check(rows.into());

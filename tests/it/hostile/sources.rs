@@ -166,7 +166,7 @@ fn names_do_not_depend_on_how_a_path_is_spelled() {
         row(format!("a file named twice as {spelling}"), &format!("corpus {spelling}"))
             .file("x.jsonl", run("b"))
             .runs(1)
-            .says("nobody graded them")
+            .says("nobody graded it")
             .never_says("a second run")
     });
     check(twice.into());

@@ -241,6 +241,16 @@ impl<'d> IntoIterator for &'d Diagnostics {
     }
 }
 
+/// So many of a thing, in words: `1 run`, `2 runs`, `0 successes`.
+pub fn count<N: fmt::Display + PartialEq + From<u8>>(n: N, noun: &str) -> String {
+    let ending = match noun {
+        _ if n == N::from(1) => "",
+        _ if noun.ends_with('s') => "es",
+        _ => "s",
+    };
+    format!("{n} {noun}{ending}")
+}
+
 /// The nearest of `known` to `name`, if one is near enough to be what was meant: by typing errors, else as a name of
 /// which this is the beginning or a word (`roo` for `roo-code`), else as a name with something added (`steps_max`).
 pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
