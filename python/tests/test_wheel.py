@@ -1,27 +1,127 @@
-"""What a Python user does with the wheel."""
+"""What a Python user does with the wheel, and that it does what the command line does, to the byte."""
 
 from __future__ import annotations
 
+import hashlib
 import json
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import whenstop
+from whenstop import parts
 
 REPOSITORY = Path(__file__).resolve().parents[2]
+EXAMPLE = REPOSITORY / "fixtures/stacks/example.toml"
 STACK = '[[stack]]\nname = "three"\nany = [{ signal = "steps", at_least = 2 }]\n'
 
 
+def cli(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [str(Path(sys.executable).with_name("whenstop")), *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def digest(folder: Path) -> dict[str, str]:
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.iterdir())}
+
+
 def test_the_example_of_the_readme() -> None:
-    result = whenstop.compare(REPOSITORY / "traces", stacks=REPOSITORY / "fixtures/stacks/example.toml")
+    result = whenstop.compare(REPOSITORY / "traces", stacks=EXAMPLE)
     assert result.verdict.startswith("Ship `mixed`")
     assert result.rows.num_rows == 8 * 513
     assert pa.types.is_signed_integer(result.rows.schema.field("steps_recorded").type)
     page = result._repr_html_()
     assert "<table>" in page and "mixed" in page
+    with pytest.raises(whenstop.Error, match="no page"):
+        result.page()
+
+
+#: Recordings, stacks, and the same options for both ways.
+SAME: list[tuple[str, str, dict[str, Any], list[str]]] = [
+    ("traces", "fixtures/stacks/example.toml", {}, []),
+    (
+        "traces/verdicts",
+        "fixtures/stacks/throughput.toml",
+        {"keeps": "unknown", "max_fes": 0.3, "assume": ["m1", "m2"], "embed_text": "none", "rows": "parquet"},
+        ["--keeps", "unknown", "--max-fes", "0.3", "--assume", "m1", "--assume", "m2", "--embed-text", "none", "--rows", "parquet"],
+    ),
+    # Sessions that nobody graded, some lines of them damaged.
+    ("fixtures/readers/codex", "fixtures/stacks/throughput.toml", {"unit": "round"}, ["--unit", "round"]),
+    (
+        "fixtures/readers/claude-code",
+        "fixtures/stacks/throughput.toml",
+        {"unit": "round", "outcome_from": "interrupted=failure,handover=success", "allow_unmatched_labels": True},
+        ["--unit", "round", "--outcome-from", "interrupted=failure,handover=success", "--allow-unmatched-labels"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("runs", "stacks", "options", "arguments"), SAME, ids=[f"{case[0]}-{len(case[3])}" for case in SAME])
+def test_the_files_are_those_of_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, runs: str, stacks: str, options: dict[str, Any], arguments: list[str]
+) -> None:
+    monkeypatch.chdir(REPOSITORY)
+    ended = cli("compare", runs, "--stacks", stacks, *arguments, "--out", tmp_path / "cli")
+    assert ended.returncode == 0, ended.stderr
+    expected = digest(tmp_path / "cli")
+    assert len(expected) > 15 and "followed.csv" in expected and "stories.jsonl" in expected
+    result = whenstop.compare(runs, stacks, out=tmp_path / "wheel", **options)
+    assert digest(tmp_path / "wheel") == expected
+    # What is printed is what is said, words apart from where lines break.
+    said = " ".join(ended.stdout.split())
+    assert " ".join(result.verdict.split()) in said and " ".join(result.headline.split()) in said
+    assert all(" ".join(note.split()) in said for note in result.notes)
+    assert "<iframe sandbox" in result.page()._repr_html_()
+    # In parts by file, made in any order: what was found in each part is in the whole.
+    rows = options.pop("rows", "csv")
+    tasks = parts.tasks(runs, stacks, str(tmp_path / "parts"), target_mb=0, **options)
+    assert len(tasks) > 1
+    for task in reversed(tasks):
+        parts.make(task)
+    parts.merge(tasks, tmp_path / "merged", rows=rows)
+    assert digest(tmp_path / "merged") == expected
+
+
+def test_labels_are_taken(tmp_path: Path) -> None:
+    labels = tmp_path / "labels.csv"
+    runs = REPOSITORY / "fixtures/readers/parquet/good-list.parquet"
+    graded = [run["run_id"] for run in whenstop.corpus(runs)["runs"]]
+    labels.write_text("run_id,success\n" + "".join(f"{run},true\n" for run in graded))
+    rows = whenstop.replay(runs, STACK, labels=labels).to_pydict()
+    assert rows["outcome"] == ["success"] * len(graded)
+    assert [run["outcome"] for run in whenstop.corpus(runs, labels=labels)["runs"]] == ["success"] * len(graded)
+
+
+def test_tuning_gives_the_stack_and_the_files_of_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(REPOSITORY)
+    tuned = whenstop.tune("traces", max_fes=0.1, presets=False, out=tmp_path / "wheel")
+    ended = cli("tune", "traces", "--max-fes", "0.1", "--no-presets", "--out", tmp_path / "cli")
+    assert ended.returncode == 0, ended.stderr
+    assert digest(tmp_path / "wheel") == digest(tmp_path / "cli")
+    assert tuned.stack == (tmp_path / "wheel/tuned.toml").read_text()
+    assert tuned.certificate == json.loads((tmp_path / "wheel/certificate.json").read_text())
+    assert " ".join(tuned.verdict.split()) in " ".join(ended.stdout.split()) and tuned.verdict.startswith("Ship it: ")
+    assert "<table>" in tuned._repr_html_() and "report.html" in str(tuned.page().path)
+    # The stack is a stack like any other, and says so where its certificate does not hold.
+    assert tuned.stack is not None
+    elsewhere = whenstop.compare("traces/verdicts", tuned.stack, out=tmp_path / "elsewhere")
+    assert any("certificate" in note for note in elsewhere.notes)
+    tasks = parts.tasks("traces/verdicts", tuned.stack, str(tmp_path / "parts"), target_mb=0)
+    for task in tasks:
+        parts.make(task)
+    parts.merge(tasks, tmp_path / "merged")
+    assert digest(tmp_path / "merged") == digest(tmp_path / "elsewhere")
+
+
+def test_that_nothing_can_be_recommended_is_an_answer(tmp_path: Path) -> None:
+    tuned = whenstop.tune(REPOSITORY / "traces/verdicts", presets=False, out=tmp_path / "out")
+    assert tuned.stack is None and tuned.verdict.startswith("Nothing can be recommended")
+    assert tuned.out is None and not (tmp_path / "out").exists()
 
 
 def test_tables_of_runs_are_taken_as_they_are() -> None:
@@ -35,18 +135,27 @@ def test_tables_of_runs_are_taken_as_they_are() -> None:
     renamed = table.rename_columns(["key", "why", "chat", "won"])
     rows = whenstop.replay(renamed, STACK, columns="id=key,messages=chat,outcome=won").to_pydict()
     assert rows["outcome"] == expected["outcome"] == ["success", "failure", "unknown"]
+    assert len(whenstop.corpus(table)["runs"]) == 3
 
 
 def test_errors_say_what_where_and_how() -> None:
     with pytest.raises(whenstop.Error) as error:
         whenstop.replay(REPOSITORY / "traces", '[[stack]]\nname = "x"\nany = [{ signal = "stepz", at_least = 2 }]\n')
-    assert "stepz" in error.value.what and error.value.where and "steps" in error.value.help
+    assert "stepz" in error.value.what and error.value.where == "stacks:3:19" and "steps" in error.value.help
     with pytest.raises(whenstop.Error) as error:
         whenstop.corpus("/no/such/folder")
     assert "/no/such/folder" in error.value.what and error.value.help
     with pytest.raises(whenstop.Error) as error:
         whenstop.replay(pa.table({"a": [1]}), STACK)
     assert "no recorded run" in error.value.what
+    with pytest.raises(whenstop.Error) as error:
+        whenstop.replay(REPOSITORY / "traces", STACK, unit="turn")  # type: ignore[arg-type]
+    assert "turn" in error.value.what and "round" in error.value.help and "Usage" not in error.value.help
+    with pytest.raises(whenstop.Error) as error:
+        whenstop.compare(REPOSITORY / "traces", STACK, baseline="thre")
+    assert "did you mean `three`?" in error.value.help
+    with pytest.raises(TypeError, match="'units'"):
+        whenstop.replay(REPOSITORY / "traces", STACK, units="round")  # type: ignore[call-arg]
 
 
 def test_a_corpus_is_described() -> None:

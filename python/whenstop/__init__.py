@@ -7,160 +7,187 @@ Replays recorded AI-agent runs through stop strategies that never ran on them::
     result                          # in a notebook: the verdict and the table
     result.rows.to_pandas()         # one row a run and stack; also polars.from_arrow(result.rows)
 
-Whatever goes wrong is a :class:`whenstop.Error` with ``what``, ``where`` and ``help``.
+    tuned = whenstop.tune("traces", max_fes=0.1)
+    tuned.stack                     # the stack file to ship, or None; tuned.verdict says why
+
+Each function does what the command of its name does, by the same code: the same rows, the same files to the byte. Whatever goes wrong
+is a :class:`whenstop.Error` with ``what``, ``where`` and ``help``.
 """
 
 from __future__ import annotations
 
-import html
 import io
 import json
 import os
 import sys
 import tempfile
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any, Literal, Union
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from . import _whenstop
+from ._answers import Comparison, Page, Tuned
+from ._arguments import Options, Paths, Reading, arguments, check, paths
 from ._error import Error
 
 if TYPE_CHECKING:
-    Paths = Union[str, os.PathLike[str], Iterable[Union[str, os.PathLike[str]]]]
+    from typing_extensions import Unpack
 
-__all__ = ["Comparison", "Error", "compare", "corpus", "merge", "replay"]
+    #: Files and folders, or a table of runs.
+    Runs = Union[Paths, pa.RecordBatch, pa.Table, Any]
 
-
-@dataclass(frozen=True)
-class Comparison:
-    """What some stacks would have done with some runs."""
-
-    #: One row a run and stack; the columns are those of ``rows.csv``, null is unknown.
-    rows: pa.RecordBatch
-    #: One row a run, stack and rule that would have acted.
-    firings: pa.RecordBatch
-    #: The answer in a sentence or two.
-    verdict: str
-    #: The stack to ship, if there is one.
-    ship: str | None
-    #: What was compared, in one line.
-    headline: str
-    #: The first table, as Markdown.
-    table: str
-    #: What to know about the table.
-    notes: list[str] = field(default_factory=list)
-    #: What was read, and what was not: as ``whenstop corpus --format json``.
-    report: dict[str, Any] = field(default_factory=dict, repr=False)
-    #: The folder with all tables and figures, if one was asked for.
-    out: Path | None = None
-
-    def __str__(self) -> str:
-        return "\n\n".join([self.verdict, self.headline, self.table, *self.notes])
-
-    def _repr_html_(self) -> str:
-        escape = html.escape
-        lines = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in self.table.splitlines() if line.strip()]
-        rows = [line for line in lines if not all(set(cell) <= set("-: ") for cell in line)]
-        head, body = (rows[0], rows[1:]) if rows else ([], [])
-        cells = lambda row, tag: "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row)
-        table = f"<table><thead><tr>{cells(head, 'th')}</tr></thead><tbody>"
-        table += "".join(f"<tr>{cells(row, 'td')}</tr>" for row in body) + "</tbody></table>"
-        notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
-        page = "<p><b>" + escape(self.verdict) + "</b></p><p>" + escape(self.headline) + "</p>" + table
-        if notes:
-            page += f"<ul>{notes}</ul>"
-        figure = self.out / "frontier.svg" if self.out else None
-        if figure and figure.exists():
-            page += figure.read_text(encoding="utf-8")
-        return page
-
-
-def _paths(paths: Paths) -> list[str]:
-    if isinstance(paths, (str, os.PathLike)):
-        paths = [paths]
-    return [os.fspath(path) for path in paths]
-
-
-def _stacks(stacks: Paths) -> list[str]:
-    return _paths(stacks)
-
-
-def _batch(parquet: bytes) -> pa.RecordBatch:
-    table = pq.read_table(io.BytesIO(parquet)).combine_chunks()
-    batches = table.to_batches()
-    return batches[0] if batches else pa.RecordBatch.from_pylist([], schema=table.schema)
-
-
-def _is_table(runs: Any) -> bool:
-    return isinstance(runs, (pa.RecordBatch, pa.Table)) or hasattr(runs, "__arrow_c_stream__") or hasattr(runs, "to_parquet")
-
-
-def _as_table(runs: Any) -> pa.Table:
-    if isinstance(runs, pa.Table):
-        return runs
-    if isinstance(runs, pa.RecordBatch):
-        return pa.Table.from_batches([runs])
-    if hasattr(runs, "__arrow_c_stream__"):
-        return pa.table(runs)
-    return pa.Table.from_pandas(runs, preserve_index=False)
+__all__ = ["Comparison", "Error", "Options", "Page", "Reading", "Tuned", "compare", "corpus", "merge", "replay", "tune"]
 
 
 def compare(
-    runs: Paths | pa.RecordBatch | pa.Table | Any,
+    runs: Runs,
     stacks: Paths,
     *,
-    columns: str | None = None,
-    labels: Paths = (),
     out: str | os.PathLike[str] | None = None,
+    rows: Literal["csv", "parquet"] = "csv",
+    **options: Unpack[Options],
 ) -> Comparison:
     """Replays runs under stop strategies and says what each would have stopped, saved and killed.
 
     :param runs: files and folders of recordings in any format whenstop reads; or a table of runs (pyarrow, polars,
         pandas) with the columns of a known layout, or of ``columns``.
     :param stacks: stack files, the text of one (TOML), ``"preset:NAME"``, ``"system:NAME"``, ``"preset:all"``.
-    :param columns: which column of a table is what: ``"id=…,task=…,outcome=…,messages=…,cost=…,model=…"``.
-    :param labels: CSV files of outcomes (``run_id``, ``success``, …).
-    :param out: a folder for all tables and figures, as ``whenstop compare --out`` writes it.
+    :param out: a folder for all tables and figures, as ``whenstop compare --out`` writes it; ``result.page()`` shows its page.
+    :param rows: how that folder holds rows and firings.
+    :param options: the keys of :class:`Options`: ``unit="round"``, ``keeps="work"``, ``labels="labels.csv"``,
+        ``outcome_from="interrupted=failure"``, ``columns="messages=chat,outcome=won"``, ``max_fes=0.1`` …
     :raises Error: when runs or stacks cannot be read; single bad lines are left out and listed in ``report``.
     """
-    if _is_table(runs):
-        with tempfile.TemporaryDirectory(prefix="whenstop-") as folder:
-            path = Path(folder) / "table.parquet"
-            pq.write_table(_as_table(runs), path, compression="none", use_dictionary=False)
-            return compare(path, stacks, columns=columns, labels=labels, out=out)
-    target = os.fspath(out) if out is not None else None
-    rows, firings, report, told = _whenstop.compare(_paths(runs), _stacks(stacks), columns, _paths(labels), target)
+    check("compare", Options, options)
+    target = {"out": out, "rows": rows} if out is not None else {}
+    with _files(runs) as files:
+        given = arguments({"stacks": paths(stacks), **target, **options}, files)
+        batch, firings, report, told = _whenstop.compare(given)
+    said = json.loads(told)
+    table, agreement = said.pop("table"), said.pop("agreement")
     return Comparison(
-        rows=_batch(rows), firings=_batch(firings), report=json.loads(report), out=Path(target) if target else None, **json.loads(told)
+        rows=_batch(batch),
+        firings=_batch(firings),
+        table=table["markdown"] if table else "",
+        cells=table["cells"] if table else [],
+        agreement=(agreement[0], agreement[1]["markdown"]) if agreement else None,
+        report=json.loads(report),
+        out=Path(out) if out is not None else None,
+        **said,
     )
 
 
-def replay(
-    runs: Paths | pa.RecordBatch | pa.Table | Any, stacks: Paths, *, columns: str | None = None, labels: Paths = ()
-) -> pa.RecordBatch:
+def replay(runs: Runs, stacks: Paths, **options: Unpack[Options]) -> pa.RecordBatch:
     """The rows of :func:`compare` alone: one a run and stack, in the order of the runs."""
-    return compare(runs, stacks, columns=columns, labels=labels).rows
+    check("replay", Options, options)
+    return compare(runs, stacks, **options).rows
 
 
-def corpus(paths: Paths, *, columns: str | None = None, labels: Paths = ()) -> dict[str, Any]:
+def tune(
+    runs: Runs,
+    *,
+    max_fes: float = 0.05,
+    delta: float = 0.1,
+    bound: Literal["one-run", "gaffke"] = "one-run",
+    budget: str | None = None,
+    learn: bool = False,
+    cross_fit: bool = False,
+    today: Paths = (),
+    presets: bool = True,
+    lost_success_costs: float | None = None,
+    unit: Literal["run", "round"] = "run",
+    out: str | os.PathLike[str] | None = None,
+    **reading: Unpack[Reading],
+) -> Tuned:
+    """From recordings to the stack to ship, with its certificate, or the reason why there is none.
+
+    :param runs: as for :func:`compare`.
+    :param max_fes: the share of successes that may be killed, averaged over tasks: what is certified.
+    :param delta: chance that the certificate is wrong.
+    :param bound: what the certificate rests on: one successful run a task, or all of them. Choose it before you look.
+    :param budget: the signal that the budget counts; by default steps.
+    :param learn: learn a list of at most three rules on one half of the tasks, and certify it on the other.
+    :param cross_fit: with ``learn``: learn on all tasks, and estimate by fifths. An estimate, no proof.
+    :param today: what you run today, to be shown beside it, as ``stacks`` of :func:`compare`.
+    :param presets: try the shipped rules of all frameworks beside it, which takes most of the time.
+    :param lost_success_costs: what a lost success costs, in dollars: of what is certified, what is worth most is shipped.
+    :param unit: what counts as a run: the recording, or each round of it.
+    :param out: a folder for ``tuned.toml``, its certificate, the tables, figures and a page.
+    :param reading: the keys of :class:`Reading`: ``labels``, ``columns``, ``outcome_from`` …
+    :raises Error: when runs or stacks cannot be read. That nothing can be recommended is an answer: ``stack`` is None then.
+    """
+    check("tune", Reading, reading)
+    keywords = {
+        "max_fes": max_fes,
+        "delta": delta,
+        "bound": bound,
+        "budget": budget,
+        "learn": learn,
+        "cross_fit": cross_fit,
+        "today": paths(today),
+        "no_presets": not presets,
+        "lost_success_costs": lost_success_costs,
+        "unit": unit,
+        "out": out,
+    }
+    with _files(runs) as files:
+        told = json.loads(_whenstop.tune(arguments({**keywords, **reading}, files)))
+    table, strata = told.pop("table"), told.pop("strata")
+    written = Path(out) if out is not None and told["stack"] is not None else None
+    return Tuned(table=table["markdown"], cells=table["cells"], strata=strata and strata["markdown"], out=written, **told)
+
+
+def corpus(runs: Runs, **reading: Unpack[Reading]) -> dict[str, Any]:
     """What is in these files: formats, runs, outcomes, tokens, what looks wrong; ``runs`` has an entry for each run."""
-    return json.loads(_whenstop.corpus(_paths(paths), columns, _paths(labels)))
+    check("corpus", Reading, reading)
+    with _files(runs) as files:
+        found: dict[str, Any] = json.loads(_whenstop.corpus(arguments(reading, files)))
+        return found
 
 
-def merge(parts: Paths, out: str | os.PathLike[str], *, rows: str = "csv") -> int:
+def merge(parts: Paths, out: str | os.PathLike[str], *, rows: Literal["csv", "parquet"] = "csv", whole_budget: bool = False) -> int:
     """Puts the parts of a comparison together, as ``whenstop merge``: the files of one comparison, to the byte.
 
-    Gives the number of rows. ``rows`` is ``"csv"`` or ``"parquet"``.
+    Gives the number of rows.
 
     :raises Error: naming what is missing, doubled or torn; nothing is written then.
     """
-    if rows not in ("csv", "parquet"):
-        raise Error(f"rows cannot be written as {rows!r}", None, 'give "csv" or "parquet"')
-    return _whenstop.merge(_paths(parts), os.fspath(out), rows == "parquet")
+    return _whenstop.merge(arguments({"out": out, "rows": rows, "whole_budget": whole_budget}, paths(parts)))
+
+
+@contextmanager
+def _files(runs: Runs) -> Iterator[list[str]]:
+    """The paths to read; a table of runs is written to a file for as long as it is read."""
+    table = _as_table(runs)
+    if table is None:
+        yield paths(runs)
+        return
+    with tempfile.TemporaryDirectory(prefix="whenstop-") as folder:
+        path = Path(folder) / "table.parquet"
+        pq.write_table(table, path, compression="none", use_dictionary=False)
+        yield [str(path)]
+
+
+def _as_table(runs: Any) -> pa.Table | None:
+    if isinstance(runs, pa.Table):
+        return runs
+    if isinstance(runs, pa.RecordBatch):
+        return pa.Table.from_batches([runs])
+    if hasattr(runs, "__arrow_c_stream__"):
+        return pa.table(runs)
+    if hasattr(runs, "to_parquet"):
+        return pa.Table.from_pandas(runs, preserve_index=False)
+    return None
+
+
+def _batch(parquet: bytes) -> pa.RecordBatch:
+    table = pq.read_table(io.BytesIO(parquet)).combine_chunks()
+    batches = table.to_batches()
+    return batches[0] if batches else pa.RecordBatch.from_pylist([], schema=table.schema)
 
 
 def _main() -> None:

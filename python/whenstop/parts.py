@@ -10,12 +10,18 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Literal, cast
 
 from . import _whenstop
+from ._arguments import Options, Paths, arguments, check
+from ._arguments import paths as _paths
 from ._error import Error
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 @dataclass(frozen=True)
@@ -27,7 +33,8 @@ class Task:
     files: tuple[str, ...]
     stacks: tuple[str, ...]
     out: str
-    columns: str | None = None
+    #: The keywords of :func:`whenstop.compare`.
+    options: Options = field(default_factory=lambda: Options())
 
 
 def is_uri(path: str) -> bool:
@@ -35,15 +42,13 @@ def is_uri(path: str) -> bool:
     return "://" in path
 
 
-def list_files(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> list[tuple[str, int]]:
+def list_files(paths: Paths) -> list[tuple[str, int]]:
     """The files under paths or URIs with their sizes, in the order one comparison reads them in.
 
     Credentials of object stores are those pyarrow finds. A folder of a store is listed in path order.
     """
-    if isinstance(paths, (str, os.PathLike)):
-        paths = [paths]
     found: list[tuple[str, int]] = []
-    for path in map(os.fspath, paths):
+    for path in _paths(paths):
         if not is_uri(path):
             # Members of an archive belong to its task.
             found += [(name.split("!", 1)[0] if not os.path.exists(name) else name, size) for name, size in _whenstop.files([path])]
@@ -82,17 +87,22 @@ def group(files: Sequence[tuple[str, int]], target_mb: float = 256) -> list[list
 
 
 def tasks(
-    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
-    stacks: str | Iterable[str],
+    paths: Paths,
+    stacks: Paths,
     out: str,
     *,
     target_mb: float = 256,
-    columns: str | None = None,
+    **options: Unpack[Options],
 ) -> list[Task]:
-    """One task a group; their parts go to folders in ``out``. Stack files are read here: workers need none."""
+    """One task a group; their parts go to folders in ``out``. Stack files are read here: workers need none.
+
+    ``options`` are those of :func:`whenstop.compare`; files they name (``labels``, ``price``) have to be there for the workers.
+    """
+    check("tasks", Options, options)
+    beside = {key: [os.path.abspath(path) for path in _paths(options[key])] for key in ("labels", "price") if key in options}
+    options = cast(Options, {**options, **beside})
     texts = []
-    for named in [stacks] if isinstance(stacks, (str, os.PathLike)) else stacks:
-        named = os.fspath(named)
+    for named in _paths(stacks):
         is_name = "\n" in named or named.startswith(("preset:", "system:"))
         try:
             text = named if is_name else Path(named).read_text(encoding="utf-8") + "\n"
@@ -106,7 +116,7 @@ def tasks(
     of = len(groups)
     digits = len(str(of))
     return [
-        Task(number, of, tuple(files), tuple(texts), f"{out.rstrip('/')}/part-{number:0{digits}}", columns)
+        Task(number, of, tuple(files), tuple(texts), f"{out.rstrip('/')}/part-{number:0{digits}}", options)
         for number, files in enumerate(groups, start=1)
     ]
 
@@ -118,7 +128,8 @@ def make(task: Task) -> int:
         paths = [_fetched(name, n, fetched) if fetched and is_uri(name) else name for n, name in enumerate(task.files)]
         names = [name.split("?", 1)[0] for name in task.files]
         local = os.path.join(fetched, "part") if fetched and is_uri(task.out) else task.out
-        _whenstop.part(paths, names, list(task.stacks), task.number, task.of, local, task.columns)
+        given = arguments({"stacks": task.stacks, "out": local, **task.options}, paths)
+        _whenstop.part(given, task.number, task.of, names)
         if local != task.out:
             _copy(local, task.out)
         return task.number
@@ -153,7 +164,7 @@ def _copy(source: str, target: str) -> None:
     shutil.copytree(source, target)
 
 
-def merge(of: Sequence[Task], out: str | os.PathLike[str], *, rows: str = "csv") -> int:
+def merge(of: Sequence[Task], out: str | os.PathLike[str], *, rows: Literal["csv", "parquet"] = "csv") -> int:
     """Puts the parts of these tasks together; see :func:`whenstop.merge`."""
     from . import merge as merge_folders
 

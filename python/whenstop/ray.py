@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from typing import TYPE_CHECKING, Literal
 
 import ray
 
 from . import parts as _parts
+from ._arguments import Options, Paths
 from ._error import Error
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 def compare(
-    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
-    stacks: str | Iterable[str],
+    paths: Paths,
+    stacks: Paths,
     out: str | os.PathLike[str],
     *,
     parts: str | None = None,
     target_mb: float = 256,
     max_retries: int = 3,
-    columns: str | None = None,
-    rows: str = "csv",
+    rows: Literal["csv", "parquet"] = "csv",
     make: _parts.Make = _parts.make,
+    **options: Unpack[Options],
 ) -> int:
     """Compares on the cluster that ``ray.init`` found, and merges here. Gives the number of rows.
 
@@ -29,10 +33,11 @@ def compare(
     :param target_mb: recordings a task, in megabytes: 128 to 512.
     :param max_retries: how often a part is tried again when its worker dies. Ray's own default for data sets is for ever.
     :param make: what a worker does with a task; for those who watch or test it.
+    :param options: the other keywords of :func:`whenstop.compare`.
     :raises Error: naming the files of the parts whose workers died each time; the other parts are complete.
     """
     out = os.fspath(out)
-    tasks = _parts.tasks(paths, stacks, os.fspath(parts or f"{out.rstrip('/')}-parts"), target_mb=target_mb, columns=columns)
+    tasks = _parts.tasks(paths, stacks, os.fspath(parts or f"{out.rstrip('/')}-parts"), target_mb=target_mb, **options)
 
     def work(task: _parts.Task) -> int:
         return make(task)

@@ -3,65 +3,69 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 
 from . import parts as _parts
+from ._arguments import Options, Paths
 from ._error import Error
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 def compare(
     spark: Any,
-    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
-    stacks: str | Iterable[str],
+    paths: Paths,
+    stacks: Paths,
     out: str | os.PathLike[str],
     *,
     parts: str | None = None,
     target_mb: float = 256,
-    columns: str | None = None,
-    rows: str = "csv",
+    jobs: int = 256,
+    rows: Literal["csv", "parquet"] = "csv",
     make: _parts.Make = _parts.make,
+    **options: Unpack[Options],
 ) -> int:
     """Compares in a Spark session, and merges here. Gives the number of rows.
 
     How often a part is tried again is Spark's ``spark.task.maxFailures`` (4; 1 in ``local[n]``, use ``local[n,4]``).
 
     :param parts: where the parts go: a folder that all machines see, or a URI. By default ``out`` with ``-parts``.
+    :param jobs: how many parts are asked for at a time; Spark makes as many of them as it has room for.
     :param make: what a worker does with a task; for those who watch or test it.
+    :param options: the other keywords of :func:`whenstop.compare`.
     :raises Error: naming the files of the parts that failed each time; the other parts are complete.
     """
     out = os.fspath(out)
-    tasks = _parts.tasks(paths, stacks, os.fspath(parts or f"{out.rstrip('/')}-parts"), target_mb=target_mb, columns=columns)
+    tasks = _parts.tasks(paths, stacks, os.fspath(parts or f"{out.rstrip('/')}-parts"), target_mb=target_mb, **options)
     failed: dict[int, str] = {}
-    try:
-        _run(spark, tasks, make)
-    except Exception as error:  # noqa: BLE001 - whatever ended the job, each part is asked for by itself
-        if len(tasks) == 1:
-            failed[1] = _reason(error)
-        else:
-            # One bad part ends a job of many: which one is only known by itself.
-            for task in tasks:
-                try:
-                    _run(spark, [task], make)
-                except Exception as error:  # noqa: BLE001
-                    failed[task.number] = _reason(error)
+    # A job for each part: one that fails ends no other, as it would in a job of many, and nothing is made twice.
+    with ThreadPoolExecutor(max_workers=min(len(tasks), jobs)) as pool:
+        running = {pool.submit(_run, spark, task, make): task.number for task in tasks}
+        for job in as_completed(running):
+            error = job.exception()
+            if isinstance(error, Exception):
+                failed[running[job]] = _reason(error)
+            elif error:
+                raise error
     if failed:
         raise _parts.refused(failed, tasks)
     return _parts.merge(tasks, out, rows=rows)
 
 
-def _run(spark: Any, tasks: Sequence[_parts.Task], make: _parts.Make) -> None:
-    by_number = {task.number: task for task in tasks}
-
+def _run(spark: Any, task: _parts.Task, make: _parts.Make) -> None:
     def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            done = [make(by_number[number]) for number in batch.column(0).to_pylist()]
+            done = [make(task) for _ in range(batch.num_rows)]
             yield pa.RecordBatch.from_pydict({"number": pa.array(done, pa.int32())})
 
-    numbers = spark.createDataFrame([(task.number,) for task in tasks], "number int")
-    numbers.repartitionByRange(len(tasks), "number").mapInArrow(work, "number int").collect()
+    # One row in one partition: one task, tried again as often as the session says.
+    rows = spark.createDataFrame([(task.number,)], "number int").coalesce(1)
+    rows.mapInArrow(work, "number int").collect()
 
 
 def _reason(error: Exception) -> str:

@@ -1,7 +1,7 @@
 //! `whenstop compare`: the main job.
 
 pub(super) mod report;
-mod shard;
+pub(super) mod shard;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -10,22 +10,20 @@ use std::sync::Arc;
 use clap::{Args as ClapArgs, ValueEnum};
 
 use super::Exit;
-use super::corpus::oddities;
 use super::export::configurations;
 use super::failure::Failure;
-use super::grounds::{Met, Outside, Tuned};
-use super::inputs::{AssumptionArgs, CorpusArgs, LabelErrorArgs, StackArgs, unreadable};
+use super::inputs::{AssumptionArgs, CorpusArgs, LabelErrorArgs, StackArgs};
 use super::output::{Format, Output};
 use super::sweep::{SplitArgs, SplitPart, parts};
 use super::values::share;
 use crate::aggregate::{Firings, Label, RowView, Rows};
-use crate::compare::{Collected, Comparison, Keeps, Pass, StackInfo};
+use crate::compare::{Collected, Comparison, Keeps, Met, Outside, Pass, StackInfo, Tuned};
 use crate::decision::Strategy;
 use crate::diagnostic::{Diagnostic, Location, nearest};
 use crate::effect::EffectTable;
 use crate::explain::{Story, Texts};
 use crate::reader::CorpusReport;
-use crate::report::{Appetite, FollowedReport, Publication, RowFormat, Shard, table};
+use crate::report::{Appetite, FollowedReport, Found, Publication, RowFormat, Said, Shard, table};
 
 /// Arguments of `compare`.
 #[derive(Debug, ClapArgs)]
@@ -186,6 +184,8 @@ pub(super) struct Compared {
     pub(super) stories: Vec<Story>,
     /// What was found while the recordings were read, a line each.
     pub(super) quality: Vec<String>,
+    /// All about the reading.
+    pub(super) report: CorpusReport,
     /// What followed the stops.
     pub(super) followed: FollowedReport,
     /// Certificates of tuned stacks that do not hold on these recordings, and why, a sentence each.
@@ -240,24 +240,8 @@ pub(super) fn compare_loaded(
     let stories = pass.into_shelf().into_stories();
     let followed = FollowedReport::new(followed, corpus.unit.noun());
     let void = met.iter().filter_map(Met::sentence).collect();
-    Ok(Compared { rows, firings, stacks, stories, quality: quality(&report), followed, void })
-}
-
-/// Findings of the corpus in lines, as many as a person reads.
-fn quality(report: &CorpusReport) -> Vec<String> {
-    const SHOWN: usize = 200;
-    let mut lines: Vec<String> = Vec::new();
-    if report.unreadable > 0 {
-        lines.push(unreadable(report.unreadable));
-    }
-    lines.extend(report.notices.iter().map(|notice| notice.diagnostic.to_string()));
-    lines.extend(oddities(report));
-    let more = report.findings.len().saturating_sub(SHOWN);
-    lines.extend(report.findings.iter().take(SHOWN).map(|finding| finding.diagnostic.to_string()));
-    if more > 0 {
-        lines.push(format!("{more} more: `whenstop corpus PATH` lists them"));
-    }
-    lines
+    let quality = Found::of(&report).lines();
+    Ok(Compared { rows, firings, stacks, stories, quality, report, followed, void })
 }
 
 /// `whenstop compare`.
@@ -265,11 +249,17 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     if let (Some(shard), Some(out)) = (args.shard, &args.out) {
         return shard::run_shard(args, shard, out, output);
     }
+    let (publication, _) = published(args, output)?;
+    show(&publication, args.format, args.out.as_deref(), output)
+}
+
+/// The comparison asked for, ready to be shown and written, and what was read for it.
+pub(super) fn published(args: &Args, output: &Output) -> Result<(Publication, CorpusReport), Failure> {
     let texts = args.out.as_ref().map(|_| args.embed_text.texts());
     let compared = compare(&args.corpus, &args.stacks, &args.assumptions, texts, args.keeps.keeps(), output)?;
     refuse_unknown_baseline(args, &compared.stacks)?;
     let assumptions = args.assumptions.assumptions().names();
-    let Compared { rows, mut firings, stacks, stories, quality, followed, void } = compared;
+    let Compared { rows, mut firings, stacks, stories, quality, report, followed, void } = compared;
     let parts = parts(rows, &args.split)?;
     if args.split.split != SplitPart::None {
         let reported: BTreeSet<&Label> = parts.reported.iter().map(RowView::run_id).collect();
@@ -286,10 +276,15 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         let choice = args.split.choice(args.appetite.max_fes);
         publication = publication.with_choice(choice, parts.other.as_ref());
     }
-    show(&publication, args.format, args.out.as_deref(), output)
+    Ok((publication, report))
 }
 
 impl Args {
+    /// Where the files go, if anywhere.
+    pub(super) fn out(&self) -> Option<&Path> {
+        self.out.as_deref()
+    }
+
     /// What was compared, as the arguments say it is to be reported.
     fn publication(
         &self,
@@ -345,28 +340,7 @@ pub(super) fn show(
         publication.write(&summaries, out, output.csv_style()).map_err(Failure::input)?;
     }
     match format {
-        Format::Table => {
-            if let Some(followed) = publication.ungraded(&summaries) {
-                show_followed(publication, followed, output)?;
-                return Ok(written(out, output));
-            }
-            let first = publication.first(&summaries);
-            output.paragraph(&first.verdict());
-            output.data("\n");
-            output.paragraph(&publication.headline());
-            if !first.shown.is_empty() {
-                output.table(&publication.overview(&summaries), format)?;
-            }
-            let below = first.below();
-            let standing = publication.followed().and_then(FollowedReport::standing);
-            let notes: Vec<String> = below.into_iter().chain(publication.notes(&summaries)).chain(standing).collect();
-            if !notes.is_empty() {
-                output.data("\n");
-            }
-            for note in &notes {
-                output.paragraph(note);
-            }
-        }
+        Format::Table => show_said(&publication.said(&summaries), output)?,
         Format::Json => {
             let first = publication.first(&summaries);
             output.json(&serde_json::json!({
@@ -378,30 +352,27 @@ pub(super) fn show(
         }
         Format::Csv | Format::Md => output.table(&table::summary(&summaries), format)?,
         // A page has room for the first table, not for all columns.
-        Format::Latex => match publication.ungraded(&summaries) {
-            Some(followed) => output.table(&followed.table(), format)?,
-            None => output.table(&publication.overview(&summaries), format)?,
-        },
+        Format::Latex => output.table(&publication.said(&summaries).table.unwrap_or_default(), format)?,
     }
     Ok(written(out, output))
 }
 
-/// The first table where nobody graded the runs.
-pub(super) fn show_followed(
-    publication: &Publication,
-    followed: &FollowedReport,
-    output: &Output,
-) -> Result<(), Failure> {
-    output.paragraph(&followed.verdict());
+/// The answer, the first table, and what to know about it.
+pub(super) fn show_said(said: &Said, output: &Output) -> Result<(), Failure> {
+    output.paragraph(&said.verdict);
     output.data("\n");
-    output.paragraph(&publication.headline());
-    output.table(&followed.table(), Format::Table)?;
-    output.data("\n");
-    followed.notes().iter().for_each(|note| output.paragraph(note));
-    if let Some(agreement) = followed.agreement() {
+    output.paragraph(&said.headline);
+    if let Some(table) = &said.table {
+        output.table(table, Format::Table)?;
+    }
+    if !said.notes.is_empty() {
         output.data("\n");
-        output.paragraph(&followed.agreement_words());
-        output.table(&agreement, Format::Table)?;
+    }
+    said.notes.iter().for_each(|note| output.paragraph(note));
+    if let Some((words, table)) = &said.agreement {
+        output.data("\n");
+        output.paragraph(words);
+        output.table(table, Format::Table)?;
     }
     Ok(())
 }

@@ -74,6 +74,14 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
+/// What is in the files, with a line for every run.
+pub(super) fn listed(args: &Args) -> Result<CorpusReport, Failure> {
+    let options = ReadOptions { detail: Detail::Runs, ..args.reading.options()? };
+    let report = open(&args.paths, options)?.process(|_| (), |()| ())?;
+    has_read(&report)?;
+    Ok(report)
+}
+
 /// One CSV line a round.
 fn list_rounds(args: &Args, corpus: &Corpus, output: &Output) -> Result<Exit, Failure> {
     let effects = EffectTable::default();

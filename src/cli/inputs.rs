@@ -7,17 +7,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use clap::Args;
 
 use super::failure::Failure;
-use super::grounds::Tuned;
 use super::output::Output;
 use super::proxies::OutcomeFrom;
 use crate::catalog::{self, Strategies};
+use crate::compare::Tuned;
 use crate::diagnostic::{Diagnostic, Diagnostics, Location, Severity, nearest};
 use crate::effect::EffectTable;
 use crate::preset;
 use crate::reader::{
     ColumnMap, Corpus, CorpusReport, Detail, NamedBy, PriceTable, ReadOptions, RecordedCosts, SubAgents,
 };
-use crate::report::refuse_half_written;
+use crate::report::{refuse_half_written, unreadable};
 use crate::stack::{StackFile, Use};
 use crate::stats::label_certificate::ErrorRates;
 use crate::stats::labels::{CheckedLabels, LabelErrors};
@@ -306,11 +306,6 @@ pub(super) fn has_read(report: &CorpusReport) -> Result<(), Failure> {
     )))
 }
 
-/// So many inputs, in words.
-pub(super) fn unreadable(n: u64) -> String {
-    format!("{n} {} could not be read, or not to the end", if n == 1 { "input" } else { "inputs" })
-}
-
 /// Tells the first few findings and how many more there are.
 fn tell_findings(report: &CorpusReport, output: &Output) {
     const SHOWN: usize = 5;
@@ -358,8 +353,7 @@ impl StackArgs {
     pub(super) fn effects_of(paths: &[PathBuf]) -> Result<EffectTable, Failure> {
         let mut all = EffectTable::default();
         for path in paths {
-            let name = path.display().to_string();
-            let text = read_text(path, "give a stack file with `[effects]`").map_err(Failure::usage)?;
+            let (name, text) = stack_text(path, "give a stack file with `[effects]`").map_err(Failure::usage)?;
             all.extend(&StackFile::parse(&name, &text).map_err(Failure::usage)?.effects);
         }
         Ok(all)
@@ -380,8 +374,8 @@ impl StackArgs {
     pub(super) fn grounds(&self) -> Result<Vec<Tuned>, Failure> {
         let mut all = Vec::new();
         for named in self.stacks.iter().filter(|named| !named.starts_with("preset:") && !named.starts_with("system:")) {
-            let text = read_text(Path::new(named), "give a stack file").map_err(Failure::usage)?;
-            all.extend(Tuned::of(&StackFile::parse(named, &text).map_err(Failure::usage)?));
+            let (name, text) = stack_text(Path::new(named), "give a stack file").map_err(Failure::usage)?;
+            all.extend(Tuned::of(&StackFile::parse(&name, &text).map_err(Failure::usage)?));
         }
         Ok(all)
     }
@@ -407,7 +401,7 @@ impl StackArgs {
 }
 
 fn load_one(named: &str) -> Result<Strategies, Diagnostics> {
-    match named.split_once(':') {
+    match named.split_once(':').filter(|_| !named.contains('\n')) {
         Some(("preset", "all")) => Ok(preset::all_strategies()),
         Some(("system", "all")) => catalog::all_systems(),
         Some(("preset" | "system", name)) => {
@@ -427,7 +421,19 @@ pub(super) fn load_stack_file(path: &Path) -> Result<(StackFile, Strategies), Di
     let name = path.display().to_string();
     let near = catalog::near(&name).filter(|_| !path.exists()).map(|near| format!("did you mean `{near}`?"));
     let help = near.unwrap_or_else(|| "give a stack file, `preset:NAME` or `system:NAME`".to_owned());
-    catalog::load(&name, &read_text(path, &help)?, &|config| read_config(path, config))
+    let (name, text) = stack_text(path, &help)?;
+    catalog::load(&name, &text, &|config| read_config(Path::new(&name), config))
+}
+
+/// What stands for the path of a stack file that is given as its text.
+const TEXT: &str = "stacks";
+
+/// Name and text of a stack file. Several lines are no path: they are the text itself, as programs give it that have no file.
+fn stack_text(path: &Path, help: &str) -> Result<(String, String), Diagnostic> {
+    match path.to_str() {
+        Some(text) if text.contains('\n') => Ok((TEXT.to_owned(), text.to_owned())),
+        _ => Ok((path.display().to_string(), read_text(path, help)?)),
+    }
 }
 
 /// A native configuration named in the stack file at `path`; its own path is relative to that.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::Exit;
-use super::compare::show_followed;
+use super::compare::show_said;
 use super::failure::Failure;
 use super::inputs::{Tell, process_telling, read_text};
 use super::output::{Format, Output};
@@ -255,7 +255,7 @@ fn compare(corpus: &Corpus, args: &Args, output: &Output) -> Result<Exit, Failur
     let report = FollowedReport::new(followed, "rounds");
     let publication =
         Publication::new(rows, firings, pass.comparison().infos().to_vec(), None, &[]).with_followed(report.clone());
-    show_followed(&publication, &report, output)?;
+    show_said(&report.said(publication.headline()), output)?;
     output.data(
         "\nGo on with\n\n  whenstop corpus ~/.claude/projects --rounds            every round as CSV\n  \
          whenstop compare PATH --unit round --stacks FILE       your own stacks on them\n  \

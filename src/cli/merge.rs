@@ -1,13 +1,13 @@
 //! `whenstop merge`: the parts of a comparison put together.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::Exit;
 use super::compare::{RowArgs, show};
 use super::failure::Failure;
 use super::output::{Format, Output};
 use crate::diagnostic::{Diagnostic, Location};
-use crate::report::{FollowedReport, Merge, Publication};
+use crate::report::{Merge, Publication, unreadable};
 
 /// Arguments of `merge`.
 #[derive(Debug, clap::Args)]
@@ -27,26 +27,28 @@ pub(super) struct Args {
 
 /// `whenstop merge`.
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+    let publication = merged(args, output)?;
+    show(&publication, args.format, Some(&args.out), output)
+}
+
+/// The parts put together.
+pub(super) fn merged(args: &Args, output: &Output) -> Result<Publication, Failure> {
     let merge = Merge::open(&args.parts).map_err(Failure::input)?;
-    let Some(manifest) = merge.comparison().cloned() else {
-        return Err(Failure::nothing("no part", "give the folders that `compare --shard` wrote"));
-    };
-    let unreadable = merge.unreadable();
-    if unreadable > 0 {
-        let what = format!("{unreadable} inputs of these parts could not be read, or not to the end");
+    let unread = merge.found().unreadable;
+    if unread > 0 {
+        let what = unreadable(unread);
         output.error(&Diagnostic::new(Location::default(), what, "`whenstop corpus` says which, and why"));
     }
-    let (rows, firings) = merge.rows().map_err(Failure::input)?;
-    if rows.is_empty() {
+    let Some(publication) = merge.publication().map_err(Failure::input)? else {
         return Err(Failure::nothing("the parts hold no run", "compare recordings that have some"));
-    }
+    };
     output.note(&format!("{} parts", merge.n_parts()));
-    let (followed, stories) = merge.told(&rows).map_err(Failure::input)?;
-    let (found, noun) = (manifest.found.clone(), manifest.noun());
-    let publication = Publication::from_rows(rows, firings, manifest)
-        .with_row_format(args.rows.format())
-        .with_whole_budget(args.rows.budget.whole_budget)
-        .with_stories(stories, found)
-        .with_followed(FollowedReport::new(followed, noun));
-    show(&publication, args.format, Some(&args.out), output)
+    Ok(publication.with_row_format(args.rows.format()).with_whole_budget(args.rows.budget.whole_budget))
+}
+
+impl Args {
+    /// Where the files go.
+    pub(super) fn out(&self) -> &Path {
+        &self.out
+    }
 }

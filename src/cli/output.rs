@@ -1,7 +1,7 @@
 //! The only writes to stdout and stderr.
 
 use std::io::{self, IsTerminal, Write};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use clap::ValueEnum;
 
@@ -70,12 +70,24 @@ pub(super) struct Output {
     stdout: OnceLock<io::Error>,
     /// The same of stderr.
     stderr: OnceLock<io::Error>,
+    /// Messages for whoever whenstop is part of; then nothing is written to stdout or stderr.
+    kept: Option<Mutex<Vec<String>>>,
 }
 
 impl Output {
     /// Messages to stderr unless `quiet`; CSV in the style asked for.
     pub(super) fn new(quiet: bool, csv: CsvStyle) -> Self {
-        Self { quiet, csv, stdout: OnceLock::new(), stderr: OnceLock::new() }
+        Self { quiet, csv, stdout: OnceLock::new(), stderr: OnceLock::new(), kept: None }
+    }
+
+    /// Keeps messages and prints nothing, for a program that whenstop is part of.
+    pub(super) fn keeping() -> Self {
+        Self { kept: Some(Mutex::default()), ..Self::new(false, CsvStyle::Plain) }
+    }
+
+    /// The messages that were kept.
+    pub(super) fn into_kept(self) -> Vec<String> {
+        self.kept.map_or_else(Vec::new, |kept| kept.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// How CSV is written, to stdout and to files.
@@ -211,16 +223,22 @@ impl Output {
     }
 
     fn to_stdout(&self, bytes: &[u8]) {
-        write_all(&mut io::stdout().lock(), bytes, &self.stdout);
+        if self.kept.is_none() {
+            write_all(&mut io::stdout().lock(), bytes, &self.stdout);
+        }
     }
 
     fn message(&self, text: &str) {
+        if let Some(kept) = &self.kept {
+            kept.lock().unwrap_or_else(PoisonError::into_inner).push(diagnostic::lines(text).to_string());
+            return;
+        }
         write_all(&mut io::stderr().lock(), format!("{}\n", diagnostic::lines(text)).as_bytes(), &self.stderr);
     }
 
     /// A progress bar over things counted; hidden unless stderr is a terminal.
     pub(super) fn counted(&self, n: u64, what: &str) -> indicatif::ProgressBar {
-        if self.quiet || !io::stderr().is_terminal() {
+        if self.quiet || self.kept.is_some() || !io::stderr().is_terminal() {
             return indicatif::ProgressBar::hidden();
         }
         let bar = indicatif::ProgressBar::new(n);
@@ -234,7 +252,7 @@ impl Output {
 
     /// A progress bar over bytes; hidden unless stderr is a terminal.
     pub(super) fn progress(&self, bytes: u64) -> indicatif::ProgressBar {
-        if self.quiet || !io::stderr().is_terminal() {
+        if self.quiet || self.kept.is_some() || !io::stderr().is_terminal() {
             return indicatif::ProgressBar::hidden();
         }
         let bar = indicatif::ProgressBar::new(bytes);

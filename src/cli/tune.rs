@@ -10,6 +10,7 @@ use clap::ValueEnum;
 
 use super::Exit;
 use super::compare::{EmbedText, price};
+use super::embedded::Tuned as Answered;
 use super::failure::Failure;
 use super::inputs::{CorpusArgs, StackArgs};
 use super::output::{Format, Output};
@@ -194,6 +195,16 @@ fn learned(args: &Args, study: &Study, tasks: &[usize], tuned: &Tuned) -> Result
 
 /// `whenstop tune`.
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+    let ((), exit) = tune(args, output, |words| show(words, output))?;
+    Ok(exit)
+}
+
+/// Tunes, hands what there is to say to `show`, and writes the folder asked for. Gives what `show` gives, and how to end.
+fn tune<T>(
+    args: &Args,
+    output: &Output,
+    show: impl FnOnce(&Words<'_>) -> Result<T, Failure>,
+) -> Result<(T, Exit), Failure> {
     if args.lost_success_costs.is_some() && args.learn {
         let what = "`--learn` chooses by what is saved, not by dollars";
         let help = "leave out `--lost-success-costs`, or `--learn`";
@@ -202,7 +213,23 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let recordings = read(args, output)?;
     let answer = answer(args, &recordings);
     let words = Words { study: &recordings.study, answer: &answer, args };
-    match args.format {
+    let shown = show(&words)?;
+    if let (Some(out), Ok((shipped, _))) = (&args.out, &answer.shipped) {
+        files::write(&words, shipped, out, output)?;
+        output.note(&format!(
+            "written to {}; ship {}, open {}",
+            out.display(),
+            out.join("tuned.toml").display(),
+            out.join("report.html").display()
+        ));
+    } else if let Some(out) = &args.out {
+        output.note(&format!("nothing is written to {}: there is nothing to ship", out.display()));
+    }
+    Ok((shown, if answer.shipped.is_ok() { Exit::Done } else { Exit::GateFailed }))
+}
+
+fn show(words: &Words<'_>, output: &Output) -> Result<(), Failure> {
+    match words.args.format {
         Shown::Json => output.json(&words.json()),
         Shown::Table => {
             output.paragraph(&words.verdict());
@@ -218,16 +245,22 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
             words.notes().iter().for_each(|note| output.paragraph(note));
         }
     }
-    if let (Some(out), Ok((shipped, _))) = (&args.out, &answer.shipped) {
-        files::write(&words, shipped, out, output)?;
-        output.note(&format!(
-            "written to {}; ship {}, open {}",
-            out.display(),
-            out.join("tuned.toml").display(),
-            out.join("report.html").display()
-        ));
-    } else if let Some(out) = &args.out {
-        output.note(&format!("nothing is written to {}: there is nothing to ship", out.display()));
-    }
-    Ok(if answer.shipped.is_ok() { Exit::Done } else { Exit::GateFailed })
+    Ok(())
+}
+
+/// The answer as values, for a program that whenstop is part of.
+pub(super) fn answered(args: &Args, output: &Output) -> Result<Answered, Failure> {
+    let answered = |words: &Words<'_>| {
+        let shipped = words.answer.shipped.as_ref().ok();
+        Ok(Answered {
+            verdict: words.verdict(),
+            recordings: words.recordings(),
+            table: words.table(),
+            strata: words.strata(),
+            notes: words.notes(),
+            stack: shipped.map(|(shipped, _)| files::stack_file(words, shipped)),
+            certificate: words.json(),
+        })
+    };
+    tune(args, output, answered).map(|(answered, _)| answered)
 }

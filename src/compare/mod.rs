@@ -1,5 +1,6 @@
 //! The main job: a corpus under several strategies, into rows and firings.
 
+mod grounds;
 mod pass;
 mod shelf;
 
@@ -13,6 +14,7 @@ use crate::replay::replay;
 use crate::transcript::Run;
 use crate::verdict::Assumptions;
 
+pub use grounds::{Met, Outside, Tuned};
 pub use pass::{Collected, Keeps, OfRun, Pass};
 pub use shelf::{Shelf, matters};
 

@@ -13,20 +13,21 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
+use super::found::Found;
 use super::row_file::RowWriter;
 use super::saved::{Manifest, STORIES, write_lines, write_stories};
 use super::{CsvStyle, write_folder};
 use crate::aggregate::{Firing, Row};
-use crate::compare::{OfRun, Shelf};
+use crate::compare::{Met, OfRun, Shelf};
 use crate::diagnostic::{Diagnostic, Location};
 use crate::explain::Texts;
 
-pub use merge::{Merge, Told};
+pub use merge::Merge;
 
 /// The file that says what a part is.
 pub const PART: &str = "part.json";
 /// Version of `part.json`.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 const ROWS: &str = "rows.parquet";
 const FIRINGS: &str = "firings.parquet";
 /// What followed the stops, a JSON line a row.
@@ -106,8 +107,10 @@ pub struct PartManifest {
     pub division: Division,
     /// What was read.
     pub inputs: Vec<Input>,
-    /// Files that could not be read, or not to their end.
-    pub unreadable: u64,
+    /// What was found while it was read.
+    pub found: Found,
+    /// What its runs say of the certificates of tuned stacks.
+    pub met: Vec<Met>,
     /// Runs that were read, in this part or not.
     pub runs_read: u64,
     /// Runs of this part.
@@ -181,7 +184,7 @@ impl PartWriter {
     }
 
     fn close(mut self, about: About) -> Result<(), Diagnostic> {
-        let About { shard, division, inputs, unreadable, comparison, told } = about;
+        let About { shard, division, inputs, found, met, comparison, told } = about;
         let failed = failed(&self.folder);
         self.followed.flush().map_err(&failed)?;
         let texts = told.texts();
@@ -196,7 +199,8 @@ impl PartWriter {
             shard,
             division,
             inputs,
-            unreadable,
+            found,
+            met,
             runs_read: self.runs_read,
             runs: self.places.len() as u64,
             rows: self.n_rows,
@@ -219,9 +223,11 @@ pub struct About {
     pub division: Division,
     /// What was read.
     pub inputs: Vec<Input>,
-    /// How many files could not be read.
-    pub unreadable: u64,
-    /// How the whole is to be reported.
+    /// What was found while it was read.
+    pub found: Found,
+    /// What the part's runs say of the certificates of tuned stacks.
+    pub met: Vec<Met>,
+    /// How the whole is to be reported, but for what was found and for certificates.
     pub comparison: Manifest,
     /// The runs that are told step by step.
     pub told: Shelf,

@@ -2,44 +2,78 @@
 
 use std::path::Path;
 
-use super::{Args, Exit, quality, refuse_unknown_baseline};
+use super::{Args, Exit, refuse_unknown_baseline};
 use crate::aggregate::{Firings, FollowedRows, Rows};
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
-use crate::compare::{Comparison, Pass};
+use crate::compare::{Comparison, Met, Pass};
 use crate::diagnostic::count;
-use crate::report::{About, Division, FollowedReport, Input, Shard, write_part};
+use crate::report::{About, Division, FollowedReport, Found, Input, Shard, write_part};
 use crate::transcript::Run;
 
-/// One part of a comparison, written run after run.
+/// What a part is of.
+pub(in crate::cli) struct Extent {
+    /// Which part of how many.
+    pub(in crate::cli) shard: Shard,
+    /// By task: all files are read, and the runs of other parts are passed over. By file: those read are the part's own.
+    pub(in crate::cli) division: Division,
+    /// What the files are called in the part's manifest, in the order they are read in; without any, by their paths.
+    pub(in crate::cli) names: Vec<String>,
+}
+
+impl Extent {
+    fn holds(&self, run: &Run) -> bool {
+        let suite = run.header.suite.as_deref().unwrap_or_default();
+        let task = run.header.task_id.as_deref().unwrap_or(&run.header.run_id);
+        self.division == Division::Files || self.shard.holds((suite, task))
+    }
+}
+
+/// One part of a comparison, told.
 pub(super) fn run_shard(args: &Args, shard: Shard, out: &Path, output: &Output) -> Result<Exit, Failure> {
+    let extent = Extent { shard, division: Division::Tasks, names: Vec::new() };
+    let runs = write(args, extent, out, output)?;
+    output.note(&format!(
+        "part {shard}: {} written to {}; put the parts together with `whenstop merge`",
+        count(runs, "run"),
+        out.display()
+    ));
+    Ok(Exit::Done)
+}
+
+/// One part of a comparison, written run after run. Gives the number of its runs.
+pub(in crate::cli) fn write(args: &Args, extent: Extent, out: &Path, output: &Output) -> Result<u64, Failure> {
     let strategies = args.stacks.load()?;
     if strategies.is_empty() {
         return Err(Failure::nothing("no stack to compare", "name one with `--stacks`"));
     }
+    let grounds = args.stacks.grounds()?;
     let comparison = Comparison::new(&strategies, args.assumptions.assumptions());
     refuse_unknown_baseline(args, comparison.infos())?;
     let texts = Some(args.embed_text.texts());
     let pass = Pass::new(comparison, args.stacks.effects()?).keeping(args.keeps.keeps()).telling(texts);
     let corpus = args.corpus.open()?;
-    let inputs = corpus.files().map(|(path, bytes)| Input { path: path.to_owned(), bytes }).collect();
+    let read: Vec<(String, u64)> = corpus.files().map(|(path, bytes)| (path.to_owned(), bytes)).collect();
+    let named = names(&read, &extent.names);
+    let mut met: Vec<Met> = grounds.iter().map(Met::new).collect();
     let mut failure = None;
     let mut runs = 0_u64;
     let written = write_part(out, |part| {
         let mut state = Ok(());
         let work = |run: Run| {
-            let cluster = (
-                run.header.suite.as_deref().unwrap_or_default(),
-                run.header.task_id.as_deref().unwrap_or(&run.header.run_id),
-            );
-            shard.holds(cluster).then(|| pass.of(&run))
+            extent.holds(&run).then(|| {
+                let of = pass.of(&run);
+                let outside: Vec<_> = grounds.iter().map(|tuned| tuned.outside(&run, &of.rows)).collect();
+                (of, outside)
+            })
         };
         let report = args.corpus.process_open(&corpus, output, work, |run| {
             if state.is_ok() {
                 match run {
                     None => part.pass(),
-                    Some(mut run) => {
+                    Some((mut run, outside)) => {
                         runs += 1;
+                        met.iter_mut().zip(outside).for_each(|(met, outside)| met.take(outside));
                         pass.tell(&mut run);
                         state = part.run(&run);
                     }
@@ -56,20 +90,39 @@ pub(super) fn run_shard(args: &Args, shard: Shard, out: &Path, output: &Output) 
         let publication = args
             .publication(Rows::default(), Firings::default(), stacks, &args.assumptions.assumptions().names())
             .map_err(|failure| failure.diagnostics.first().clone())?
-            .with_stories(Vec::new(), quality(&report))
             .with_followed(FollowedReport::new(FollowedRows::default(), args.corpus.unit.noun()));
-        let comparison = publication.manifest().clone();
-        let (division, unreadable, told) = (Division::Tasks, report.unreadable, pass.into_shelf());
-        Ok(About { shard, division, inputs, unreadable, comparison, told })
+        let mut found = Found::of(&report);
+        found.renamed(&named);
+        Ok(About {
+            shard: extent.shard,
+            division: extent.division,
+            inputs: inputs(&read, &named),
+            found,
+            met,
+            comparison: publication.manifest().clone(),
+            told: pass.into_shelf(),
+        })
     });
     if let Some(failure) = failure {
         return Err(failure);
     }
     written.map_err(Failure::input)?;
-    output.note(&format!(
-        "part {shard}: {} written to {}; put the parts together with `whenstop merge`",
-        count(runs, "run"),
-        out.display()
-    ));
-    Ok(Exit::Done)
+    Ok(runs)
+}
+
+/// Pairs of a path that was read and what it is called, where names were given for all of them.
+fn names(read: &[(String, u64)], names: &[String]) -> Vec<(String, String)> {
+    if names.len() != read.len() {
+        return Vec::new();
+    }
+    read.iter().zip(names).map(|((path, _), name)| (path.clone(), name.clone())).collect()
+}
+
+fn inputs(read: &[(String, u64)], named: &[(String, String)]) -> Vec<Input> {
+    let inputs = read.iter().enumerate();
+    let input = |(index, (path, bytes)): (usize, &(String, u64))| {
+        let name = named.get(index).map_or(path, |(_, name)| name);
+        Input { path: name.clone(), bytes: *bytes }
+    };
+    inputs.map(input).collect()
 }

@@ -61,7 +61,7 @@ pub(super) fn write(words: &Words<'_>, shipped: &Shipped, out: &Path, output: &O
 }
 
 /// The stack, with the grounds of its certificate.
-fn stack_file(words: &Words<'_>, shipped: &Shipped) -> String {
+pub(super) fn stack_file(words: &Words<'_>, shipped: &Shipped) -> String {
     let study = words.study;
     let grounds = grounds(study, shipped, words.promise());
     let quoted = |names: &[String]| {

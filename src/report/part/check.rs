@@ -67,6 +67,9 @@ impl PartManifest {
         if self.division == Division::Tasks && names(&self.inputs) != names(&other.inputs) {
             return Some(format!("other recordings ({} and {} files)", self.inputs.len(), other.inputs.len()));
         }
+        if self.division == Division::Tasks && self.found != other.found {
+            return Some("the recordings were not read alike: other findings".to_owned());
+        }
         (self.division == Division::Tasks && self.runs_read != other.runs_read)
             .then(|| format!("{} runs were read and {}", self.runs_read, other.runs_read))
     }

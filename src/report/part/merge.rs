@@ -10,11 +10,12 @@ use super::{Division, FIRINGS, FOLLOWED, PART, PartManifest, ROWS};
 use crate::aggregate::{
     Firing, Firings, FiringsBuilder, FollowedBuilder, FollowedRow, FollowedRows, Label, Row, Rows, RowsBuilder,
 };
-use crate::compare::{Shelf, matters};
+use crate::compare::{Met, Shelf, matters};
 use crate::diagnostic::{Diagnostic, Diagnostics, Location};
 use crate::explain::Story;
 use crate::report::row_file::SavedRows;
 use crate::report::saved::{Manifest, STORIES, read_lines, read_stories};
+use crate::report::{FollowedReport, Found, Publication};
 
 /// Parts that fit together.
 #[derive(Debug)]
@@ -62,10 +63,42 @@ impl Merge {
         self.parts.first().map(|(_, manifest)| &manifest.comparison)
     }
 
-    /// Files of all parts that could not be read.
-    pub fn unreadable(&self) -> u64 {
-        let by_part = self.parts.iter().map(|(_, manifest)| (manifest.division, manifest.unreadable));
-        by_part.fold(0, |sum, (division, n)| if division == Division::Tasks { sum.max(n) } else { sum + n })
+    /// What was found while the recordings were read. Parts by task have all read the same.
+    pub fn found(&self) -> Found {
+        let mut found = Found::default();
+        let by_file = |manifest: &PartManifest| manifest.division == Division::Files;
+        for (index, (_, manifest)) in self.parts.iter().enumerate() {
+            if index == 0 || by_file(manifest) {
+                found.extend(manifest.found.clone());
+            }
+        }
+        found
+    }
+
+    /// Certificates of tuned stacks that do not hold for the whole, and why, a sentence each.
+    fn void(&self) -> Vec<String> {
+        let mut parts = self.parts.iter().map(|(_, manifest)| &manifest.met);
+        let mut whole: Vec<Met> = parts.next().cloned().unwrap_or_default();
+        for part in parts {
+            whole.iter_mut().zip(part).for_each(|(whole, part)| whole.and(part.clone()));
+        }
+        whole.iter().filter_map(Met::sentence).collect()
+    }
+
+    /// The comparison that the parts are of; `None` where they hold no run.
+    pub fn publication(&self) -> Result<Option<Publication>, Diagnostic> {
+        let Some(manifest) = self.comparison().cloned() else { return Ok(None) };
+        let (rows, firings) = self.rows()?;
+        if rows.is_empty() {
+            return Ok(None);
+        }
+        let (followed, stories) = self.told(&rows)?;
+        let noun = manifest.noun();
+        let publication = Publication::from_rows(rows, firings, manifest)
+            .with_stories(stories, self.found().lines())
+            .with_remarks(self.void())
+            .with_followed(FollowedReport::new(followed, noun));
+        Ok(Some(publication))
     }
 
     /// How many parts there are.
@@ -74,7 +107,7 @@ impl Merge {
     }
 
     /// All rows and firings, in the order of one comparison. Parts are read side by side: no run is held but the next of each.
-    pub fn rows(&self) -> Result<(Rows, Firings), Diagnostic> {
+    fn rows(&self) -> Result<(Rows, Firings), Diagnostic> {
         let mut next: BinaryHeap<Reverse<(u64, usize)>> = BinaryHeap::new();
         let mut open = Vec::new();
         let mut offset = 0;
@@ -104,11 +137,11 @@ impl Merge {
 }
 
 /// What is told of a comparison beside its rows.
-pub type Told = (FollowedRows, Vec<Story>);
+type Told = (FollowedRows, Vec<Story>);
 
 impl Merge {
     /// What followed the stops, in the order of `rows`, and the stories a whole comparison would have told.
-    pub fn told(&self, rows: &Rows) -> Result<Told, Diagnostic> {
+    fn told(&self, rows: &Rows) -> Result<Told, Diagnostic> {
         let texts = self.parts.first().map(|(_, manifest)| manifest.texts).unwrap_or_default();
         let mut kept = Shelf::new(texts);
         let mut of_note: HashMap<&str, bool> = HashMap::new();

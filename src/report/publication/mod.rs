@@ -231,6 +231,16 @@ impl Publication {
         self
     }
 
+    /// One row a run and stack.
+    pub fn rows(&self) -> &Rows {
+        &self.rows
+    }
+
+    /// What fired.
+    pub fn firings(&self) -> &Firings {
+        &self.firings
+    }
+
     /// What the folder's `manifest.json` will say.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest

@@ -116,6 +116,12 @@ impl Table {
         text
     }
 
+    /// As texts, a list a line: the names of the columns first, for whoever draws a table of their own.
+    pub fn texts(&self) -> Vec<Vec<String>> {
+        let rows = self.rows.iter().map(|row| row.iter().map(Cell::shown).collect());
+        std::iter::once(self.columns.clone()).chain(rows).collect()
+    }
+
     /// As a JSON array of objects; a missing cell is null.
     pub fn to_json(&self) -> serde_json::Value {
         let value = |cell: &Cell| match cell {

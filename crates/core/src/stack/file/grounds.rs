@@ -1,5 +1,6 @@
 //! On what grounds a stack was tuned, as its file says: outside of them what was promised of it is void.
 
+use serde::{Deserialize, Serialize};
 use toml::de::DeValue;
 
 use super::fields::{Fields, Read};
@@ -9,7 +10,7 @@ use super::hints::Level;
 const EXAMPLE: &str = "{ promise = \"…\", runs = 493 }";
 
 /// `[stack.certificate]`: what was promised of a tuned stack, and what the recordings were like.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Grounds {
     /// The promise, in words.
     pub promise: String,

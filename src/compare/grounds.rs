@@ -4,6 +4,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::aggregate::Row;
 use crate::rule::Rule;
 use crate::stack::{Grounds, Stack, StackFile};
@@ -12,14 +14,14 @@ use crate::transcript::{Moment, Run};
 
 /// A tuned stack.
 #[derive(Clone, Debug)]
-pub(super) struct Tuned {
+pub struct Tuned {
     stack: Arc<Stack>,
     grounds: Grounds,
 }
 
 /// What one run has that the recordings a stack was tuned on did not.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Outside {
+pub struct Outside {
     model: Option<String>,
     agent: Option<String>,
     /// For each range of the grounds: does a reading leave it?
@@ -27,10 +29,11 @@ pub(super) struct Outside {
     stopped: bool,
 }
 
-/// What all runs have.
-#[derive(Clone, Debug)]
-pub(super) struct Met<'t> {
-    tuned: &'t Tuned,
+/// What all runs have. Parts of a comparison keep it, so that [`Met::and`] tells of the whole.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Met {
+    stack: String,
+    grounds: Grounds,
     runs: u64,
     stopped: u64,
     models: BTreeSet<String>,
@@ -40,14 +43,14 @@ pub(super) struct Met<'t> {
 
 impl Tuned {
     /// The tuned stacks of a file.
-    pub(super) fn of(file: &StackFile) -> Vec<Self> {
+    pub fn of(file: &StackFile) -> Vec<Self> {
         let tuned =
             |(name, grounds): &(String, Grounds)| Some(Self { stack: file.stack(name)?, grounds: grounds.clone() });
         file.grounds().iter().filter_map(tuned).collect()
     }
 
     /// What `run` has that is not among the grounds; `rows` are its rows.
-    pub(super) fn outside(&self, run: &Run, rows: &[Row]) -> Outside {
+    pub fn outside(&self, run: &Run, rows: &[Row]) -> Outside {
         let new = |name: &Option<String>, known: &[String]| name.clone().filter(|name| !known.contains(name));
         let rules: Vec<&Rule> = self.stack.clauses.iter().flat_map(|clause| clause.condition.rules()).collect();
         let beyond = self.grounds.ranges.iter().map(|(signal, low, high)| {
@@ -75,15 +78,31 @@ fn leaves(rule: &Rule, run: &Run, low: f64, high: f64) -> bool {
     })
 }
 
-impl<'t> Met<'t> {
+impl Met {
     /// No run yet.
-    pub(super) fn new(tuned: &'t Tuned) -> Self {
-        let beyond = vec![0; tuned.grounds.ranges.len()];
-        Self { tuned, runs: 0, stopped: 0, models: BTreeSet::new(), agents: BTreeSet::new(), beyond }
+    pub fn new(tuned: &Tuned) -> Self {
+        Self {
+            stack: tuned.stack.name.clone(),
+            grounds: tuned.grounds.clone(),
+            runs: 0,
+            stopped: 0,
+            models: BTreeSet::new(),
+            agents: BTreeSet::new(),
+            beyond: vec![0; tuned.grounds.ranges.len()],
+        }
+    }
+
+    /// With what other runs of the same comparison have.
+    pub fn and(&mut self, other: Self) {
+        self.runs += other.runs;
+        self.stopped += other.stopped;
+        self.models.extend(other.models);
+        self.agents.extend(other.agents);
+        self.beyond.iter_mut().zip(other.beyond).for_each(|(sum, beyond)| *sum += beyond);
     }
 
     /// Takes a run in.
-    pub(super) fn take(&mut self, outside: Outside) {
+    pub fn take(&mut self, outside: Outside) {
         self.runs += 1;
         self.stopped += u64::from(outside.stopped);
         self.models.extend(outside.model);
@@ -92,8 +111,8 @@ impl<'t> Met<'t> {
     }
 
     /// Why the certificate does not hold here, in one sentence; `None` where it does.
-    pub(super) fn sentence(&self) -> Option<String> {
-        let Grounds { models, agents, runs, stopped, ranges, .. } = &self.tuned.grounds;
+    pub fn sentence(&self) -> Option<String> {
+        let Grounds { models, agents, runs, stopped, ranges, .. } = &self.grounds;
         let mut why = Vec::new();
         for (what, new, known) in [("model", &self.models, models), ("agent", &self.agents, agents)] {
             if !new.is_empty() {
@@ -120,11 +139,7 @@ impl<'t> Met<'t> {
             }
         }
         (!why.is_empty()).then(|| {
-            format!(
-                "The certificate of `{}` does not hold for these recordings: {}.",
-                self.tuned.stack.name,
-                why.join("; ")
-            )
+            format!("The certificate of `{}` does not hold for these recordings: {}.", self.stack, why.join("; "))
         })
     }
 }

@@ -1,0 +1,76 @@
+//! What was found while recordings were read, as far as a report says it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::reader::CorpusReport;
+
+/// Findings that are written out.
+const SHOWN: usize = 200;
+
+/// What was found while recordings were read.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Found {
+    /// Files that could not be read, or not to their end.
+    pub unreadable: u64,
+    /// What bears on every number, a line each.
+    notices: Vec<String>,
+    /// The first findings, a line each.
+    findings: Vec<String>,
+    /// Findings beyond those.
+    more: u64,
+}
+
+impl Found {
+    /// Of one reading.
+    pub fn of(report: &CorpusReport) -> Self {
+        let findings = report.findings.iter().map(|finding| finding.diagnostic.to_string());
+        Self {
+            unreadable: report.unreadable,
+            notices: report.notices.iter().map(|notice| notice.diagnostic.to_string()).collect(),
+            findings: findings.take(SHOWN).collect(),
+            more: report.findings.len().saturating_sub(SHOWN) as u64,
+        }
+    }
+
+    /// With files called otherwise than they were when they were read: pairs of path and name.
+    pub fn renamed(&mut self, names: &[(String, String)]) {
+        for line in self.notices.iter_mut().chain(&mut self.findings) {
+            for (path, name) in names {
+                *line = line.replace(path, name);
+            }
+        }
+    }
+
+    /// With what was found in the files that come after these.
+    pub fn extend(&mut self, later: Self) {
+        self.unreadable += later.unreadable;
+        for notice in later.notices {
+            // What bears on every number is said once, whichever files it was found in.
+            if !self.notices.contains(&notice) {
+                self.notices.push(notice);
+            }
+        }
+        let room = SHOWN.saturating_sub(self.findings.len());
+        self.more += later.more + later.findings.len().saturating_sub(room) as u64;
+        self.findings.extend(later.findings.into_iter().take(room));
+    }
+
+    /// A line each, as many as a person reads.
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines: Vec<String> = Vec::new();
+        if self.unreadable > 0 {
+            lines.push(unreadable(self.unreadable));
+        }
+        lines.extend(self.notices.iter().cloned());
+        lines.extend(self.findings.iter().cloned());
+        if self.more > 0 {
+            lines.push(format!("{} more: `whenstop corpus PATH` lists them", self.more));
+        }
+        lines
+    }
+}
+
+/// So many inputs, in words.
+pub fn unreadable(n: u64) -> String {
+    format!("{n} {} could not be read, or not to the end", if n == 1 { "input" } else { "inputs" })
+}
