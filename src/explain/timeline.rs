@@ -1,6 +1,5 @@
 //! The run as a line of steps for each stack: what it did on the way, and where it stopped.
 
-use super::trail::letter;
 use crate::decision::Action;
 use crate::replay::Replay;
 use crate::transcript::Run;
@@ -28,7 +27,7 @@ pub(super) fn timeline(run: &Run, named: &[(&str, &Replay)], course: &Course) ->
         let mut bar: Vec<char> = vec!['-'; columns];
         let column = |step: u32| (step as usize / per_column).min(columns - 1);
         for decision in &replay.trail {
-            bar[column(decision.point.step)] = letter(decision.action);
+            bar[column(decision.point.step)] = decision.action.letter();
         }
         let stop = replay.stop.as_ref();
         if let Some(stop) = stop {

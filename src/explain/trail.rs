@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use crate::decision::{Action, Decision, Strategy};
+use crate::decision::{Decision, Strategy};
 use crate::replay::trail;
 use crate::transcript::{Moment, Run};
 
@@ -49,21 +49,6 @@ fn call_number(run: &Run, decision: &Decision) -> usize {
     named.unwrap_or(asked_for)
 }
 
-/// The letter of an action in a matrix of first actions.
-pub(super) fn letter(action: Action) -> char {
-    match action {
-        Action::Observe => 'o',
-        Action::Warn => 'w',
-        Action::Inject => 'i',
-        Action::Deny => 'd',
-        Action::Ask => 'a',
-        Action::ForceFinal => 'f',
-        Action::Extend => 'x',
-        Action::Stop => 'h',
-        Action::Fail => 'e',
-    }
-}
-
 /// What one strategy did on one run, in short: for each rule and limit its kinds of action at their first calls, in
 /// order, as `w3 d5 h6`; in brackets where its words never reach the model; `–` for nothing.
 pub fn first_actions<'l>(lines: impl IntoIterator<Item = &'l TrailLine>) -> String {
@@ -77,7 +62,7 @@ pub fn first_actions<'l>(lines: impl IntoIterator<Item = &'l TrailLine>) -> Stri
         let blank = if text.is_empty() { "" } else { " " };
         let (open, close) = if decision.delivered { ("", "") } else { ("(", ")") };
         // Writing to a string cannot fail.
-        let _ = write!(text, "{blank}{open}{}{call}{close}", letter(decision.action));
+        let _ = write!(text, "{blank}{open}{}{call}{close}", decision.action.letter());
     }
     if text.is_empty() { "–".to_owned() } else { text }
 }

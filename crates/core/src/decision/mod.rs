@@ -11,6 +11,7 @@ use crate::transcript::{Header, Name, Point, PointView, Truth};
 
 /// What a decision does. Only [`Stop`](Action::Stop) and [`Fail`](Action::Fail) end a replay exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Action {
     /// Noted by the framework; neither the model nor a person learns of it.
     Observe,
@@ -56,6 +57,21 @@ impl Action {
             Self::Extend => "extend",
             Self::Stop => "stop",
             Self::Fail => "fail",
+        }
+    }
+
+    /// The letter it has where there is room for one only.
+    pub fn letter(self) -> char {
+        match self {
+            Self::Observe => 'o',
+            Self::Warn => 'w',
+            Self::Inject => 'i',
+            Self::Deny => 'd',
+            Self::Ask => 'a',
+            Self::ForceFinal => 'f',
+            Self::Extend => 'x',
+            Self::Stop => 'h',
+            Self::Fail => 'e',
         }
     }
 }
@@ -205,6 +221,7 @@ impl Decision {
 
 /// What a rule needs of a recording to be evaluable at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Need {
     /// Tokens of the model calls.
     Usage,

@@ -5,6 +5,7 @@ use crate::transcript::{Event, Message, Origin, Round, Run, Text, ToolCall};
 
 /// A mark that a recording may hold of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Mark {
     /// Whoever prompted broke it off.
     Interrupted,

@@ -35,6 +35,7 @@ pub use table::{EffectTable, manual};
 ///
 /// The order is the strength: a compound command has the strongest effect of its parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Effect {
     /// Looks, and changes nothing.
     Read,

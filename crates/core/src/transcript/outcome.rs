@@ -58,6 +58,7 @@ impl fmt::Display for Outcome {
 /// Why the recording ends. Never an outcome: a submitted answer can be wrong.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum EndCause {
     /// The agent, or the person it served, considered it finished.
     SelfFinish,

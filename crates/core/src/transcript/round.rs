@@ -4,6 +4,7 @@ use super::{Event, Lane, Message, Millis, Note, Role, Run};
 
 /// Whose words a message in the user's name holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Origin {
     /// Whoever prompts: a person, a program, a simulated user.
     #[default]
@@ -35,6 +36,7 @@ impl Origin {
 
 /// Who prompts in recordings of a format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum PromptedBy {
     /// Not known.
     #[default]
@@ -70,6 +72,7 @@ impl PromptedBy {
 
 /// How a round ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum RoundEnd {
     /// With a reply.
     Reply,

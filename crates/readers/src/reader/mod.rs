@@ -163,6 +163,7 @@ impl Default for ReadOptions {
 
 /// Why a corpus could not be read at all.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ReadError {
     /// A path the user named cannot be opened.
     #[error("cannot open `{path}`")]

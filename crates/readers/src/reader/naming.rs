@@ -16,6 +16,7 @@ const WANTED: &str = "{}";
 
 /// Where to look.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum NamedBy {
     /// `path:2`: a part of the path, counted from its end; 0 is the file's name without its endings.
     Path(usize),
