@@ -1,0 +1,88 @@
+//! What is not known for sure: labels that err, and assumptions beyond the recordings.
+
+use clap::Args;
+
+use crate::stats::label_certificate::ErrorRates;
+use crate::stats::labels::{CheckedLabels, LabelErrors};
+use crate::verdict::Assumptions;
+
+/// How reliable the outcome labels are.
+#[derive(Clone, Debug, Default, Args)]
+#[expect(clippy::struct_field_names, reason = "the arguments are named so")]
+pub(in crate::cli) struct LabelErrorArgs {
+    /// Chance that a true success is labelled a success, when labels err.
+    #[arg(long, value_name = "CHANCE", value_parser = crate::cli::values::share)]
+    label_sensitivity: Option<f64>,
+    /// Chance that a true failure is labelled a failure, when labels err.
+    #[arg(long, value_name = "CHANCE", value_parser = crate::cli::values::share)]
+    label_specificity: Option<f64>,
+    /// Labels checked by hand: true successes, how many of them are labelled so, true failures, how many of them are
+    /// labelled so. The doubt of so many checks is carried into every interval and certificate.
+    #[arg(
+        long,
+        value_name = "N_POS,K_POS,N_NEG,K_NEG",
+        value_parser = checked_labels,
+        conflicts_with_all = ["label_sensitivity", "label_specificity"]
+    )]
+    label_checked: Option<CheckedLabels>,
+}
+
+/// Four counts, the second and fourth at most as large as the one before.
+fn checked_labels(text: &str) -> Result<CheckedLabels, String> {
+    let counts: Result<Vec<u64>, _> = text.split(',').map(|count| count.trim().parse::<u64>()).collect();
+    match counts.as_deref() {
+        Ok(&[n_pos, k_pos, n_neg, k_neg]) if k_pos <= n_pos && k_neg <= n_neg && n_pos > 0 && n_neg > 0 => {
+            Ok(CheckedLabels { successes: (n_pos, k_pos), failures: (n_neg, k_neg) })
+        }
+        _ => Err(
+            "give four counts, such as 50,47,50,44: true successes checked, of them labelled a success; true failures \
+                  checked, of them labelled a failure"
+                .to_owned(),
+        ),
+    }
+}
+
+impl LabelErrorArgs {
+    /// The error rates, if any is given; one not given is perfect.
+    pub(in crate::cli) fn rates(&self) -> Option<ErrorRates> {
+        match (self.label_checked, self.label_sensitivity.or(self.label_specificity)) {
+            (Some(checked), _) => Some(ErrorRates::Checked(checked)),
+            (None, None) => None,
+            (None, Some(_)) => Some(ErrorRates::Stated(LabelErrors {
+                sensitivity: self.label_sensitivity.unwrap_or(1.0),
+                specificity: self.label_specificity.unwrap_or(1.0),
+            })),
+        }
+    }
+}
+
+/// Assumptions that narrow the bounds beyond the recording. None is on by default.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(in crate::cli) enum Assumption {
+    /// A run that failed in the end held no success earlier.
+    M1,
+    /// Continuing does not destroy a success.
+    M2,
+    /// The framework throws the work of a stopped run away.
+    #[default]
+    StopDiscardsWork,
+}
+
+/// Which assumptions are made.
+#[derive(Clone, Debug, Default, Args)]
+pub(in crate::cli) struct AssumptionArgs {
+    /// Assume something that narrows the bounds; reports say so. Repeatable.
+    #[arg(long, value_name = "ASSUMPTION")]
+    pub(in crate::cli) assume: Vec<Assumption>,
+}
+
+impl AssumptionArgs {
+    /// As the verdict takes them.
+    pub(in crate::cli) fn assumptions(&self) -> Assumptions {
+        Assumptions {
+            final_failure_had_no_success: self.assume.contains(&Assumption::M1),
+            continuing_keeps_success: self.assume.contains(&Assumption::M2),
+            stop_discards_work: self.assume.contains(&Assumption::StopDiscardsWork),
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! Arguments several commands share: which recordings, and which stacks.
+
+mod doubts;
+mod process;
+mod stacks;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use clap::Args;
+
+pub(super) use self::doubts::{AssumptionArgs, LabelErrorArgs};
+pub(super) use self::process::{Tell, has_read, open, process, process_telling};
+pub(super) use self::stacks::{StackArgs, load_stack_file, read_config, read_text};
+use super::failure::Failure;
+use super::output::Output;
+use super::proxies::OutcomeFrom;
+use crate::diagnostic::{Diagnostic, Location};
+use crate::effect::EffectTable;
+use crate::reader::{
+    ColumnMap, Corpus, CorpusReport, Detail, NamedBy, PriceTable, ReadOptions, RecordedCosts, SubAgents,
+};
+use crate::transcript::{PromptedBy, Run};
+
+/// Which recordings.
+#[derive(Clone, Debug, Args)]
+pub(super) struct CorpusArgs {
+    /// Files and folders of recordings, in whatever format they have.
+    #[arg(required = true, value_name = "PATH")]
+    pub(super) paths: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(super) reading: ReadingArgs,
+    /// What counts as a run: the whole recording, or each round of it, from a prompt to the next. A round is a run of its
+    /// own, called `RUN#1` and so on; it is taken as recorded even if a stop in an earlier one would have changed what
+    /// was asked next. Rounds of a session are one cluster.
+    #[arg(long, value_enum, default_value_t)]
+    pub(super) unit: UnitOfRun,
+}
+
+/// What is replayed as one run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum UnitOfRun {
+    /// The recording.
+    #[default]
+    Run,
+    /// A prompt and all it led to.
+    Round,
+}
+
+impl UnitOfRun {
+    /// How several are called.
+    pub(super) fn noun(self) -> &'static str {
+        match self {
+            Self::Run => "runs",
+            Self::Round => "rounds",
+        }
+    }
+}
+
+/// How to read them.
+#[derive(Clone, Debug, Default, Args)]
+pub(super) struct ReadingArgs {
+    /// Read every file as this format instead of looking at its content.
+    #[arg(long = "as", value_name = "FORMAT")]
+    pub(super) as_format: Option<String>,
+    /// A CSV file of outcomes (run_id, and any of task_id, success, score, end, secured_step). Repeatable.
+    #[arg(long, value_name = "FILE")]
+    pub(super) labels: Vec<PathBuf>,
+    /// Accept labels that match no run, without a warning.
+    #[arg(long)]
+    pub(super) allow_unmatched_labels: bool,
+    /// Count a graded run as a success from this score on.
+    #[arg(long, value_name = "SCORE")]
+    pub(super) success_at: Option<f64>,
+    /// Where the outcome stands: a field (`info.passed`), a part of the path from its end (`path:1` is the folder), or a
+    /// pattern (`runs/{}/*`, `{}` for what is looked for).
+    #[arg(long, value_name = "FIELD|path:N|PATTERN")]
+    pub(super) outcome: Option<String>,
+    /// Prices (TOML or JSON: for each model `input`, `cached`, `cache_write`, `output`, in dollars for a million
+    /// tokens), to compute the cost of runs that record tokens and no cost.
+    #[arg(long, value_name = "FILE")]
+    pub(super) price: Option<PathBuf>,
+    /// Compute the cost from `--price` also where one is recorded.
+    #[arg(long = "override", requires = "price")]
+    pub(super) override_costs: bool,
+    /// A model that is free: its recorded costs of 0 are true. Those of others are unknown where there are tokens.
+    /// Repeatable.
+    #[arg(long, value_name = "NAME")]
+    pub(super) free_model: Vec<String>,
+    /// Where the task stands, as for `--outcome`; `first-message` takes runs with the same first user message for trials of
+    /// one task.
+    #[arg(long, value_name = "FIELD|path:N|PATTERN", value_parser = task_named_by)]
+    pub(super) task: Option<NamedBy>,
+    /// Where the model stands, as for `--outcome`.
+    #[arg(long, value_name = "FIELD|path:N|PATTERN", value_parser = named_by)]
+    pub(super) model: Option<NamedBy>,
+    /// Where the run's id stands, as for `--outcome`.
+    #[arg(long = "run", value_name = "FIELD|path:N|PATTERN", value_parser = named_by)]
+    pub(super) run_id: Option<NamedBy>,
+    /// Sub-agents are part of their parent's run (`parent`), runs of their own (`own`), or left out (`drop`).
+    #[arg(long, value_name = "own|parent|drop", default_value = "parent")]
+    pub(super) subagents: SubAgents,
+    /// Which column of a Parquet file is what, where its layout is not a known one:
+    /// `id=…,task=…,outcome=…,messages=…,cost=…,model=…`, of which only `messages` is needed.
+    #[arg(long, value_name = "COLUMNS", value_parser = ColumnMap::parse)]
+    pub(super) map: Option<ColumnMap>,
+    /// Take marks of the recordings for outcomes where nobody graded: `interrupted=failure, undone=failure,
+    /// handover=success`, or any of them; of two on one run the first named counts. They are proxies, and every table says
+    /// so: no certificate is made of them unless their errors are stated (`--label-checked`).
+    #[arg(long, value_name = "MARK=OUTCOME,…")]
+    pub(super) outcome_from: Option<OutcomeFrom>,
+    /// End at the first line, run or file that cannot be read.
+    #[arg(long)]
+    pub(super) strict: bool,
+}
+
+impl ReadingArgs {
+    /// As the reader takes them.
+    pub(super) fn options(&self) -> Result<ReadOptions, Failure> {
+        Ok(ReadOptions {
+            format: self.as_format.clone(),
+            strict: self.strict,
+            labels: self.labels.clone(),
+            allow_unmatched_labels: self.allow_unmatched_labels,
+            success_at: self.success_at,
+            outcome_key: place(self.outcome.as_deref(), "--outcome")?.map(|_| self.outcome.clone()).unwrap_or_default(),
+            task: self.task.clone(),
+            model: self.model.clone(),
+            run: self.run_id.clone(),
+            sub_agents: self.subagents,
+            prices: self.prices()?.map(Arc::new),
+            recorded_costs: if self.override_costs { RecordedCosts::Overridden } else { RecordedCosts::Trusted },
+            free_models: self.free_model.clone(),
+            columns: self.map.clone(),
+            ..ReadOptions::default()
+        })
+    }
+
+    fn prices(&self) -> Result<Option<PriceTable>, Failure> {
+        let Some(path) = &self.price else { return Ok(None) };
+        let text = read_text(path, "give a file of prices, TOML or JSON").map_err(Failure::usage)?;
+        PriceTable::parse(&path.display().to_string(), &text).map(Some).map_err(Failure::usage)
+    }
+}
+
+fn named_by(text: &str) -> Result<NamedBy, String> {
+    NamedBy::parse(text)
+}
+
+fn task_named_by(text: &str) -> Result<NamedBy, String> {
+    NamedBy::parse_task(text)
+}
+
+/// Where something stands, or what is wrong with how that is said.
+fn place(text: Option<&str>, argument: &str) -> Result<Option<NamedBy>, Failure> {
+    let parsed = text.map(NamedBy::parse).transpose();
+    parsed.map_err(|what| {
+        let help = format!("for example `{argument} info.name`, `{argument} path:1`, `{argument} 'runs/{{}}/*'`");
+        Failure::usage(Diagnostic::new(Location::default(), format!("{argument}: {what}"), help))
+    })
+}
+
+impl CorpusArgs {
+    /// Lists what there is to read.
+    pub(super) fn open(&self) -> Result<Corpus, Failure> {
+        // Only `corpus` shows what is odd, so only there is it looked for.
+        self.open_with(|options| ReadOptions { detail: Detail::Counts, ..options })
+    }
+
+    /// The same with other options than the arguments say.
+    pub(super) fn open_with(&self, change: impl FnOnce(ReadOptions) -> ReadOptions) -> Result<Corpus, Failure> {
+        open(&self.paths, change(self.reading.options()?))
+    }
+
+    /// Lists and reads everything; see [`process`].
+    pub(super) fn process<T: Send>(
+        &self,
+        output: &Output,
+        work: impl Fn(Run) -> T + Sync,
+        sink: impl FnMut(T),
+    ) -> Result<CorpusReport, Failure> {
+        self.process_open(&self.open()?, output, work, sink)
+    }
+
+    /// The same of a corpus that is listed already.
+    pub(super) fn process_open<T: Send>(
+        &self,
+        corpus: &Corpus,
+        output: &Output,
+        work: impl Fn(Run) -> T + Sync,
+        mut sink: impl FnMut(T),
+    ) -> Result<CorpusReport, Failure> {
+        if let Some(proxies) = &self.reading.outcome_from {
+            output.note(&proxies.sentence(self.unit.noun()));
+            let effects = EffectTable::default();
+            let graded = |run: Run| {
+                let runs = proxies.grade(run, self.unit, &effects);
+                runs.into_iter().map(&work).collect::<Vec<T>>()
+            };
+            return process(corpus, output, graded, |results| results.into_iter().for_each(&mut sink));
+        }
+        if self.unit == UnitOfRun::Round {
+            let rounds = |run: Run| run.into_rounds().into_iter().map(&work).collect::<Vec<T>>();
+            return process(corpus, output, rounds, |results| results.into_iter().for_each(&mut sink));
+        }
+        // Limits that people set count by prompt, so sessions of several are pointed out.
+        let (sessions, rounds) = (AtomicU64::new(0), AtomicU64::new(0));
+        let counted = |run: Run| {
+            if run.header.prompted_by == PromptedBy::Person {
+                let n = run.rounds().len() as u64;
+                if n > 1 {
+                    sessions.fetch_add(1, Ordering::Relaxed);
+                    rounds.fetch_add(n, Ordering::Relaxed);
+                }
+            }
+            work(run)
+        };
+        let report = process(corpus, output, counted, sink)?;
+        let (sessions, rounds) = (sessions.into_inner(), rounds.into_inner());
+        if sessions > 0 {
+            output.note(&format!(
+                "{sessions} {} hold {rounds} rounds; limits count over whole sessions: `--unit round` counts as most hosts do",
+                if sessions == 1 { "session" } else { "sessions" },
+            ));
+        }
+        Ok(report)
+    }
+}

@@ -1,0 +1,120 @@
+//! Reads a corpus, and tells what was lost on the way.
+
+use std::path::PathBuf;
+
+use crate::cli::failure::Failure;
+use crate::cli::output::Output;
+use crate::diagnostic::{Diagnostic, Location, Severity};
+use crate::reader::{Corpus, CorpusReport, ReadOptions};
+use crate::report::{refuse_half_written, unreadable};
+use crate::transcript::Run;
+
+/// Lists what there is to read under `paths`. A folder that `convert` was writing when it was ended is no corpus.
+pub(in crate::cli) fn open(paths: &[PathBuf], options: ReadOptions) -> Result<Corpus, Failure> {
+    paths.iter().try_for_each(|path| refuse_half_written(path)).map_err(Failure::input)?;
+    Ok(Corpus::open(paths, options)?)
+}
+
+/// Reads everything: `work` in parallel, `sink` here and in order. Tells what was lost; a corpus
+/// without a single run is an error.
+pub(in crate::cli) fn process<T: Send>(
+    corpus: &Corpus,
+    output: &Output,
+    work: impl Fn(Run) -> T + Sync,
+    sink: impl FnMut(T),
+) -> Result<CorpusReport, Failure> {
+    process_telling(Tell::All, corpus, output, work, sink)
+}
+
+/// What is told of the reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::cli) enum Tell {
+    /// What could not be read, what is odd, and how costs were computed.
+    All,
+    /// How much could not be read.
+    Lost,
+}
+
+/// The same, and how much of it is told.
+pub(in crate::cli) fn process_telling<T: Send>(
+    tell: Tell,
+    corpus: &Corpus,
+    output: &Output,
+    work: impl Fn(Run) -> T + Sync,
+    mut sink: impl FnMut(T),
+) -> Result<CorpusReport, Failure> {
+    let bar = output.progress(corpus.bytes());
+    let mut runs = 0_u64;
+    let report = corpus.process(work, |item| {
+        sink(item);
+        runs += 1;
+        if runs.is_multiple_of(64) {
+            bar.set_position(corpus.bytes_read());
+            bar.set_message(format!("{runs} runs"));
+        }
+    })?;
+    bar.finish_and_clear();
+    match tell {
+        Tell::All => tell_findings(&report, output),
+        Tell::Lost if report.errors > 0 => output.note(&format!(
+            "{} lines or files could not be read; `whenstop corpus PATH` says which, and why",
+            report.errors
+        )),
+        Tell::Lost => {}
+    }
+    has_read(&report)?;
+    if report.runs() == 0 {
+        let tried = corpus.n_files();
+        return Err(Failure::nothing(
+            format!("no recorded run in {tried} files"),
+            "`whenstop corpus PATH --why` says what each file was taken for; `--as FORMAT` forces a format",
+        ));
+    }
+    Ok(report)
+}
+
+/// An error when there is no run, and something that may have held some could not be read.
+pub(in crate::cli) fn has_read(report: &CorpusReport) -> Result<(), Failure> {
+    if report.runs() > 0 || report.unreadable == 0 {
+        return Ok(());
+    }
+    Err(Failure::input(Diagnostic::new(
+        Location::default(),
+        format!("no recorded run, and {}", unreadable(report.unreadable)),
+        "`whenstop corpus PATH` says which, and why",
+    )))
+}
+
+/// Tells the first few findings and how many more there are.
+fn tell_findings(report: &CorpusReport, output: &Output) {
+    const SHOWN: usize = 5;
+    if report.unreadable > 0 {
+        output.error(&Diagnostic::new(
+            Location::default(),
+            format!("{}; what follows is without them", unreadable(report.unreadable)),
+            "`whenstop corpus` lists them, `--strict` ends at the first",
+        ));
+    }
+    let errors = report.findings.iter().filter(|finding| finding.severity == Severity::Error);
+    for finding in errors.take(SHOWN) {
+        output.error(&finding.diagnostic);
+    }
+    for notice in &report.notices {
+        match notice.severity {
+            Severity::Error => output.error(&notice.diagnostic),
+            Severity::Warning => output.warning(&notice.diagnostic),
+        }
+    }
+    if let Some(pricing) = &report.pricing {
+        pricing.lines().iter().for_each(|line| output.note(line));
+    }
+    let hidden = report.errors.saturating_sub(SHOWN as u64);
+    if hidden > 0 {
+        output.note(&format!("… and {hidden} more that could not be read; `whenstop corpus` lists them"));
+    }
+    if report.warnings > 0 {
+        let warnings =
+            if report.warnings == 1 { "1 warning".to_owned() } else { format!("{} warnings", report.warnings) };
+        output.note(&format!("{warnings} about the recordings; `whenstop corpus` lists them"));
+    }
+}

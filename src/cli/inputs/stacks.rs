@@ -1,0 +1,134 @@
+//! Which stacks, and the files they are read from.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use crate::catalog::{self, Strategies};
+use crate::cli::failure::Failure;
+use crate::compare::Tuned;
+use crate::diagnostic::{Diagnostic, Diagnostics, Location, nearest};
+use crate::effect::EffectTable;
+use crate::preset;
+use crate::stack::{StackFile, Use};
+use crate::system::ConfigText;
+
+/// Which stacks.
+#[derive(Clone, Debug, Args)]
+pub(in crate::cli) struct StackArgs {
+    /// A stack file, or `preset:NAME`, `preset:all`, `system:NAME`, `system:all`. Repeatable.
+    #[arg(long, required = true, value_name = "FILE|preset:NAME|system:NAME")]
+    pub(in crate::cli) stacks: Vec<String>,
+}
+
+impl StackArgs {
+    /// What the stack files among `paths` say of effects; earlier files win.
+    pub(in crate::cli) fn effects_of(paths: &[PathBuf]) -> Result<EffectTable, Failure> {
+        let mut all = EffectTable::default();
+        for path in paths {
+            let (name, text) = stack_text(path, "give a stack file with `[effects]`").map_err(Failure::usage)?;
+            all.extend(&StackFile::parse(&name, &text).map_err(Failure::usage)?.effects);
+        }
+        Ok(all)
+    }
+
+    /// Those that are stack files.
+    pub(in crate::cli) fn files(&self) -> impl Iterator<Item = &Path> {
+        let named = self.stacks.iter().filter(|named| !named.starts_with("preset:") && !named.starts_with("system:"));
+        named.map(Path::new)
+    }
+
+    /// The same of all that are files.
+    pub(in crate::cli) fn effects(&self) -> Result<EffectTable, Failure> {
+        Self::effects_of(&self.files().map(PathBuf::from).collect::<Vec<_>>())
+    }
+
+    /// The stacks of the files that say on what grounds they were tuned.
+    pub(in crate::cli) fn grounds(&self) -> Result<Vec<Tuned>, Failure> {
+        let mut all = Vec::new();
+        for named in self.stacks.iter().filter(|named| !named.starts_with("preset:") && !named.starts_with("system:")) {
+            let (name, text) = stack_text(Path::new(named), "give a stack file").map_err(Failure::usage)?;
+            all.extend(Tuned::of(&StackFile::parse(&name, &text).map_err(Failure::usage)?));
+        }
+        Ok(all)
+    }
+
+    /// The strategies, in the order named.
+    pub(in crate::cli) fn load(&self) -> Result<Strategies, Failure> {
+        let mut all = Strategies::new();
+        for named in &self.stacks {
+            all.extend(load_one(named).map_err(Failure::usage)?);
+        }
+        for (index, strategy) in all.iter().enumerate() {
+            if all[..index].iter().any(|other| other.name() == strategy.name()) {
+                let what = format!("two stacks are named `{}`", strategy.name());
+                return Err(Failure::usage(Diagnostic::new(Location::default(), what, "rename one of them")));
+            }
+        }
+        if all.is_empty() && !self.stacks.is_empty() {
+            let what = "these files hold no stack";
+            return Err(Failure::usage(Diagnostic::new(Location::default(), what, "begin one with `[[stack]]`")));
+        }
+        Ok(all)
+    }
+}
+
+fn load_one(named: &str) -> Result<Strategies, Diagnostics> {
+    match named.split_once(':').filter(|_| !named.contains('\n')) {
+        Some(("preset", "all")) => Ok(preset::all_strategies()),
+        Some(("system", "all")) => catalog::all_systems(),
+        Some(("preset" | "system", name)) => {
+            let used = Use { name: name.to_owned(), system: name.to_owned(), ..Use::default() };
+            Ok(vec![catalog::by_name(&used)?])
+        }
+        _ => load_file(Path::new(named)),
+    }
+}
+
+fn load_file(path: &Path) -> Result<Strategies, Diagnostics> {
+    load_stack_file(path).map(|(_, strategies)| strategies)
+}
+
+/// A stack file and its strategies; where there is no such file, the preset or system of that name is offered.
+pub(in crate::cli) fn load_stack_file(path: &Path) -> Result<(StackFile, Strategies), Diagnostics> {
+    let name = path.display().to_string();
+    let near = catalog::near(&name).filter(|_| !path.exists()).map(|near| format!("did you mean `{near}`?"));
+    let help = near.unwrap_or_else(|| "give a stack file, `preset:NAME` or `system:NAME`".to_owned());
+    let (name, text) = stack_text(path, &help)?;
+    catalog::load(&name, &text, &|config| read_config(Path::new(&name), config))
+}
+
+/// What stands for the path of a stack file that is given as its text.
+const TEXT: &str = "stacks";
+
+/// Name and text of a stack file. Several lines are no path: they are the text itself, as programs give it that have no file.
+fn stack_text(path: &Path, help: &str) -> Result<(String, String), Diagnostic> {
+    match path.to_str() {
+        Some(text) if text.contains('\n') => Ok((TEXT.to_owned(), text.to_owned())),
+        _ => Ok((path.display().to_string(), read_text(path, help)?)),
+    }
+}
+
+/// A native configuration named in the stack file at `path`; its own path is relative to that.
+pub(in crate::cli) fn read_config(path: &Path, config: &str) -> Result<ConfigText, Diagnostic> {
+    let config = path.parent().unwrap_or(Path::new("")).join(config);
+    let text = read_text(&config, &near_file(&config))?;
+    Ok(ConfigText { path: config.display().to_string(), text })
+}
+
+/// Advice for a file that is not there: what lies in its folder under a similar name.
+fn near_file(path: &Path) -> String {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let names = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
+    let names: Vec<String> = names.map(|name| name.to_string_lossy().into_owned()).collect();
+    let wanted = path.file_name().unwrap_or_default().to_string_lossy();
+    let near = nearest(&wanted, names.iter().map(String::as_str)).map(|near| format!("did you mean `{near}`? "));
+    format!("{}the path is relative to the stack file", near.unwrap_or_default())
+}
+
+/// A text file, or what is wrong with it.
+pub(in crate::cli) fn read_text(path: &Path, help: &str) -> Result<String, Diagnostic> {
+    std::fs::read_to_string(path).map_err(|error| {
+        Diagnostic::new(Location::file(path.display().to_string()), format!("cannot read: {error}"), help)
+    })
+}
