@@ -84,7 +84,8 @@ pub(super) fn run(args: &Args, path: &Path, output: &Output) -> Result<Exit, Fai
     let mut plan = Plan::default();
     file.plan(&mut plan);
     let recordings = read(args, &plan, output)?;
-    let grid = file.grid(&recordings.searched, &plan).map_err(Failure::usage)?;
+    let searched: Vec<&Extract> = recordings.searched.iter().collect();
+    let grid = file.grid(&searched, &plan).map_err(Failure::usage)?;
     if grid.len() > args.wide.most {
         let what = format!("{} stacks; the most are {}", grouped(grid.len()), grouped(args.wide.most));
         let sizes: Vec<String> = grid.axes.iter().map(|axis| axis.choices.len().to_string()).collect();
