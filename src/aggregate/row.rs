@@ -131,7 +131,9 @@ fn zero_or_one<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u8, D::Erro
     if bit <= 1 { Ok(bit) } else { Err(D::Error::custom(format!("`{bit}` is neither 0 nor 1"))) }
 }
 
-/// Makes the rows of one run, one for each stack, sharing what they have in common.
+/// Makes the rows of one run, one for each stack, sharing what they have in common. Kept in a file it is without its
+/// assumptions: see [`Self::assuming`].
+#[derive(Serialize, Deserialize)]
 pub struct RunRows {
     run_id: Label,
     task_id: Option<Label>,
@@ -141,6 +143,7 @@ pub struct RunRows {
     end: EndCause,
     course: Course,
     ledger: Ledger,
+    #[serde(skip)]
     assumptions: Assumptions,
 }
 
@@ -159,6 +162,12 @@ impl RunRows {
             ledger: Ledger::of(run),
             assumptions,
         }
+    }
+
+    /// The same under other assumptions.
+    #[must_use]
+    pub fn assuming(self, assumptions: Assumptions) -> Self {
+        Self { assumptions, ..self }
     }
 
     /// The recorded outcome.

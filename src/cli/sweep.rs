@@ -1,7 +1,9 @@
 //! `whenstop sweep`: many limits of one or more signals at once.
 
 mod arguments;
+mod cache;
 mod manifest;
+mod recordings;
 mod wide;
 
 use std::path::{Path, PathBuf};

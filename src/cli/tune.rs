@@ -1,10 +1,12 @@
 //! `whenstop tune`: from recordings to the stack to ship, with its certificate, or the reason why there is none.
 
 mod beside;
+mod document;
 mod files;
+mod tables;
 mod words;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 
@@ -12,7 +14,7 @@ use super::Exit;
 use super::compare::{EmbedText, price};
 use super::embedded::Tuned as Answered;
 use super::failure::Failure;
-use super::inputs::{CorpusArgs, StackArgs};
+use super::inputs::{CorpusArgs, StackArgs, read_text};
 use super::output::{Format, Output};
 use super::values::share_inside;
 use crate::aggregate::{Rows, RowsBuilder};
@@ -20,9 +22,11 @@ use crate::catalog::Strategies;
 use crate::compare::Comparison;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::preset;
+use crate::sweep::GridFile;
+use crate::sweep::engine::{Extract, Plan};
 use crate::tune::{
-    Appetite, BUDGETS, Bound, Family, HeldOut, Learner, ListOptions, Refusal, Shipped, Study, Track, Tuned, Tuner,
-    Watched, catalogue, pool, tasks_for_list,
+    Appetite, BUDGETS, Bound, Family, GridRefusal, GridStudy, HeldOut, Learner, ListOptions, Refusal, Shipped, Study,
+    Track, Tuned, Tuner, Watched, catalogue, pool, readable, tasks_for_list,
 };
 use crate::verdict::Assumptions;
 use beside::Beside;
@@ -57,6 +61,9 @@ pub(super) struct Args {
     /// With `--learn`: learn on all tasks, and estimate on each fifth under the list learned without it. An estimate, no proof.
     #[arg(long, requires = "learn")]
     cross_fit: bool,
+    /// Choose a stack of a grid file on one half of the tasks, and certify it on the other; `whenstop sweep --help` shows one.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["learn", "lost_success_costs"])]
+    grid: Option<PathBuf>,
     /// What you run today, to be shown beside it: a stack file, `preset:NAME` or `system:NAME`. Repeatable.
     #[arg(long, value_name = "FILE|preset:NAME")]
     today: Vec<String>,
@@ -92,6 +99,8 @@ enum Shown {
     Table,
     /// One JSON document.
     Json,
+    /// A block for a pull request: what is run today (`--today`, the first) against what is to be shipped, and its stack file.
+    Pr,
 }
 
 impl Args {
@@ -114,6 +123,40 @@ struct Recordings {
     /// Rows of what is shown beside: first what is run today, then the presets.
     rows: Rows,
     n_today: usize,
+    grid: Option<Gridded>,
+}
+
+/// A grid of one's own, with the recordings as its rules read them.
+struct Gridded {
+    file: GridFile,
+    plan: Plan,
+    extracts: Vec<Extract>,
+    /// Runs on which some rule of it cannot be read: left out, whatever their outcome.
+    left_out: usize,
+}
+
+impl Gridded {
+    fn load(path: &Path) -> Result<Self, Failure> {
+        let text =
+            read_text(path, "`--grid` takes a grid file; `whenstop sweep --help` shows one").map_err(Failure::usage)?;
+        let file = GridFile::parse(&path.display().to_string(), &text).map_err(Failure::usage)?;
+        let plan = GridStudy::plan(&file);
+        Ok(Self { file, plan, extracts: Vec::new(), left_out: 0 })
+    }
+
+    /// Leaves out the tracks of runs on which some rule cannot be read; too many of them are an error.
+    fn keep_readable(&mut self, path: &Path, tracks: &mut Vec<Track>) -> Result<(), Failure> {
+        let all = tracks.len();
+        let is_readable = readable(&self.file, &self.plan, &self.extracts);
+        tracks.retain(|track| is_readable.get(track.place) == Some(&true));
+        self.left_out = all - tracks.len();
+        if self.left_out as f64 <= UNREADABLE * all as f64 {
+            return Ok(());
+        }
+        let what = format!("{} of {all} runs do not record what its rules read", self.left_out);
+        let help = "leave out the axis that reads it: `whenstop lint STACKS --on PATH` says what each rule lacks";
+        Err(Failure::usage(Diagnostic::new(Location::file(path.display().to_string()), what, help)))
+    }
 }
 
 fn read(args: &Args, output: &Output) -> Result<Recordings, Failure> {
@@ -125,16 +168,28 @@ fn read(args: &Args, output: &Output) -> Result<Recordings, Failure> {
         strategies.extend(preset::all_strategies());
     }
     let comparison = Comparison::new(&strategies, Assumptions::default());
-    let (mut tracks, mut rows) = (Vec::new(), RowsBuilder::default());
+    let mut grid = args.grid.as_deref().map(Gridded::load).transpose()?;
+    let plan = grid.as_ref().map(|grid| grid.plan.clone());
+    let (mut tracks, mut extracts, mut rows): (Vec<Track>, Vec<Extract>, _) =
+        (Vec::new(), Vec::new(), RowsBuilder::default());
     args.corpus.process(
         output,
-        |run| (Track::of(&run, &watched), comparison.rows_of(&run).0),
-        |(track, of_run)| {
-            tracks.push(track);
+        |run| {
+            let extract = plan.as_ref().map(|plan| Extract::of(&run, plan, Assumptions::default()));
+            (Track::of(&run, &watched), extract, comparison.rows_of(&run).0)
+        },
+        |(track, extract, of_run)| {
+            let place = tracks.len();
+            tracks.push(track.at(place));
+            extracts.extend(extract);
             rows.extend(of_run);
         },
     )?;
-    Ok(Recordings { study: Study::new(tracks, families), rows: rows.finish(), n_today })
+    if let Some((grid, path)) = grid.as_mut().zip(args.grid.as_deref()) {
+        grid.extracts = extracts;
+        grid.keep_readable(path, &mut tracks)?;
+    }
+    Ok(Recordings { study: Study::new(tracks, families), rows: rows.finish(), n_today, grid })
 }
 
 /// What came of tuning.
@@ -153,20 +208,26 @@ enum Why {
     TooFewForList(u64),
     /// No list that is certified saves anything.
     NoList,
+    /// No stack of the grid passes.
+    Grid(GridRefusal),
     /// On tasks it was not tuned on, a success costs more than without stopping: what it is, and how much more.
     Dearer(String, f64),
 }
 
-fn answer(args: &Args, recordings: &Recordings) -> Answer {
+/// A share of runs above which a grid is refused whose rules they do not let be read.
+const UNREADABLE: f64 = 0.05;
+
+fn answer(args: &Args, recordings: &Recordings) -> Result<Answer, Failure> {
     let (study, appetite) = (&recordings.study, args.appetite());
     let tuner = Tuner::new(study);
     let tasks = study.all_tasks();
     let found = tuner.tune(&tasks, appetite);
-    let shipped = match &found.chosen {
-        Err(refusal @ (Refusal::Ungraded | Refusal::NoCosts)) => Err(Why::Catalogue(*refusal)),
+    let shipped = match (&found.chosen, &recordings.grid) {
+        (Err(refusal @ (Refusal::Ungraded | Refusal::NoCosts)), _) => Err(Why::Catalogue(*refusal)),
+        (_, Some(grid)) => of_grid(grid, study, &tasks, appetite)?,
         _ if args.learn => learned(args, study, &tasks, &found),
-        Err(refusal) => Err(Why::Catalogue(*refusal)),
-        Ok(choice) => Ok((Shipped::Limit(*choice), tuner.held_out(&tasks, appetite))),
+        (Err(refusal), None) => Err(Why::Catalogue(*refusal)),
+        (Ok(choice), None) => Ok((Shipped::Limit(*choice), tuner.held_out(&tasks, appetite))),
     };
     let shipped = shipped.and_then(|(shipped, held_out)| match held_out.effects.cost_of_success() {
         Some(change) if change > 0.0 && args.lost_success_costs.is_none() => {
@@ -175,7 +236,22 @@ fn answer(args: &Args, recordings: &Recordings) -> Answer {
         _ => Ok((shipped, held_out)),
     });
     let beside = Beside::of(&tuner, recordings, appetite, &found);
-    Answer { appetite, tuned: found, shipped, beside }
+    Ok(Answer { appetite, tuned: found, shipped, beside })
+}
+
+/// What of a grid is shipped; limits that cannot be read off the recordings are an error.
+fn of_grid(
+    grid: &Gridded,
+    study: &Study,
+    tasks: &[usize],
+    appetite: Appetite,
+) -> Result<Result<(Shipped, HeldOut), Why>, Failure> {
+    let of_grid = GridStudy::new(study, &grid.file, &grid.plan, &grid.extracts);
+    match of_grid.choose(tasks, appetite) {
+        Ok(choice) => Ok(Ok((Shipped::Grid(choice), of_grid.held_out(tasks, appetite)))),
+        Err(GridRefusal::Unreadable(wrong)) => Err(Failure::usage(wrong)),
+        Err(refusal) => Ok(Err(Why::Grid(refusal))),
+    }
 }
 
 fn learned(args: &Args, study: &Study, tasks: &[usize], tuned: &Tuned) -> Result<(Shipped, HeldOut), Why> {
@@ -210,9 +286,15 @@ fn tune<T>(
         let help = "leave out `--lost-success-costs`, or `--learn`";
         return Err(Failure::usage(Diagnostic::new(Location::default(), what, help)));
     }
+    if args.format == Shown::Pr && args.today.is_empty() {
+        let what = "`--format pr` has nothing to hold the tuned stack against";
+        let help = "say what is run today: `--today preset:NAME`, or a stack file";
+        return Err(Failure::usage(Diagnostic::new(Location::default(), what, help)));
+    }
     let recordings = read(args, output)?;
-    let answer = answer(args, &recordings);
-    let words = Words { study: &recordings.study, answer: &answer, args };
+    let answer = answer(args, &recordings)?;
+    let grid_left_out = recordings.grid.as_ref().map_or(0, |grid| grid.left_out);
+    let words = Words { study: &recordings.study, answer: &answer, args, grid_left_out };
     let shown = show(&words)?;
     if let (Some(out), Ok((shipped, _))) = (&args.out, &answer.shipped) {
         files::write(&words, shipped, out, output)?;
@@ -230,6 +312,10 @@ fn tune<T>(
 
 fn show(words: &Words<'_>, output: &Output) -> Result<(), Failure> {
     match words.args.format {
+        Shown::Pr => match &words.answer.shipped {
+            Ok((shipped, _)) => output.data(&files::pull_request(words, shipped, output)?),
+            Err(_) => output.paragraph(&words.verdict()),
+        },
         Shown::Json => output.json(&words.json()),
         Shown::Table => {
             output.paragraph(&words.verdict());

@@ -42,6 +42,17 @@ impl ClusterSums {
         self.denominator_squared += denominator * denominator;
     }
 
+    /// Takes in the runs of another part of the cluster.
+    pub fn merge(&mut self, part: &Self) {
+        self.numerator += part.numerator;
+        self.denominator += part.denominator;
+        self.n += part.n;
+        self.shares += part.shares;
+        self.numerator_squared += part.numerator_squared;
+        self.product += part.product;
+        self.denominator_squared += part.denominator_squared;
+    }
+
     /// A cluster of `n` runs, `hits` of which have the property.
     pub fn of_counts(hits: u64, n: u64) -> Self {
         let (numerator, denominator) = (hits as f64, n as f64);

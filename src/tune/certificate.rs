@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::{Choice, Learned, Study};
+use super::{Choice, GridChoice, Learned, Study};
 use crate::rule::Rule;
 use crate::stack::Grounds;
 use crate::transcript::Outcome;
@@ -17,36 +17,54 @@ pub enum Shipped {
     Limit(Choice),
     /// A list, certified on the half of the tasks it was not learned from.
     List(Learned),
+    /// A stack of one's own grid, chosen on one half of the tasks and certified on the other.
+    Grid(GridChoice),
 }
 
 impl Shipped {
-    /// Where it stops a run of the study it was tuned on.
-    pub fn stop(&self, study: &Study, run: usize) -> Option<usize> {
+    /// Of the runs of the study it was tuned on, the share it stops.
+    fn stopped(&self, study: &Study) -> f64 {
+        let runs = study.tracks().len();
+        let stops = |run: &usize| match self {
+            Self::Limit(choice) => study.stop_at(choice.family, choice.limit, *run).is_some(),
+            Self::List(learned) => learned.list.stop(study, *run).is_some(),
+            Self::Grid(_) => false,
+        };
         match self {
-            Self::Limit(choice) => study.stop_at(choice.family, choice.limit, run),
-            Self::List(learned) => learned.list.stop(study, run),
+            Self::Grid(choice) => choice.stopped,
+            _ if runs == 0 => 0.0,
+            _ => (0..runs).filter(stops).count() as f64 / runs as f64,
         }
     }
 
-    /// Positions of the families of its rules, with the limit's position in each.
+    /// Positions of the families of its rules, with the limit's position in each; none where its rules are of no family.
     fn places(&self) -> Vec<(usize, usize)> {
         match self {
             Self::Limit(choice) => vec![(choice.family, choice.limit)],
             Self::List(learned) => learned.list.rules.clone(),
+            Self::Grid(_) => Vec::new(),
         }
     }
 
     /// Its rules, in the order they are consulted.
-    pub fn rules(&self, study: &Study) -> Vec<Rule> {
+    fn family_rules(&self, study: &Study) -> Vec<Rule> {
         let rule = |(family, limit): (usize, usize)| study.families().get(family).map(|family| family.rule(limit));
         self.places().into_iter().filter_map(rule).collect()
+    }
+
+    /// Its rules in words, in the order they are consulted.
+    pub fn rules(&self, study: &Study) -> Vec<String> {
+        match self {
+            Self::Grid(choice) => choice.rules.clone(),
+            _ => self.family_rules(study).iter().map(ToString::to_string).collect(),
+        }
     }
 
     /// The step from which on it is armed; 0 or 1 is from the first.
     pub fn from_step(&self) -> u64 {
         match self {
-            Self::Limit(_) => 0,
             Self::List(learned) => learned.list.from_step,
+            Self::Limit(_) | Self::Grid(_) => 0,
         }
     }
 
@@ -54,13 +72,17 @@ impl Shipped {
     pub fn condition(&self, study: &Study) -> String {
         let rules: Vec<String> = self.rules(study).iter().map(|rule| format!("`{rule}`")).collect();
         let from = if self.from_step() > 1 { format!(", not before step {}", self.from_step()) } else { String::new() };
-        format!("{}{from}", rules.join(" or "))
+        let between = if let Self::Grid(choice) = self { choice.combine.word() } else { " or " };
+        format!("{}{from}", rules.join(between))
     }
 
-    /// Its `[[stack]]`, under a name.
+    /// Its `[[stack]]`, under a name; that of a grid has it already.
     pub fn stack(&self, study: &Study, name: &str) -> String {
+        if let Self::Grid(choice) = self {
+            return choice.written.clone();
+        }
         let mut text = format!("[[stack]]\nname = \"{name}\"\nany = [\n");
-        for rule in self.rules(study) {
+        for rule in self.family_rules(study) {
             let rule = format!("{{ signal = \"{}\", {} = {} }}", rule.signal.id, rule.comparator.key(), rule.limit);
             let _ = match self.from_step() {
                 0 | 1 => writeln!(text, "  {rule},"),
@@ -69,6 +91,22 @@ impl Shipped {
         }
         text + "]\n"
     }
+
+    /// For each of its signals the lowest and the highest reading in the recordings.
+    fn ranges(&self, study: &Study) -> Vec<(String, f64, f64)> {
+        let range = |(family, _): &(usize, usize)| {
+            let (low, high) = study.range(*family)?;
+            let rule = study.families().get(*family)?.first_rule();
+            Some((rule.signal.id.to_owned(), low, high))
+        };
+        let mut ranges: Vec<(String, f64, f64)> = match self {
+            Self::Grid(choice) => choice.ranges.clone(),
+            _ => self.places().iter().filter_map(range).collect(),
+        };
+        ranges.sort_by(|a, b| a.0.cmp(&b.0));
+        ranges.dedup();
+        ranges
+    }
 }
 
 /// On what recordings it was tuned: their models and agents, how often it stops, and how far its signals read.
@@ -76,23 +114,13 @@ pub fn grounds(study: &Study, shipped: &Shipped, promise: String) -> Grounds {
     let named = |of: fn(&super::Track) -> Option<&String>| -> Vec<String> {
         study.tracks().iter().filter_map(of).collect::<BTreeSet<_>>().into_iter().cloned().collect()
     };
-    let runs = study.tracks().len();
-    let stopped = (0..runs).filter(|run| shipped.stop(study, *run).is_some()).count();
-    let range = |(family, _): &(usize, usize)| {
-        let (low, high) = study.range(*family)?;
-        let rule = study.families().get(*family)?.first_rule();
-        Some((rule.signal.id.to_owned(), low, high))
-    };
-    let mut ranges: Vec<(String, f64, f64)> = shipped.places().iter().filter_map(range).collect();
-    ranges.sort_by(|a, b| a.0.cmp(&b.0));
-    ranges.dedup();
     Grounds {
         promise,
         models: named(|track| track.model.as_ref()),
         agents: named(|track| track.agent.as_ref()),
-        runs: u32::try_from(runs).unwrap_or(u32::MAX),
-        stopped: if runs == 0 { 0.0 } else { stopped as f64 / runs as f64 },
-        ranges,
+        runs: u32::try_from(study.tracks().len()).unwrap_or(u32::MAX),
+        stopped: shipped.stopped(study),
+        ranges: shipped.ranges(study),
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a way of tuning is worth on tasks it did not learn from: every task in its turn is held out.
 
 use super::walk::Walks;
-use super::{Appetite, Effects, Study, Tuned};
+use super::{Appetite, Effect, Effects, Study, Tuned};
 
 /// Parts the tasks are divided into; each is held out in its turn, and what is learned on the others is applied to it.
 pub const FOLDS: usize = 20;
@@ -32,8 +32,8 @@ pub struct HeldOut {
     pub refused: usize,
     /// Parts.
     pub parts: usize,
-    /// Where each run of the study was stopped.
-    pub stops: Vec<Option<usize>>,
+    /// The effect on each run of the study.
+    pub runs: Vec<Effect>,
 }
 
 impl HeldOut {
@@ -45,22 +45,36 @@ impl HeldOut {
         parts: usize,
         learn: impl Fn(&[usize]) -> Option<S>,
     ) -> Self {
-        let mut held_out = Self { stops: vec![None; study.tracks().len()], ..Self::default() };
+        Self::by_effect(study, tasks, parts, |others| {
+            let stop = learn(others)?;
+            Some(move |run| study.run_effect(run, stop(run)))
+        })
+    }
+
+    /// The same where `learn` gives the effect on a run.
+    pub(super) fn by_effect<S: Fn(usize) -> Effect>(
+        study: &Study,
+        tasks: &[usize],
+        parts: usize,
+        learn: impl Fn(&[usize]) -> Option<S>,
+    ) -> Self {
+        let runs = (0..study.tracks().len()).map(|run| study.run_effect(run, None)).collect();
+        let mut held_out = Self { runs, ..Self::default() };
         for fold in folds(study, tasks, parts) {
             let others: Vec<usize> = tasks.iter().copied().filter(|task| fold.binary_search(task).is_err()).collect();
             let learned = learn(&others);
             held_out.parts += 1;
             held_out.refused += usize::from(learned.is_none());
-            if let Some(stop) = learned {
+            if let Some(effect) = learned {
                 let runs = fold.iter().filter_map(|task| study.tasks().get(*task)).flat_map(|task| task.runs.clone());
                 for run in runs {
-                    if let Some(place) = held_out.stops.get_mut(run) {
-                        *place = stop(run);
+                    if let Some(place) = held_out.runs.get_mut(run) {
+                        *place = effect(run);
                     }
                 }
             }
         }
-        held_out.effects = study.effects(tasks, |run| held_out.stops.get(run).copied().flatten());
+        held_out.effects = study.effects_of(tasks, |run| held_out.runs.get(run).copied().unwrap_or_default());
         held_out
     }
 }

@@ -62,6 +62,37 @@ pub struct Effect {
 }
 
 impl Effect {
+    /// What a stop comes to on one run: whether it kills, and what is not spent because of it. A run that nobody graded counts
+    /// for nothing.
+    pub(super) fn of_run(outcome: Outcome, recorded: Option<f64>, stop: Option<(bool, f64)>) -> Self {
+        let mut effect = Self::default();
+        if outcome == Outcome::Unknown {
+            return effect;
+        }
+        let kills = stop.is_some_and(|(kills, _)| kills);
+        effect.stops = u64::from(stop.is_some());
+        if outcome == Outcome::Success {
+            effect.killed.add(f64::from(u8::from(kills)), 1.0);
+        } else {
+            effect.true_stops = u64::from(stop.is_some());
+        }
+        if let Some(recorded) = recorded {
+            let saved = stop.map_or(0.0, |(_, saved)| saved);
+            effect.saved.add(if kills { 0.0 } else { saved }, recorded);
+            effect.unspent = saved;
+        }
+        effect
+    }
+
+    /// Takes in that of another run.
+    fn plus(&mut self, run: &Self) {
+        self.killed.merge(&run.killed);
+        self.saved.merge(&run.saved);
+        self.unspent += run.unspent;
+        self.stops += run.stops;
+        self.true_stops += run.true_stops;
+    }
+
     /// Killed successes, as a share of the task's; `None` without a success.
     pub fn loss(&self) -> Option<f64> {
         (self.killed.denominator > 0.0).then(|| self.killed.numerator / self.killed.denominator)
@@ -220,29 +251,19 @@ impl Study {
         let mut effect = Effect::default();
         let Some(task) = self.tasks.get(task) else { return effect };
         for run in task.runs.clone() {
-            self.add(&mut effect, run, stop(run));
+            effect.plus(&self.run_effect(run, stop(run)));
         }
         effect
     }
 
-    fn add(&self, effect: &mut Effect, run: usize, stop: Option<usize>) {
-        let Some(track) = self.tracks.get(run) else { return };
-        if track.outcome == Outcome::Unknown {
-            return;
-        }
-        let end = stop.and_then(|at| track.ends().get(at));
-        let kills = end.is_some_and(|end| end.kills);
-        effect.stops += u64::from(end.is_some());
-        if track.outcome == Outcome::Success {
-            effect.killed.add(f64::from(u8::from(kills)), 1.0);
-        } else {
-            effect.true_stops += u64::from(end.is_some());
-        }
-        if let Some(recorded) = track.recorded(self.unit) {
-            let saved = stop.and_then(|at| track.saved(at, self.unit)).unwrap_or(0.0);
-            effect.saved.add(if kills { 0.0 } else { saved }, recorded);
-            effect.unspent += saved;
-        }
+    /// What it comes to that a strategy ends one run there, or not.
+    pub fn run_effect(&self, run: usize, stop: Option<usize>) -> Effect {
+        let Some(track) = self.tracks.get(run) else { return Effect::default() };
+        let stopped = stop.and_then(|at| {
+            let end = track.ends().get(at)?;
+            Some((end.kills, track.saved(at, self.unit).unwrap_or(0.0)))
+        });
+        Effect::of_run(track.outcome, track.recorded(self.unit), stopped)
     }
 
     /// The same for several tasks.
@@ -250,14 +271,25 @@ impl Study {
         Effects { tasks: tasks.iter().map(|task| (*task, self.effect(*task, &stop))).collect() }
     }
 
-    /// The same for all tasks by suite and model, in the order of their names.
-    pub fn strata(&self, stop: impl Fn(usize) -> Option<usize>) -> Vec<Stratum> {
+    /// The effects on single runs put together by task.
+    pub(super) fn effects_of(&self, tasks: &[usize], effect: impl Fn(usize) -> Effect) -> Effects {
+        let of_task = |task: &usize| {
+            let mut all = Effect::default();
+            let runs = self.tasks.get(*task).map_or(0..0, |task| task.runs.clone());
+            runs.for_each(|run| all.plus(&effect(run)));
+            (*task, all)
+        };
+        Effects { tasks: tasks.iter().map(of_task).collect() }
+    }
+
+    /// The same by suite and model, in the order of their names.
+    pub fn strata(&self, effect: impl Fn(usize) -> Effect) -> Vec<Stratum> {
         let mut strata: BTreeMap<(&str, Option<&str>), BTreeMap<usize, Effect>> = BTreeMap::new();
         for (at, task) in self.tasks.iter().enumerate() {
             for run in task.runs.clone() {
                 let Some(track) = self.tracks.get(run) else { continue };
                 let effects = strata.entry((&track.suite, track.model.as_deref())).or_default();
-                self.add(effects.entry(at).or_default(), run, stop(run));
+                effects.entry(at).or_default().plus(&effect(run));
             }
         }
         let stratum = |((suite, model), effects): ((&str, Option<&str>), BTreeMap<usize, Effect>)| Stratum {

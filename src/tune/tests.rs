@@ -12,6 +12,8 @@ use crate::catalog;
 use crate::replay::replay;
 use crate::stack::{Stack, StackFile};
 use crate::stats::distribution::binomial_cdf;
+use crate::sweep::GridFile;
+use crate::sweep::engine::Extract;
 use crate::synth::{Suite, Synthesis};
 use crate::transcript::sketch::draft;
 use crate::transcript::{Outcome, Run};
@@ -237,4 +239,54 @@ proptest! {
             prop_assert_eq!(paid, replayed(run, &stack).0, "{}", &text);
         }
     }
+}
+
+/// A grid over runs: what is chosen, and the study it was chosen on.
+fn of_grid(runs: &[Run], appetite: Appetite) -> (Result<GridChoice, GridRefusal>, HeldOut) {
+    let text = "[[axis]]\nsignal = \"call_result.count\"\nat_least = [2, 3, 5]\noptional = true\n\
+                [[axis]]\ncap = [4, 12]\noptional = true\n";
+    let file = GridFile::parse("grid.toml", text).unwrap();
+    let plan = GridStudy::plan(&file);
+    let extracts: Vec<Extract> = runs.iter().map(|run| Extract::of(run, &plan, Assumptions::default())).collect();
+    assert!(readable(&file, &plan, &extracts).iter().all(|is| *is));
+    let families = catalogue("steps");
+    let watched = Watched::new(families.iter().map(Family::first_rule));
+    let tracks = runs.iter().enumerate().map(|(place, run)| Track::of(run, &watched).at(place));
+    let study = Study::new(tracks.collect(), families).in_unit(Unit::Steps);
+    let of_grid = GridStudy::new(&study, &file, &plan, &extracts);
+    let tasks = study.all_tasks();
+    (of_grid.choose(&tasks, appetite), of_grid.held_out(&tasks, appetite))
+}
+
+#[test]
+fn a_stack_of_a_grid_is_chosen_on_one_half_and_certified_on_the_other() {
+    // Nothing that the successes do kills them but a cap of 4 steps: the second equal call is as early as any.
+    let (choice, held_out) = of_grid(&corpus(200, 0), FIVE);
+    let choice = choice.unwrap();
+    assert_eq!((&choice.rules[..], choice.tried), (&["call_result.count >= 2".to_owned()][..], 11));
+    assert!((90..=110).contains(&choice.judged_on), "{choice:?}");
+    assert!((choice.p - binomial_cdf(0, choice.judged_on, 0.05)).abs() < 1e-12);
+    assert_eq!(
+        (choice.stopped, &choice.ranges[..]),
+        (40.0 / 240.0, &[("call_result.count".to_owned(), 1.0, 19.0)][..])
+    );
+    let file = StackFile::parse("tuned.toml", &choice.written).unwrap();
+    assert_eq!(file.stack("tuned").unwrap().clauses.len(), 1);
+    assert_eq!(held_out.refused, 0);
+    assert_eq!(held_out.effects.sum(|effect| effect.saved.numerator), 40.0 * 18.0);
+    assert_eq!(held_out.effects.sum(|effect| effect.killed.numerator), 0.0);
+    // Where 60 of them make a call twice, that limit is on the frontier and does not pass; the third call does.
+    let (choice, held_out) = of_grid(&corpus(200, 60), FIVE);
+    let choice = choice.unwrap();
+    assert_eq!(choice.rules, ["call_result.count >= 3"]);
+    assert!(choice.passed < choice.on_frontier, "{choice:?}");
+    assert_eq!(held_out.effects.sum(|effect| effect.saved.numerator), 40.0 * 17.0);
+}
+
+#[test]
+fn a_grid_takes_twice_the_tasks_that_a_certificate_takes() {
+    let (choice, held_out) = of_grid(&corpus(70, 0), FIVE);
+    assert!(matches!(choice, Err(GridRefusal::TooFewTasks { there: 30..=40, needed: 45 })), "{choice:?}");
+    assert_eq!((held_out.refused, held_out.parts), (5, 5));
+    assert_eq!(held_out.effects.sum(|effect| effect.saved.numerator), 0.0);
 }

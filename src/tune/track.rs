@@ -47,6 +47,8 @@ impl End {
 /// One run. It holds nothing of the recording's texts.
 #[derive(Clone, Debug)]
 pub struct Track {
+    /// Its place among the runs that were read, for those who keep more of each; see [`Self::at`].
+    pub place: usize,
     /// The run.
     pub run_id: String,
     /// Its suite, empty where it has none.
@@ -119,6 +121,7 @@ impl Track {
             _ => None,
         };
         Self {
+            place: 0,
             run_id: run.header.run_id.clone(),
             suite: run.header.suite.clone().unwrap_or_default(),
             task: run.header.task_id.clone().unwrap_or_else(|| run.header.run_id.clone()),
@@ -131,6 +134,12 @@ impl Track {
             ends,
             readings,
         }
+    }
+
+    /// The same at that place among the runs that were read.
+    #[must_use]
+    pub fn at(self, place: usize) -> Self {
+        Self { place, ..self }
     }
 
     /// The points at which it may be stopped early.

@@ -149,6 +149,16 @@ fn p_value(losses: &[&Loss], n: u64, alpha: f64, bound: Bound) -> f64 {
     }
 }
 
+/// The same of the tasks with a success, one by one: whether the run that stands for it is killed, and the share of them all.
+pub(super) fn p_value_of_picked(tasks: &[(bool, f64)], alpha: f64, bound: Bound) -> f64 {
+    let losses: Vec<Loss> = tasks
+        .iter()
+        .filter(|(picked, share)| *picked || *share > 0.0)
+        .map(|(picked, share)| Loss { task: 0, share: *share, picked: *picked })
+        .collect();
+    p_value(&losses.iter().collect::<Vec<_>>(), tasks.len() as u64, alpha, bound)
+}
+
 fn losses_of(study: &Study, family: usize, n_tasks: u64) -> Vec<Losses> {
     let mut all = Vec::new();
     let limits = study.families().get(family).map_or(&[][..], super::Family::limits);

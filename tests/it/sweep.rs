@@ -453,3 +453,82 @@ fn an_interrupted_walk_leaves_what_is_done() {
     assert!(desk.read("out/sweep.md").contains("interrupted after"));
     assert!(desk.read("out/sweep.csv").lines().count() > 1);
 }
+
+/// Three signals in three ways: counted, measured on the recordings, and one that is not there at every point.
+const CACHED: &str = "[[axis]]\nsignal = \"call_result.count\"\nquantiles = 5\noptional = true\n
+[[axis]]\nall = [{ signal = \"novelty\", at_most = [0.2, 0.7] }, { signal = \"tokens.total\", at_least = { quantiles = 4 } }]\n
+[[axis]]\ncap = [2, 4]\noptional = true\n";
+
+/// What a sweep with that cache writes, and whether it read the recordings.
+fn with_cache(desk: &Desk, out: &str) -> (Vec<(String, Vec<u8>)>, bool) {
+    let sweep = "sweep|a/b/c/runs.jsonl|--grid|grid.toml|--cache|kept|--all|--out";
+    let (code, _, stderr) = desk.told(&format!("{sweep}|{out}"));
+    assert_eq!(code, 0, "{stderr}");
+    (desk.contents(out), !stderr.contains("no recording was read"))
+}
+
+/// The same without a cache.
+fn without_cache(desk: &Desk) -> Vec<(String, Vec<u8>)> {
+    let (code, _, stderr) = desk.told("sweep|a/b/c/runs.jsonl|--grid|grid.toml|--all|--out|anew");
+    assert_eq!(code, 0, "{stderr}");
+    desk.contents("anew")
+}
+
+/// Does something to every file of the cache.
+fn spoil(desk: &Desk, change: impl Fn(Vec<u8>, &[u8]) -> Vec<u8>) {
+    for key in desk.names("kept") {
+        let folder = format!("kept/{key}");
+        let files = desk.contents(&folder);
+        let first = files[0].1.clone();
+        for (name, bytes) in files {
+            desk.put_bytes(&format!("{folder}/{name}"), &change(bytes, &first));
+        }
+    }
+}
+
+#[test]
+fn a_cache_gives_the_same_bytes_and_nothing_wrong_in_it_is_believed() {
+    let desk = Desk::with(&[("a/b/c/runs.jsonl", &corpus(45)), ("grid.toml", CACHED)]);
+    let (first, read) = with_cache(&desk, "one");
+    assert!(read && first == without_cache(&desk));
+    assert_eq!(with_cache(&desk, "two"), (first.clone(), false));
+    // Torn, of another column, and something else altogether: read anew, and right again the next time.
+    let half: fn(Vec<u8>, &[u8]) -> Vec<u8> = |bytes, _| bytes[..bytes.len() / 2].to_vec();
+    let other: fn(Vec<u8>, &[u8]) -> Vec<u8> = |_, first| first.to_vec();
+    for (nth, change) in [half, other, |_, _| b"no column".to_vec()].into_iter().enumerate() {
+        spoil(&desk, change);
+        assert_eq!(with_cache(&desk, "spoilt"), (first.clone(), true), "{nth}: what was spoilt was believed");
+        assert_eq!(with_cache(&desk, "spoilt"), (first.clone(), false), "{nth}: it was not written anew");
+    }
+    // Another grid reads what it needs once; the first grid still finds its own.
+    desk.put("grid.toml", &CACHED.replace("novelty", "call.repeated"));
+    let other = with_cache(&desk, "other");
+    assert!(other.1 && other.0 == without_cache(&desk));
+    assert_eq!(with_cache(&desk, "other"), (other.0, false));
+    desk.put("grid.toml", CACHED);
+    assert_eq!(with_cache(&desk, "three"), (first.clone(), false));
+    // One byte more, labels beside, a report above: other inputs.
+    desk.put("a/b/c/runs.jsonl", &(corpus(45) + "\n"));
+    assert!(with_cache(&desk, "byte").1);
+    desk.put("a/b/c/labels.csv", "run_id,success\nrun-good-01,false\n");
+    let labelled = with_cache(&desk, "labelled");
+    assert!(labelled.1 && labelled.0 != first && labelled.0 == without_cache(&desk));
+    assert_eq!(with_cache(&desk, "labelled"), (labelled.0, false));
+    desk.put("a/results.json", "{}");
+    assert!(with_cache(&desk, "above").1);
+}
+
+#[test]
+fn a_cache_is_kept_outside_of_the_recordings_and_not_of_part_of_them() {
+    let desk = Desk::with(&[("runs/runs.jsonl", &corpus(45)), ("grid.toml", CACHED)]);
+    let (code, _, stderr) = desk.told("sweep|runs|--grid|grid.toml|--cache|runs/kept");
+    assert_eq!(code, 2);
+    assert!(stderr.contains("the cache lies among the recordings"), "{stderr}");
+    desk.put("runs/torn.jsonl", &corpus(45)[..300]);
+    for _ in 0..2 {
+        let (code, _, stderr) = desk.told("sweep|runs|--grid|grid.toml|--cache|kept");
+        assert_eq!(code, 0, "{stderr}");
+        assert!(stderr.contains("nothing is kept in the cache"), "{stderr}");
+    }
+    assert!(!desk.path("kept").exists());
+}

@@ -188,3 +188,49 @@ fn what_is_run_today_stands_beside_it() {
     assert_eq!((&today["rule"], &today["certified"]), (&"ours".into(), &false.into()));
     assert_eq!(today["killed"]["value"], 0.75);
 }
+
+/// Two axes: nothing that fires on a success saves more than the second equal call.
+const GRID: &str = "[[axis]]\nsignal = \"call_result.count\"\nat_least = [2, 4]\noptional = true\n
+[[axis]]\nsignal = \"steps\"\nat_least = { quantiles = 6 }\noptional = true\n";
+
+#[test]
+fn a_stack_of_ones_own_grid_is_certified_on_the_other_half_and_replayed_the_same() {
+    let runs: String = (0..120).map(|n| success(n, 2 + n % 4)).chain((0..30).map(failure)).collect();
+    let desk = Desk::with(&[("runs.jsonl", &runs), ("grid.toml", GRID)]);
+    let (code, stdout, stderr) = desk.told("tune runs.jsonl --grid grid.toml --out tuned");
+    assert_eq!(code, 0, "{stderr}");
+    narrow(&stdout);
+    insta::assert_snapshot!("tune_grid", stdout);
+    let certificate: serde_json::Value = serde_json::from_str(&desk.read("tuned/certificate.json")).unwrap();
+    assert_eq!(certificate["ship"]["rules"], serde_json::json!(["call_result.count >= 2"]));
+    // The second equal call stops every failure after 2 of its 12 steps, and no success.
+    let (code, stdout, stderr) = desk.told("compare runs.jsonl --stacks tuned/tuned.toml --format csv");
+    assert_eq!((code, stdout.lines().count()), (0, 2), "{stderr}");
+    assert!(!stderr.contains("does not hold"), "{stderr}");
+    let rows = desk.read("tuned/rows.csv");
+    let tuned = rows.lines().filter(|row| row.contains(",tuned,") && row.contains("call_result.count >= 2"));
+    assert_eq!(tuned.filter(|row| row.starts_with('f')).count(), 30, "{rows}");
+    // Too few tasks for a half, one rule that no run records, a file that is none.
+    let few: String = (0..80).map(|n| success(n, 2)).chain((0..9).map(failure)).collect();
+    let metric = "[[axis]]\nsignal = \"metric\"\nmetric = \"loss\"\nat_least = [1]\n";
+    let desk = Desk::with(&[("runs.jsonl", &few), ("grid.toml", GRID), ("metric.toml", metric)]);
+    let (code, stdout, _) = desk.told("tune runs.jsonl --grid grid.toml");
+    assert_eq!(code, 100);
+    assert!(stdout.replace('\n', " ").contains("a certificate takes 45, none of them killed"), "{stdout}");
+    let (code, _, stderr) = desk.told("tune runs.jsonl --grid metric.toml");
+    assert_eq!(code, 2);
+    assert!(stderr.contains("89 of 89 runs do not record what its rules read"), "{stderr}");
+    let (code, _, stderr) = desk.told("tune runs.jsonl --grid runs.jsonl");
+    assert_eq!(code, 2, "{stderr}");
+}
+
+#[test]
+fn a_pull_request_has_today_and_the_stack_to_ship() {
+    let desk = desk(120);
+    let (code, stdout, stderr) = desk.told("tune runs.jsonl --today preset:cline --format pr --no-presets");
+    assert_eq!(code, 0, "{stderr}");
+    insta::assert_snapshot!("tune_pull_request", stdout);
+    let (code, _, stderr) = desk.told("tune runs.jsonl --format pr");
+    assert_eq!(code, 2);
+    assert!(stderr.contains("--today"), "{stderr}");
+}

@@ -6,6 +6,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::super::interrupt::Listening;
+use super::recordings::{Recordings, read};
 use super::{Args, Exit, Failure, Output, SplitPart};
 use crate::aggregate::{FrontierSpread, LEVEL, Rows, Summary, Unit, by_stack, choose, frontier_spread, summarise};
 use crate::cli::inputs::read_text;
@@ -18,7 +19,7 @@ use crate::report::{self, write_atomically, write_folder, write_rows};
 use crate::stats::bootstrap::REPLICATES;
 use crate::stats::split::optimism;
 use crate::sweep::engine::{Extract, Plan, Runs, Tally, Walk};
-use crate::sweep::{Find, GridFile, Search, Split, WideGrid, fingerprint, rows_of};
+use crate::sweep::{Find, GridFile, Search, WideGrid, fingerprint, rows_of};
 
 /// Arguments of a sweep over a grid.
 #[derive(Debug, clap::Args)]
@@ -32,6 +33,11 @@ pub(super) struct WideArgs {
     /// Write `sweep-all.csv`, too: a line for every stack of the grid.
     #[arg(long, requires = "grid", requires = "out")]
     all: bool,
+    /// Keep what the grid's rules read in this folder: a later sweep of the same recordings reads none of them, one with
+    /// more rules reads them once more. What is there is only taken for these very inputs, options and version; the folder
+    /// may be deleted at any time.
+    #[arg(long, value_name = "DIR", requires = "grid")]
+    pub(super) cache: Option<std::path::PathBuf>,
     /// Refuse a grid of more stacks than this.
     #[arg(long, value_name = "N", default_value_t = 100_000_000, requires = "grid")]
     most: u64,
@@ -41,18 +47,6 @@ pub(super) struct WideArgs {
 const SHOWN: usize = 12;
 /// Above so many cells no one reads a heat map.
 const MOST_CELLS: u64 = 10_000;
-
-/// The recordings: those searched, and those reported where they are others.
-struct Recordings {
-    searched: Vec<Extract>,
-    reported: Option<Vec<Extract>>,
-}
-
-impl Recordings {
-    fn reported(&self) -> &[Extract] {
-        self.reported.as_deref().unwrap_or(&self.searched)
-    }
-}
 
 /// What the walk came to.
 struct Walked {
@@ -84,7 +78,8 @@ pub(super) fn run(args: &Args, path: &Path, output: &Output) -> Result<Exit, Fai
     let mut plan = Plan::default();
     file.plan(&mut plan);
     let recordings = read(args, &plan, output)?;
-    let grid = file.grid(&recordings.searched, &plan).map_err(Failure::usage)?;
+    let searched: Vec<&Extract> = recordings.searched.iter().collect();
+    let grid = file.grid(&searched, &plan).map_err(Failure::usage)?;
     if grid.len() > args.wide.most {
         let what = format!("{} stacks; the most are {}", grouped(grid.len()), grouped(args.wide.most));
         let sizes: Vec<String> = grid.axes.iter().map(|axis| axis.choices.len().to_string()).collect();
@@ -125,26 +120,6 @@ pub(super) fn run(args: &Args, path: &Path, output: &Output) -> Result<Exit, Fai
 
 fn exit(walked: &Walked) -> Exit {
     if walked.interrupted { Exit::Interrupted } else { Exit::Done }
-}
-
-fn read(args: &Args, plan: &Plan, output: &Output) -> Result<Recordings, Failure> {
-    let mut extracts: Vec<Extract> = Vec::new();
-    let assumptions = args.assumptions.assumptions();
-    args.corpus.process(output, |run| Extract::of(&run, plan, assumptions), |extract| extracts.push(extract))?;
-    let split = Split { salt: args.split.split_salt.clone(), dev_share: args.split.dev_share };
-    let recordings = match args.split.split {
-        SplitPart::None => Recordings { searched: extracts, reported: None },
-        SplitPart::Dev => Recordings { searched: split.extracts(extracts).0, reported: None },
-        SplitPart::Test => {
-            let (dev, test) = split.extracts(extracts);
-            Recordings { searched: dev, reported: Some(test) }
-        }
-    };
-    if recordings.searched.is_empty() || recordings.reported().is_empty() {
-        let help = "give more recordings, another `--dev-share`, or no `--split`";
-        return Err(Failure::nothing("a part of the split has no task", help));
-    }
-    Ok(recordings)
 }
 
 /// A grid over recordings.

@@ -60,7 +60,7 @@ impl Beside {
             effects: tuner.held_out_single(&tasks, appetite).effects,
         });
         let limit = found.chosen.ok().map(|choice| Other {
-            what: "without --learn",
+            what: "catalogue",
             name: rule(choice.family, choice.limit),
             certified: true,
             effects: tuner.held_out(&tasks, appetite).effects,

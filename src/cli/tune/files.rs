@@ -60,6 +60,31 @@ pub(super) fn write(words: &Words<'_>, shipped: &Shipped, out: &Path, output: &O
     publication.write_with(&summaries, out, output.csv_style(), write_own).map_err(Failure::input)
 }
 
+/// What is run today against what is to be shipped, its proof and its stack file, as a block for a pull request.
+pub(super) fn pull_request(words: &Words<'_>, shipped: &Shipped, output: &Output) -> Result<String, Failure> {
+    let text = stack_file(words, shipped);
+    let mut strategies = own(&text)?;
+    let today = StackArgs { stacks: words.args.today.clone() }.load()?;
+    let name = today.first().map(|strategy| strategy.name().to_owned());
+    strategies.splice(0..0, today.into_iter().take(1));
+    let compared = compare_loaded(
+        &words.args.corpus,
+        (&strategies, &EffectTable::default(), &[]),
+        &AssumptionArgs::default(),
+        None,
+        Keeps::Nothing,
+        output,
+    )?;
+    let publication = Publication::new(compared.rows, compared.firings, compared.stacks, None, &[]);
+    let summaries = publication.summaries();
+    let evidence = publication.evidence(&summaries, name.as_deref(), Some(TUNED)).map_err(Failure::usage)?;
+    let verdict = report::page(&words.verdict());
+    Ok(format!(
+        "{evidence}- It was tuned on these very runs, so the table flatters it. {}\n\n```toml\n{text}```\n",
+        verdict.trim_end()
+    ))
+}
+
 /// The stack, with the grounds of its certificate.
 pub(super) fn stack_file(words: &Words<'_>, shipped: &Shipped) -> String {
     let study = words.study;
@@ -87,9 +112,7 @@ pub(super) fn stack_file(words: &Words<'_>, shipped: &Shipped) -> String {
 
 /// The tuned stack, then what is run today, the certified budget, and the best preset.
 fn beside(words: &Words<'_>, text: &str) -> Result<Strategies, Failure> {
-    let file = StackFile::parse("tuned.toml", text).map_err(Failure::usage)?;
-    let no_config = |name: &str| unreachable_config(name);
-    let mut strategies = catalog::strategies(&file, &no_config).map_err(Failure::usage)?;
+    let mut strategies = own(text)?;
     strategies.extend(StackArgs { stacks: words.args.today.clone() }.load()?);
     let preset = words.answer.beside.others.iter().find(|other| other.what == "best preset");
     if let Some(name) = preset.and_then(|preset| preset.name.as_ref()) {
@@ -101,6 +124,12 @@ fn beside(words: &Words<'_>, text: &str) -> Result<Strategies, Failure> {
         strategies.push(family.stack("budget alone", budget.limit));
     }
     Ok(strategies)
+}
+
+/// The tuned stack, as it is read from its file.
+fn own(text: &str) -> Result<Strategies, Failure> {
+    let file = StackFile::parse("tuned.toml", text).map_err(Failure::usage)?;
+    catalog::strategies(&file, &unreachable_config).map_err(Failure::usage)
 }
 
 /// A tuned stack names no configuration.

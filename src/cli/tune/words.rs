@@ -1,17 +1,13 @@
-//! The answer in words and tables.
-
-use serde_json::json;
+//! The answer in words.
 
 use super::{Answer, Args, Why};
-use crate::report::table::{Cell, Table, digits};
+use crate::report::table::digits;
 use crate::stats::Estimate;
 use crate::transcript::Outcome;
 use crate::tune::{
-    Effects, HeldOut, Learned, Refusal, Shipped, Stratum, Study, clean_tasks_needed, fingerprint, grounds,
+    Effects, GridChoice, GridRefusal, HeldOut, Learned, Refusal, Shipped, Stratum, Study, clean_tasks_needed,
 };
 
-/// Suites and models shown, the worst first.
-const STRATA: usize = 6;
 /// Tolerances of which it is said whether the tasks carry them.
 const ALPHAS: [f64; 3] = [0.10, 0.05, 0.02];
 
@@ -20,10 +16,12 @@ pub(super) struct Words<'a> {
     pub(super) study: &'a Study,
     pub(super) answer: &'a Answer,
     pub(super) args: &'a Args,
+    /// Runs left out because some rule of the grid cannot be read on them.
+    pub(super) grid_left_out: usize,
 }
 
 /// A share in percent, without a binary tail.
-fn percent(share: f64) -> String {
+pub(super) fn percent(share: f64) -> String {
     format!("{} %", super::super::values::percent(share))
 }
 
@@ -34,13 +32,6 @@ fn with_interval(estimate: &Estimate) -> String {
     value + &interval
 }
 
-/// The same in a column of percents.
-fn cell(estimate: &Estimate) -> Cell {
-    let Some(value) = estimate.value else { return Cell::Missing };
-    let interval = estimate.interval.map_or_else(String::new, |i| format!(" ({}–{})", digits(i.low), digits(i.high)));
-    Cell::Text(format!("{}{interval}", digits(value)))
-}
-
 /// `; a success costs 12 % less`.
 fn cost_of_success(effects: &Effects) -> String {
     effects.cost_of_success().map_or_else(String::new, |change| {
@@ -49,7 +40,7 @@ fn cost_of_success(effects: &Effects) -> String {
 }
 
 impl Words<'_> {
-    fn is_estimate(&self) -> bool {
+    pub(super) fn is_estimate(&self) -> bool {
         matches!(&self.answer.shipped, Ok((Shipped::List(Learned { is_estimate: true, .. }), _)))
     }
 
@@ -93,7 +84,7 @@ impl Words<'_> {
 
     /// A suite and model on which more is killed than promised, beyond chance: the promise is of all tasks together.
     fn apart(&self, held_out: &HeldOut) -> Option<String> {
-        let strata = self.study.strata(|run| held_out.stops.get(run).copied().flatten());
+        let strata = self.study.strata(|run| held_out.runs.get(run).copied().unwrap_or_default());
         let rate = |stratum: &Stratum| stratum.effects.killed().low().unwrap_or(0.0);
         let worst = strata.iter().filter(|_| strata.len() > 1).max_by(|a, b| rate(a).total_cmp(&rate(b)))?;
         let named = [Some(worst.suite.as_str()).filter(|suite| !suite.is_empty()), worst.model.as_deref()];
@@ -109,7 +100,8 @@ impl Words<'_> {
         let besides = |text: String| match &self.answer.tuned.chosen {
             Ok(choice) => {
                 let rule = self.study.families().get(choice.family).map(|family| family.rule(choice.limit).to_string());
-                format!("{text} Without `--learn`, `{}` can be shipped.", rule.unwrap_or_default())
+                let way = if self.args.learn { "--learn" } else { "--grid" };
+                format!("{text} Without `{way}`, `{}` can be shipped.", rule.unwrap_or_default())
             }
             Err(_) => text,
         };
@@ -159,10 +151,32 @@ impl Words<'_> {
                  on tasks it was not tuned on, each one left costs {} % more than without stopping.",
                 digits(*change)
             ),
+            Why::Grid(refusal) => besides(self.refused_grid(refusal)),
             Why::NoList => besides(format!(
                 "No list of rules can be recommended at {alpha}: what is certified on the half of the tasks it was not learned \
                  from saves nothing."
             )),
+        }
+    }
+
+    /// Why no stack of the grid can be shipped.
+    fn refused_grid(&self, refusal: &GridRefusal) -> String {
+        let alpha = percent(self.args.max_fes);
+        let none = format!("No stack of the grid can be recommended at {alpha}:");
+        match refusal {
+            GridRefusal::TooFewTasks { there, needed } => format!(
+                "{none} it is chosen on one half of the tasks and certified on the other. There {there} have a success, and a \
+                 certificate takes {needed}, none of them killed: {} more in all.",
+                2 * (needed - there)
+            ),
+            GridRefusal::NonePassed(p) => format!(
+                "{none} on the half it is certified on, the most cautious of those that save anything has a p-value of {p:.3} \
+                 where {} would do.",
+                self.args.delta
+            ),
+            GridRefusal::NothingToTry | GridRefusal::Unreadable(_) => {
+                format!("{none} on the half it is chosen on, none saves anything.")
+            }
         }
     }
 
@@ -220,92 +234,6 @@ impl Words<'_> {
         )
     }
 
-    /// Every line of the table: what it is, its rule, whether it is certified, and what it does.
-    fn lines(&self) -> Vec<(&'static str, String, bool, Effects)> {
-        let study = self.study;
-        let none = study.effects(&study.all_tasks(), |_| None);
-        let mut lines = vec![("no stopping", String::new(), false, none)];
-        let others = self.answer.beside.others.iter();
-        let limit = self.answer.beside.limit.iter().filter(|_| self.args.learn);
-        for other in others.chain(limit) {
-            let name = other.name.clone().unwrap_or_else(|| "none".to_owned());
-            lines.push((other.what, name, other.certified, other.effects.clone()));
-        }
-        if let Ok((shipped, held_out)) = &self.answer.shipped {
-            let rules: Vec<String> = shipped.rules(study).iter().map(ToString::to_string).collect();
-            let name =
-                if let [rule] = &rules[..] { rule.clone() } else { format!("{} rules, any of them", rules.len()) };
-            lines.push(("tuned", name, !self.is_estimate(), held_out.effects.clone()));
-        }
-        lines
-    }
-
-    /// The table a person reads.
-    pub(super) fn table(&self) -> Table {
-        let unit = self.study.unit().noun();
-        let promise = percent(self.args.max_fes);
-        let columns = ["", "rule", "at most", "killed, %", &format!("{unit} saved, %")];
-        let mut rows: Vec<Vec<Cell>> = self
-            .lines()
-            .into_iter()
-            .map(|(what, name, certified, effects)| {
-                let certified = if certified { promise.clone() } else { "–".to_owned() };
-                let is_none = what == "no stopping" || name == "none";
-                let (killed, saved) =
-                    if is_none && effects.sum(|effect| effect.stops as f64 + effect.saved.numerator) == 0.0 {
-                        (Cell::Text("0".to_owned()), Cell::Text("0".to_owned()))
-                    } else {
-                        (cell(&effects.killed()), cell(&effects.saved()))
-                    };
-                vec![Cell::Text(what.to_owned()), Cell::Text(name), Cell::Text(certified), killed, saved]
-            })
-            .collect();
-        if let Some(oracle) = self.study.oracle() {
-            let texts = ["oracle", "stops what fails", "–", "0", &digits(oracle)];
-            rows.push(texts.map(|text| Cell::Text(text.to_owned())).to_vec());
-        }
-        Table { columns: columns.map(str::to_owned).to_vec(), rows }
-    }
-
-    /// Kills by suite and model, the worst first; `None` where there is only one.
-    pub(super) fn strata(&self) -> Option<Table> {
-        let (_, held_out) = self.answer.shipped.as_ref().ok()?;
-        let mut strata = self.study.strata(|run| held_out.stops.get(run).copied().flatten());
-        strata.retain(|stratum| stratum.effects.sum(|effect| effect.killed.denominator) > 0.0);
-        if strata.len() < 2 {
-            return None;
-        }
-        let rate = |effects: &Effects| effects.killed().value.unwrap_or(0.0);
-        strata.sort_by(|a, b| rate(&b.effects).total_cmp(&rate(&a.effects)));
-        let more = strata.len().saturating_sub(STRATA);
-        strata.truncate(STRATA);
-        let unit = self.study.unit().noun();
-        let mut columns =
-            vec!["suite", "model", "successes", "killed, %"].into_iter().map(str::to_owned).collect::<Vec<_>>();
-        columns.push(format!("{unit} saved, %"));
-        let mut rows: Vec<Vec<Cell>> = strata
-            .iter()
-            .map(|stratum| {
-                let successes = stratum.effects.sum(|effect| effect.killed.denominator);
-                let model = stratum.model.as_deref().unwrap_or("–");
-                let suite = if stratum.suite.is_empty() { "–" } else { &stratum.suite };
-                vec![
-                    Cell::Text(cut(suite, 16)),
-                    Cell::Text(cut(model, 24)),
-                    Cell::Number(successes),
-                    cell(&stratum.effects.killed()),
-                    cell(&stratum.effects.saved()),
-                ]
-            })
-            .collect();
-        if more > 0 {
-            let mut last = vec![Cell::Text(format!("and {more} more"))];
-            last.resize(5, Cell::Text(String::new()));
-            rows.push(last);
-        }
-        Some(Table { columns, rows })
-    }
-
     /// What to say below the tables.
     pub(super) fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
@@ -313,14 +241,17 @@ impl Words<'_> {
         for (signal, runs) in study.unread() {
             notes.push(format!("`{signal}` is not tried: {runs} runs do not record what it reads"));
         }
+        if self.grid_left_out > 0 {
+            notes.push(format!("{} runs lack what some rule of the grid reads and are left out", self.grid_left_out));
+        }
         if study.left_out() > 0 {
             notes.push(format!("{} runs lack what some signal reads and are left out", study.left_out()));
         }
-        notes.push(
+        let part = if self.without().is_some() { "twentieth (of the tuned one a fifth)" } else { "twentieth" };
+        notes.push(format!(
             "at most: certified, of the mean over tasks. Killed and saved are of tasks that a line's rule was not chosen on, a \
-             twentieth of them in its turn; 95 % intervals, by task"
-                .to_owned(),
-        );
+             {part} of them in its turn; 95 % intervals, by task"
+        ));
         let settings: usize = study.families().iter().map(|family| family.limits().len()).sum();
         notes.push(format!(
             "{settings} limits of {} signals, each walked from cautious to bold; {}: {}",
@@ -331,6 +262,9 @@ impl Words<'_> {
         if let Ok((shipped, held_out)) = &self.answer.shipped {
             if let Shipped::List(Learned { is_single: true, .. }) = shipped {
                 notes.push("more rules gained less than one standard error over one, so one is shipped".to_owned());
+            }
+            if let Shipped::Grid(choice) = shipped {
+                notes.push(Self::walked(choice));
             }
             notes.extend(self.gain(&held_out.effects));
             notes.extend(Self::intervention(&held_out.effects));
@@ -343,13 +277,30 @@ impl Words<'_> {
         notes
     }
 
-    /// Does a list gain over one limit on tasks that neither learned from?
-    fn gain(&self, list: &Effects) -> Option<String> {
-        let limit = self.answer.beside.limit.as_ref().filter(|_| self.args.learn)?;
-        let (list, limit) = (list.saved().value?, limit.effects.saved().value?);
-        let points = (list - limit) * 100.0;
+    /// How a stack of the grid was found.
+    fn walked(choice: &GridChoice) -> String {
+        format!(
+            "the grid: {} stacks tried on one half of the tasks, {} on the frontier there; these tried on the other half, from \
+             the most cautious on to the first that fails: {} passed, and the last of them is shipped",
+            choice.tried, choice.on_frontier, choice.passed
+        )
+    }
+
+    /// What the catalogue's own choice is called where something else is shipped.
+    pub(super) fn without(&self) -> Option<&'static str> {
+        let grid = self.args.grid.as_ref().map(|_| "without --grid");
+        grid.or(self.args.learn.then_some("without --learn"))
+    }
+
+    /// Does a list, or a stack of a grid, gain over one limit on tasks that neither was chosen on?
+    fn gain(&self, shipped: &Effects) -> Option<String> {
+        self.without()?;
+        let limit = self.answer.beside.limit.as_ref()?;
+        let (saved, by_limit) = (shipped.saved().value?, limit.effects.saved().value?);
+        let points = (saved - by_limit) * 100.0;
+        let (what, chosen) = if self.args.learn { ("list", "learned") } else { ("stack", "chosen") };
         Some(format!(
-            "against one limit of the catalogue the list saves {points:+.1} points on tasks neither was learned on"
+            "against one limit of the catalogue the {what} saves {points:+.1} points on tasks neither was {chosen} on"
         ))
     }
 
@@ -372,94 +323,4 @@ impl Words<'_> {
              share of those failures it rescues, d the share of those successes it breaks"
         ))
     }
-
-    /// The answer as JSON: the certificate.
-    pub(super) fn json(&self) -> serde_json::Value {
-        let (study, answer) = (self.study, self.answer);
-        let estimate = |of: &Estimate| json!({"value": of.value, "low": of.low(), "high": of.high(), "n": of.n, "method": of.method.name()});
-        let lines: Vec<serde_json::Value> = self
-            .lines()
-            .iter()
-            .map(|(what, name, certified, effects)| {
-                json!({
-                    "what": what,
-                    "rule": name,
-                    "certified": certified,
-                    "killed": estimate(&effects.killed()),
-                    "killed_by_task": estimate(&effects.task_rate()),
-                    "saved": estimate(&effects.saved()),
-                })
-            })
-            .collect();
-        let walks: Vec<serde_json::Value> = answer
-            .tuned
-            .walks
-            .iter()
-            .filter_map(|walk| {
-                let family = study.families().get(walk.family)?;
-                let limit = |at: Option<usize>| at.and_then(|at| family.limits().get(at)).copied();
-                Some(json!({
-                    "family": family.name(),
-                    "delta": walk.delta,
-                    "boldest_certified": limit(walk.boldest()),
-                    "p": walk.p,
-                    "first_refused": walk.p_next.and_then(|_| limit(Some(walk.passed))),
-                    "p_refused": walk.p_next,
-                }))
-            })
-            .collect();
-        let shipped = answer.shipped.as_ref().ok().map(|(shipped, held_out)| {
-            let grounds = grounds(study, shipped, self.promise());
-            let ranges: serde_json::Map<String, serde_json::Value> =
-                grounds.ranges.iter().map(|(signal, low, high)| (signal.clone(), json!([low, high]))).collect();
-            json!({
-                "stop_when": shipped.condition(study),
-                "rules": shipped.rules(study).iter().map(ToString::to_string).collect::<Vec<_>>(),
-                "from_step": shipped.from_step(),
-                "kind": if self.is_estimate() { "estimated" } else { "certified" },
-                "promise": grounds.promise,
-                "p": match shipped { Shipped::Limit(choice) => choice.p, Shipped::List(list) => list.p },
-                "judged_on_tasks": match shipped { Shipped::Limit(_) => answer.tuned.with_success, Shipped::List(list) => list.judged_on },
-                "stop_rate": grounds.stopped,
-                "ranges": ranges,
-                "held_out_parts": held_out.parts,
-                "held_out_parts_refused": held_out.refused,
-            })
-        });
-        json!({
-            "schema_version": 1,
-            "whenstop": env!("CARGO_PKG_VERSION"),
-            "verdict": self.verdict(),
-            "ship": shipped,
-            "alpha": self.args.max_fes,
-            "delta": self.args.delta,
-            "bound": answer.appetite.bound.name(),
-            "theorem": answer.appetite.bound.theorem(),
-            "lost_success_costs": self.args.lost_success_costs,
-            "budget": self.args.budget,
-            "runs": study.tracks().len(),
-            "runs_left_out": study.left_out(),
-            "tasks": study.tasks().len(),
-            "tasks_with_success": answer.tuned.with_success,
-            "saved_unit": study.unit().name(),
-            "models": named(study, |track| track.model.as_ref()),
-            "agents": named(study, |track| track.agent.as_ref()),
-            "corpus": fingerprint(study),
-            "oracle": study.oracle(),
-            "beside": lines,
-            "walks": walks,
-        })
-    }
-}
-
-/// The beginning of a name; all of it stands in `strata.csv`.
-fn cut(name: &str, most: usize) -> String {
-    if name.chars().count() <= most {
-        return name.to_owned();
-    }
-    name.chars().take(most - 1).chain(['…']).collect()
-}
-
-fn named(study: &Study, of: fn(&crate::tune::Track) -> Option<&String>) -> Vec<&String> {
-    study.tracks().iter().filter_map(of).collect::<std::collections::BTreeSet<_>>().into_iter().collect()
 }

@@ -55,9 +55,11 @@ impl HeatFigure<'_> {
         // Cells meet: their edges are shares of the room.
         let x = |at: usize| left + LEFT + share(at, columns, room);
         let y = |at: usize| top + TOP + share(at, rows, high);
-        pen.text(panel.title, (left + LEFT, top + 14), Look::LABEL)?;
         let most = self.cells.iter().flatten().filter_map(panel.of).fold(0.0, f64::max);
         let fits = self.row_height() >= 15 && room / i32::try_from(columns).unwrap_or(i32::MAX) >= 34;
+        // Where the cells are too small for their numbers, the shades need one.
+        let scale = if fits { String::new() } else { format!("; the darkest is {:.1}", most * 100.0) };
+        pen.text(&format!("{}{scale}", panel.title), (left + LEFT, top + 14), Look::LABEL)?;
         for (at, cell) in self.cells.iter().enumerate() {
             let (row, column) = (at / columns, at % columns);
             let frame = (x(column), y(row), x(column + 1) - 1, y(row + 1) - 1);

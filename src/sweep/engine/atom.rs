@@ -56,7 +56,7 @@ impl Atom {
     }
 
     /// Can all it needs be read off the recording?
-    pub(super) fn is_read(&self, on: &Extract) -> bool {
+    pub fn is_read(&self, on: &Extract) -> bool {
         self.needs.iter().all(|need| on.holding(*need) == Holding::Throughout)
     }
 

@@ -1,12 +1,12 @@
 //! What is kept of one run: its readings, and all that its rows need.
 
 use super::plan::Plan;
-use crate::aggregate::{Label, Row, RunRows};
+use crate::aggregate::{Label, Row, RunRows, Unit};
 use crate::decision::Need;
 use crate::replay::{Holding, RecordedEnd, Replay};
 use crate::signal::Signal;
 use crate::transcript::{Moment, Point, Run};
-use crate::verdict::Assumptions;
+use crate::verdict::{Amounts, Assumptions};
 
 /// A reading that is not there yet. Signals have no business with this one pattern of bits among those that are not a
 /// number; should one read it, it is taken for another of them.
@@ -17,12 +17,16 @@ const UNREAD: u64 = 0x7ff8_0000_0000_5708;
 pub(super) struct Series(Vec<f64>);
 
 impl Series {
-    fn push(&mut self, reading: Option<f64>) {
+    pub(super) fn push(&mut self, reading: Option<f64>) {
         self.0.push(match reading {
             None => f64::from_bits(UNREAD),
             Some(reading) if reading.to_bits() == UNREAD => f64::NAN,
             Some(reading) => reading,
         });
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
     }
 
     /// The reading at the `nth` point; `None` where there was nothing to read yet.
@@ -36,22 +40,31 @@ impl Series {
     }
 }
 
+/// An amount in one unit.
+pub(super) fn in_unit(amounts: Amounts, unit: Unit) -> Option<f64> {
+    match unit {
+        Unit::Steps => Some(amounts.steps as f64),
+        Unit::Tokens => amounts.tokens.map(|tokens| tokens.0 as f64),
+        Unit::CostUsd => amounts.cost.map(|cost| cost.0),
+    }
+}
+
 /// What is kept of one run. It is read by the [`Plan`] it was made with, and later versions of that plan that asked for
 /// nothing more.
 pub struct Extract {
-    rows: RunRows,
-    end: RecordedEnd,
+    pub(super) rows: RunRows,
+    pub(super) end: RecordedEnd,
     /// By need of the plan, in order.
-    holdings: Vec<(Need, Holding)>,
+    pub(super) holdings: Vec<(Need, Holding)>,
     /// All points with the number of events that have happened there.
-    points: Vec<(Point, usize)>,
+    pub(super) points: Vec<(Point, usize)>,
     /// For each moment, in order, the places of its points.
-    places: [Vec<u32>; 4],
+    pub(super) places: [Vec<u32>; 4],
     /// True where one more request would be made after everything recorded: then each series of that moment has one
     /// reading more.
-    has_one_more: Option<Point>,
+    pub(super) has_one_more: Option<Point>,
     /// By feature of the plan, in order.
-    series: Vec<Series>,
+    pub(super) series: Vec<Series>,
 }
 
 impl Extract {
@@ -134,6 +147,24 @@ impl Extract {
     /// The point at which one more request would be made after everything recorded.
     pub(super) fn one_more_request(&self, at: Moment) -> Option<Point> {
         self.has_one_more.filter(|_| at == Moment::BeforeRequest)
+    }
+
+    /// A stop at or after the point at which everything recorded had happened is no early stop.
+    pub fn early(&self, stop: Option<Point>) -> Option<Point> {
+        stop.filter(|stop| self.end.last_point.is_some_and(|end| *stop < end))
+    }
+
+    /// Spent by a point, or in all; `None` where the recording does not tell.
+    pub fn amount(&self, by: Option<Point>, unit: Unit) -> Option<f64> {
+        let ledger = self.rows.ledger();
+        in_unit(by.map_or_else(|| ledger.whole(), |point| ledger.until(point)), unit)
+    }
+
+    /// The readings after the tools of a feature that is read there, at points at which a stop is an early one.
+    pub fn early_readings(&self, feature: usize) -> impl Iterator<Item = f64> + '_ {
+        let at = Moment::AfterTools;
+        let is_early = move |nth: usize| self.point(at, nth).and_then(|(point, _)| self.early(Some(point))).is_some();
+        self.readings(feature).enumerate().filter(move |(nth, _)| is_early(*nth)).filter_map(|(_, reading)| reading)
     }
 
     /// The row of a stack that came to `replay`.

@@ -16,6 +16,7 @@
 mod atom;
 mod extract;
 mod formula;
+mod kept;
 mod kernel;
 mod plan;
 mod product;

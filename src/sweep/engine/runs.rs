@@ -1,6 +1,6 @@
 //! Runs as columns: what every stack of a grid is judged on.
 
-use super::extract::Extract;
+use super::extract::{Extract, in_unit};
 use super::kernel::NARROW;
 use crate::aggregate::Unit;
 use crate::transcript::{Outcome, Point, Secured};
@@ -58,13 +58,14 @@ pub struct Runs<'e> {
 
 impl<'e> Runs<'e> {
     /// Puts `extracts` side by side. Amounts are counted in `unit`.
-    pub fn of(extracts: &'e [Extract], unit: Unit) -> Self {
-        let scale = scale(extracts, unit);
+    pub fn of(extracts: impl IntoIterator<Item = &'e Extract>, unit: Unit) -> Self {
+        let extracts: Vec<&Extract> = extracts.into_iter().collect();
+        let scale = scale(&extracts, unit);
         let kind = |on: &Extract| match kind_of(on) {
             Some(Kind::Failures | Kind::Successes) if !spends_upwards(on, unit, scale) => Some(Kind::Others),
             kind => kind,
         };
-        let kinds: Vec<Option<Kind>> = extracts.iter().map(kind).collect();
+        let kinds: Vec<Option<Kind>> = extracts.iter().copied().map(kind).collect();
         let mut all = Self {
             unit,
             scale,
@@ -78,7 +79,7 @@ impl<'e> Runs<'e> {
         all.ungraded = kinds.iter().filter(|kind| kind.is_none()).count() as u64;
         for section in [Kind::Failures, Kind::Successes, Kind::Others] {
             let of: Vec<&Extract> =
-                extracts.iter().zip(&kinds).filter(|(_, kind)| **kind == Some(section)).map(|(on, _)| on).collect();
+                extracts.iter().zip(&kinds).filter(|(_, kind)| **kind == Some(section)).map(|(on, _)| *on).collect();
             for chunk in of.chunks(BLOCK) {
                 let len = chunk.len().next_multiple_of(64);
                 all.blocks.push(Block { kind: section, start: all.lanes.len(), len });
@@ -106,7 +107,7 @@ impl<'e> Runs<'e> {
     /// The unit these recordings are best judged in, as [`crate::aggregate::unit_of`] finds it from rows.
     pub fn unit_of(extracts: &[Extract]) -> Unit {
         let share = |unit: Unit| {
-            let known = extracts.iter().filter(|on| amount(on.shared().ledger().whole(), unit).is_some());
+            let known = extracts.iter().filter(|on| on.amount(None, unit).is_some());
             known.count() as f64 / extracts.len() as f64
         };
         Unit::best(share(Unit::CostUsd), share(Unit::Tokens))
@@ -158,7 +159,7 @@ impl<'e> Runs<'e> {
 
     /// What was spent by a point, and whether a stop there is an early one. Without a point, all that was recorded.
     pub(super) fn spent(&self, on: &Extract, stop: Option<Point>) -> (u32, bool) {
-        let stop = early(on, stop);
+        let stop = on.early(stop);
         let ledger = on.shared().ledger();
         let amounts = stop.map_or_else(|| ledger.whole(), |stop| ledger.until(stop));
         (whole(amounts, self.unit, self.scale), stop.is_some())
@@ -167,7 +168,7 @@ impl<'e> Runs<'e> {
     /// What it comes to that a run is stopped at a point, or not.
     fn ending(&self, on: &Extract, stop: Option<Point>) -> Ending {
         let (spent, is_stopped) = self.spent(on, stop);
-        let verdict = on.shared().course().verdict(early(on, stop));
+        let verdict = on.shared().course().verdict(on.early(stop));
         let recorded = whole(on.shared().ledger().whole(), self.unit, self.scale);
         let counts = [is_stopped, verdict.is_fes(), verdict == Verdict::TrueStop, verdict == Verdict::Rescued];
         Ending {
@@ -176,11 +177,6 @@ impl<'e> Runs<'e> {
             useful: if verdict.is_fes() { 0 } else { recorded.saturating_sub(spent) },
         }
     }
-}
-
-/// A stop at or after the point at which everything recorded had happened is no early stop.
-fn early(on: &Extract, stop: Option<Point>) -> Option<Point> {
-    stop.filter(|stop| on.end().last_point.is_some_and(|end| *stop < end))
 }
 
 /// `None` for a run that nobody graded.
@@ -202,17 +198,9 @@ fn spends_upwards(on: &Extract, unit: Unit, scale: f64) -> bool {
     points.map(|amounts| whole(amounts, unit, scale)).is_sorted()
 }
 
-fn amount(amounts: Amounts, unit: Unit) -> Option<f64> {
-    match unit {
-        Unit::Steps => Some(amounts.steps as f64),
-        Unit::Tokens => amounts.tokens.map(|tokens| tokens.0 as f64),
-        Unit::CostUsd => amounts.cost.map(|cost| cost.0),
-    }
-}
-
 /// The amount as a whole number, 0 where it is not known.
 fn whole(amounts: Amounts, unit: Unit, scale: f64) -> u32 {
-    let amount = (amount(amounts, unit).unwrap_or(0.0) * scale).round();
+    let amount = (in_unit(amounts, unit).unwrap_or(0.0) * scale).round();
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "held within the range before")]
     let whole = amount.clamp(0.0, f64::from(u32::MAX - 1)) as u32;
     whole
@@ -220,8 +208,8 @@ fn whole(amounts: Amounts, unit: Unit, scale: f64) -> u32 {
 
 /// So that the dearest run stays in range: steps and tokens are whole numbers as they are, unless a run has thousands of
 /// millions of them; dollars have as many digits as the fast sums have room for.
-fn scale(extracts: &[Extract], unit: Unit) -> f64 {
-    let amounts = extracts.iter().filter_map(|on| amount(on.shared().ledger().whole(), unit));
+fn scale(extracts: &[&Extract], unit: Unit) -> f64 {
+    let amounts = extracts.iter().filter_map(|on| on.amount(None, unit));
     let largest = amounts.fold(0.0, f64::max);
     let (limit, finest) = if unit == Unit::CostUsd { (NARROW, 9) } else { (1 << 31, 0) };
     let scales = (-320..=finest).rev().map(|digits| 10_f64.powi(digits));

@@ -203,9 +203,9 @@ fn three_digits(value: f64) -> f64 {
 /// that have a reading fire. What a limit is held against is the greatest reading of a run, or the smallest for a
 /// comparator that waits for small ones. Read without outcomes. A limit at which the rule would fire at once, or never,
 /// is left out.
-pub(super) fn quantiles(extracts: &[Extract], feature: usize, comparator: Comparator, n: usize) -> Vec<f64> {
+pub(super) fn quantiles(extracts: &[&Extract], feature: usize, comparator: Comparator, n: usize) -> Vec<f64> {
     let rises = matches!(comparator, Comparator::AtLeast | Comparator::MoreThan | Comparator::Equals);
-    let extreme = |on: &Extract| {
+    let extreme = |on: &&Extract| {
         let readings = on.readings(feature).flatten().filter(|reading| reading.is_finite());
         readings.reduce(if rises { f64::max } else { f64::min })
     };

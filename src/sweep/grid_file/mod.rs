@@ -22,20 +22,19 @@
 
 mod limits;
 mod template;
+mod wide;
 
 use std::ops::Range;
 
 use toml::de::{DeTable, DeValue};
 
-use super::engine::{Choice, Extract, Join, Plan, Product};
+use super::engine::{Choice, Extract, Plan};
 use crate::diagnostic::{Diagnostic, Diagnostics, Location, nearest};
 use crate::rule::Condition;
 use crate::stack::{Cap, Clause, Entry, OnHit, Scope, StackFile};
 use limits::Limits;
 use template::Template;
-
-/// Stacks that are one conjunction each are worked out one by one, so there may not be too many.
-const MOST_CONJUNCTIONS: usize = 50_000;
+pub use wide::WideGrid;
 
 /// How the axes of a grid are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +45,17 @@ pub enum Combine {
     All,
     /// Each rule at some point so far.
     Latched,
+}
+
+impl Combine {
+    /// What stands between two rules.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Any => " or ",
+            Self::All => " and ",
+            Self::Latched => " and, at some point, ",
+        }
+    }
 }
 
 /// A grid file, read.
@@ -83,16 +93,6 @@ pub struct GridAxis {
     pub name: String,
     /// The choices; `None` where the rule is left out.
     pub choices: Vec<Option<WrittenChoice>>,
-}
-
-/// A grid whose limits are known.
-#[derive(Clone, Debug)]
-pub struct WideGrid {
-    /// How the axes are combined.
-    pub combine: Combine,
-    /// The axes, in order of precedence.
-    pub axes: Vec<GridAxis>,
-    product: Product,
 }
 
 /// A place in the file and what is wrong there.
@@ -273,10 +273,16 @@ impl GridFile {
             for (rule, at, _) in self.measured(axis) {
                 plan.feature(&rule, at);
             }
-            for choice in self.clauses(axis, &[axis.template.sample()]).into_iter().flatten() {
-                let _ = super::engine::Atom::of(&choice.choice, plan);
-            }
         }
+        for choice in self.samples() {
+            let _ = super::engine::Atom::of(&choice, plan);
+        }
+    }
+
+    /// One choice of each axis: what it needs of a recording all of the axis need.
+    pub fn samples(&self) -> Vec<Choice> {
+        let of = |axis: &AxisTemplate| self.clauses(axis, &[axis.template.sample()]).into_iter().flatten();
+        self.axes.iter().flat_map(of).map(|written| written.choice).collect()
     }
 
     /// The rules of an axis whose limits are quantiles: the rule, its moment, and the place of its limits.
@@ -289,7 +295,7 @@ impl GridFile {
     }
 
     /// The grid over these recordings.
-    pub fn grid(&self, extracts: &[Extract], plan: &Plan) -> Result<WideGrid, Diagnostics> {
+    pub fn grid(&self, extracts: &[&Extract], plan: &Plan) -> Result<WideGrid, Diagnostics> {
         let mut axes = Vec::with_capacity(self.axes.len());
         for axis in &self.axes {
             axes.push(self.axis(axis, extracts, plan).map_err(|wrong| Diagnostics::from(self.diagnostic(wrong)))?);
@@ -300,7 +306,7 @@ impl GridFile {
         })
     }
 
-    fn axis(&self, axis: &AxisTemplate, extracts: &[Extract], plan: &Plan) -> Result<GridAxis, Wrong> {
+    fn axis(&self, axis: &AxisTemplate, extracts: &[&Extract], plan: &Plan) -> Result<GridAxis, Wrong> {
         let mut lists: Vec<Vec<f64>> = axis.template.slots().iter().map(|slot| slot.limits.given()).collect();
         for (rule, at, slot) in self.measured(axis) {
             let of = &axis.template.slots()[slot];
@@ -328,111 +334,5 @@ impl GridFile {
         // A rule by itself as in tables: `steps >=`.
         let short = rule.and_then(|rule| rule.to_string().strip_suffix(&format!(" {}", rule.limit)).map(str::to_owned));
         Ok(GridAxis { name: short.unwrap_or_else(|| axis.template.name()), choices })
-    }
-}
-
-impl WideGrid {
-    fn new(combine: Combine, axes: Vec<GridAxis>) -> Result<Self, String> {
-        let choices =
-            |axis: &GridAxis| axis.choices.iter().map(|choice| Some(choice.as_ref()?.choice.clone())).collect();
-        let product = match combine {
-            Combine::Any => Product::new(axes.iter().map(choices).collect(), Join::Any),
-            Combine::Latched => Product::new(axes.iter().map(choices).collect(), Join::Latched),
-            Combine::All => {
-                let all = Product::new(axes.iter().map(choices).collect(), Join::Any);
-                let n = all.len().filter(|n| *n <= MOST_CONJUNCTIONS as u64).ok_or_else(|| {
-                    format!(
-                        "more than {MOST_CONJUNCTIONS} conjunctions: each is worked out by itself; `combine = \"latched\"` has no such end"
-                    )
-                })?;
-                let conjunction = |index: u64| {
-                    let parts: Vec<Condition> =
-                        all.stack(index, "").clauses.into_iter().map(|clause| clause.condition).collect();
-                    (!parts.is_empty())
-                        .then(|| Choice::Clause(Clause::stop_on(Condition::All { parts, latched: false })))
-                };
-                Product::new(vec![(0..n).map(conjunction).collect()], Join::Any)
-            }
-        };
-        match product.len() {
-            None => Err("more stacks than can be counted".to_owned()),
-            Some(0) => Err("a grid without a stack".to_owned()),
-            Some(_) => Ok(Self { combine, axes, product }),
-        }
-    }
-
-    /// The stacks as the engine walks them.
-    pub fn product(&self) -> &Product {
-        &self.product
-    }
-
-    /// How many stacks there are.
-    pub fn len(&self) -> u64 {
-        self.product.len().unwrap_or(u64::MAX)
-    }
-
-    /// True without stacks.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// The choice of each axis in stack `index`.
-    pub fn choices(&self, index: u64) -> Vec<Option<&WrittenChoice>> {
-        let mut rest = index;
-        let mut choices: Vec<Option<&WrittenChoice>> = Vec::with_capacity(self.axes.len());
-        for axis in self.axes.iter().rev() {
-            let n = axis.choices.len() as u64;
-            choices.push(usize::try_from(rest % n).ok().and_then(|at| axis.choices.get(at)?.as_ref()));
-            rest /= n;
-        }
-        choices.reverse();
-        choices
-    }
-
-    /// The rules of stack `index`, in words.
-    pub fn rules(&self, index: u64) -> String {
-        let names = self.choices(index).into_iter().flatten().map(|choice| choice.choice.name().to_string());
-        let word = match self.combine {
-            Combine::Any => " or ",
-            Combine::All => " and ",
-            Combine::Latched => " and, at some point, ",
-        };
-        names.collect::<Vec<_>>().join(word)
-    }
-
-    /// Stack `index`, as `compare` would read it from [`Self::written`].
-    pub fn stack(&self, index: u64) -> crate::stack::Stack {
-        let mut stack = self.product.stack(index, Self::name(index));
-        // The file names a conjunction by its condition, as the engine does.
-        if stack.clauses.len() == 1 && self.combine != Combine::Any {
-            for clause in &mut stack.clauses {
-                clause.name = crate::decision::RuleName::new(clause.condition.to_string());
-            }
-        }
-        stack
-    }
-
-    /// The name of stack `index`.
-    pub fn name(index: u64) -> String {
-        format!("grid-{index}")
-    }
-
-    /// Stack `index` as it is written in a stack file.
-    pub fn written(&self, index: u64) -> String {
-        let choices = || self.choices(index).into_iter().flatten();
-        let clauses: Vec<String> = choices()
-            .filter(|choice| matches!(choice.choice, Choice::Clause(_)))
-            .map(|choice| format!("  {},\n", choice.text))
-            .collect();
-        let list = clauses.concat();
-        let rules = match self.combine {
-            _ if clauses.is_empty() => String::new(),
-            Combine::Any => format!("any = [\n{list}]\n"),
-            Combine::All => format!("any = [{{ all = [\n{list}] }}]\n"),
-            Combine::Latched => format!("any = [{{ all = [\n{list}], latched = true, at = \"after_tools\" }}]\n"),
-        };
-        let cap = choices().find(|choice| matches!(choice.choice, Choice::Cap(_)));
-        let cap = cap.map_or_else(String::new, |cap| format!("cap = {{ steps = {} }}\n", cap.text));
-        format!("[[stack]]\nname = \"{}\"\n{rules}{cap}", Self::name(index))
     }
 }

@@ -27,6 +27,7 @@ const loaders = {
     await import('@mastra/core/agent');
     let taken;
     await execute({ agent: { generate: async (_, options) => { taken = options; } }, messages: 'go' });
+    if (!taken.stopWhen) return { maxSteps: taken.maxSteps };
     const step = { usage: { totalTokens: 150_000 }, toolCalls: [] }, steps = [];
     do steps.push(step); while (!taken.stopWhen.some((condition) => condition({ steps })));
     return { maxSteps: taken.maxSteps, stopped: steps.length };

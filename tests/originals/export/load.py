@@ -189,10 +189,11 @@ def ag2(snippet):
 
 def autogen(snippet):
     made = execute(snippet)
-    return {
-        "max_turns": made["max_turns"],
-        "max_total_token": made["termination_condition"].dump_component().config["max_total_token"],
-    }
+    condition = made.get("termination_condition")
+    taken = {"max_turns": made.get("max_turns")}
+    if condition is not None:
+        taken["max_total_token"] = condition.dump_component().config["max_total_token"]
+    return taken
 
 
 def camel_ai(snippet):

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::decision::{Need, Requirement, RuleName};
@@ -30,7 +31,7 @@ impl fmt::Display for Unread {
 }
 
 /// How much of what a rule needs a recording holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Holding {
     /// All of it.
     Throughout,

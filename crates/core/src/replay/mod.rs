@@ -7,6 +7,8 @@ mod terms;
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::decision::{Action, Decision, Evidence, FirstFiring, Requirement, RuleName, Strategy, Watch};
 use crate::transcript::{Point, PointView, Run};
 use following::Following;
@@ -94,7 +96,7 @@ pub struct Said {
 }
 
 /// Where a recording ends, and whether the agent would have gone on there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordedEnd {
     /// See [`Run::last_point`].
     pub last_point: Option<Point>,

@@ -2,6 +2,8 @@
 
 use std::sync::OnceLock;
 
+use serde::{Deserialize, Serialize};
+
 use super::fingerprint::{self, Fingerprint};
 use super::{Instant, JUDGE_TAKEN_OUT, Origin, PLAN_TAKEN_OUT, Text, Usage, Usd};
 
@@ -225,7 +227,7 @@ pub struct JudgeReply {
 }
 
 /// The state graded at this point of the run.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Checkpoint {
     /// Would stopping here have been a success?
     pub success: bool,

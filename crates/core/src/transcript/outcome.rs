@@ -125,7 +125,7 @@ pub enum OutcomeSource {
 }
 
 /// The first point at which stopping would have kept the success (`s` in STATISTICS 4.1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Secured {
     /// Known: from checkpoints, a label, or a metric goal.
     At(Point),

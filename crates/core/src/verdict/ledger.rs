@@ -1,9 +1,11 @@
 //! What a run had cost by each of its points.
 
+use serde::{Deserialize, Serialize};
+
 use crate::transcript::{Event, Instant, Point, Run, Spend, Tokens, Usd};
 
 /// Steps, tokens, dollars and time. What the recording does not tell is `None`, never 0.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Amounts {
     /// Model calls paid for.
     pub steps: u64,
@@ -62,7 +64,7 @@ impl Amounts {
 }
 
 /// The running bill of one run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Ledger {
     by_point: Vec<(Point, Amounts)>,
     whole: Amounts,

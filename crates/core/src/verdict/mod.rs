@@ -99,7 +99,7 @@ impl FromStr for Verdict {
 }
 
 /// What is known of a run's success over its course.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Course {
     outcome: Outcome,
     secured: Secured,

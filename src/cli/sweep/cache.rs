@@ -1,0 +1,239 @@
+//! `sweep --cache DIR`: what a grid reads of the recordings, kept in columns, so that a second sweep reads none of them.
+//!
+//! `DIR/KEY/NAME-CONTENT.parquet` is one column over all runs: `KEY` is a hash of every input byte, the options they are read
+//! with and this very program; `NAME` one of what the column holds, and `CONTENT` one of the file's own bytes. So a column of
+//! other recordings, another signal or another version has another name, and one that is torn, or was put there by something
+//! else, is not what its name says: it is passed over, the recordings are read, and it is written anew.
+
+use std::fs::File;
+use std::hash::Hasher as _;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use xxhash_rust::xxh3::{Xxh3, xxh3_128};
+
+use crate::cli::inputs::CorpusArgs;
+use crate::decision::Need;
+use crate::diagnostic::Diagnostic;
+use crate::reader::{CorpusReport, ParquetCell, ParquetKind, ParquetRows, ParquetWriter};
+use crate::replay::Holding;
+use crate::report::write_atomically;
+use crate::sweep::engine::{Extract, Plan};
+use crate::verdict::Assumptions;
+
+/// Folders above that of a recording in which the reader looks for reports and labels, and folders beside them.
+const ABOVE: usize = 2;
+const BESIDE: [&str; 5] = [".", "reports", "results", "verifier", "scores"];
+
+/// Above so many bytes the reader takes no file for a report.
+const LARGEST: u64 = 256 << 20;
+
+/// The columns of one set of recordings.
+pub(super) struct Cache<'a> {
+    corpus: &'a CorpusArgs,
+    assumptions: Assumptions,
+    root: &'a Path,
+    key: String,
+}
+
+/// One value of a column.
+#[derive(Deserialize)]
+struct Value<T> {
+    #[serde(default = "Option::default")]
+    value: Option<T>,
+}
+
+impl<'a> Cache<'a> {
+    /// True where the cache lies among the recordings, where it would be read as some of them.
+    pub(super) fn is_among(root: &Path, corpus: &CorpusArgs) -> bool {
+        let of = |path: &Path| path.ancestors().find_map(|path| std::fs::canonicalize(path).ok());
+        let absolute = std::path::absolute(root).ok().and_then(|root| of(&root));
+        absolute.is_some_and(|root| corpus.paths.iter().any(|path| of(path).is_some_and(|path| root.starts_with(path))))
+    }
+
+    /// Hashes the inputs. `None` where that is not possible: what cannot be told apart is not kept.
+    pub(super) fn of(root: &'a Path, corpus: &'a CorpusArgs, assumptions: Assumptions) -> Option<Self> {
+        Some(Self { corpus, assumptions, root, key: key(corpus, assumptions).ok()? })
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.root.join(&self.key)
+    }
+
+    /// All runs with all that `plan` asks for, or nothing.
+    pub(super) fn read(&self, plan: &Plan) -> Option<Vec<Extract>> {
+        let records: Vec<Option<String>> = self.column("runs")?;
+        let record = |text: &Option<String>| Extract::of_record(text.as_deref()?, self.assumptions);
+        let mut extracts: Vec<Extract> = records.iter().map(record).collect::<Option<_>>()?;
+        for need in plan.needs() {
+            let told: Vec<Option<Holding>> = self.column(&name_of(*need))?;
+            if told.len() != extracts.len() {
+                return None;
+            }
+            for (on, holding) in extracts.iter_mut().zip(told) {
+                on.add_holding(*need, holding?);
+            }
+        }
+        for feature in plan.features() {
+            let readings: Vec<Option<f64>> = self.column(&feature.key())?;
+            let mut rest = readings.into_iter();
+            for on in &mut extracts {
+                let n = on.n_readings(feature.at);
+                on.add_readings(plan, rest.by_ref().take(n))?;
+            }
+            if rest.next().is_some() {
+                return None;
+            }
+        }
+        Some(extracts)
+    }
+
+    /// The column of that name, if there is one that is what its own name says.
+    fn column<T: for<'de> Deserialize<'de>>(&self, name: &str) -> Option<Vec<Option<T>>> {
+        let prefix = format!("{:032x}-", xxh3_128(name.as_bytes()));
+        let entries = std::fs::read_dir(self.folder()).ok()?.filter_map(Result::ok);
+        let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+        paths.retain(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&prefix)));
+        paths.sort();
+        paths.iter().find_map(|path| {
+            let bytes = std::fs::read(path).ok()?;
+            let is_whole = path.ends_with(file_name(name, &bytes));
+            let mut rows = is_whole.then(|| ParquetRows::open(path).ok()).flatten()?;
+            let mut values = Vec::new();
+            while let Some(row) = rows.next() {
+                let value: Value<T> = serde_json::from_slice(row.ok()?.1).ok()?;
+                values.push(value.value);
+            }
+            Some(values)
+        })
+    }
+
+    /// Keeps what was read. Nothing is kept where some input was lost, or the inputs have changed since.
+    pub(super) fn write(&self, plan: &Plan, extracts: &[Extract], report: &CorpusReport) -> Result<(), NotKept> {
+        if report.errors > 0 || report.unreadable > 0 {
+            return Err(NotKept::Because("some of the recordings could not be read"));
+        }
+        let records: Option<Vec<String>> = extracts.iter().map(Extract::record).collect();
+        let Some(records) = records else { return Err(NotKept::Because("a run holds a number that is none")) };
+        if key(self.corpus, self.assumptions).ok().as_ref() != Some(&self.key) {
+            return Err(NotKept::Because("the recordings changed while they were read"));
+        }
+        self.put("runs", ParquetKind::Text, records.iter().map(|text| ParquetCell::Text(text)))?;
+        for (at, need) in plan.needs().iter().enumerate() {
+            let holding = |on: &Extract| on.holdings().nth(at).map(|(_, holding)| format!("{holding:?}"));
+            let told: Vec<String> = extracts.iter().filter_map(holding).collect();
+            self.put(&name_of(*need), ParquetKind::Text, told.iter().map(|text| ParquetCell::Text(text)))?;
+        }
+        for (at, feature) in plan.features().iter().enumerate() {
+            let readings = || extracts.iter().flat_map(|on| on.readings(at));
+            // What is no number would come back as a reading that is not there.
+            if readings().flatten().all(f64::is_finite) {
+                let cells = readings().map(|reading| reading.map_or(ParquetCell::None, ParquetCell::Real));
+                self.put(&feature.key(), ParquetKind::Real, cells)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn put<'c>(
+        &self,
+        name: &str,
+        kind: ParquetKind,
+        cells: impl Iterator<Item = ParquetCell<'c>>,
+    ) -> Result<(), NotKept> {
+        let write = || -> io::Result<Vec<u8>> {
+            let mut table = ParquetWriter::new(Vec::new(), &[("value", kind)])?;
+            for cell in cells {
+                table.row([cell])?;
+            }
+            table.close()
+        };
+        let bytes = write().map_err(|_| NotKept::Because("a column could not be written"))?;
+        let path = self.folder().join(file_name(name, &bytes));
+        write_atomically(&path, |file| file.write_all(&bytes))
+            .map_err(|diagnostic| NotKept::Failed(Box::new(diagnostic)))
+    }
+}
+
+/// Why nothing, or not all, was kept.
+pub(super) enum NotKept {
+    /// For that reason.
+    Because(&'static str),
+    /// The folder could not be written.
+    Failed(Box<Diagnostic>),
+}
+
+fn name_of(need: Need) -> String {
+    format!("need: {need:?}")
+}
+
+fn file_name(name: &str, bytes: &[u8]) -> String {
+    format!("{:032x}-{:032x}.parquet", xxh3_128(name.as_bytes()), xxh3_128(bytes))
+}
+
+/// A hash of all that what is read depends on: this program, the options, and every byte of the inputs and of what lies beside
+/// them.
+fn key(corpus: &CorpusArgs, assumptions: Assumptions) -> io::Result<String> {
+    let mut hash = Xxh3::new();
+    feed(&mut hash, &std::env::current_exe()?)?;
+    let said = format!("{}\n{corpus:?}\n{assumptions:?}\n", env!("CARGO_PKG_VERSION"));
+    hash.write(said.as_bytes());
+    let reading = &corpus.reading;
+    for path in reading.labels.iter().chain(&reading.price) {
+        feed(&mut hash, path)?;
+    }
+    for root in &corpus.paths {
+        for entry in walkdir::WalkDir::new(root).follow_links(true).sort_by_file_name() {
+            let entry = entry.map_err(io::Error::other)?;
+            if entry.file_type().is_file() {
+                feed(&mut hash, entry.path())?;
+            }
+        }
+        let mut place = std::fs::canonicalize(root)?;
+        for _ in 0..ABOVE + usize::from(place.is_file()) {
+            if !place.pop() {
+                break;
+            }
+            for beside in BESIDE {
+                feed_reports(&mut hash, &place.join(beside))?;
+            }
+        }
+    }
+    Ok(format!("{:032x}", hash.digest128()))
+}
+
+/// The files of a folder that may say something of recordings elsewhere: reports, labels, rewards.
+fn feed_reports(hash: &mut Xxh3, folder: &Path) -> io::Result<()> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Ok(()) };
+    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    let is_report = |path: &PathBuf| {
+        let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
+        path.is_file()
+            && ending.is_some_and(|ending| ["json", "jsonl", "csv", "txt", "gz", "parquet"].contains(&&*ending))
+    };
+    paths.retain(is_report);
+    paths.sort();
+    paths.iter().try_for_each(|path| {
+        let data = std::fs::metadata(path)?;
+        if data.len() <= LARGEST {
+            return feed(hash, path);
+        }
+        hash.write(format!("{} {} {:?}", path.display(), data.len(), data.modified().ok()).as_bytes());
+        Ok(())
+    })
+}
+
+/// A file's path, length and bytes.
+fn feed(hash: &mut Xxh3, path: &Path) -> io::Result<()> {
+    let mut file = File::open(path)?;
+    hash.write(path.as_os_str().as_encoded_bytes());
+    hash.write_u64(file.metadata()?.len());
+    let mut part = vec![0; 1 << 16];
+    loop {
+        match file.read(&mut part)? {
+            0 => return Ok(()),
+            n => hash.write(part.get(..n).unwrap_or_default()),
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! The answer as one JSON document: the certificate.
+
+use serde_json::json;
+
+use super::words::Words;
+use crate::stats::Estimate;
+use crate::tune::{GridChoice, Shipped, Study, fingerprint, grounds};
+
+impl Words<'_> {
+    /// The answer as JSON: the certificate.
+    pub(super) fn json(&self) -> serde_json::Value {
+        let (study, answer) = (self.study, self.answer);
+        let estimate = |of: &Estimate| json!({"value": of.value, "low": of.low(), "high": of.high(), "n": of.n, "method": of.method.name()});
+        let lines: Vec<serde_json::Value> = self
+            .lines()
+            .iter()
+            .map(|(what, name, certified, effects)| {
+                json!({
+                    "what": what,
+                    "rule": name,
+                    "certified": certified,
+                    "killed": estimate(&effects.killed()),
+                    "killed_by_task": estimate(&effects.task_rate()),
+                    "saved": estimate(&effects.saved()),
+                })
+            })
+            .collect();
+        let walks: Vec<serde_json::Value> = answer
+            .tuned
+            .walks
+            .iter()
+            .filter_map(|walk| {
+                let family = study.families().get(walk.family)?;
+                let limit = |at: Option<usize>| at.and_then(|at| family.limits().get(at)).copied();
+                Some(json!({
+                    "family": family.name(),
+                    "delta": walk.delta,
+                    "boldest_certified": limit(walk.boldest()),
+                    "p": walk.p,
+                    "first_refused": walk.p_next.and_then(|_| limit(Some(walk.passed))),
+                    "p_refused": walk.p_next,
+                }))
+            })
+            .collect();
+        let shipped = answer.shipped.as_ref().ok().map(|(shipped, held_out)| {
+            let grounds = grounds(study, shipped, self.promise());
+            let ranges: serde_json::Map<String, serde_json::Value> =
+                grounds.ranges.iter().map(|(signal, low, high)| (signal.clone(), json!([low, high]))).collect();
+            let (p, judged_on) = match shipped {
+                Shipped::Limit(choice) => (choice.p, answer.tuned.with_success),
+                Shipped::List(list) => (list.p, list.judged_on),
+                Shipped::Grid(choice) => (choice.p, choice.judged_on),
+            };
+            let mut told = json!({
+                "stop_when": shipped.condition(study),
+                "rules": shipped.rules(study),
+                "from_step": shipped.from_step(),
+                "kind": if self.is_estimate() { "estimated" } else { "certified" },
+                "promise": grounds.promise,
+                "p": p,
+                "judged_on_tasks": judged_on,
+                "stop_rate": grounds.stopped,
+                "ranges": ranges,
+                "held_out_parts": held_out.parts,
+                "held_out_parts_refused": held_out.refused,
+            });
+            if let Shipped::Grid(GridChoice { tried, on_frontier, passed, .. }) = shipped {
+                told["grid"] = json!({"stacks": tried, "on_frontier": on_frontier, "passed": passed});
+            }
+            told
+        });
+        json!({
+            "schema_version": 1,
+            "whenstop": env!("CARGO_PKG_VERSION"),
+            "verdict": self.verdict(),
+            "ship": shipped,
+            "alpha": self.args.max_fes,
+            "delta": self.args.delta,
+            "bound": answer.appetite.bound.name(),
+            "theorem": answer.appetite.bound.theorem(),
+            "lost_success_costs": self.args.lost_success_costs,
+            "budget": self.args.budget,
+            "runs": study.tracks().len(),
+            "runs_left_out": study.left_out(),
+            "tasks": study.tasks().len(),
+            "tasks_with_success": answer.tuned.with_success,
+            "saved_unit": study.unit().name(),
+            "models": named(study, |track| track.model.as_ref()),
+            "agents": named(study, |track| track.agent.as_ref()),
+            "corpus": fingerprint(study),
+            "oracle": study.oracle(),
+            "beside": lines,
+            "walks": walks,
+        })
+    }
+}
+
+fn named(study: &Study, of: fn(&crate::tune::Track) -> Option<&String>) -> Vec<&String> {
+    study.tracks().iter().filter_map(of).collect::<std::collections::BTreeSet<_>>().into_iter().collect()
+}

@@ -1,0 +1,129 @@
+//! A grid over recordings: its stacks by number, as the engine walks them and as a stack file has them.
+
+use super::{Combine, GridAxis, WrittenChoice};
+use crate::rule::Condition;
+use crate::stack::Clause;
+use crate::sweep::engine::{Choice, Join, Product};
+
+/// Stacks that are one conjunction each are worked out one by one, so there may not be too many.
+const MOST_CONJUNCTIONS: usize = 50_000;
+
+/// A grid whose limits are known.
+#[derive(Clone, Debug)]
+pub struct WideGrid {
+    /// How the axes are combined.
+    pub combine: Combine,
+    /// The axes, in order of precedence.
+    pub axes: Vec<GridAxis>,
+    product: Product,
+}
+
+impl WideGrid {
+    pub(super) fn new(combine: Combine, axes: Vec<GridAxis>) -> Result<Self, String> {
+        let choices =
+            |axis: &GridAxis| axis.choices.iter().map(|choice| Some(choice.as_ref()?.choice.clone())).collect();
+        let product = match combine {
+            Combine::Any => Product::new(axes.iter().map(choices).collect(), Join::Any),
+            Combine::Latched => Product::new(axes.iter().map(choices).collect(), Join::Latched),
+            Combine::All => {
+                let all = Product::new(axes.iter().map(choices).collect(), Join::Any);
+                let n = all.len().filter(|n| *n <= MOST_CONJUNCTIONS as u64).ok_or_else(|| {
+                    format!(
+                        "more than {MOST_CONJUNCTIONS} conjunctions: each is worked out by itself; `combine = \"latched\"` has no such end"
+                    )
+                })?;
+                let conjunction = |index: u64| {
+                    let parts: Vec<Condition> =
+                        all.stack(index, "").clauses.into_iter().map(|clause| clause.condition).collect();
+                    (!parts.is_empty())
+                        .then(|| Choice::Clause(Clause::stop_on(Condition::All { parts, latched: false })))
+                };
+                Product::new(vec![(0..n).map(conjunction).collect()], Join::Any)
+            }
+        };
+        match product.len() {
+            None => Err("more stacks than can be counted".to_owned()),
+            Some(0) => Err("a grid without a stack".to_owned()),
+            Some(_) => Ok(Self { combine, axes, product }),
+        }
+    }
+
+    /// The stacks as the engine walks them.
+    pub fn product(&self) -> &Product {
+        &self.product
+    }
+
+    /// How many stacks there are.
+    pub fn len(&self) -> u64 {
+        self.product.len().unwrap_or(u64::MAX)
+    }
+
+    /// True without stacks.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The choice of each axis in stack `index`.
+    pub fn choices(&self, index: u64) -> Vec<Option<&WrittenChoice>> {
+        let mut rest = index;
+        let mut choices: Vec<Option<&WrittenChoice>> = Vec::with_capacity(self.axes.len());
+        for axis in self.axes.iter().rev() {
+            let n = axis.choices.len() as u64;
+            choices.push(usize::try_from(rest % n).ok().and_then(|at| axis.choices.get(at)?.as_ref()));
+            rest /= n;
+        }
+        choices.reverse();
+        choices
+    }
+
+    /// The rules of stack `index`, in words.
+    pub fn rules(&self, index: u64) -> String {
+        self.rules_of(index).join(self.combine.word())
+    }
+
+    /// The same one by one.
+    pub fn rules_of(&self, index: u64) -> Vec<String> {
+        self.choices(index).into_iter().flatten().map(|choice| choice.choice.name().to_string()).collect()
+    }
+
+    /// Stack `index`, as `compare` would read it from [`Self::written`].
+    pub fn stack(&self, index: u64) -> crate::stack::Stack {
+        let mut stack = self.product.stack(index, Self::name(index));
+        // The file names a conjunction by its condition, as the engine does.
+        if stack.clauses.len() == 1 && self.combine != Combine::Any {
+            for clause in &mut stack.clauses {
+                clause.name = crate::decision::RuleName::new(clause.condition.to_string());
+            }
+        }
+        stack
+    }
+
+    /// The name of stack `index`.
+    pub fn name(index: u64) -> String {
+        format!("grid-{index}")
+    }
+
+    /// Stack `index` as it is written in a stack file.
+    pub fn written(&self, index: u64) -> String {
+        self.written_as(index, &Self::name(index))
+    }
+
+    /// The same under a name.
+    pub fn written_as(&self, index: u64, name: &str) -> String {
+        let choices = || self.choices(index).into_iter().flatten();
+        let clauses: Vec<String> = choices()
+            .filter(|choice| matches!(choice.choice, Choice::Clause(_)))
+            .map(|choice| format!("  {},\n", choice.text))
+            .collect();
+        let list = clauses.concat();
+        let rules = match self.combine {
+            _ if clauses.is_empty() => String::new(),
+            Combine::Any => format!("any = [\n{list}]\n"),
+            Combine::All => format!("any = [{{ all = [\n{list}] }}]\n"),
+            Combine::Latched => format!("any = [{{ all = [\n{list}], latched = true, at = \"after_tools\" }}]\n"),
+        };
+        let cap = choices().find(|choice| matches!(choice.choice, Choice::Cap(_)));
+        let cap = cap.map_or_else(String::new, |cap| format!("cap = {{ steps = {} }}\n", cap.text));
+        format!("[[stack]]\nname = \"{name}\"\n{rules}{cap}")
+    }
+}
