@@ -248,9 +248,23 @@ impl Ready {
     }
 }
 
-/// For each run whether all rules of the grid can be read on it, whatever its outcome.
-pub fn readable(file: &GridFile, plan: &Plan, extracts: &[Extract]) -> Vec<bool> {
+/// For each run whether all rules of the grid can be read on it, whatever its outcome; and the rules that some run does not let
+/// be read, at one of their limits, each with how many runs do not.
+pub fn readable(file: &GridFile, plan: &Plan, extracts: &[Extract]) -> (Vec<bool>, Vec<(String, usize)>) {
     let mut plan = plan.clone();
-    let atoms: Vec<Atom> = file.samples().iter().filter_map(|choice| Atom::of(choice, &mut plan)).collect();
-    extracts.iter().map(|on| atoms.iter().all(|atom| atom.is_read(on))).collect()
+    let mut all = vec![true; extracts.len()];
+    let mut unread = Vec::new();
+    for choice in file.samples() {
+        let Some(atom) = Atom::of(&choice, &mut plan) else { continue };
+        let mut lack = 0;
+        for (is_readable, on) in all.iter_mut().zip(extracts) {
+            let is_read = atom.is_read(on);
+            *is_readable &= is_read;
+            lack += usize::from(!is_read);
+        }
+        if lack > 0 {
+            unread.push((choice.name().to_string(), lack));
+        }
+    }
+    (all, unread)
 }
