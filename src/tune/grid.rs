@@ -148,13 +148,13 @@ impl<'s> GridStudy<'s> {
     pub fn held_out(&self, tasks: &[usize], appetite: Appetite) -> HeldOut {
         HeldOut::by_effect(self.study, tasks, CROSS_FIT_PARTS, |others| {
             let choice = self.choose(others, appetite).ok()?;
-            let ready = self.ready(self.stack_of(&choice)?)?;
+            let ready = self.ready(Self::stack_of(&choice)?)?;
             Some(move |run: usize| self.effect(&ready, run))
         })
     }
 
     /// The stack as it will be read from its file: what is told of it is told of that.
-    fn stack_of(&self, choice: &GridChoice) -> Option<Stack> {
+    fn stack_of(choice: &GridChoice) -> Option<Stack> {
         let file = crate::stack::StackFile::parse("tuned.toml", &choice.written).ok()?;
         file.stack("tuned").map(|stack| Stack::clone(&stack))
     }
@@ -186,7 +186,7 @@ impl<'s> GridStudy<'s> {
         let tried = search.tried();
         let indices = search.finds().into_iter().filter(|find| find.tally.useful > 0).map(|find| find.index).collect();
         drop(search);
-        Ok(Sequence { tried, indices, grid })
+        Ok(Sequence { grid, tried, indices })
     }
 
     fn p_value(&self, ready: &Ready, test: &[usize], appetite: Appetite) -> f64 {
