@@ -16,3 +16,7 @@ for corpus in tau2 intercode mini-swe-agent; do
 done
 target/release/whenstop tune "$corpora/intercode" --max-fes 0.10 --learn --out "$out/intercode-learn" \
     >"$out/intercode-learn.txt" 2>"$out/intercode-learn.err" || test $? -eq 100
+for share in 0.05 0.10; do
+    target/release/whenstop tune "$corpora/intercode" --max-fes $share --grid reports/2026-11-22-tune/grid.toml \
+        >"$out/intercode-grid-$share.txt" 2>"$out/intercode-grid-$share.err" || test $? -eq 100
+done

@@ -147,14 +147,15 @@ impl Gridded {
     /// Leaves out the tracks of runs on which some rule cannot be read; too many of them are an error.
     fn keep_readable(&mut self, path: &Path, tracks: &mut Vec<Track>) -> Result<(), Failure> {
         let all = tracks.len();
-        let is_readable = readable(&self.file, &self.plan, &self.extracts);
+        let (is_readable, unread) = readable(&self.file, &self.plan, &self.extracts);
         tracks.retain(|track| is_readable.get(track.place) == Some(&true));
         self.left_out = all - tracks.len();
         if self.left_out as f64 <= UNREADABLE * all as f64 {
             return Ok(());
         }
-        let what = format!("{} of {all} runs do not record what its rules read", self.left_out);
-        let help = "leave out the axis that reads it: `whenstop lint STACKS --on PATH` says what each rule lacks";
+        let unread: Vec<String> = unread.iter().map(|(rule, runs)| format!("`{rule}`: {runs}")).collect();
+        let what = format!("{} of {all} runs do not record what its rules read ({})", self.left_out, unread.join(", "));
+        let help = "leave those axes out, or the recordings";
         Err(Failure::usage(Diagnostic::new(Location::file(path.display().to_string()), what, help)))
     }
 }
@@ -344,7 +345,7 @@ pub(super) fn answered(args: &Args, output: &Output) -> Result<Answered, Failure
             table: words.table(),
             strata: words.strata(),
             notes: words.notes(),
-            stack: shipped.map(|(shipped, _)| files::stack_file(words, shipped)),
+            stack: shipped.map(|(shipped, _)| files::tuned_stack(words, shipped)),
             certificate: words.json(),
         })
     };

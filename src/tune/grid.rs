@@ -148,13 +148,13 @@ impl<'s> GridStudy<'s> {
     pub fn held_out(&self, tasks: &[usize], appetite: Appetite) -> HeldOut {
         HeldOut::by_effect(self.study, tasks, CROSS_FIT_PARTS, |others| {
             let choice = self.choose(others, appetite).ok()?;
-            let ready = self.ready(self.stack_of(&choice)?)?;
+            let ready = self.ready(Self::stack_of(&choice)?)?;
             Some(move |run: usize| self.effect(&ready, run))
         })
     }
 
     /// The stack as it will be read from its file: what is told of it is told of that.
-    fn stack_of(&self, choice: &GridChoice) -> Option<Stack> {
+    fn stack_of(choice: &GridChoice) -> Option<Stack> {
         let file = crate::stack::StackFile::parse("tuned.toml", &choice.written).ok()?;
         file.stack("tuned").map(|stack| Stack::clone(&stack))
     }
@@ -186,7 +186,7 @@ impl<'s> GridStudy<'s> {
         let tried = search.tried();
         let indices = search.finds().into_iter().filter(|find| find.tally.useful > 0).map(|find| find.index).collect();
         drop(search);
-        Ok(Sequence { tried, indices, grid })
+        Ok(Sequence { grid, tried, indices })
     }
 
     fn p_value(&self, ready: &Ready, test: &[usize], appetite: Appetite) -> f64 {
@@ -248,9 +248,23 @@ impl Ready {
     }
 }
 
-/// For each run whether all rules of the grid can be read on it, whatever its outcome.
-pub fn readable(file: &GridFile, plan: &Plan, extracts: &[Extract]) -> Vec<bool> {
+/// For each run whether all rules of the grid can be read on it, whatever its outcome; and the rules that some run does not let
+/// be read, at one of their limits, each with how many runs do not.
+pub fn readable(file: &GridFile, plan: &Plan, extracts: &[Extract]) -> (Vec<bool>, Vec<(String, usize)>) {
     let mut plan = plan.clone();
-    let atoms: Vec<Atom> = file.samples().iter().filter_map(|choice| Atom::of(choice, &mut plan)).collect();
-    extracts.iter().map(|on| atoms.iter().all(|atom| atom.is_read(on))).collect()
+    let mut all = vec![true; extracts.len()];
+    let mut unread = Vec::new();
+    for choice in file.samples() {
+        let Some(atom) = Atom::of(&choice, &mut plan) else { continue };
+        let mut lack = 0;
+        for (is_readable, on) in all.iter_mut().zip(extracts) {
+            let is_read = atom.is_read(on);
+            *is_readable &= is_read;
+            lack += usize::from(!is_read);
+        }
+        if lack > 0 {
+            unread.push((choice.name().to_string(), lack));
+        }
+    }
+    (all, unread)
 }

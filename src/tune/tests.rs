@@ -248,7 +248,8 @@ fn of_grid(runs: &[Run], appetite: Appetite) -> (Result<GridChoice, GridRefusal>
     let file = GridFile::parse("grid.toml", text).unwrap();
     let plan = GridStudy::plan(&file);
     let extracts: Vec<Extract> = runs.iter().map(|run| Extract::of(run, &plan, Assumptions::default())).collect();
-    assert!(readable(&file, &plan, &extracts).iter().all(|is| *is));
+    let (is_readable, unread) = readable(&file, &plan, &extracts);
+    assert!(is_readable.iter().all(|is| *is) && unread.is_empty());
     let families = catalogue("steps");
     let watched = Watched::new(families.iter().map(Family::first_rule));
     let tracks = runs.iter().enumerate().map(|(place, run)| Track::of(run, &watched).at(place));

@@ -219,7 +219,7 @@ fn a_stack_of_ones_own_grid_is_certified_on_the_other_half_and_replayed_the_same
     assert!(stdout.replace('\n', " ").contains("a certificate takes 45, none of them killed"), "{stdout}");
     let (code, _, stderr) = desk.told("tune runs.jsonl --grid metric.toml");
     assert_eq!(code, 2);
-    assert!(stderr.contains("89 of 89 runs do not record what its rules read"), "{stderr}");
+    assert!(stderr.contains("89 of 89 runs do not record what its rules read (`metric"), "{stderr}");
     let (code, _, stderr) = desk.told("tune runs.jsonl --grid runs.jsonl");
     assert_eq!(code, 2, "{stderr}");
 }

@@ -13,6 +13,7 @@ use crate::cli::output::Output;
 use crate::compare::Keeps;
 use crate::diagnostic::one_line;
 use crate::effect::EffectTable;
+use crate::export::{Export, hosts};
 use crate::report::{self, Appetite, Publication, write_atomically};
 use crate::stack::StackFile;
 use crate::tune::{Shipped, fingerprint, grounds};
@@ -22,7 +23,7 @@ const TUNED: &str = "tuned";
 
 /// Writes the folder: all of it, or nothing.
 pub(super) fn write(words: &Words<'_>, shipped: &Shipped, out: &Path, output: &Output) -> Result<(), Failure> {
-    let text = stack_file(words, shipped);
+    let text = tuned_stack(words, shipped);
     let strategies = beside(words, &text)?;
     let compared = compare_loaded(
         &words.args.corpus,
@@ -52,6 +53,9 @@ pub(super) fn write(words: &Words<'_>, shipped: &Shipped, out: &Path, output: &O
     let write_own = |folder: &Path| {
         let put = |name: &str, text: &str| write_atomically(&folder.join(name), |file| file.write_all(text.as_bytes()));
         put("tuned.toml", &text)?;
+        if let Some((budget, sentence)) = words.budget() {
+            put("budget.toml", &stack_file(words, &budget, "budget", &sentence))?;
+        }
         put("certificate.json", &format!("{:#}\n", words.json()))?;
         put("tune.md", &report::page(&answer(words)))?;
         let table = words.table();
@@ -62,7 +66,7 @@ pub(super) fn write(words: &Words<'_>, shipped: &Shipped, out: &Path, output: &O
 
 /// What is run today against what is to be shipped, its proof and its stack file, as a block for a pull request.
 pub(super) fn pull_request(words: &Words<'_>, shipped: &Shipped, output: &Output) -> Result<String, Failure> {
-    let text = stack_file(words, shipped);
+    let text = tuned_stack(words, shipped);
     let mut strategies = own(&text)?;
     let today = StackArgs { stacks: words.args.today.clone() }.load()?;
     let name = today.first().map(|strategy| strategy.name().to_owned());
@@ -85,8 +89,13 @@ pub(super) fn pull_request(words: &Words<'_>, shipped: &Shipped, output: &Output
     ))
 }
 
-/// The stack, with the grounds of its certificate.
-pub(super) fn stack_file(words: &Words<'_>, shipped: &Shipped) -> String {
+/// The stack to ship as a file, with the grounds of its certificate.
+pub(super) fn tuned_stack(words: &Words<'_>, shipped: &Shipped) -> String {
+    stack_file(words, shipped, TUNED, &words.verdict())
+}
+
+/// A stack, with the grounds of its certificate.
+fn stack_file(words: &Words<'_>, shipped: &Shipped, name: &str, sentence: &str) -> String {
     let study = words.study;
     let grounds = grounds(study, shipped, words.promise());
     let quoted = |names: &[String]| {
@@ -95,9 +104,12 @@ pub(super) fn stack_file(words: &Words<'_>, shipped: &Shipped) -> String {
     };
     let mut text = String::new();
     let _ = writeln!(text, "# Made by `whenstop tune` from {} runs, {}.", study.tracks().len(), fingerprint(study));
-    let _ = writeln!(text, "# {}", one_line(&words.verdict()));
-    text += "#\n# `whenstop compare RUNS --stacks tuned.toml` replays it, and says where the certificate does not hold.\n\n";
-    text += &shipped.stack(study, TUNED);
+    let _ = writeln!(text, "# {}", one_line(sentence));
+    let _ = writeln!(
+        text,
+        "#\n# `whenstop compare RUNS --stacks {name}.toml` replays it, and says where the certificate does not hold.\n"
+    );
+    text += &shipped.stack(study, name);
     text += "\n[stack.certificate]\n";
     let _ = writeln!(text, "promise = {}", toml::Value::String(grounds.promise));
     let _ = writeln!(text, "runs = {}", grounds.runs);
@@ -124,6 +136,14 @@ fn beside(words: &Words<'_>, text: &str) -> Result<Strategies, Failure> {
         strategies.push(family.stack("budget alone", budget.limit));
     }
     Ok(strategies)
+}
+
+/// The frameworks that have settings for what is shipped, if only with a difference that `export` names.
+pub(super) fn hosts_of(words: &Words<'_>, shipped: &Shipped) -> Vec<&'static str> {
+    let file = StackFile::parse("tuned.toml", &shipped.stack(words.study, TUNED)).ok();
+    let Some(stack) = file.and_then(|file| file.stack(TUNED)) else { return Vec::new() };
+    let held = hosts().into_iter().filter(|to| Export::new(&stack, *to, true).holds_all());
+    held.map(|to| to.id).collect()
 }
 
 /// The tuned stack, as it is read from its file.

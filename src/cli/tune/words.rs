@@ -268,6 +268,7 @@ impl Words<'_> {
             }
             notes.extend(self.gain(&held_out.effects));
             notes.extend(Self::intervention(&held_out.effects));
+            notes.push(self.in_frameworks(shipped));
             notes.push(
                 "void for models and agents that are not in these recordings, and where its signals read further than here: \
                  `compare --stacks tuned.toml` says so"
@@ -302,6 +303,51 @@ impl Words<'_> {
         Some(format!(
             "against one limit of the catalogue the {what} saves {points:+.1} points on tasks neither was {chosen} on"
         ))
+    }
+
+    /// The certified budget and what is to be said of it, where it is not what is shipped anyway: most frameworks have a setting
+    /// for one. Its own share of delta pays for it, so it is certified whatever else is.
+    pub(super) fn budget(&self) -> Option<(Shipped, String)> {
+        let choice = self.answer.tuned.budget()?;
+        let shipped = Shipped::Limit(choice);
+        let (other, _) = self.answer.shipped.as_ref().ok()?;
+        let effects = &self.answer.beside.others.iter().find(|other| other.what == "budget alone")?.effects;
+        let sentence = format!(
+            "Certified, too: stop when {}. It kills at most {} of successes (averaged over tasks, {} confidence). On tasks it was \
+             not tuned on it killed {} and saved {} of the {}{}.",
+            shipped.condition(self.study),
+            percent(self.args.max_fes),
+            percent(1.0 - self.args.delta),
+            with_interval(&effects.killed()),
+            with_interval(&effects.saved()),
+            self.study.unit().noun(),
+            cost_of_success(effects),
+        );
+        (*other != shipped).then_some((shipped, sentence))
+    }
+
+    /// Where the shipped stack can be set, and what can be set in more places.
+    fn in_frameworks(&self, shipped: &Shipped) -> String {
+        const NAMED: usize = 3;
+        let hosts = super::files::hosts_of(self, shipped);
+        let names = hosts.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
+        let more = if hosts.len() > NAMED { ", …" } else { "" };
+        let own = match hosts.len() {
+            0 => "no framework has a setting for it: it takes a hook, or a loop of your own".to_owned(),
+            1 => format!("1 framework has a setting for it ({names})"),
+            n => format!("{n} frameworks have a setting for it ({names}{more})"),
+        };
+        let budget = self.budget().map(|(budget, _)| (super::files::hosts_of(self, &budget).len(), budget));
+        let budget = budget.filter(|(n, _)| *n > hosts.len()).map(|(n, budget)| {
+            let rule = budget.condition(self.study);
+            format!("; {n} have one for {rule}, which is certified, too (`budget.toml`)")
+        });
+        let how = if hosts.is_empty() && budget.is_none() {
+            ""
+        } else {
+            ". `whenstop export FILE --to NAME --nearest` prints what to paste"
+        };
+        format!("{own}{}{how}", budget.unwrap_or_default())
     }
 
     /// When a nudge in place of the stop would help: where the failure rate of what it hits exceeds d / (r + d).
