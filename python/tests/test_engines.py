@@ -115,7 +115,7 @@ def test_a_missing_a_doubled_and_a_torn_part_are_named(runs: Path, tmp_path: Pat
     tasks = parts.tasks(runs, STACKS, str(tmp_path / "parts"), target_mb=0.001)
     for task in tasks[1:]:
         parts.make(task)
-    refused(f"1 of {SHARDS} parts missing: 1/{SHARDS}", "make them with")
+    refused(f"1 of {SHARDS} parts missing: 1/{SHARDS}", "make them again")
     parts.make(tasks[0])
     (tmp_path / "parts/part-1").rename(tmp_path / "parts/x")
     parts.make(tasks[0])

@@ -179,10 +179,12 @@ impl CorpusArgs {
         work: impl Fn(Run) -> T + Sync,
         sink: impl FnMut(T),
     ) -> Result<CorpusReport, Failure> {
-        self.process_open(&self.open()?, output, work, sink)
+        let corpus = self.open()?;
+        let report = self.process_open(&corpus, output, work, sink)?;
+        has_runs(&corpus, &report).map(|()| report)
     }
 
-    /// The same of a corpus that is listed already.
+    /// The same of a corpus that is listed already; one without a run is no error.
     pub(super) fn process_open<T: Send>(
         &self,
         corpus: &Corpus,
@@ -198,11 +200,11 @@ impl CorpusArgs {
                 let runs = proxies.grade(with_task(run, task), self.unit, &effects);
                 runs.into_iter().map(&work).collect::<Vec<T>>()
             };
-            return process(corpus, output, graded, |results| results.into_iter().for_each(&mut sink));
+            return process_any(Tell::All, corpus, output, graded, |results| results.into_iter().for_each(&mut sink));
         }
         if self.unit == UnitOfRun::Round {
             let rounds = |run: Run| with_task(run, task).into_rounds().into_iter().map(&work).collect::<Vec<T>>();
-            return process(corpus, output, rounds, |results| results.into_iter().for_each(&mut sink));
+            return process_any(Tell::All, corpus, output, rounds, |results| results.into_iter().for_each(&mut sink));
         }
         // Limits that people set count by prompt, so sessions of several are pointed out.
         let (sessions, rounds) = (AtomicU64::new(0), AtomicU64::new(0));
@@ -216,7 +218,7 @@ impl CorpusArgs {
             }
             work(with_task(run, task))
         };
-        let report = process(corpus, output, counted, sink)?;
+        let report = process_any(Tell::All, corpus, output, counted, sink)?;
         let (sessions, rounds) = (sessions.into_inner(), rounds.into_inner());
         if sessions > 0 {
             output.note(&format!(
@@ -281,6 +283,18 @@ pub(super) fn process_telling<T: Send>(
     corpus: &Corpus,
     output: &Output,
     work: impl Fn(Run) -> T + Sync,
+    sink: impl FnMut(T),
+) -> Result<CorpusReport, Failure> {
+    let report = process_any(tell, corpus, output, work, sink)?;
+    has_runs(corpus, &report).map(|()| report)
+}
+
+/// The same, but a corpus without a run is no error.
+fn process_any<T: Send>(
+    tell: Tell,
+    corpus: &Corpus,
+    output: &Output,
+    work: impl Fn(Run) -> T + Sync,
     mut sink: impl FnMut(T),
 ) -> Result<CorpusReport, Failure> {
     let bar = output.progress(corpus.bytes());
@@ -302,15 +316,18 @@ pub(super) fn process_telling<T: Send>(
         )),
         Tell::Lost => {}
     }
-    has_read(&report)?;
-    if report.runs() == 0 {
-        let tried = corpus.n_files();
-        return Err(Failure::nothing(
-            format!("no recorded run in {tried} files"),
-            "`whenstop corpus PATH --why` says what each file was taken for; `--as FORMAT` forces a format",
-        ));
-    }
     Ok(report)
+}
+
+/// An error when there is no run.
+pub(super) fn has_runs(corpus: &Corpus, report: &CorpusReport) -> Result<(), Failure> {
+    has_read(report)?;
+    if report.runs() > 0 {
+        return Ok(());
+    }
+    let what = format!("no recorded run in {} files", corpus.n_files());
+    let help = "`whenstop corpus PATH --why` says what each file was taken for; `--as FORMAT` forces a format";
+    Err(Failure::nothing(what, help))
 }
 
 /// An error when there is no run, and something that may have held some could not be read.
