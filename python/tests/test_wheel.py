@@ -113,9 +113,15 @@ def test_tuning_gives_the_stack_and_the_files_of_the_command_line(tmp_path: Path
     assert "<table>" in tuned._repr_html_() and "report.html" in str(tuned.page().path)
     # The stack is a stack like any other, and says so where its certificate does not hold.
     assert tuned.stack is not None
-    elsewhere = whenstop.compare("traces/verdicts", tuned.stack, out=tmp_path / "elsewhere")
-    assert any("certificate" in note for note in elsewhere.notes)
-    tasks = parts.tasks("traces/verdicts", tuned.stack, str(tmp_path / "parts"), target_mb=0)
+    others = tmp_path / "others"
+    others.mkdir()
+    for path in Path("traces/verdicts").glob("*.jsonl"):
+        head, rest = path.read_text().split("\n", 1)
+        run = {**json.loads(head), "model": "another"}
+        (others / path.name).write_text(json.dumps(run) + "\n" + rest)
+    elsewhere = whenstop.compare(others, tuned.stack, out=tmp_path / "elsewhere")
+    assert any("does not hold for these recordings" in note and "another" in note for note in elsewhere.notes)
+    tasks = parts.tasks(others, tuned.stack, str(tmp_path / "parts"), target_mb=0)
     for task in tasks:
         parts.make(task)
     parts.merge(tasks, tmp_path / "merged")
