@@ -104,22 +104,25 @@ def test_wheel(runs: Path, whole: dict[str, str], tmp_path: Path) -> None:
 
 
 def test_a_missing_a_doubled_and_a_torn_part_are_named(runs: Path, tmp_path: Path) -> None:
+    def refused(what: str, help: str) -> None:
+        with pytest.raises(whenstop.Error) as error:
+            whenstop.merge(tmp_path / "parts", tmp_path / "out")
+        assert what in error.value.what and help in error.value.help
+        ended = cli("merge", tmp_path / "parts", "--out", tmp_path / "out")
+        assert ended.returncode == 3 and what in ended.stderr, ended.stderr
+        assert not (tmp_path / "out").exists()
+
     tasks = parts.tasks(runs, STACKS, str(tmp_path / "parts"), target_mb=0.001)
     for task in tasks[1:]:
         parts.make(task)
-    with pytest.raises(whenstop.Error, match=f"1 of {SHARDS} parts missing: 1/{SHARDS}"):
-        parts.merge(tasks, tmp_path / "out")
+    refused(f"1 of {SHARDS} parts missing: 1/{SHARDS}", "make them again")
     parts.make(tasks[0])
     (tmp_path / "parts/part-1").rename(tmp_path / "parts/x")
     parts.make(tasks[0])
-    with pytest.raises(whenstop.Error, match=f"part 1/{SHARDS} is doubled") as error:
-        whenstop.merge(tmp_path / "parts", tmp_path / "out")
-    assert "remove one" in error.value.help
+    refused(f"part 1/{SHARDS} is doubled", "remove one")
     rows = tmp_path / "parts/x/rows.parquet"
     rows.write_bytes(rows.read_bytes()[:-9])
-    with pytest.raises(whenstop.Error, match="`rows.parquet` has"):
-        whenstop.merge(tmp_path / "parts", tmp_path / "out")
-    assert not (tmp_path / "out").exists()
+    refused("`rows.parquet` has", "make this part again")
 
 
 @pytest.fixture(scope="session")

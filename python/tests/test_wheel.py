@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -65,7 +66,10 @@ SAME: list[tuple[str, str, dict[str, Any], list[str]]] = [
 def test_the_files_are_those_of_the_command_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, runs: str, stacks: str, options: dict[str, Any], arguments: list[str]
 ) -> None:
-    monkeypatch.chdir(REPOSITORY)
+    # A file that is no recording is passed over in a folder, and told of where it is named, as the files of a part are.
+    shutil.copytree(REPOSITORY / runs, tmp_path / "runs", ignore=shutil.ignore_patterns("*.snap", "*.md"))
+    monkeypatch.chdir(tmp_path)
+    runs, stacks = "runs", str(REPOSITORY / stacks)
     ended = cli("compare", runs, "--stacks", stacks, *arguments, "--out", tmp_path / "cli")
     assert ended.returncode == 0, ended.stderr
     expected = digest(tmp_path / "cli")
@@ -109,9 +113,15 @@ def test_tuning_gives_the_stack_and_the_files_of_the_command_line(tmp_path: Path
     assert "<table>" in tuned._repr_html_() and "report.html" in str(tuned.page().path)
     # The stack is a stack like any other, and says so where its certificate does not hold.
     assert tuned.stack is not None
-    elsewhere = whenstop.compare("traces/verdicts", tuned.stack, out=tmp_path / "elsewhere")
-    assert any("certificate" in note for note in elsewhere.notes)
-    tasks = parts.tasks("traces/verdicts", tuned.stack, str(tmp_path / "parts"), target_mb=0)
+    others = tmp_path / "others"
+    others.mkdir()
+    for path in Path("traces/verdicts").glob("*.jsonl"):
+        head, rest = path.read_text().split("\n", 1)
+        run = {**json.loads(head), "model": "another"}
+        (others / path.name).write_text(json.dumps(run) + "\n" + rest)
+    elsewhere = whenstop.compare(others, tuned.stack, out=tmp_path / "elsewhere")
+    assert any("does not hold for these recordings" in note and "another" in note for note in elsewhere.notes)
+    tasks = parts.tasks(others, tuned.stack, str(tmp_path / "parts"), target_mb=0)
     for task in tasks:
         parts.make(task)
     parts.merge(tasks, tmp_path / "merged")

@@ -4,7 +4,6 @@
 use std::ffi::OsString;
 
 use clap::Parser;
-use clap::error::{ContextKind, ContextValue};
 
 use super::compare::shard::{Extent, write};
 use super::failure::Failure;
@@ -119,12 +118,7 @@ fn misread(error: &clap::Error) -> Diagnostics {
     let rest =
         rest.split("\nUsage:").next().unwrap_or_default().split("For more information").next().unwrap_or_default();
     let lines: Vec<&str> = rest.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let near = match error.get(ContextKind::SuggestedValue) {
-        Some(ContextValue::String(near)) => Some(format!("did you mean `{near}`?")),
-        _ => None,
-    };
-    let help = near.unwrap_or_else(|| lines.join("; "));
-    let help = if help.is_empty() { "see the documentation of this function".to_owned() } else { help };
+    let help = if lines.is_empty() { "see the documentation of this function".to_owned() } else { lines.join("; ") };
     Diagnostic::new(Location::default(), what, help).into()
 }
 

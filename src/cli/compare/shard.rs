@@ -5,6 +5,7 @@ use std::path::Path;
 use super::{Args, Exit, refuse_unknown_baseline};
 use crate::aggregate::{Firings, FollowedRows, Rows};
 use crate::cli::failure::Failure;
+use crate::cli::inputs::has_runs;
 use crate::cli::output::Output;
 use crate::compare::{Comparison, Met, Pass};
 use crate::diagnostic::count;
@@ -81,6 +82,12 @@ pub(in crate::cli) fn write(args: &Args, extent: Extent, out: &Path, output: &Ou
             }
         });
         state?;
+        // Some files of many may hold no run: their part is empty. Parts by task have read all there is.
+        let is_whole = extent.division == Division::Tasks;
+        let report = report.and_then(|report| match is_whole.then(|| has_runs(&corpus, &report)) {
+            Some(Err(none)) => Err(none),
+            _ => Ok(report),
+        });
         let report = report.map_err(|error| {
             let first = error.diagnostics.first().clone();
             failure = Some(error);

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use clap::Args;
 
 pub(super) use self::doubts::{AssumptionArgs, LabelErrorArgs};
-pub(super) use self::process::{Tell, has_read, open, process, process_telling};
+pub(super) use self::process::{Tell, has_read, has_runs, open, process, process_any, process_telling};
 pub(super) use self::stacks::{StackArgs, load_stack_file, read_config, read_text};
 use super::failure::Failure;
 use super::output::Output;
@@ -180,10 +180,12 @@ impl CorpusArgs {
         work: impl Fn(Run) -> T + Sync,
         sink: impl FnMut(T),
     ) -> Result<CorpusReport, Failure> {
-        self.process_open(&self.open()?, output, work, sink)
+        let corpus = self.open()?;
+        let report = self.process_open(&corpus, output, work, sink)?;
+        has_runs(&corpus, &report).map(|()| report)
     }
 
-    /// The same of a corpus that is listed already.
+    /// The same of a corpus that is listed already; one without a run is no error.
     pub(super) fn process_open<T: Send>(
         &self,
         corpus: &Corpus,
@@ -198,11 +200,11 @@ impl CorpusArgs {
                 let runs = proxies.grade(run, self.unit, &effects);
                 runs.into_iter().map(&work).collect::<Vec<T>>()
             };
-            return process(corpus, output, graded, |results| results.into_iter().for_each(&mut sink));
+            return process_any(Tell::All, corpus, output, graded, |results| results.into_iter().for_each(&mut sink));
         }
         if self.unit == UnitOfRun::Round {
             let rounds = |run: Run| run.into_rounds().into_iter().map(&work).collect::<Vec<T>>();
-            return process(corpus, output, rounds, |results| results.into_iter().for_each(&mut sink));
+            return process_any(Tell::All, corpus, output, rounds, |results| results.into_iter().for_each(&mut sink));
         }
         // Limits that people set count by prompt, so sessions of several are pointed out.
         let (sessions, rounds) = (AtomicU64::new(0), AtomicU64::new(0));
@@ -216,7 +218,7 @@ impl CorpusArgs {
             }
             work(run)
         };
-        let report = process(corpus, output, counted, sink)?;
+        let report = process_any(Tell::All, corpus, output, counted, sink)?;
         let (sessions, rounds) = (sessions.into_inner(), rounds.into_inner());
         if sessions > 0 {
             output.note(&format!(

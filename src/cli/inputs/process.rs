@@ -41,6 +41,18 @@ pub(in crate::cli) fn process_telling<T: Send>(
     corpus: &Corpus,
     output: &Output,
     work: impl Fn(Run) -> T + Sync,
+    sink: impl FnMut(T),
+) -> Result<CorpusReport, Failure> {
+    let report = process_any(tell, corpus, output, work, sink)?;
+    has_runs(corpus, &report).map(|()| report)
+}
+
+/// The same, but a corpus without a run is no error.
+pub(in crate::cli) fn process_any<T: Send>(
+    tell: Tell,
+    corpus: &Corpus,
+    output: &Output,
+    work: impl Fn(Run) -> T + Sync,
     mut sink: impl FnMut(T),
 ) -> Result<CorpusReport, Failure> {
     let bar = output.progress(corpus.bytes());
@@ -62,15 +74,18 @@ pub(in crate::cli) fn process_telling<T: Send>(
         )),
         Tell::Lost => {}
     }
-    has_read(&report)?;
-    if report.runs() == 0 {
-        let tried = corpus.n_files();
-        return Err(Failure::nothing(
-            format!("no recorded run in {tried} files"),
-            "`whenstop corpus PATH --why` says what each file was taken for; `--as FORMAT` forces a format",
-        ));
-    }
     Ok(report)
+}
+
+/// An error when there is no run.
+pub(in crate::cli) fn has_runs(corpus: &Corpus, report: &CorpusReport) -> Result<(), Failure> {
+    has_read(report)?;
+    if report.runs() > 0 {
+        return Ok(());
+    }
+    let what = format!("no recorded run in {} files", corpus.n_files());
+    let help = "`whenstop corpus PATH --why` says what each file was taken for; `--as FORMAT` forces a format";
+    Err(Failure::nothing(what, help))
 }
 
 /// An error when there is no run, and something that may have held some could not be read.

@@ -32,11 +32,11 @@ pub(super) fn unfit(
         let more = missing.len().saturating_sub(20);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let what = format!("{} of {of} parts missing: {}{more}", missing.len(), list.join(", "));
-        wrong.push(Diagnostic::new(
-            at.clone(),
-            what,
-            format!("make them with `compare … --shard {next}/{of} --out DIR`"),
-        ));
+        let help = match first.division {
+            Division::Tasks => format!("make them with `compare … --shard {next}/{of} --out DIR`"),
+            Division::Files => "make them again with the call that made the others".to_owned(),
+        };
+        wrong.push(Diagnostic::new(at.clone(), what, help));
     }
     wrong
 }
