@@ -70,7 +70,7 @@ pub fn compare(arguments: Vec<OsString>) -> Result<Compared, Diagnostics> {
 pub fn part(arguments: Vec<OsString>, shard: Shard, names: Vec<String>) -> Result<u64, Diagnostics> {
     let Command::Compare(args) = parsed("compare", arguments)? else { return Err(unexpected()) };
     let Some(out) = args.out() else { return Err(unexpected()) };
-    write(&args, Extent { shard, division: Division::Files, names }, out, &Output::keeping()).map_err(told)
+    write(&args, &Extent { shard, division: Division::Files, names }, out, &Output::keeping()).map_err(told)
 }
 
 /// `whenstop merge`: the arguments after the command's name.

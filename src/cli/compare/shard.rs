@@ -33,7 +33,7 @@ impl Extent {
 /// One part of a comparison, told.
 pub(super) fn run_shard(args: &Args, shard: Shard, out: &Path, output: &Output) -> Result<Exit, Failure> {
     let extent = Extent { shard, division: Division::Tasks, names: Vec::new() };
-    let runs = write(args, extent, out, output)?;
+    let runs = write(args, &extent, out, output)?;
     output.note(&format!(
         "part {shard}: {} written to {}; put the parts together with `whenstop merge`",
         count(runs, "run"),
@@ -43,7 +43,7 @@ pub(super) fn run_shard(args: &Args, shard: Shard, out: &Path, output: &Output) 
 }
 
 /// One part of a comparison, written run after run. Gives the number of its runs.
-pub(in crate::cli) fn write(args: &Args, extent: Extent, out: &Path, output: &Output) -> Result<u64, Failure> {
+pub(in crate::cli) fn write(args: &Args, extent: &Extent, out: &Path, output: &Output) -> Result<u64, Failure> {
     let strategies = args.stacks.load()?;
     if strategies.is_empty() {
         return Err(Failure::nothing("no stack to compare", "name one with `--stacks`"));
