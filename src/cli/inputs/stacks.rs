@@ -74,7 +74,7 @@ impl StackArgs {
 }
 
 fn load_one(named: &str) -> Result<Strategies, Diagnostics> {
-    match named.split_once(':').filter(|_| !named.contains('\n')) {
+    match named.split_once(':') {
         Some(("preset", "all")) => Ok(preset::all_strategies()),
         Some(("system", "all")) => catalog::all_systems(),
         Some(("preset" | "system", name)) => {
