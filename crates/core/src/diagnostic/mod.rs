@@ -242,7 +242,7 @@ impl<'d> IntoIterator for &'d Diagnostics {
 }
 
 /// So many of a thing, in words: `1 run`, `2 runs`, `0 successes`.
-pub fn count<N: fmt::Display + PartialEq + From<u8>>(n: N, noun: &str) -> String {
+pub fn count<N: Copy + fmt::Display + PartialEq + From<u8>>(n: N, noun: &str) -> String {
     let ending = match noun {
         _ if n == N::from(1) => "",
         _ if noun.ends_with('s') => "es",

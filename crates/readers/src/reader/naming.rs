@@ -40,12 +40,10 @@ impl fmt::Display for NamedBy {
 }
 
 /// What of a run was named as the options say.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Named {
     pub(super) outcome: bool,
-    pub(super) task: bool,
-    pub(super) model: bool,
-    pub(super) run: bool,
+    pub(super) places: NamedRuns,
 }
 
 /// Of how many runs what was found where the user said.
@@ -58,12 +56,12 @@ pub(super) struct NamedRuns {
 }
 
 impl NamedRuns {
-    /// Counts a run.
-    pub(super) fn enter(&mut self, named: Named) {
-        self.runs += 1;
-        self.task += u64::from(named.task);
-        self.model += u64::from(named.model);
-        self.run += u64::from(named.run);
+    /// Adds those of more runs.
+    pub(super) fn add(&mut self, more: Self) {
+        self.runs += more.runs;
+        self.task += more.task;
+        self.model += more.model;
+        self.run += more.run;
     }
 
     /// Places where some run, or none, has what was looked for.
@@ -178,8 +176,10 @@ pub(super) fn apply(draft: &mut Draft, record: &Record<'_>, options: &ReadOption
     let find = |place: &Option<NamedBy>, draft: &Draft| place.as_ref().and_then(|place| place.find(record, draft));
     let (task, model, run) = (find(&options.task, draft), find(&options.model, draft), find(&options.run, draft));
     let outcome = options.outcome_key.as_deref().and_then(|key| NamedBy::parse(key).ok());
-    let grade = find(&outcome, draft).and_then(|word| grade(&word, draft.grade.clone()));
-    let named = Named { outcome: grade.is_some(), task: task.is_some(), model: model.is_some(), run: run.is_some() };
+    let grade = find(&outcome, draft).and_then(|word| grade(&word, &draft.grade));
+    let one = |found: &Option<String>| u64::from(found.is_some());
+    let places = NamedRuns { runs: 1, task: one(&task), model: one(&model), run: one(&run) };
+    let named = Named { outcome: grade.is_some(), places };
     let header = &mut draft.header;
     header.task_id = task.or(header.task_id.take());
     header.model = model.or(header.model.take());
@@ -193,11 +193,11 @@ pub(super) fn apply(draft: &mut Draft, record: &Record<'_>, options: &ReadOption
 }
 
 /// The grade that a word is, if it is one.
-fn grade(word: &str, of: Grade) -> Option<Grade> {
+fn grade(word: &str, of: &Grade) -> Option<Grade> {
     let score: Option<f64> = word.parse().ok().filter(|score: &f64| score.is_finite());
     let graded = score.map(|score| score >= 1.0).or_else(|| grade_word(word))?;
     let source = OutcomeSource::Native("the one named");
-    Some(Grade { outcome: Outcome::from_grade(Some(graded)), score, source, ..of })
+    Some(Grade { outcome: Outcome::from_grade(Some(graded)), score, source, ..of.clone() })
 }
 
 #[cfg(test)]

@@ -94,7 +94,7 @@ impl<'c> Ledger<'c> {
                     let is_graded = matches!(run.grade.source, OutcomeSource::Native(_));
                     let by_key = is_graded && OUTCOME_KEYED.contains(&file.format.id());
                     self.graded_by_key += u64::from(by_key || named.outcome);
-                    self.named.enter(named);
+                    self.named.add(named.places);
                     let native = self.name(&mut run, &file.name);
                     if unknown_zero {
                         self.report.zero_costs.get_or_insert_default().enter(&run, &spend);
