@@ -1,12 +1,13 @@
 //! The first thing a person reads: what to ship, and in which order the stacks stand.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::rc::Rc;
 
 use super::choice::{Choice, percent};
 use super::table::{digits, join};
-use crate::aggregate::{NetBenefit, Rows, Summary, Unit, WorseStratum, by_stack, choose, worse_stratum};
+use crate::aggregate::{Group, Label, NetBenefit, Rows, Summary, Unit, WorseStratum, by_stack, choose, worse_stratum};
 use crate::stats::RangeEstimate;
 use crate::transcript::Outcome;
 
@@ -37,6 +38,29 @@ impl Default for Appetite {
     }
 }
 
+/// In which suite and model each stack fares far worse than over all; worked out when it is first asked for, and once, since it
+/// takes a pass over the rows of a stack.
+pub(super) struct WorseStrata<'r> {
+    groups: Vec<Group<'r>>,
+    found: RefCell<BTreeMap<Label, Option<WorseStratum>>>,
+}
+
+impl<'r> WorseStrata<'r> {
+    /// Of all stacks in these rows.
+    pub(super) fn of(rows: &'r Rows) -> Rc<Self> {
+        Rc::new(Self { groups: by_stack(rows), found: RefCell::default() })
+    }
+
+    fn stratum(&self, stack: &Label) -> Option<WorseStratum> {
+        let known = self.found.borrow().get(stack).cloned();
+        known.unwrap_or_else(|| {
+            let found = self.groups.iter().find(|group| group.stack == *stack).and_then(worse_stratum);
+            self.found.borrow_mut().insert(stack.clone(), found.clone());
+            found
+        })
+    }
+}
+
 /// The stacks of a comparison, sorted for a reader.
 pub struct FirstTable<'s> {
     summaries: &'s [Summary],
@@ -44,7 +68,7 @@ pub struct FirstTable<'s> {
     appetite: Appetite,
     choice: Option<&'s Choice>,
     rows: &'s Rows,
-    /// Found when it is first asked for: it takes a pass over the rows of each stack.
+    strata: Rc<WorseStrata<'s>>,
     worse: OnceCell<Option<WorseStratum>>,
     /// In the table, in order.
     pub shown: Vec<&'s Summary>,
@@ -60,6 +84,18 @@ impl<'s> FirstTable<'s> {
     /// Sorts by what a stack is worth at the appetite: those that can be shipped by what they save, then the others, the
     /// least dangerous first. With `choice` the tasks were split and a stack chosen on the other part.
     pub fn of(
+        summaries: &'s [Summary],
+        rows: &'s Rows,
+        unit: Unit,
+        appetite: Appetite,
+        choice: Option<&'s Choice>,
+    ) -> Self {
+        Self::sharing(&WorseStrata::of(rows), summaries, rows, unit, appetite, choice)
+    }
+
+    /// The same, with what it shares with other tables of the same rows.
+    pub(super) fn sharing(
+        strata: &Rc<WorseStrata<'s>>,
         summaries: &'s [Summary],
         rows: &'s Rows,
         unit: Unit,
@@ -87,7 +123,8 @@ impl<'s> FirstTable<'s> {
         });
         let keep = if appetite.all { shown.len() } else { SHOWN.min(shown.len()) };
         let folded = shown.split_off(keep);
-        Self { summaries, unit, appetite, choice, rows, worse: OnceCell::new(), shown, folded, idle, unread }
+        let strata = Rc::clone(strata);
+        Self { summaries, unit, appetite, choice, rows, strata, worse: OnceCell::new(), shown, folded, idle, unread }
     }
 
     /// The stack to ship, if one can be shipped: where one was chosen on other tasks, that one or none.
@@ -267,9 +304,8 @@ impl<'s> FirstTable<'s> {
     /// in the table for which it holds.
     fn pooling(&self) -> Option<&WorseStratum> {
         let found = || {
-            let groups = by_stack(self.rows);
             let mut candidates = self.ship().into_iter().chain(self.shown.iter().copied());
-            candidates.find_map(|summary| worse_stratum(groups.iter().find(|group| group.stack == summary.stack)?))
+            candidates.find_map(|summary| self.strata.stratum(&summary.stack))
         };
         self.worse.get_or_init(found).as_ref()
     }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::aggregate::{Rows, Summary, Unit};
 use crate::report::Choice;
-use crate::report::first::{Appetite, FirstTable};
+use crate::report::first::{Appetite, FirstTable, WorseStrata};
 
 /// Shares of killed successes that the page's slider stops at, beside the one that was asked for.
 const STOPS: [f64; 24] = [
@@ -41,8 +41,10 @@ pub(super) fn choices(
     stops.push(appetite.max_fes);
     stops.sort_by(f64::total_cmp);
     stops.dedup_by(|a, b| (*a - *b).abs() < 1e-12);
+    let strata = WorseStrata::of(rows);
     let at = |from: f64| {
-        let first = FirstTable::of(summaries, rows, unit, Appetite { max_fes: from, all: true, ..appetite }, choice);
+        let appetite = Appetite { max_fes: from, all: true, ..appetite };
+        let first = FirstTable::sharing(&strata, summaries, rows, unit, appetite, choice);
         let place = |wanted: &Summary| summaries.iter().position(|summary| summary.stack == wanted.stack);
         let in_order = first.shown.iter().chain(&first.folded).chain(&first.idle).chain(&first.unread);
         AtTolerance {
