@@ -75,7 +75,7 @@ class Script:
         return last
 
     def answer(self, actions, **more):
-        halts = [action["at"] for action in actions if action["kind"] not in ("ask", "warn")]
+        halts = [action["at"] for action in actions if action["kind"] not in ("ask", "deny", "inject", "warn")]
         return {
             "actions": actions,
             "halted_at": halts[0] if halts else None,
