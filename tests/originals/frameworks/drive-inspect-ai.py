@@ -79,7 +79,7 @@ class Drive:
             await asyncio.sleep(0.01)
 
     def tool(self, name):
-        async def execute(x=None):
+        async def execute(x: int | None = None):
             arguments = {} if x is None else {"x": x}
             for call in self.script.events[self.script.handed[-1]]["tool_calls"]:
                 nth, event = self.script.results.get(call["id"], (None, None))

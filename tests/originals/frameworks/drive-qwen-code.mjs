@@ -6,4 +6,4 @@ import { acp } from './qwen-acp.mjs';
 import { headless } from './qwen-headless.mjs';
 
 const HOW = { client, goal, acp, headless };
-await serve((input) => HOW[input.drive ?? 'client'](input), { seconds: 90 });
+await serve((input) => HOW[input.drive ?? 'client'](input), { seconds: 300, slow: (input) => input.drive === 'headless' });

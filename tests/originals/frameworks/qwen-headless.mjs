@@ -24,7 +24,7 @@ async function program(config, prompt, port) {
   let said = '';
   child.stdout.on('data', (piece) => { said += piece; });
   child.stderr.on('data', (piece) => { said += piece; });
-  const timer = setTimeout(() => child.kill('SIGKILL'), 80000);
+  const timer = setTimeout(() => child.kill('SIGKILL'), 280000);
   const code = await new Promise((closed) => child.on('close', closed));
   clearTimeout(timer);
   fs.rmSync(home, { recursive: true, force: true });
