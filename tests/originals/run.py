@@ -92,24 +92,26 @@ def node_of(entry, latest, cache):
     home.mkdir(parents=True, exist_ok=True)
     if not (home / "package.json").exists():
         (home / "package.json").write_text('{"private": true, "type": "module"}')
-    install(home, packages_of(entry, latest, "@"), latest, ["npm", "install", "--silent", "--no-audit", "--no-fund"], cwd=home)
+    flags = ["--silent", "--no-audit", "--no-fund", *entry.get("flags", [])]
+    install(home, packages_of(entry, latest, "@"), latest, ["npm", "install", *flags], cwd=home)
     manifest = json.loads((home / "node_modules" / entry["package"] / "package.json").read_text())
     # Packages are looked up from the driver's place.
     for script in (HERE / "frameworks").glob("*.mjs"):
         (home / script.name).write_text(script.read_text())
-    return [node22(cache), str(home / f"drive-{entry.get('driver', entry['name'])}.mjs")], manifest["version"]
+    return [node_for(entry, cache), str(home / f"drive-{entry.get('driver', entry['name'])}.mjs")], manifest["version"]
 
 
-def node22(cache):
+def node_for(entry, cache):
     """The machine's own Node if it is new enough, else one from npm."""
+    major = entry.get("node", 22)
     own = run(["node", "--version"]).stdout.strip()
-    if own and int(own.lstrip("v").split(".")[0]) >= 22:
+    if own and int(own.lstrip("v").split(".")[0]) >= major:
         return "node"
-    home = cache / "node-22"
+    home = cache / f"node-{major}"
     home.mkdir(parents=True, exist_ok=True)
     if not (home / "package.json").exists():
         (home / "package.json").write_text('{"private": true}')
-    install(home, ["node@22"], False, ["npm", "install", "--silent", "--no-audit", "--no-fund"], cwd=home)
+    install(home, [f"node@{major}"], False, ["npm", "install", "--silent", "--no-audit", "--no-fund"], cwd=home)
     return str(home / "node_modules" / "node" / "bin" / "node")
 
 

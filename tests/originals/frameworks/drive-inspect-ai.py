@@ -14,6 +14,7 @@ real, ahead = time.monotonic, [0.0]
 time.monotonic = lambda: real() + ahead[0]
 os.environ["INSPECT_DISPLAY"] = "none"
 
+import inspect_ai._eval.eval as evaluation
 from inspect_ai import Task, eval
 from inspect_ai.agent import AgentAttempts, AgentPrompt, AgentSubmit, as_solver, react
 from inspect_ai.dataset import Sample
@@ -22,10 +23,12 @@ from inspect_ai.model import (
     ChatMessageAssistant,
     ModelAPI,
     ModelCost,
+    ModelInfo,
     ModelOutput,
     ModelUsage,
     get_model,
     modelapi,
+    set_model_info,
 )
 from inspect_ai.scorer import includes
 from inspect_ai.solver import basic_agent, chain, generate, solver, use_tools
@@ -141,10 +144,9 @@ class Drive:
         if isinstance(limits.get("token_limit"), dict):
             limits["token_limit"] = TokenLimit(**limits["token_limit"])
         if "model_cost" in self.config:
-            limits["model_cost_config"] = {NAME: ModelCost(**self.config["model_cost"])}
+            set_model_info(NAME, ModelInfo(cost=ModelCost(**self.config["model_cost"])))
         events = self.script.events
         first = next(nth for nth, event in enumerate(events) if event["role"] == "user")
-        self.script.start(0)
         Scripted.driven = self
         with tempfile.TemporaryDirectory() as folder:
             task = Task(dataset=[Sample(input=events[first]["content"], target="42")], solver=self.solver(), scorer=includes())
@@ -173,8 +175,7 @@ class Drive:
         if self.over:
             return None
         if sample.error:
-            text = sample.error.message
-            code = sample.error.traceback.strip().splitlines()[-1].split(":")[0]
+            code, _, text = sample.error.traceback.strip().splitlines()[-1].partition(": ")
             return {"at": coming - 1, "kind": "error", "code": code, "detail": text, "before_request": True}
         if self.ended_by:
             return {"at": script.end_of_round(), "kind": "halt", "code": self.ended_by}
@@ -226,6 +227,7 @@ def usage_of(event):
 
 def drive(given):
     driven = Drive(given)
+    evaluation._eval_async_running = False  # one that was given up leaves it set
     try:
         action = driven.action(driven.run())
     except ValueError as error:
