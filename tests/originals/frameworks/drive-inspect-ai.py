@@ -100,12 +100,14 @@ class Drive:
         wanted = self.agent.get("on_continue")
         if wanted is None:
             return {}
-        if "say" in wanted:
+        if "say" in wanted and self.agent.get("submit", True):
             return {"on_continue": wanted["say"]}
         asked = [0]
 
         async def goes_on(state):
             asked[0] += 1
+            if "say" in wanted:
+                return wanted["say"]
             last = self.script.events[self.script.handed[-1]]
             ends = asked[0] >= wanted["stop_after"] if "stop_after" in wanted else not last.get("tool_calls")
             if ends:
@@ -156,8 +158,11 @@ class Drive:
     def action(self, log):
         """What ended the sample, if it was not the recording."""
         script, events = self.script, self.script.events
+        if self.over:
+            return None
         if not log.samples:
-            return {"at": None, "kind": "error", "code": "?", "detail": log.error.message}
+            code, _, text = log.error.traceback.strip().splitlines()[-1].partition(": ")
+            return {"at": None, "kind": "error", "code": code, "detail": text}
         sample = log.samples[0]
         handed = script.handed[-1] if script.handed else None
         coming = next((nth for nth, event in enumerate(events) if event["role"] == "assistant" and nth not in script.handed), len(events))
@@ -172,8 +177,6 @@ class Drive:
                 return {"at": script.end_of_round(), **action}
             ran = script.ran_since_reply()
             return {"at": max(ran or [handed]), **action, **({"before_tools": True} if calls and not ran else {})}
-        if self.over:
-            return None
         if sample.error:
             code, _, text = sample.error.traceback.strip().splitlines()[-1].partition(": ")
             return {"at": coming - 1, "kind": "error", "code": code, "detail": text, "before_request": True}

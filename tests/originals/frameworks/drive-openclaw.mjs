@@ -6,46 +6,60 @@ import { serve } from "./serve.mjs";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const dist = path.join(fs.realpathSync(path.join(here, "node_modules/openclaw")), "dist");
-const names = fs.readdirSync(dist).filter((n) => !n.includes(".asked-copy."));
-const chunk = (re) => { const hit = names.filter((n) => re.test(n)); if (hit.length !== 1) throw new Error(`${re}: ${hit}`); return path.join(dist, hit[0]); };
+const names = fs.readdirSync(dist).filter((n) => /\.m?js$/.test(n) && !n.includes(".asked-copy."));
 
 // A copy of a chunk with one more export line; the code itself is as shipped.
 function withExports(file, wanted) {
-  const copy = file.replace(/\.mjs$/, ".asked-copy.mjs");
-  const text = fs.readFileSync(file, "utf8");
-  fs.writeFileSync(copy, `${text}\nexport { ${wanted.map((w) => `${w} as asked_${w}`).join(", ")} };\n`);
+  const copy = file.replace(/\.(m?js)$/, ".asked-copy.$1");
+  fs.writeFileSync(copy, `${fs.readFileSync(file, "utf8")}\nexport { ${wanted.map((w) => `${w} as asked_${w}`).join(", ")} };\n`);
   return import(copy);
 }
-const holding = (re, text) => path.join(dist, names.find((n) => re.test(n) && fs.readFileSync(path.join(dist, n), "utf8").includes(text)));
-// The chunk that another chunk imports under a stem.
-const importedBy = (file, stem) => path.join(dist, fs.readFileSync(file, "utf8").match(new RegExp(`"\\./(${stem}-[\\w-]+\\.mjs)"`))[1]);
+// The chunks are named anew with each release: one is known by the start of its name and by what it holds.
+const holding = (start, text) => {
+  const name = names.find((n) => start.test(n) && fs.readFileSync(path.join(dist, n), "utf8").includes(text));
+  if (!name) throw new Error(`no chunk ${start} of this release holds ${text}`);
+  return path.join(dist, name);
+};
+// The chunk that another chunk imports under a stem, if it does.
+const importedBy = (file, stem) => {
+  const found = fs.readFileSync(file, "utf8").match(new RegExp(`"\\./(${stem}-[\\w-]+\\.m?js)"`));
+  return found && path.join(dist, found[1]);
+};
 const byName = (module, name) => { const v = Object.values(module).find((x) => typeof x === "function" && x.name === name); if (!v) throw new Error(`no ${name}`); return v; };
 
-const core = await import(chunk(/^agent-core-[\w-]+\.mjs$/));
-const hookChunk = await import(chunk(/^agent-tools\.before-tool-call-[\w-]+\.mjs$/));
+const coreFile = names.some((n) => /^agent-core-/.test(n)) ? holding(/^agent-core-/, "Agent") : holding(/^session-manager-/, "var Agent = class extends");
+const core = await import(coreFile);
+const hookChunk = await import(holding(/^agent-tools\.before-tool-call-/, "function wrapToolWithBeforeToolCallHook"));
 const { beforeToolCallRuntime: seam } = await import(path.join(dist, "agent-tools.before-tool-call.runtime.js"));
-const internal = await import(importedBy(chunk(/^agent-core-[\w-]+\.mjs$/), "internal-hooks"));
-const adapter = await import(chunk(/^agent-tool-definition-adapter-[\w-]+\.mjs$/));
-const toolsChunk = await import(path.join(dist, names.find((n) => /^tools-[\w-]+\.mjs$/.test(n) && fs.readFileSync(path.join(dist, n), "utf8").includes("function wrapToolDefinition("))));
-const configChunk = await import(chunk(/^tool-loop-detection-config-[\w-]+\.mjs$/));
-const validation = await import(holding(/^validation-core-[\w-]+\.mjs$/, "function validateConfigObject("));
-const runner = await withExports(holding(/^builtin-openclaw-[\w-]+\.mjs$/, "function createToolLoopBatchAdmission("), ["createToolLoopBatchAdmission", "wrapStreamFnTrimToolCallNames", "installToolLoopRecoveryCleanup"]);
-const embedded = await withExports(path.join(dist, names.find((n) => /^embedded-agent-[\w-]+\.mjs$/.test(n) && fs.readFileSync(path.join(dist, n), "utf8").includes("function createPostCompactionLoopGuard("))), ["createPostCompactionLoopGuard", "PostCompactionLoopPersistedError"]);
-const { createAssistantMessageEventStream } = await import("@openclaw/ai/event-stream");
+const adapter = await import(holding(/^(agent-tool-definition-adapter|tool-split)-/, "function toToolDefinitions("));
+const toolsChunk = await withExports(holding(/^(tools|sessions)-/, "function wrapToolDefinition("), ["wrapToolDefinition"]);
+const configChunk = await import(holding(/^tool-loop-detection-config-/, "function resolveToolLoopDetectionConfig"));
+const validation = await import(holding(/^(validation-core|io)-/, "function validateConfigObject("));
+const runnerFile = holding(/^(builtin-openclaw|selection)-/, "function wrapStreamFnTrimToolCallNames(");
+// From 2026.8 on all calls of a reply are judged before any of them runs; before, each when its turn comes.
+const inBatches = fs.readFileSync(runnerFile, "utf8").includes("function createToolLoopBatchAdmission(");
+const runner = await withExports(runnerFile, ["wrapStreamFnTrimToolCallNames", ...(inBatches ? ["createToolLoopBatchAdmission", "installToolLoopRecoveryCleanup"] : ["resolveUnknownToolGuardThreshold"])]);
+const embedded = await withExports(holding(/^embedded-agent-/, "function createPostCompactionLoopGuard("), ["createPostCompactionLoopGuard", "PostCompactionLoopPersistedError"]);
+const { createAssistantMessageEventStream } = await import("@openclaw/ai/event-stream").catch(async () => {
+  const create = byName(await import(holding(/^validation-/, "function createAssistantMessageEventStream")), "createAssistantMessageEventStream");
+  return { createAssistantMessageEventStream: create };
+});
 
-const Agent = core.t;
+const Agent = byName(core, "Agent");
 const wrapTool = byName(hookChunk, "wrapToolWithBeforeToolCallHook");
-const setBatchHook = byName(internal, "setInternalBeforeToolBatch");
+const internals = inBatches && importedBy(coreFile, "internal-hooks");
+const setBatchHook = internals ? byName(await import(internals), "setInternalBeforeToolBatch") : undefined;
 const toToolDefinitions = byName(adapter, "toToolDefinitions");
-const wrapToolDefinition = byName(toolsChunk, "wrapToolDefinition");
+const wrapToolDefinition = toolsChunk.asked_wrapToolDefinition;
 const resolveConfig = byName(configChunk, "resolveToolLoopDetectionConfig");
 const validateConfig = byName(validation, "validateConfigObject");
 
 // Listening posts on the runtime seam: every verdict, and whether it was acted on. Nothing is changed.
 let verdicts = [];
+let onActed;
 const detect = seam.detectToolCallLoop, logged = seam.logToolLoopAction;
 seam.detectToolCallLoop = (...args) => { const r = detect(...args); verdicts.push({ tool: args[1], r, acted: false }); return r; };
-seam.logToolLoopAction = (params) => { verdicts.at(-1).acted = true; return logged(params); };
+seam.logToolLoopAction = (params) => { verdicts.at(-1).acted = true; onActed?.(verdicts.at(-1).r); return logged(params); };
 
 const usage = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0, totalTokens: 2, cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 } };
 const model = { id: "scripted", name: "scripted", api: "openai-completions", provider: "scripted", baseUrl: "", reasoning: false, input: ["text"], cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }, contextWindow: 1000000, maxTokens: 1000 };
@@ -144,7 +158,13 @@ async function driveAgent(input, { loop, config }) {
     const plain = makeTools(toolNames, new Map([...results].map(([id, hit]) => [id, hit])), ctx, stats, strict);
     const record = seam.recordToolCallOutcome;
     seam.recordToolCallOutcome = (state, params) => { finishing = params.toolCallId; return record(state, params); };
-    const tools = toToolDefinitions(plain, ctx).map((d) => wrapToolDefinition(d));
+    // Judged one by one: verdicts come in the order in which the calls start.
+    const started = [];
+    if (!inBatches) seam.detectToolCallLoop = (...args) => { const r = detect(...args); verdicts.push({ r, acted: false, id: started.shift() }); return r; };
+    onActed = inBatches ? undefined : (r) => {
+      actions.push({ at: current, before_tools: true, kind: r.level === "critical" ? "deny" : "warn", code: r.detector, tool_call_id: verdicts.at(-1).id, count: r.count, detail: r.message });
+    };
+    const tools = toToolDefinitions(plain, ctx).map((d) => wrapToolDefinition(d)).map((tool) => inBatches ? tool : { ...tool, execute: (id, ...more) => { started.push(id); return tool.execute(id, ...more); } });
     let current = -1, exhausted = false;
     const scripted = () => {
       while (cursor < events.length) {
@@ -173,9 +193,9 @@ async function driveAgent(input, { loop, config }) {
       return stream;
     };
     const seen = new WeakMap();
-    const streamFn = runner.asked_wrapStreamFnTrimToolCallNames(scripted, toolNames, { unknownToolThreshold: 10 });
+    const streamFn = runner.asked_wrapStreamFnTrimToolCallNames(scripted, toolNames, { unknownToolThreshold: inBatches ? 10 : runner.asked_resolveUnknownToolGuardThreshold(loop) });
     const agent = new Agent({ initialState: { systemPrompt: "", model, thinkingLevel: "off", tools }, streamFn, convertToLlm: (m) => m });
-    const admission = runner.asked_createToolLoopBatchAdmission(ctx);
+    const admission = inBatches && runner.asked_createToolLoopBatchAdmission(ctx);
     let lastBatch;
     if (admission) setBatchHook(agent, async (batch, signal) => {
       verdicts = [];
@@ -223,7 +243,7 @@ async function driveAgent(input, { loop, config }) {
       if (event.type === "turn_end") stats.onExecute?.();
     });
     let cursorSteer;
-    runner.asked_installToolLoopRecoveryCleanup({ agent, runId });
+    if (inBatches) runner.asked_installToolLoopRecoveryCleanup({ agent, runId });
     // Steered messages are already in the run when the next reply is asked for.
     const skipSteer = () => { if (cursorSteer !== undefined) { while (cursor <= cursorSteer) cursor += 1; cursorSteer = undefined; } };
     agent.streamFn = (...args) => { skipSteer(); return streamFn(...args); };
