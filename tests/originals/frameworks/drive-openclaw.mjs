@@ -138,7 +138,7 @@ async function driveAgent(input, { loop, config }) {
     if (user.role !== "user") { cursor += 1; continue; }
     cursor += 1; run += 1;
     const runId = `${session}-run-${run}`;
-    const guard = embedded.asked_createPostCompactionLoopGuard({ enabled: loop?.enabled !== false });
+    const guard = embedded.asked_createPostCompactionLoopGuard(...(inBatches ? [] : [loop?.postCompactionGuard]), { enabled: loop?.enabled !== false });
     let guardError;
     const ctx = {
       agentId: "main", config, sessionKey: session, sessionId: session, runId, loopDetection: loop,
