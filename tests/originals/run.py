@@ -79,12 +79,23 @@ def python_of(entry, latest, cache):
     home = cache / ("latest" if latest else "pinned") / entry["name"]
     python = home / "bin" / "python"
     if not python.exists():
-        subprocess.run([sys.executable, "-m", "venv", str(home)], check=True)
+        subprocess.run([interpreter_for(entry), "-m", "venv", str(home)], check=True)
     extra = ["--upgrade"] if latest else []
     install(home, packages_of(entry, latest, "=="), latest, [str(python), "-m", "pip", "install", "-q", *extra])
     code = f"import importlib.metadata as m; print(m.version({entry['package']!r}))"
     driver = HERE / "frameworks" / f"drive-{entry.get('driver', entry['name'])}.py"
     return [str(python), str(driver)], run([str(python), "-c", code]).stdout.strip()
+
+
+def interpreter_for(entry):
+    """This Python, or a newer one where the release wants it."""
+    wanted = entry.get("python", "3.11")
+    if sys.version_info >= tuple(int(part) for part in wanted.split(".")):
+        return sys.executable
+    found = shutil.which(f"python{wanted}")
+    if not found:
+        raise RuntimeError(f"{entry['name']} wants Python {wanted}; none is on the path")
+    return found
 
 
 def node_of(entry, latest, cache):
