@@ -28,7 +28,7 @@ from openhands.sdk.tool import (
     register_tool,
 )
 from pydantic import PrivateAttr
-from scripted import Script, ToolFailed, serve
+from scripted import Script, serve
 
 PATTERNS = {"Action, Observation": "action_observation", "Action, Error": "action_error", "Alternating": "alternating_pattern"}
 
@@ -49,8 +49,11 @@ logging.getLogger("openhands").setLevel(logging.WARNING)
 logging.getLogger("openhands.sdk.conversation.stuck_detector").addHandler(log)
 
 
-class ScriptedAction(Action):
-    x: int | str | float | bool | None = None
+class ZAction(Action):
+    """The framework's texts about bad arguments name the class, and the recordings have those texts."""
+
+    x: int = 0
+    y: int = 0
 
 
 class AnyAction(Action):
@@ -66,21 +69,27 @@ class Executor(ToolExecutor):
         self.script, self.name = script, name
 
     def __call__(self, action, conversation=None):
-        try:
-            return ScriptedObservation.from_text(self.script.result(self.name, {} if action.x is None else {"x": action.x}))
-        except ToolFailed as error:
-            raise ValueError(str(error)) from None
+        # By their order: defaults that are left out and a summary are no part of the action any more.
+        for call in self.script.events[self.script.handed[-1]]["tool_calls"]:
+            nth, event = self.script.results.get(call["id"], (None, None))
+            if call["name"] == self.name and nth is not None and nth not in self.script.executed:
+                self.script.executed.append(nth)
+                if event.get("is_error"):
+                    raise ValueError(event["content"].removeprefix(f"Error executing tool '{self.name}': "))
+                return ScriptedObservation.from_text(event["content"])
+        raise LookupError(f"the latest reply does not call {self.name}")
 
 
 class ScriptedLLM(TestLLM):
     _script: object = PrivateAttr(default=None)
+    _spend: object = PrivateAttr(default=None)
 
     def completion(self, messages, tools=None, **more):
         if not self._script.replies:
             self._script.ended = True
             raise TestLLMExhaustedError("the recording has no further reply")
         event = self._script.reply()
-        self.metrics.add_cost(event.get("cost_usd") or 0.0)
+        self._spend(event.get("cost_usd") or 0.0)
         self._scripted_responses.append(message_of(event))
         return super().completion(messages, tools, **more)
 
@@ -177,7 +186,7 @@ def tool(script, name):
     class Scripted(ToolDefinition):
         @classmethod
         def create(cls, state=None, **more):
-            return [cls(description=name, action_type=ScriptedAction, observation_type=ScriptedObservation, executor=Executor(script, name))]
+            return [cls(description=name, action_type=ZAction, observation_type=ScriptedObservation, executor=Executor(script, name))]
 
     Scripted.name = name
     register_tool(name, Scripted)
@@ -198,9 +207,15 @@ def run(config, script, folder):
             elif event.llm_message.role == "user":
                 actions.append({"at": script.handed[-1], "kind": "inject", "code": "corrective_nudge", "detail": text})
 
-    llm = ScriptedLLM(usage_id="test-llm")
+    llm = ScriptedLLM(model="test-model", usage_id="test-llm")
     llm._script = script
-    conversation = conversation_of(config, Agent(llm=llm, tools=[tool(script, name) for name in script.tools("A")]), folder, callbacks=[listen])
+    conversation = conversation_of(config, Agent(llm=llm, tools=[tool(script, name) for name in script.tools("A", "B")]), folder, callbacks=[listen])
+
+    def spend(dollars):
+        """Booked where the conversation looks; the SDK's scripted model costs nothing and has no account there."""
+        conversation.conversation_stats.usage_to_metrics.setdefault(llm.usage_id, llm.metrics).add_cost(dollars)
+
+    llm._spend = spend
     for turn in range(len(script.users)):
         user = script.start(turn)
         log.pattern = "monologue"
