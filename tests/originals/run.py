@@ -3,7 +3,7 @@
 
     python3 tests/originals/run.py                   # every framework that has a driver, at its pinned version
     python3 tests/originals/run.py haystack ag2      # these only
-    python3 tests/originals/run.py --latest          # the newest releases: what they answer differently is drift
+    python3 tests/originals/run.py --latest          # releases newer than those: what they answer differently is drift
     python3 tests/originals/run.py --list            # what has a driver, and what stands as of its version only
 
 Each release is installed into an environment of its own under --cache (default: ~/.cache/whenstop-originals). A driver
@@ -188,6 +188,22 @@ def difference(wanted, got, place="expected"):
     return None if same else (place, wanted, got)
 
 
+def newest(entry):
+    """What the registry offers, of the package and those pinned with it; None where it does not say."""
+    found = {}
+    for package in (entry["package"], *entry.get("also", {})):
+        if entry["language"] == "python":
+            words = run([interpreter_for(entry), "-m", "pip", "index", "versions", package]).stdout.split()
+            found[package] = words[1].strip("()") if len(words) > 1 else None
+        elif entry["language"] == "node":
+            found[package] = run(["npm", "view", package, "version"]).stdout.strip() or None
+    return found
+
+
+def unchanged(entry):
+    return newest(entry) == {entry["package"]: entry["version"], **entry.get("also", {})}
+
+
 INSTALL = {"python": python_of, "node": node_of, "rust": cargo_of}
 
 
@@ -238,6 +254,13 @@ def main():
         parser.error(f"no driver for {', '.join(sorted(unknown))}; --list says what there is")
     code, rows, notes = 0, [], []
     for entry in chosen:
+        if options.latest and entry.get("variant_of"):
+            rows.append((entry["name"], entry["version"], "", "", "", f"an older release; the newest is asked as {entry['variant_of']}"))
+            continue
+        if options.latest and unchanged(entry):
+            print(f"{entry['name']}: the newest release is the pinned one, {entry['version']}", flush=True)
+            rows.append((entry["name"], entry["version"], entry["version"], "", "", "the newest is the pinned one"))
+            continue
         try:
             result = ask(entry, options.latest, options.cache, options.minutes)
         except (RuntimeError, subprocess.SubprocessError, OSError) as error:
