@@ -134,13 +134,13 @@ def cargo_of(entry, latest, cache):
     if latest:
         manifest.write_text(manifest.read_text().replace(f"={entry['version']}", "*"))
         run(["cargo", "update", "--quiet"], cwd=home)
-    done = run(["cargo", "build", "--quiet", "--release"], cwd=home)
+    done = run(["cargo", "build", "--quiet"], cwd=home)
     if done.returncode != 0:
         raise failure("cargo build", done)
     tree = run(["cargo", "tree", "--depth", "1", "--prefix", "none"], cwd=home).stdout
     version = next(line.split()[1] for line in tree.splitlines() if line.startswith(entry["package"] + " "))
     name = tomllib.loads(manifest.read_text())["package"]["name"]
-    return [str(home / "target" / "release" / name)], version.lstrip("v")
+    return [str(home / "target" / "debug" / name)], version.lstrip("v")
 
 
 def play(command, cases, environment, minutes):

@@ -34,10 +34,11 @@ from semantic_kernel.contents import (
     ChatHistory,
     ChatMessageContent,
     FunctionCallContent,
+    StreamingChatMessageContent,
     TextContent,
 )
 from semantic_kernel.exceptions import AgentChatException
-from semantic_kernel.functions import KernelArguments, KernelPlugin, kernel_function
+from semantic_kernel.functions import KernelPlugin, kernel_function
 
 
 class NoMore(Exception):
@@ -51,6 +52,9 @@ class Scripted(ChatCompletionClientBase):
 
     async def _inner_get_chat_message_contents(self, chat_history, settings):
         return [self.driven.reply(settings)]
+
+    async def _inner_get_streaming_chat_message_contents(self, chat_history, settings, function_invoke_attempt=0):
+        yield [StreamingChatMessageContent(role=AuthorRole.ASSISTANT, content=self.driven.reply(settings).content, choice_index=0)]
 
     def _verify_function_choice_settings(self, settings):
         pass
@@ -85,9 +89,9 @@ class Drive:
 
     def function(self, name):
         @kernel_function(name=name, description=name)
-        def called(arguments: KernelArguments) -> str:
+        def called(x: int | None = None) -> str:
             try:
-                return self.script.result(name, dict(arguments))
+                return self.script.result(name, {} if x is None else {"x": x})
             except ToolFailed as error:
                 raise RuntimeError(str(error)) from None
 
@@ -95,7 +99,7 @@ class Drive:
 
     def agents(self):
         names = dict.fromkeys(event["name"] for event in self.script.events if event.get("name") and event["role"] == "assistant")
-        return [ChatCompletionAgent(service=self.service, name=name) for name in names]
+        return [ChatCompletionAgent(service=self.service, name=name, description=name) for name in names]
 
 
 async def auto_invoke(driven):
