@@ -92,10 +92,12 @@ def interpreter_for(entry):
     wanted = entry.get("python", "3.11")
     if sys.version_info >= tuple(int(part) for part in wanted.split(".")):
         return sys.executable
-    found = shutil.which(f"python{wanted}")
-    if not found:
-        raise RuntimeError(f"{entry['name']} wants Python {wanted}; none is on the path")
-    return found
+    for folder in os.get_exec_path():
+        found = shutil.which(f"python{wanted}", path=folder)
+        # A version manager may have a name on the path that starts nothing.
+        if found and run([found, "--version"]).returncode == 0:
+            return found
+    raise RuntimeError(f"{entry['name']} wants Python {wanted}; none is on the path")
 
 
 def node_of(entry, latest, cache):
