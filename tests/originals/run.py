@@ -3,76 +3,171 @@
 
     python3 tests/originals/run.py                   # every framework that has a driver, at its pinned version
     python3 tests/originals/run.py haystack ag2      # these only
-    python3 tests/originals/run.py --latest          # the newest releases: what they answer differently is drift
+    python3 tests/originals/run.py --latest          # releases newer than those: what they answer differently is drift
     python3 tests/originals/run.py --list            # what has a driver, and what stands as of its version only
 
 Each release is installed into an environment of its own under --cache (default: ~/.cache/whenstop-originals). A driver
-(`frameworks/drive-<name>.py` or `.mjs`) reads cases, one JSON object a line, and prints `{"id": …, "expected": …}` for each.
-Needs Python 3.11, and Node 22 for drivers in JavaScript. No network is used but for the installation.
+(`frameworks/drive-<name>.py` or `.mjs`, or a crate) reads cases `{"id": …, "table": …, "input": …}`, one a line, and prints
+`{"id": …, "expected": …}` for each. What it has not answered when its time is up (--minutes) counts as no answer.
+Needs Python 3.11, and Node 22 for drivers in JavaScript (fetched from npm where the machine's own is older); Cargo for awaken.
+No network is used but for the installation.
 
 Exit code: 0 all answers came out again, 1 some did not, 2 something could not be installed or run.
 """
 
 import argparse
+import contextlib
 import gzip
 import json
 import os
 import pathlib
+import shutil
+import signal
 import subprocess
 import sys
+import tempfile
 import tomllib
 
 HERE = pathlib.Path(__file__).resolve().parent
 GOLDEN = HERE.parent.parent / "fixtures" / "golden"
 
 
-def cases_of(folders):
-    for folder in folders:
-        for path in sorted((GOLDEN / folder).glob("*.jsonl.gz")):
+def cases_of(tables):
+    """The cases of the tables, `folder/name` or all of a folder; ids are unique within a table only."""
+    for pattern in tables:
+        paths = sorted(path for path in GOLDEN.glob(f"{pattern}*.jsonl.gz")) if "*" in pattern else []
+        whole = GOLDEN / pattern
+        paths = paths or (sorted(whole.glob("*.jsonl.gz")) if whole.is_dir() else [GOLDEN / f"{pattern}.jsonl.gz"])
+        for path in paths:
+            table = str(path.relative_to(GOLDEN)).removesuffix(".jsonl.gz")
             for line in gzip.open(path, "rt"):
                 case = json.loads(line)
-                case["table"] = f"{folder}/{path.name.removesuffix('.jsonl.gz')}"
-                yield case
+                yield {**case, "table": table, "key": f"{table}#{case['id']}"}
 
 
 def run(command, **more):
     return subprocess.run(command, capture_output=True, text=True, **more)
 
 
+def failure(what, done):
+    lines = (done.stderr or done.stdout).strip().splitlines() or ["no message"]
+    return RuntimeError(f"{what}: {lines[-1]}")
+
+
+def install(home, wanted, latest, command, **more):
+    """Run `command` unless `home` has what is wanted; the newest releases are looked up each time."""
+    marker, text = home / "installed", " ".join(wanted)
+    if latest or not marker.exists() or marker.read_text() != text:
+        done = run([*command, *wanted], **more)
+        if done.returncode != 0:
+            raise failure(f"{' '.join(command[:1])} install {text}", done)
+        marker.write_text(text)
+
+
+def packages_of(entry, latest, mark):
+    """The package, those whose release is pinned with it (`also`), and those it needs beside it."""
+    pinned = {entry["package"]: entry["version"], **entry.get("also", {})}
+    extras = entry.get("extras", "")
+    names = [f"{name}{extras if name == entry['package'] else ''}" for name in pinned]
+    newest = "@latest" if mark == "@" else ""
+    wanted = [f"{name}{newest}" if latest else f"{name}{mark}{version}" for name, version in zip(names, pinned.values())]
+    return wanted + entry.get("beside", [])
+
+
 def python_of(entry, latest, cache):
     """An interpreter with the release; the version that is installed."""
-    wanted = entry["package"] if latest else f"{entry['package']}=={entry['version']}"
     home = cache / ("latest" if latest else "pinned") / entry["name"]
     python = home / "bin" / "python"
     if not python.exists():
-        subprocess.run([sys.executable, "-m", "venv", str(home)], check=True)
-    marker = home / "installed"
-    if latest or not marker.exists() or marker.read_text() != wanted:
-        extra = ["--upgrade"] if latest else []
-        done = run([str(python), "-m", "pip", "install", "-q", *extra, wanted, *entry.get("beside", [])])
-        if done.returncode != 0:
-            raise RuntimeError(f"pip install {wanted}: {done.stderr.strip().splitlines()[-1]}")
-        marker.write_text(wanted)
+        subprocess.run([interpreter_for(entry), "-m", "venv", str(home)], check=True)
+    extra = ["--upgrade"] if latest else []
+    install(home, packages_of(entry, latest, "=="), latest, [str(python), "-m", "pip", "install", "-q", *extra])
     code = f"import importlib.metadata as m; print(m.version({entry['package']!r}))"
-    return [str(python)], run([str(python), "-c", code]).stdout.strip()
+    driver = HERE / "frameworks" / f"drive-{entry.get('driver', entry['name'])}.py"
+    return [str(python), str(driver)], run([str(python), "-c", code]).stdout.strip()
+
+
+def interpreter_for(entry):
+    """This Python, or a newer one where the release wants it."""
+    wanted = entry.get("python", "3.11")
+    if sys.version_info >= tuple(int(part) for part in wanted.split(".")):
+        return sys.executable
+    for folder in os.get_exec_path():
+        found = shutil.which(f"python{wanted}", path=folder)
+        # A version manager may have a name on the path that starts nothing.
+        if found and run([found, "--version"]).returncode == 0:
+            return found
+    raise RuntimeError(f"{entry['name']} wants Python {wanted}; none is on the path")
 
 
 def node_of(entry, latest, cache):
-    wanted = f"{entry['package']}@{'latest' if latest else entry['version']}"
     home = cache / ("latest" if latest else "pinned") / entry["name"]
     home.mkdir(parents=True, exist_ok=True)
-    marker = home / "installed"
-    if latest or not marker.exists() or marker.read_text() != wanted:
+    if not (home / "package.json").exists():
         (home / "package.json").write_text('{"private": true, "type": "module"}')
-        done = run(["npm", "install", "--silent", "--no-audit", "--no-fund", wanted, *entry.get("beside", [])], cwd=home)
-        if done.returncode != 0:
-            raise RuntimeError(f"npm install {wanted}: {(done.stderr or done.stdout).strip().splitlines()[-1]}")
-        marker.write_text(wanted)
+    flags = ["--silent", "--no-audit", "--no-fund", *entry.get("flags", [])]
+    install(home, packages_of(entry, latest, "@"), latest, ["npm", "install", *flags], cwd=home)
     manifest = json.loads((home / "node_modules" / entry["package"] / "package.json").read_text())
     # Packages are looked up from the driver's place.
-    driver = home / f"drive-{entry['name']}.mjs"
-    driver.write_text((HERE / "frameworks" / driver.name).read_text())
-    return ["node", str(driver)], manifest["version"]
+    for script in (HERE / "frameworks").glob("*.mjs"):
+        (home / script.name).write_text(script.read_text())
+    return [node_for(entry, cache), str(home / f"drive-{entry.get('driver', entry['name'])}.mjs")], manifest["version"]
+
+
+def node_for(entry, cache):
+    """The machine's own Node if it is new enough, else one from npm."""
+    major = entry.get("node", 22)
+    own = run(["node", "--version"]).stdout.strip()
+    if own and int(own.lstrip("v").split(".")[0]) >= major:
+        return "node"
+    home = cache / f"node-{major}"
+    home.mkdir(parents=True, exist_ok=True)
+    if not (home / "package.json").exists():
+        (home / "package.json").write_text('{"private": true}')
+    install(home, [f"node@{major}"], False, ["npm", "install", "--silent", "--no-audit", "--no-fund"], cwd=home)
+    return str(home / "node_modules" / "node" / "bin" / "node")
+
+
+def cargo_of(entry, latest, cache):
+    """A crate of its own that uses the released ones; --latest takes the newest versions of `crates`."""
+    home = cache / ("latest" if latest else "pinned") / entry["name"]
+    shutil.copytree(HERE / entry["name"], home, dirs_exist_ok=True)
+    manifest = home / "Cargo.toml"
+    if latest:
+        manifest.write_text(manifest.read_text().replace(f"={entry['version']}", "*"))
+        run(["cargo", "update", "--quiet"], cwd=home)
+    done = run(["cargo", "build", "--quiet"], cwd=home)
+    if done.returncode != 0:
+        raise failure("cargo build", done)
+    tree = run(["cargo", "tree", "--depth", "1", "--prefix", "none"], cwd=home).stdout
+    version = next(line.split()[1] for line in tree.splitlines() if line.startswith(entry["package"] + " "))
+    name = tomllib.loads(manifest.read_text())["package"]["name"]
+    return [str(home / "target" / "debug" / name)], version.lstrip("v")
+
+
+def play(command, cases, environment, minutes):
+    """What the driver prints within its time, by case; the rest of it is put away with all it has started."""
+    lines = "".join(json.dumps({"id": case["key"], "table": case["table"], "input": case["input"]}) + "\n" for case in cases)
+    with tempfile.TemporaryFile("w+") as given, tempfile.TemporaryFile("w+") as told, tempfile.TemporaryFile("w+") as said:
+        given.write(lines)
+        given.seek(0)
+        driver = subprocess.Popen(command, stdin=given, stdout=told, stderr=said, env=environment, start_new_session=True)
+        try:
+            driver.wait(timeout=60 * minutes)
+        except subprocess.TimeoutExpired:
+            print(f"  stopped after {minutes} minutes", flush=True)
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(driver.pid, signal.SIGKILL)
+            driver.wait()
+        told.seek(0)
+        said.seek(0)
+        answers = {}
+        for line in told:
+            with contextlib.suppress(ValueError):
+                answer = json.loads(line)
+                answers[answer["id"]] = answer
+        return answers, said.read()
 
 
 def difference(wanted, got, place="expected"):
@@ -95,24 +190,34 @@ def difference(wanted, got, place="expected"):
     return None if same else (place, wanted, got)
 
 
-def ask(entry, latest, cache):
-    install = node_of if entry["language"] == "node" else python_of
-    command, version = install(entry, latest, cache)
-    if entry["language"] != "node":
-        command.append(str(HERE / "frameworks" / f"drive-{entry['name']}.py"))
+def newest(entry):
+    """What the registry offers, of the package and those pinned with it; None where it does not say."""
+    found = {}
+    for package in (entry["package"], *entry.get("also", {})):
+        if entry["language"] == "python":
+            words = run([interpreter_for(entry), "-m", "pip", "index", "versions", package]).stdout.split()
+            found[package] = words[1].strip("()") if len(words) > 1 else None
+        elif entry["language"] == "node":
+            found[package] = run(["npm", "view", package, "version"]).stdout.strip() or None
+    return found
+
+
+def unchanged(entry):
+    return newest(entry) == {entry["package"]: entry["version"], **entry.get("also", {})}
+
+
+INSTALL = {"python": python_of, "node": node_of, "rust": cargo_of}
+
+
+def ask(entry, latest, cache, minutes):
+    command, version = INSTALL[entry["language"]](entry, latest, cache)
     cases = list(cases_of(entry["tables"]))
-    lines = "".join(json.dumps({"id": case["id"], "input": case["input"]}) + "\n" for case in cases)
-    done = run(command, input=lines, env={**os.environ, **entry.get("environment", {})}, timeout=1800)
-    answers = {}
-    for line in done.stdout.splitlines():
-        if line.startswith("{"):
-            answer = json.loads(line)
-            answers[answer["id"]] = answer
+    answers, said = play(command, cases, {**os.environ, **entry.get("environment", {})}, minutes)
     if not answers:
-        raise RuntimeError((done.stderr.strip().splitlines() or ["no answer"])[-1])
+        raise RuntimeError((said.strip().splitlines() or ["no answer"])[-1])
     same, other, failed = 0, [], []
     for case in cases:
-        answer = answers.get(case["id"])
+        answer = answers.get(case["key"])
         if answer is None or "expected" not in answer:
             failed.append((case, (answer or {}).get("failed", "no answer")))
             continue
@@ -136,6 +241,7 @@ def main():
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--out", type=pathlib.Path, help="write the table as Markdown here")
     parser.add_argument("--cache", type=pathlib.Path, default=pathlib.Path.home() / ".cache" / "whenstop-originals")
+    parser.add_argument("--minutes", type=float, default=20, help="time a driver has for all its cases")
     options = parser.parse_args()
     file = tomllib.loads((HERE / "frameworks.toml").read_text())
     if options.list:
@@ -150,8 +256,15 @@ def main():
         parser.error(f"no driver for {', '.join(sorted(unknown))}; --list says what there is")
     code, rows, notes = 0, [], []
     for entry in chosen:
+        if options.latest and entry.get("variant_of"):
+            rows.append((entry["name"], entry["version"], "", "", "", f"an older release; the newest is asked as {entry['variant_of']}"))
+            continue
+        if options.latest and unchanged(entry):
+            print(f"{entry['name']}: the newest release is the pinned one, {entry['version']}", flush=True)
+            rows.append((entry["name"], entry["version"], entry["version"], "", "", "the newest is the pinned one"))
+            continue
         try:
-            result = ask(entry, options.latest, options.cache)
+            result = ask(entry, options.latest, options.cache, options.minutes)
         except (RuntimeError, subprocess.SubprocessError, OSError) as error:
             print(f"{entry['name']}: {error}", flush=True)
             rows.append((entry["name"], entry["version"], "", "", "", str(error)))
@@ -160,12 +273,12 @@ def main():
         other, failed = result["other"], result["failed"]
         print(f"{entry['name']} {result['version']}: {result['same']} of {result['cases']} come out again", flush=True)
         for case, place, wanted, got in other:
-            line = f"{case['id']}: {place}: pinned {short(wanted)}, now {short(got)}"
+            line = f"{case['key']}: {place}: pinned {short(wanted)}, now {short(got)}"
             print("  " + line)
             notes.append((entry["name"], line))
         for case, why in failed:
-            print(f"  {case['id']}: {short(why)}")
-            notes.append((entry["name"], f"{case['id']}: {short(why)}"))
+            print(f"  {case['key']}: {short(why)}")
+            notes.append((entry["name"], f"{case['key']}: {short(why)}"))
         rows.append((entry["name"], entry["version"], result["version"], result["cases"], result["same"], ""))
         code = max(code, 1 if other or failed else 0)
     if options.out:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Cases for `drive.py`: chats with a scripted model and a scripted cap handler.
+"""Cases for `../frameworks/drive-agentao.py`: chats with a scripted model and a scripted cap handler.
 
 Usage: cases.py SEED COUNT [wild] > cases.jsonl        (wild: names and arguments that have to be repaired)
 """

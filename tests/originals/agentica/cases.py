@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Cases for `drive.py`: sequences of turns through a standing goal, and judge replies.
+"""Cases for `../frameworks/drive-agentica.py`: sequences of turns through a standing goal, and judge replies.
 
 Usage: cases.py RELEASE SEED COUNT > cases.jsonl       (RELEASE 1.4.6 or 1.5.0; `judge` for judge replies)
 """

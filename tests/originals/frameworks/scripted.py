@@ -1,6 +1,8 @@
 """What the drivers share: cases in, a recording played as a scripted model with its tools, answers out."""
 
+import inspect
 import json
+import signal
 import sys
 
 
@@ -73,7 +75,7 @@ class Script:
         return last
 
     def answer(self, actions, **more):
-        halts = [action["at"] for action in actions if action["kind"] not in ("ask", "warn")]
+        halts = [action["at"] for action in actions if action["kind"] not in ("ask", "deny", "inject", "warn")]
         return {
             "actions": actions,
             "halted_at": halts[0] if halts else None,
@@ -82,13 +84,30 @@ class Script:
         }
 
 
-def serve(drive):
-    """Answer every case on standard input; a framework's own prints must not come between the answers."""
+def serve(drive, seconds=60):
+    """Answer every case on standard input; a framework's own prints must not come between the answers.
+
+    `drive` takes the case's input and the name of its table. One that hangs is given up after `seconds`.
+    """
     out, sys.stdout = sys.stdout, sys.stderr
+    signal.signal(signal.SIGALRM, too_late)
+    tabled = len(inspect.signature(drive).parameters) > 1
     for line in sys.stdin:
         case = json.loads(line)
+        signal.setitimer(signal.ITIMER_REAL, seconds)
         try:
-            answer = {"id": case["id"], "expected": drive(case["input"])}
-        except Exception as error:  # a case that cannot be run is told as such, the others go on
+            given = (case["input"], case["table"]) if tabled else (case["input"],)
+            answer = {"id": case["id"], "expected": drive(*given)}
+        except (Exception, TooLate, TapeEnd) as error:  # a case that cannot be run is told as such, the others go on
             answer = {"id": case["id"], "failed": f"{type(error).__name__}: {error}"}
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
         print(json.dumps(answer), file=out, flush=True)
+
+
+class TooLate(BaseException):
+    """No framework catches it as an error of its own."""
+
+
+def too_late(*_):
+    raise TooLate("the framework did not come back")

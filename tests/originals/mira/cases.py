@@ -1,40 +1,23 @@
 #!/usr/bin/env python3
-"""Ask a released `mira-engine` wheel for its auto-mode decisions.
+"""Cases for a released `mira-engine` wheel, answered by `../frameworks/drive-mira.py`.
 
-Usage:  PYTHONPATH=<unpacked wheel> python drive.py VERSION SEED CASES OUT_FOLDER
+Usage: <interpreter with the wheel> cases.py SEED CASES OUT_FOLDER
 
-The interpreter needs the wheel's dependencies (`pip install mira-engine==0.5.0` brings those of all
-releases). VERSION is the wheel's own: 0.2.0, 0.3.0 ... 0.5.0. One table a decision is written to
-OUT_FOLDER, in the shapes of the tables beside it. Inputs depend on SEED alone, so two releases can be
-compared line by line.
+One table a decision is written to OUT_FOLDER. Inputs depend on SEED alone, so two releases can be compared line by line.
 """
-import asyncio
+import importlib
 import json
-import logging
-import math
-import os
 import random
 import sys
-import tempfile
 from pathlib import Path
-from unittest.mock import MagicMock
 
-logging.disable(logging.CRITICAL)
-from loguru import logger
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "frameworks"))
+asked = importlib.import_module("drive-mira")
 
-logger.remove()
-
-VERSION, SEED, CASES, OUT = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4])
-IS_02 = VERSION.startswith("0.2")
-if IS_02:
-    from mira_engine.agent.loop import AgentLoop as Loop
-else:
-    from mira_engine.agent.research_loop import ResearchAgentLoop as Loop
-from mira_engine.bus.events import InboundMessage
-from mira_engine.bus.queue import MessageBus
+SEED, CASES, OUT = int(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3])
+IS_02 = asked.IS_02
 
 R = random.Random(SEED)
-CHANNEL = "web" if IS_02 else "ui"
 
 # ---------------------------------------------------------------------------------------- inputs
 PHRASES = [
@@ -163,192 +146,32 @@ def files():
     return made
 
 
-# --------------------------------------------------------------------------------------- driving
-def loop(workspace):
-    provider = MagicMock()
-    provider.get_default_model.return_value = "stub"
-    return Loop(bus=MessageBus(), provider=provider, workspace=Path(workspace), model="stub")
-
-
-class Project:
-    """A scratch project folder."""
-
-    def __init__(self, meta, extra):
-        self.scratch = tempfile.TemporaryDirectory()
-        self.path = Path(self.scratch.name) / "project"
-        self.path.mkdir()
-        if meta is not None:
-            (self.path / ".mira").mkdir(exist_ok=True)
-            (self.path / ".mira" / "project.json").write_text(json.dumps(meta), encoding="utf-8")
-        for name, content in extra.items():
-            target = self.path / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(content, encoding="utf-8")
-
-    def write(self, made):
-        target = self.path / "task_plan.json"
-        if made is None:
-            target.unlink(missing_ok=True)
-        elif isinstance(made, dict) and "raw_text" in made:
-            target.write_text(made["raw_text"], encoding="utf-8")
-        else:
-            target.write_text(json.dumps(made, ensure_ascii=False), encoding="utf-8")
-
-
-def reduced(made):
-    if made is None:
-        return None
-    listed = made.get("experiments")
-    kept = [{key: item[key] for key in ("id", "status", "conclusion") if key in item} for item in listed if isinstance(item, dict)] if isinstance(listed, list) else None
-    return {"status": made.get("status"), "current_experiment": made.get("current_experiment"), "experiments": kept}
-
-
-def issues_of(asked):
-    cut = "failed to parse task_plan.json"
-    return [cut if issue.startswith(cut) else issue for issue in getattr(asked, "_last_task_plan_guard_issues", [])]
-
-
-def finite(value):
-    if isinstance(value, float) and not math.isfinite(value):
-        return "NaN" if math.isnan(value) else ("Infinity" if value > 0 else "-Infinity")
-    if isinstance(value, dict):
-        return {key: finite(item) for key, item in value.items()}
-    return [finite(item) for item in value] if isinstance(value, list) else value
-
-
-def continuation(asked, given, project):
-    common = {"run_mode": given["run_mode"], "project_dir": str(project.path) if given["has_project_dir"] else None, "final_content": given["final_content"],
-              "auto_round": given["auto_round"], "agent_profile": given["agent_profile"] or None}
-    parsed = Loop._parse_automation_policy(given["policy"])
-    if IS_02:
-        return asked._should_continue_auto_web(channel="web", **common), None
-    return asked._evaluate_continuation(**common, automation_policy=parsed, tokens_used=given["tokens_used"])
-
-
-def decide(given):
-    project = Project(given["project_meta"], given["files"])
-    project.write(given["plan"])
-    asked = loop(project.scratch.name)
-    goes_on, reason = continuation(asked, given, project)
-    return {"continue": goes_on, "stop_reason": reason, "guard_issues": issues_of(asked), "plan_after": reduced(Loop._load_task_plan(str(project.path)))}
-
-
-def round_of(given):
-    project = Project(given["project_meta"], given["files"])
-    project.write(given["plan"])
-    asked = loop(project.scratch.name)
-    where = str(project.path) if given["has_project_dir"] else None
-    if given["run_mode"] == "auto":
-        parsed = Loop._parse_automation_policy(given["policy"])
-        reason = Loop._evaluate_automation_stop_policy(parsed, plan=Loop._load_task_plan(where), tokens_used=given["tokens_used"])
-        if reason:
-            return {"continue": False, "stop_reason": reason, "prefix": "auto-run stop condition: "}
-    goes_on, reason = continuation(asked, given, project)
-    return {"continue": goes_on, "stop_reason": reason, "prefix": "auto-run stop reason: " if reason else None}
-
-
-KINDS = [("auto-run round", "continue"), ("auto-run checkpoint repair", "checkpoint_repair"), ("auto-run guardrail repair", "guardrail_repair"), ("auto-run strict contract", "strict_contract_repair")]
-
-
-class OutOfScript(Exception):
-    pass
-
-
-async def message(given):
-    project = Project(given["project_meta"], given["files"])
-    project.write(given["plan_before"])
-    asked = loop(project.scratch.name)
-    progress, runs = [], []
-
-    async def on_progress(content, **_):
-        if content.startswith("auto-run"):
-            progress.append(content)
-
-    async def run_agent(messages, **_):
-        if len(runs) >= len(given["rounds"]):
-            raise OutOfScript
-        turn = given["rounds"][len(runs)]
-        runs.append(turn)
-        if turn["plan_after"] is not None:
-            project.write(turn["plan_after"])
-        if turn["switch_mode_to"] is not None:
-            for key in list(asked._session_run_modes):
-                asked._session_run_modes[key] = Loop._normalize_run_mode(turn["switch_mode_to"])
-        asked._last_loop_tokens_used = turn["tokens"]
-        return turn["final_content"], [], list(messages) + [{"role": "assistant", "content": turn["final_content"]}]
-
-    asked._run_agent_loop = run_agent
-    meta = dict(given["metadata"] or {})
-    meta.update({"project_dir": str(project.path), "run_mode": given["run_mode"], "automation_policy": given["policy"]})
-    if given["agent_profile"]:
-        meta["agent_profile"] = given["agent_profile"]
-    channel = CHANNEL if given["channel"] in ("ui", "web") else given["channel"]
-    inbound = InboundMessage(channel=channel, sender_id="u", chat_id="c", content=given["user_message"], metadata=meta)
-    over = False
-    try:
-        await asked._process_message(inbound, on_progress=on_progress)
-    except OutOfScript:
-        over = True
-    kinds = ["initial"] + [kind for line in progress for start, kind in KINDS if line.startswith(start)]
-    return {"agent_runs": len(kinds), "run_kinds": kinds, "auto_round_at_stop": len(kinds) - 1, "tokens_this_message": sum(turn["tokens"] for turn in runs),
-            "progress": progress, "plan_at_end": reduced(Loop._load_task_plan(str(project.path)))}, over
-
-
-def answered(function, *given):
-    try:
-        return finite(function(*given))
-    except (OverflowError, TypeError, AttributeError, NotImplementedError) as raised:
-        return {"raises": type(raised).__name__}
-
-
 # ---------------------------------------------------------------------------------------- tables
 def tables():
     for index in range(CASES):
         said = text()
-        answer = {"match": Loop._looks_like_user_input_request(said)}
-        failed = {"match": Loop._looks_like_failure_response(said)}
-        if not IS_02:
-            tail = len(Loop._heuristic_tail(said)) if said else None
-            answer["tail_len"] = failed["tail_len"] = tail
-        yield "user_input_request", index, {"text": said}, answer
-        yield "failure_response", index, {"text": said}, failed
-        if hasattr(Loop, "_looks_like_provider_error"):
-            yield "provider_error", index, {"text": said}, {"match": Loop._looks_like_provider_error(said)}
+        yield "user_input_request", index, {"text": said}
+        yield "failure_response", index, {"text": said}
+        if hasattr(asked.Loop, "_looks_like_provider_error"):
+            yield "provider_error", index, {"text": said}
         raw, made, tokens = policy(), plan(), R.choice([0, 1, 99, 100, 1000, 10**6])
-        yield "parse_policy", index, {"policy": raw}, answered(lambda: {"policy": Loop._parse_automation_policy(raw)})
+        yield "parse_policy", index, {"policy": raw}
         loaded = made if isinstance(made, dict) and "raw_text" not in made else None
-
-        def evaluated():
-            parsed = Loop._parse_automation_policy(raw)
-            reason = Loop._evaluate_automation_stop_policy(parsed, plan=loaded, tokens_used=tokens)
-            return {"stop_reason": reason, "metrics_seen": Loop._collect_latest_plan_metrics(loaded), "completed_count": Loop._count_completed_experiments(loaded)}
-
-        yield "goal_evaluation", index, {"policy": raw, "plan": loaded, "tokens_used": tokens}, answered(evaluated)
-        yield "stop_policy_unparsed", index, {"policy_unparsed": raw, "plan": loaded, "tokens_used": tokens}, answered(
-            lambda: {"stop_reason": Loop._evaluate_automation_stop_policy(raw, plan=loaded, tokens_used=tokens)})
+        yield "goal_evaluation", index, {"policy": raw, "plan": loaded, "tokens_used": tokens}
+        yield "stop_policy_unparsed", index, {"policy_unparsed": raw, "plan": loaded, "tokens_used": tokens}
         if not IS_02:
-            yield "replan", index, {"policy": raw, "plan": loaded, "tokens_used": tokens}, answered(lambda: {
-                "has_pending_work": Loop._plan_has_pending_work(loaded),
-                "replan": Loop._should_replan_exhausted_queue(Loop._parse_automation_policy(raw), plan=loaded, tokens_used=tokens)})
+            yield "replan", index, {"policy": raw, "plan": loaded, "tokens_used": tokens}
         given = {"run_mode": R.choice(["auto"] * 9 + ["manual"]), "final_content": said if R.random() < 0.5 else "ok", "auto_round": R.choice([0, 1, 5, 19, 20, 21, 99, 100]), "policy": raw,
                  "tokens_used": tokens, "plan": made, "project_meta": project_meta(), "agent_profile": R.choice(["", "", "default", "research", "engineer", "team", "boss"]),
                  "has_project_dir": R.random() < 0.95, "files": files()}
-        yield "continuation_decision", index, given, answered(decide, given)
-        yield "round_decision", index, given, answered(round_of, given)
+        yield "continuation_decision", index, given
+        yield "round_decision", index, given
         before, after = (item if isinstance(item, dict) and "raw_text" not in item else None for item in (plan(), made))
         if R.random() < 0.5 and before and after:
             after["experiments"] = [*before["experiments"][:1], *after["experiments"]]
-        yield "checkpoint", index, {"before": before, "after": after}, answered(lambda: {
-            "checkpoint_ok": Loop._has_experiment_checkpoint_update(before, after), "crossed": Loop._experiments_crossed_boundary(before, after)})
+        yield "checkpoint", index, {"before": before, "after": after}
         if index % 3 == 0:
-            trace = scripted()
-            try:
-                answer, over = asyncio.run(message(trace))
-                if over:
-                    continue
-            except (OverflowError, TypeError, AttributeError, NotImplementedError) as raised:
-                answer = {"raises": type(raised).__name__}
-            yield "message_trace", index, trace, finite(answer)
+            yield "message_trace", index, scripted()
 
 
 def scripted():
@@ -382,15 +205,18 @@ def scripted():
 def main():
     OUT.mkdir(parents=True, exist_ok=True)
     rows = {}
-    for name, index, given, expected in tables():
-        if name == "message_trace" and "run_kinds" in expected:
+    for name, index, given in tables():
+        try:
+            expected = asked.drive(given, f"/{name}")
+        except LookupError:
+            continue
+        if "run_kinds" in expected:
             # The runs that took place, and one more that nobody wanted.
             given = {**given, "rounds": given["rounds"][: expected["agent_runs"] + 1]}
-        row = {"id": f"{name}-{SEED}-{index}", "input": given, "expected": expected, "source": "ran original", "original_version": f"mira-engine {VERSION}"}
+        row = {"id": f"{name}-{SEED}-{index}", "input": given, "expected": expected, "source": "ran original", "original_version": f"mira-engine {asked.VERSION}"}
         rows.setdefault(name, []).append(json.dumps(row, ensure_ascii=False))
     for name, lines in rows.items():
         (OUT / f"{name}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-os.environ.setdefault("OPENAI_API_KEY", "x")
 main()
