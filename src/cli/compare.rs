@@ -209,6 +209,21 @@ pub(super) fn compare(
     compare_loaded(corpus, (&strategies, &stacks.effects()?, &grounds), assumptions, texts, keeps, output)
 }
 
+/// One of these strategies against another on recordings, as a block for a pull request: `default`, or the first, and
+/// `proposed`.
+pub(super) fn held_against(
+    corpus: &CorpusArgs,
+    strategies: &[Arc<dyn Strategy>],
+    default: Option<&str>,
+    proposed: &str,
+    output: &Output,
+) -> Result<String, Failure> {
+    let from_files = (strategies, &EffectTable::default(), &[][..]);
+    let compared = compare_loaded(corpus, from_files, &AssumptionArgs::default(), None, Keeps::Nothing, output)?;
+    let publication = Publication::new(compared.rows, compared.firings, compared.stacks, None, &[]);
+    publication.evidence(&publication.summaries(), default, Some(proposed)).map_err(Failure::usage)
+}
+
 /// The same of strategies that are loaded already, with what their files say of effects and of the grounds they were tuned on.
 pub(super) fn compare_loaded(
     corpus: &CorpusArgs,

@@ -8,18 +8,16 @@ use std::sync::Arc;
 use clap::ValueEnum;
 
 use super::Exit;
-use super::compare::compare_loaded;
+use super::compare::held_against;
 use super::failure::Failure;
-use super::inputs::{AssumptionArgs, CorpusArgs, ReadingArgs, StackArgs, UnitOfRun, load_stack_file};
+use super::inputs::{CorpusArgs, ReadingArgs, StackArgs, UnitOfRun, load_stack_file};
 use super::output::{Output, width};
 use crate::catalog;
-use crate::compare::Keeps;
 use crate::decision::Strategy;
 use crate::diagnostic::{Diagnostic, Location};
-use crate::effect::EffectTable;
 use crate::export::{Export, HostInfo, find, hosts, stack_file};
 use crate::host::{Does, Syntax};
-use crate::report::{Configuration, Publication, write_atomically};
+use crate::report::{Configuration, write_atomically};
 use crate::stack::{Entry, Stack, StackFile, Use};
 
 /// Arguments of `export`.
@@ -339,18 +337,7 @@ fn pr(args: &Args, export: &Export, output: &Output) -> Result<String, Failure> 
     let names = (default.name().to_owned(), proposed.name().to_owned());
     let corpus = CorpusArgs { paths: args.on.clone(), reading: args.reading.clone(), unit: UnitOfRun::Run };
     let strategies: Vec<Arc<dyn Strategy>> = vec![default, proposed];
-    let effects = EffectTable::default();
-    let compared = compare_loaded(
-        &corpus,
-        (&strategies, &effects, &[]),
-        &AssumptionArgs::default(),
-        None,
-        Keeps::Nothing,
-        output,
-    )?;
-    let publication = Publication::new(compared.rows, compared.firings, compared.stacks, None, &[]);
-    let summaries = publication.summaries();
-    let evidence = publication.evidence(&summaries, Some(&names.0), Some(&names.1)).map_err(Failure::usage)?;
+    let evidence = held_against(&corpus, &strategies, Some(&names.0), &names.1, output)?;
     let language = extension(export.to.host.syntax);
     let told = marked("- ", &export.lines());
     Ok(format!("{evidence}\n{told}\n```{language}\n{}```\n", export.body()))

@@ -7,6 +7,7 @@ use super::Manifest;
 use super::markdown::{cell, code, page};
 use super::table::{digits, join};
 use crate::aggregate::{Difference, Label, RowView, Rows, Summary, Unit, by_stack, pairs};
+use crate::diagnostic::count;
 use crate::stats::RangeEstimate;
 
 /// Rules that are named; a framework may have dozens.
@@ -121,7 +122,7 @@ fn sentence(rows: &Rows, default: &Summary, proposed: &Summary, unit: Unit) -> S
         Some(format!("{} points (95 %: {} to {})", points(value), points(interval.low), points(interval.high)))
     };
     let (here, there) = (pair.killed_here, pair.killed_there);
-    let successes = |n: u64| if n == 1 { "1 success".to_owned() } else { format!("{n} successes") };
+    let successes = |n: u64| count(n, "success");
     parts.push(match (here, there) {
         _ if proposed.counted("judged_successes") == 0 => "no success could be judged".to_owned(),
         (0, 0) => "both kill the same successes".to_owned(),

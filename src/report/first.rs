@@ -1,6 +1,6 @@
 //! The first thing a person reads: what to ship, and in which order the stacks stand.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::rc::Rc;
@@ -69,7 +69,6 @@ pub struct FirstTable<'s> {
     choice: Option<&'s Choice>,
     rows: &'s Rows,
     strata: Rc<WorseStrata<'s>>,
-    worse: OnceCell<Option<WorseStratum>>,
     /// In the table, in order.
     pub shown: Vec<&'s Summary>,
     /// Left out of the table for its length.
@@ -124,7 +123,7 @@ impl<'s> FirstTable<'s> {
         let keep = if appetite.all { shown.len() } else { SHOWN.min(shown.len()) };
         let folded = shown.split_off(keep);
         let strata = Rc::clone(strata);
-        Self { summaries, unit, appetite, choice, rows, strata, worse: OnceCell::new(), shown, folded, idle, unread }
+        Self { summaries, unit, appetite, choice, rows, strata, shown, folded, idle, unread }
     }
 
     /// The stack to ship, if one can be shipped: where one was chosen on other tasks, that one or none.
@@ -224,7 +223,7 @@ impl<'s> FirstTable<'s> {
             let _ = write!(text, " Judged on the {judged} of {} runs that tell.", summary.runs);
         }
         if let Some(worse) = self.pooling().filter(|worse| worse.stack == summary.stack) {
-            let _ = write!(text, " But it {}: look at strata.csv first.", apart(worse));
+            let _ = write!(text, " But it {}: look at strata.csv first.", apart(&worse));
         }
         let tried = self.summaries.len() - self.idle.len() - self.unread.len();
         if self.is_test() {
@@ -302,12 +301,9 @@ impl<'s> FirstTable<'s> {
 
     /// A word on pooling, where a suite or model fares far worse than the average: of the stack to ship, else of the first
     /// in the table for which it holds.
-    fn pooling(&self) -> Option<&WorseStratum> {
-        let found = || {
-            let mut candidates = self.ship().into_iter().chain(self.shown.iter().copied());
-            candidates.find_map(|summary| self.strata.stratum(&summary.stack))
-        };
-        self.worse.get_or_init(found).as_ref()
+    fn pooling(&self) -> Option<WorseStratum> {
+        let mut candidates = self.ship().into_iter().chain(self.shown.iter().copied());
+        candidates.find_map(|summary| self.strata.stratum(&summary.stack))
     }
 
     /// What stands below the table: the letters of the unknown column, and the stacks that are not in it.
@@ -326,7 +322,7 @@ impl<'s> FirstTable<'s> {
             lines.push(format!("unknown, of all runs; {}", letters.join("; ")));
         }
         if let Some(worse) = self.pooling().filter(|worse| self.ship().is_none_or(|ship| ship.stack != worse.stack)) {
-            lines.push(format!("pooled: `{}` {}; see strata.csv", worse.stack, apart(worse)));
+            lines.push(format!("pooled: `{}` {}; see strata.csv", worse.stack, apart(&worse)));
         }
         if !self.folded.is_empty() {
             lines.push(format!(

@@ -83,10 +83,11 @@ pub(in crate::cli) fn write(args: &Args, extent: &Extent, out: &Path, output: &O
         });
         state?;
         // Some files of many may hold no run: their part is empty. Parts by task have read all there is.
-        let is_whole = extent.division == Division::Tasks;
-        let report = report.and_then(|report| match is_whole.then(|| has_runs(&corpus, &report)) {
-            Some(Err(none)) => Err(none),
-            _ => Ok(report),
+        let report = report.and_then(|report| {
+            if extent.division == Division::Tasks {
+                has_runs(&corpus, &report)?;
+            }
+            Ok(report)
         });
         let report = report.map_err(|error| {
             let first = error.diagnostics.first().clone();

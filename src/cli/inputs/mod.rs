@@ -90,13 +90,13 @@ pub(super) struct ReadingArgs {
     pub(super) free_model: Vec<String>,
     /// Where the task stands, as for `--outcome`; `first-message` takes runs with the same first user message for trials of
     /// one task.
-    #[arg(long, value_name = "FIELD|path:N|PATTERN", value_parser = task_named_by)]
+    #[arg(long, value_name = "FIELD|path:N|PATTERN", value_parser = NamedBy::parse_task)]
     pub(super) task: Option<NamedBy>,
     /// Where the model stands, as for `--outcome`.
-    #[arg(long, value_name = "FIELD|path:N|PATTERN", value_parser = named_by)]
+    #[arg(long, value_name = "FIELD|path:N|PATTERN", value_parser = NamedBy::parse)]
     pub(super) model: Option<NamedBy>,
     /// Where the run's id stands, as for `--outcome`.
-    #[arg(long = "run", value_name = "FIELD|path:N|PATTERN", value_parser = named_by)]
+    #[arg(long = "run", value_name = "FIELD|path:N|PATTERN", value_parser = NamedBy::parse)]
     pub(super) run_id: Option<NamedBy>,
     /// Sub-agents are part of their parent's run (`parent`), runs of their own (`own`), or left out (`drop`).
     #[arg(long, value_name = "own|parent|drop", default_value = "parent")]
@@ -142,14 +142,6 @@ impl ReadingArgs {
         let text = read_text(path, "give a file of prices, TOML or JSON").map_err(Failure::usage)?;
         PriceTable::parse(&path.display().to_string(), &text).map(Some).map_err(Failure::usage)
     }
-}
-
-fn named_by(text: &str) -> Result<NamedBy, String> {
-    NamedBy::parse(text)
-}
-
-fn task_named_by(text: &str) -> Result<NamedBy, String> {
-    NamedBy::parse_task(text)
 }
 
 /// Where something stands, or what is wrong with how that is said.

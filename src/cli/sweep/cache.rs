@@ -16,18 +16,13 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 use crate::cli::inputs::CorpusArgs;
 use crate::decision::Need;
 use crate::diagnostic::Diagnostic;
-use crate::reader::{CorpusReport, ParquetCell, ParquetKind, ParquetRows, ParquetWriter};
+use crate::reader::{
+    CorpusReport, LARGEST_REPORT, ParquetCell, ParquetKind, ParquetRows, ParquetWriter, REPORTS_ABOVE, REPORTS_WITHIN,
+};
 use crate::replay::Holding;
 use crate::report::write_atomically;
 use crate::sweep::engine::{Extract, Plan};
 use crate::verdict::Assumptions;
-
-/// Folders above that of a recording in which the reader looks for reports and labels, and folders beside them.
-const ABOVE: usize = 2;
-const BESIDE: [&str; 5] = [".", "reports", "results", "verifier", "scores"];
-
-/// Above so many bytes the reader takes no file for a report.
-const LARGEST: u64 = 256 << 20;
 
 /// The columns of one set of recordings.
 pub(super) struct Cache<'a> {
@@ -191,12 +186,12 @@ fn key(corpus: &CorpusArgs, assumptions: Assumptions) -> io::Result<String> {
             }
         }
         let mut place = std::fs::canonicalize(root)?;
-        for _ in 0..ABOVE + usize::from(place.is_file()) {
+        for _ in 0..REPORTS_ABOVE + usize::from(place.is_file()) {
             if !place.pop() {
                 break;
             }
-            for beside in BESIDE {
-                feed_reports(&mut hash, &place.join(beside))?;
+            for within in REPORTS_WITHIN {
+                feed_reports(&mut hash, &place.join(within))?;
             }
         }
     }
@@ -216,7 +211,7 @@ fn feed_reports(hash: &mut Xxh3, folder: &Path) -> io::Result<()> {
     paths.sort();
     paths.iter().try_for_each(|path| {
         let data = std::fs::metadata(path)?;
-        if data.len() <= LARGEST {
+        if data.len() <= LARGEST_REPORT {
             return feed(hash, path);
         }
         hash.write(format!("{} {} {:?}", path.display(), data.len(), data.modified().ok()).as_bytes());

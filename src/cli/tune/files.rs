@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::words::Words;
 use crate::catalog::{self, Strategies};
-use crate::cli::compare::{Compared, compare_loaded};
+use crate::cli::compare::{Compared, compare_loaded, held_against};
 use crate::cli::export::configurations_of;
 use crate::cli::failure::Failure;
 use crate::cli::inputs::{AssumptionArgs, StackArgs};
@@ -71,17 +71,7 @@ pub(super) fn pull_request(words: &Words<'_>, shipped: &Shipped, output: &Output
     let today = StackArgs { stacks: words.args.today.clone() }.load()?;
     let name = today.first().map(|strategy| strategy.name().to_owned());
     strategies.splice(0..0, today.into_iter().take(1));
-    let compared = compare_loaded(
-        &words.args.corpus,
-        (&strategies, &EffectTable::default(), &[]),
-        &AssumptionArgs::default(),
-        None,
-        Keeps::Nothing,
-        output,
-    )?;
-    let publication = Publication::new(compared.rows, compared.firings, compared.stacks, None, &[]);
-    let summaries = publication.summaries();
-    let evidence = publication.evidence(&summaries, name.as_deref(), Some(TUNED)).map_err(Failure::usage)?;
+    let evidence = held_against(&words.args.corpus, &strategies, name.as_deref(), TUNED, output)?;
     let verdict = report::page(&words.verdict());
     Ok(format!(
         "{evidence}- It was tuned on these very runs, so the table flatters it. {}\n\n```toml\n{text}```\n",

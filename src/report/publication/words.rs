@@ -104,10 +104,9 @@ impl Publication {
         let is_by_session = self.manifest.unit.is_some() && group.rows().all(of_own_session);
         let proxy = if self.manifest.proxies.is_some() { "proxy " } else { "" };
         let part = self.manifest.choice.as_ref().map(|choice| format!("{} part: ", choice.split)).unwrap_or_default();
-        let unit = self.manifest.unit.as_deref().unwrap_or("runs");
         let mut text = format!(
             "{part}{} of {}: {}, {}",
-            count(group.len(), unit.trim_end_matches('s')),
+            count(group.len(), self.manifest.noun().trim_end_matches('s')),
             count(tasks.len(), if is_by_session { "session" } else { "task" }),
             count(graded(Outcome::Success), &format!("{proxy}success")),
             count(graded(Outcome::Failure), &format!("{proxy}failure"))

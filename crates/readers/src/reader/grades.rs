@@ -16,11 +16,14 @@ use crate::transcript::{Grade, Outcome, OutcomeSource};
 pub(super) use report::is_report;
 
 /// Largest report that is read, in bytes.
-const LARGEST: u64 = 256 << 20;
+pub const LARGEST_REPORT: u64 = 256 << 20;
 /// Largest file beside a recording of the same name that is taken for its report, in bytes.
 const LARGEST_SIBLING: u64 = 1 << 20;
 /// Folders above a recording whose reports it can see.
-const ABOVE: usize = 2;
+pub const REPORTS_ABOVE: usize = 2;
+/// What is looked into in the folder of a recording and in those above it: the folder itself, and these within it. Whoever
+/// asks whether anything has changed that an outcome may come from looks here.
+pub const REPORTS_WITHIN: [&str; 5] = [".", "reports", "results", "verifier", "scores"];
 /// Folder names above a recording that may be the name of its trial.
 const NAMES_ABOVE: usize = 3;
 
@@ -160,7 +163,7 @@ impl Reports {
     pub(super) fn seen_from(&mut self, folder: &Path, path: &Path) -> FolderGrades {
         let mut near = Vec::new();
         let mut place = if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder.to_path_buf() };
-        for above in 0..=ABOVE {
+        for above in 0..=REPORTS_ABOVE {
             near.push(self.folder(&place));
             near.push(self.folder(&place.join("reports")));
             if above > 0 {
@@ -259,7 +262,7 @@ fn trial_result(folder: &Path) -> Option<Graded> {
 fn text_of(path: &Path, unreadable: &mut Vec<Diagnostic>) -> Option<String> {
     let read = std::fs::metadata(path).and_then(|data| match data.len() {
         _ if !data.is_file() => Ok(String::new()),
-        size if size > LARGEST => Err(io::Error::other(format!("it is longer than {LARGEST} bytes"))),
+        size if size > LARGEST_REPORT => Err(io::Error::other(format!("it is longer than {LARGEST_REPORT} bytes"))),
         _ => std::fs::read_to_string(path),
     });
     match read {

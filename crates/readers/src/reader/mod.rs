@@ -48,7 +48,7 @@ use std::sync::Arc;
 pub use corpus::Corpus;
 pub use decode::unpacked_text;
 pub use format::{FORMATS, Format, Raw, by_id, detect};
-pub use grades::{FolderGrades, Graded};
+pub use grades::{FolderGrades, Graded, LARGEST_REPORT, REPORTS_ABOVE, REPORTS_WITHIN};
 pub use held::{Held, clean_up};
 pub use hygiene::{Check, Oddity};
 pub use in_memory::{ReadText, read_text};
