@@ -50,6 +50,7 @@ impl Unit {
     }
 
     /// The whole recording; `None` when the recording does not tell.
+    #[inline]
     pub fn recorded(self, row: RowView<'_>) -> Option<f64> {
         match self {
             Self::Steps => Some(row.steps_recorded() as f64),
@@ -59,6 +60,7 @@ impl Unit {
     }
 
     /// Up to the stop.
+    #[inline]
     pub fn at_stop(self, row: RowView<'_>) -> Option<f64> {
         match self {
             Self::Steps => Some(row.steps_at_stop() as f64),
@@ -68,11 +70,13 @@ impl Unit {
     }
 
     /// Not spent because of the stop, on the recorded path.
+    #[inline]
     pub fn saved(self, row: RowView<'_>) -> Option<f64> {
         Some((self.recorded(row)? - self.at_stop(row)?).max(0.0))
     }
 
     /// Spent under the stack: at least, and at most unless nothing limits it.
+    #[inline]
     pub(super) fn spent_range(self, row: RowView<'_>) -> Option<(f64, Option<f64>)> {
         self.recorded(row)?;
         match self {
@@ -83,6 +87,7 @@ impl Unit {
     }
 
     /// Recorded less spent under the stack: at least, unless nothing limits it, and at most.
+    #[inline]
     pub(super) fn saved_range(self, row: RowView<'_>) -> Option<AmountRange> {
         let recorded = self.recorded(row)?;
         let (low, high) = self.spent_range(row)?;

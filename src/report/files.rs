@@ -6,30 +6,38 @@ use std::path::Path;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use tempfile::NamedTempFile;
 
 use super::CsvStyle;
 use crate::diagnostic::{Diagnostic, Location};
 
 /// Writes a file through `fill`; on any error no file of that name appears, and an old one stays.
 pub fn write_atomically(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Diagnostic> {
+    let mut out = begin(path).map_err(|error| unwritten(path, &error))?;
+    fill(&mut out).and_then(|()| finish(out, path)).map_err(|error| unwritten(path, &error))
+}
+
+fn unwritten(path: &Path, error: &io::Error) -> Diagnostic {
+    Diagnostic::new(
+        Location::file(path.display().to_string()),
+        format!("cannot write: {error}"),
+        "check that the folder exists, may be written to, and has room",
+    )
+}
+
+/// A file under a temporary name in the folder of `path`.
+fn begin(path: &Path) -> io::Result<BufWriter<NamedTempFile>> {
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let attempt = || -> io::Result<()> {
-        std::fs::create_dir_all(folder)?;
-        let temporary = tempfile::NamedTempFile::new_in(folder)?;
-        let mut out = BufWriter::new(temporary);
-        fill(&mut out)?;
-        let temporary = out.into_inner().map_err(io::IntoInnerError::into_error)?;
-        make_readable(temporary.path())?;
-        temporary.persist(path).map_err(|error| error.error)?;
-        Ok(())
-    };
-    attempt().map_err(|error| {
-        Diagnostic::new(
-            Location::file(path.display().to_string()),
-            format!("cannot write: {error}"),
-            "check that the folder exists, may be written to, and has room",
-        )
-    })
+    std::fs::create_dir_all(folder)?;
+    NamedTempFile::new_in(folder).map(BufWriter::new)
+}
+
+/// Gives it its name.
+fn finish(out: BufWriter<NamedTempFile>, path: &Path) -> io::Result<()> {
+    let temporary = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+    make_readable(temporary.path())?;
+    temporary.persist(path).map_err(|error| error.error)?;
+    Ok(())
 }
 
 /// Temporary files are private; a report is to be read by others too.

@@ -386,7 +386,7 @@ fn names(summaries: &[&Summary]) -> String {
 /// What a stack's rules could not read, on most runs first, in words.
 pub(super) fn lacks(summary: &Summary, rows: &Rows) -> String {
     let mut lacks: BTreeMap<&str, u64> = BTreeMap::new();
-    for row in rows.iter().filter(|row| *row.stack() == summary.stack) {
+    for row in rows.of_stack(&summary.stack) {
         for part in row.not_evaluable().split("; ").filter(|part| !part.is_empty()) {
             *lacks.entry(part).or_default() += 1;
         }
@@ -407,7 +407,7 @@ fn not_judged(summary: &Summary, rows: &Rows) -> String {
         .estimates
         .fes_rate_all
         .bounds()
-        .filter(|_| rows.iter().any(|row| *row.stack() == summary.stack && row.outcome() == Outcome::Success));
+        .filter(|_| rows.of_stack(&summary.stack).any(|row| row.outcome() == Outcome::Success));
     let known = bound.filter(|bound| bound.width() < 1.0).map_or_else(String::new, |bound| {
         format!("; it kills between {} and {} % of successes", digits(bound.low), digits(bound.high))
     });

@@ -129,8 +129,8 @@ pub struct PartManifest {
 
 /// A part while its rows come.
 pub struct PartWriter {
-    rows: RowWriter<BufWriter<std::fs::File>>,
-    firings: RowWriter<BufWriter<std::fs::File>>,
+    rows: RowWriter,
+    firings: RowWriter,
     folder: PathBuf,
     runs_read: u64,
     places: Vec<u64>,
@@ -150,17 +150,17 @@ fn failed(path: &Path) -> impl Fn(io::Error) -> Diagnostic {
 impl PartWriter {
     /// Begins a part in `folder`, which [`write_part`] hands over.
     fn begin(folder: &Path) -> Result<Self, Diagnostic> {
-        let create = |name: &str| std::fs::File::create_new(folder.join(name)).map(BufWriter::new);
+        let create = |name: &str| std::fs::File::create_new(folder.join(name));
         let begun = || -> io::Result<Self> {
             Ok(Self {
-                rows: RowWriter::new::<Row>(create(ROWS)?)?,
-                firings: RowWriter::new::<Firing>(create(FIRINGS)?)?,
+                rows: RowWriter::to_file::<Row>(create(ROWS)?)?,
+                firings: RowWriter::to_file::<Firing>(create(FIRINGS)?)?,
                 folder: folder.to_path_buf(),
                 runs_read: 0,
                 places: Vec::new(),
                 n_rows: 0,
                 n_firings: 0,
-                followed: create(FOLLOWED)?,
+                followed: BufWriter::new(create(FOLLOWED)?),
             })
         };
         begun().map_err(failed(folder))
@@ -190,7 +190,7 @@ impl PartWriter {
         let texts = told.texts();
         write_stories(&self.folder.join(STORIES), &told.into_stories())?;
         for closed in [self.rows.close(), self.firings.close()] {
-            closed.and_then(|file| file.into_inner().map_err(io::IntoInnerError::into_error)).map_err(&failed)?;
+            closed.map_err(&failed)?;
         }
         let files = FILES.map(|name| piece(&self.folder, name));
         let files = files.into_iter().collect::<io::Result<Vec<_>>>().map_err(&failed)?;

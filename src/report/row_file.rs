@@ -1,7 +1,7 @@
 //! Rows and firings as Parquet: written as they come, a row group at a time, and read back.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io;
 use std::path::Path;
 
 use serde::Serialize;
@@ -106,15 +106,15 @@ impl Columns for crate::aggregate::Firing {
 }
 
 /// Writes records one after the other.
-pub struct RowWriter<W: Write + Send> {
-    table: ParquetWriter<W>,
+pub struct RowWriter {
+    table: ParquetWriter,
     cells: Cells,
 }
 
-impl<W: Write + Send> RowWriter<W> {
-    /// A table of records of type `T`; only those may follow.
-    pub fn new<T: Columns>(to: W) -> io::Result<Self> {
-        Ok(Self { table: ParquetWriter::new(to, T::COLUMNS)?, cells: Cells::default() })
+impl RowWriter {
+    /// A table of records of type `T` in a file; only those may follow.
+    pub fn to_file<T: Columns>(file: File) -> io::Result<Self> {
+        Ok(Self { table: ParquetWriter::to_file(file, T::COLUMNS)?, cells: Cells::default() })
     }
 
     /// Adds a record.
@@ -123,15 +123,15 @@ impl<W: Write + Send> RowWriter<W> {
         self.table.row(self.cells.iter())
     }
 
-    /// Writes what is left; gives back what was written to.
-    pub fn close(self) -> io::Result<W> {
+    /// Writes what is left; gives the bytes of a table in memory.
+    pub fn close(self) -> io::Result<Vec<u8>> {
         self.table.close()
     }
 }
 
 /// Writes records of type `T` into memory.
 pub fn parquet_bytes<T: Columns>(rows: impl IntoIterator<Item = impl Serialize>) -> io::Result<Vec<u8>> {
-    let mut writer = RowWriter::new::<T>(Vec::new())?;
+    let mut writer = RowWriter { table: ParquetWriter::in_memory(T::COLUMNS)?, cells: Cells::default() };
     rows.into_iter().try_for_each(|row| writer.row(&row))?;
     writer.close()
 }
@@ -146,9 +146,9 @@ pub(super) fn write_parquet<T: Columns>(
         Diagnostic::new(Location::file(path.display().to_string()), format!("cannot write: {error}"), help)
     };
     let write = || -> io::Result<()> {
-        let mut writer = RowWriter::new::<T>(BufWriter::new(File::create_new(path)?))?;
+        let mut writer = RowWriter::to_file::<T>(File::create_new(path)?)?;
         rows.into_iter().try_for_each(|row| writer.row(&row))?;
-        writer.close()?.into_inner().map(|_| ()).map_err(io::IntoInnerError::into_error)
+        writer.close().map(drop)
     };
     write().map_err(failed)
 }

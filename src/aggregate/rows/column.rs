@@ -40,9 +40,11 @@ pub(super) trait Cell: Copy {
 
 impl<T: Value> Cell for T {
     type Stored = T::Stored;
+    #[inline]
     fn store(self) -> Option<Native<T::Stored>> {
         Some(Value::store(self))
     }
+    #[inline]
     fn load(stored: Option<Native<T::Stored>>) -> Self {
         Value::load(stored.unwrap_or_default())
     }
@@ -53,9 +55,11 @@ impl<T: Value> Cell for T {
 
 impl<T: Value> Cell for Option<T> {
     type Stored = T::Stored;
+    #[inline]
     fn store(self) -> Option<Native<T::Stored>> {
         self.map(Value::store)
     }
+    #[inline]
     fn load(stored: Option<Native<T::Stored>>) -> Self {
         stored.map(Value::load)
     }
@@ -188,9 +192,11 @@ numbered! {
 
 impl Value for f64 {
     type Stored = Float64Type;
+    #[inline]
     fn store(self) -> f64 {
         self
     }
+    #[inline]
     fn load(stored: f64) -> Self {
         stored
     }
@@ -201,9 +207,11 @@ impl Value for f64 {
 
 impl Value for i64 {
     type Stored = Int64Type;
+    #[inline]
     fn store(self) -> i64 {
         self
     }
+    #[inline]
     fn load(stored: i64) -> Self {
         stored
     }
@@ -214,10 +222,12 @@ impl Value for i64 {
 
 const MOMENTS: [Moment; 4] = [Moment::BeforeRequest, Moment::AfterResponse, Moment::AfterTools, Moment::EndOfRound];
 
+#[inline]
 fn store_point(point: Point) -> u64 {
     u64::from(point.step) << 2 | u64::from(place(&MOMENTS, point.moment))
 }
 
+#[inline]
 fn load_point(stored: u64) -> Point {
     let step = u32::try_from(stored >> 2).unwrap_or(u32::MAX);
     Point { step, moment: MOMENTS[usize::try_from(stored & 3).unwrap_or_default()] }

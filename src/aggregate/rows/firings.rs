@@ -1,6 +1,6 @@
 //! Firings as columns.
 
-use polars::prelude::{DataFrame, DataFrameJoinOps, IntoColumn, NamedFrom, PolarsResult, Series, UniqueKeepStrategy};
+use std::collections::HashMap;
 
 use super::RowView;
 use super::column::{Cell, Column, ColumnBuilder, frame};
@@ -78,13 +78,10 @@ impl Firings {
     ) -> Option<Vec<(Firing, RowView<'r>)>> {
         let stack = self.names.find(stack)?;
         let of_stack: Vec<usize> = (0..self.len()).filter(|at| self.lines.stack.get(*at) == stack).collect();
-        let run_of = |row: RowView<'_>| self.names.find(row.run_id()).map(|name| name.0);
-        let (runs, rows): (Vec<Option<u32>>, Vec<RowView<'r>>) = group.rows().map(|row| (run_of(row), row)).unzip();
-        let fired = of_stack.iter().map(|at| Some(self.lines.run_id.get(*at).0)).collect();
-        let pairs = join(fired, runs).expect("both frames have their columns, and each has one length");
-        let pair =
-            |(firing, row): (u32, u32)| Some((self.get(*of_stack.get(firing as usize)?), *rows.get(row as usize)?));
-        (!of_stack.is_empty()).then(|| pairs.into_iter().filter_map(pair).collect())
+        let row_of: HashMap<u32, RowView<'r>> =
+            group.rows().filter_map(|row| Some((self.names.find(row.run_id())?.0, row))).collect();
+        let pair = |at: &usize| Some((self.get(*at), *row_of.get(&self.lines.run_id.get(*at).0)?));
+        (!of_stack.is_empty()).then(|| of_stack.iter().filter_map(pair).collect())
     }
 }
 
@@ -100,20 +97,6 @@ impl FromIterator<Firing> for Firings {
         builder.extend(firings);
         builder.finish()
     }
-}
-
-/// Positions that have the same number on both sides; of several on the right the last.
-fn join(left: Vec<Option<u32>>, right: Vec<Option<u32>>) -> PolarsResult<Vec<(u32, u32)>> {
-    let frame = |numbers: Vec<Option<u32>>, name: &str| {
-        let places: Vec<u32> = (0..).take(numbers.len()).collect();
-        let places = Series::new(name.into(), places).into_column();
-        DataFrame::new_infer_height(vec![Series::new("run".into(), numbers).into_column(), places])
-    };
-    let key = ["run".to_owned()];
-    let right = frame(right, "right")?.unique_stable(Some(&key), UniqueKeepStrategy::Last, None)?;
-    let joined = frame(left, "left")?.inner_join(&right, ["run"], ["run"])?;
-    let (left, right) = (joined.column("left")?.u32()?, joined.column("right")?.u32()?);
-    Ok(left.iter().zip(right.iter()).filter_map(|(left, right)| left.zip(right)).collect())
 }
 
 /// Firings in the making.

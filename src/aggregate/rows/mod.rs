@@ -105,6 +105,7 @@ pub struct Rows {
 
 impl Rows {
     /// How many rows there are.
+    #[inline]
     pub fn len(&self) -> usize {
         self.lines.stack.len()
     }
@@ -115,6 +116,7 @@ impl Rows {
     }
 
     /// The row at `at`, if there is one.
+    #[inline]
     pub fn get(&self, at: usize) -> Option<RowView<'_>> {
         (at < self.len()).then(|| RowView::new(self, at))
     }
@@ -138,6 +140,13 @@ impl Rows {
     /// The rows of each stack, in the order the stacks were given.
     pub(super) fn stacks(&self) -> impl Iterator<Item = &[Place]> {
         self.by_stack.iter().map(|(_, places)| &**places)
+    }
+
+    /// The rows of one stack, in their order.
+    pub fn of_stack(&self, stack: &Label) -> impl Iterator<Item = RowView<'_>> {
+        let name = self.names.find(stack);
+        let places = self.by_stack.iter().find(|(stack, _)| Some(*stack) == name).map_or(&[][..], |(_, places)| places);
+        places.iter().map(|(at, ending)| RowView::with_ending(self, *at as usize, *ending as usize))
     }
 
     /// Suite and task of every task, in name order: [`RowView::task`] is a position in it.
@@ -164,6 +173,7 @@ pub struct AllRows<'r> {
 impl<'r> Iterator for AllRows<'r> {
     type Item = RowView<'r>;
 
+    #[inline]
     fn next(&mut self) -> Option<RowView<'r>> {
         let row = self.rows.get(self.next)?;
         self.next += 1;

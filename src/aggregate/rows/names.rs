@@ -33,6 +33,7 @@ impl Names {
     }
 
     /// The name of a number that [`Names::number`] gave.
+    #[inline]
     pub(super) fn label(&self, name: Name) -> &Label {
         &self.labels[name.0 as usize]
     }

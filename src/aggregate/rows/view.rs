@@ -51,6 +51,7 @@ macro_rules! of_run {
 
 impl<'r> RowView<'r> {
     /// The row at `at`, which is below the length.
+    #[inline]
     pub(in crate::aggregate) fn new(rows: &'r Rows, at: usize) -> Self {
         Self { rows, at, ending: rows.lines.ending.get(at) as usize }
     }
@@ -62,24 +63,29 @@ impl<'r> RowView<'r> {
     }
 
     /// The position of what the run comes to: rows that share it are alike in all that does not name a stack or a rule.
+    #[inline]
     pub(in crate::aggregate) fn ending(self) -> usize {
         self.ending
     }
 
+    #[inline]
     fn run(self) -> usize {
         self.rows.endings.run.get(self.ending) as usize
     }
 
+    #[inline]
     fn reason(self) -> usize {
         self.rows.lines.reason.get(self.at) as usize
     }
 
     /// The position of its task in [`Rows::tasks`].
+    #[inline]
     pub fn task(self) -> usize {
         self.rows.task_of[self.run()] as usize
     }
 
     /// The task to cluster by: suite and task; a run without a task is a task of its own.
+    #[inline]
     pub fn cluster(self) -> (&'r str, &'r str) {
         let (suite, task) = &self.rows.tasks[self.task()];
         (suite, task)
@@ -154,72 +160,86 @@ impl<'r> RowView<'r> {
     }
 
     /// See [`Row::run_id`].
+    #[inline]
     pub fn run_id(self) -> &'r Label {
         self.rows.names.label(self.rows.runs.run_id.get(self.run()))
     }
 
     /// See [`Row::task_id`].
+    #[inline]
     pub fn task_id(self) -> Option<&'r Label> {
         self.rows.runs.task_id.get(self.run()).map(|name| self.rows.names.label(name))
     }
 
     /// See [`Row::suite`].
+    #[inline]
     pub fn suite(self) -> Option<&'r Label> {
         self.rows.runs.suite.get(self.run()).map(|name| self.rows.names.label(name))
     }
 
     /// See [`Row::model`].
+    #[inline]
     pub fn model(self) -> Option<&'r Label> {
         self.rows.runs.model.get(self.run()).map(|name| self.rows.names.label(name))
     }
 
     /// See [`Row::stack`].
+    #[inline]
     pub fn stack(self) -> &'r Label {
         self.rows.names.label(self.rows.lines.stack.get(self.at))
     }
 
     /// See [`Row::profile`].
+    #[inline]
     pub fn profile(self) -> &'r Label {
         self.rows.names.label(self.rows.lines.profile.get(self.at))
     }
 
     /// See [`Row::rule`].
+    #[inline]
     pub fn rule(self) -> Option<&'r Label> {
         self.rows.reasons.rule.get(self.reason()).map(|name| self.rows.names.label(name))
     }
 
     /// See [`Row::observed`].
+    #[inline]
     pub fn observed(self) -> Option<f64> {
         self.rows.reasons.observed.get(self.reason())
     }
 
     /// See [`Row::limit`].
+    #[inline]
     pub fn limit(self) -> Option<f64> {
         self.rows.reasons.limit.get(self.reason())
     }
 
     /// See [`Row::not_evaluable`].
+    #[inline]
     pub fn not_evaluable(self) -> &'r Label {
         self.rows.names.label(self.rows.lines.not_evaluable.get(self.at))
     }
 
     /// See [`Row::action`].
+    #[inline]
     pub fn action(self) -> Option<&'r Label> {
         self.rows.endings.action.get(self.ending).map(|name| self.rows.names.label(name))
     }
 
     /// True when the stack ended the run early.
+    #[inline]
     pub fn is_stop(self) -> bool {
         self.stop_point().is_some()
     }
 
     /// True where the row may be counted in a rate: nothing about the recording is unknown. What the stack did plays no
     /// part in this, or the rate would be biased.
+    #[inline]
     pub fn is_judged(self) -> bool {
         !self.unknown().of_recording()
     }
 
     /// Stopped early, for certain.
+    #[inline]
     pub fn was_stopped(self) -> bool {
         self.stopped_low() == 1
     }

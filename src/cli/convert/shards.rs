@@ -65,7 +65,7 @@ const COLUMNS: &[(&str, Kind)] = &[
 /// A file that takes runs.
 enum Taker {
     Lines(BufWriter<File>),
-    Table(Box<ParquetWriter<BufWriter<File>>>),
+    Table(Box<ParquetWriter>),
 }
 
 fn text(text: Option<&str>) -> Cell<'_> {
@@ -74,10 +74,9 @@ fn text(text: Option<&str>) -> Cell<'_> {
 
 impl Taker {
     fn new(to: Target, file: File) -> io::Result<Self> {
-        let file = BufWriter::new(file);
         match to {
-            Target::Trace => Ok(Self::Lines(file)),
-            Target::Parquet => ParquetWriter::new(file, COLUMNS).map(Box::new).map(Self::Table),
+            Target::Trace => Ok(Self::Lines(BufWriter::new(file))),
+            Target::Parquet => ParquetWriter::to_file(file, COLUMNS).map(Box::new).map(Self::Table),
         }
     }
 
@@ -104,11 +103,10 @@ impl Taker {
     }
 
     fn close(self) -> io::Result<()> {
-        let file = match self {
-            Self::Lines(file) => file,
-            Self::Table(table) => table.close()?,
-        };
-        file.into_inner().map(|_| ()).map_err(io::IntoInnerError::into_error)
+        match self {
+            Self::Lines(mut file) => file.flush(),
+            Self::Table(table) => table.close().map(drop),
+        }
     }
 }
 

@@ -185,32 +185,28 @@ impl CorpusArgs {
         work: impl Fn(Run) -> T + Sync,
         mut sink: impl FnMut(T),
     ) -> Result<CorpusReport, Failure> {
-        if let Some(proxies) = &self.reading.outcome_from {
-            output.note(&proxies.sentence(self.unit.noun()));
-            let effects = EffectTable::default();
-            let graded = |run: Run| {
-                let runs = proxies.grade(run, self.unit, &effects);
-                runs.into_iter().map(&work).collect::<Vec<T>>()
-            };
-            return process_any(Tell::All, corpus, output, graded, |results| results.into_iter().for_each(&mut sink));
-        }
-        if self.unit == UnitOfRun::Round {
-            let rounds = |run: Run| run.into_rounds().into_iter().map(&work).collect::<Vec<T>>();
-            return process_any(Tell::All, corpus, output, rounds, |results| results.into_iter().for_each(&mut sink));
-        }
+        let effects = EffectTable::default();
         // Limits that people set count by prompt, so sessions of several are pointed out.
         let (sessions, rounds) = (AtomicU64::new(0), AtomicU64::new(0));
-        let counted = |run: Run| {
-            if run.header.prompted_by == PromptedBy::Person {
-                let n = run.rounds().len() as u64;
+        let parts: Box<dyn Fn(Run) -> Vec<Run> + Sync> = match &self.reading.outcome_from {
+            Some(proxies) => {
+                output.note(&proxies.sentence(self.unit.noun()));
+                Box::new(|run| proxies.grade(run, self.unit, &effects))
+            }
+            None if self.unit == UnitOfRun::Round => Box::new(Run::into_rounds),
+            None => Box::new(|run| {
+                let n = if run.header.prompted_by == PromptedBy::Person { run.rounds().len() as u64 } else { 0 };
                 if n > 1 {
                     sessions.fetch_add(1, Ordering::Relaxed);
                     rounds.fetch_add(n, Ordering::Relaxed);
                 }
-            }
-            work(run)
+                vec![run]
+            }),
         };
-        let report = process_any(Tell::All, corpus, output, counted, sink)?;
+        let of_parts = |run: Run| parts(run).into_iter().map(&work).collect::<Vec<T>>();
+        let report =
+            process_any(Tell::All, corpus, output, of_parts, |results| results.into_iter().for_each(&mut sink))?;
+        drop(parts);
         let (sessions, rounds) = (sessions.into_inner(), rounds.into_inner());
         if sessions > 0 {
             output.note(&format!(

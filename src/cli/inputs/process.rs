@@ -66,15 +66,19 @@ pub(in crate::cli) fn process_any<T: Send>(
         }
     })?;
     bar.finish_and_clear();
+    tell_reading(tell, &report, output);
+    Ok(report)
+}
+
+fn tell_reading(tell: Tell, report: &CorpusReport, output: &Output) {
     match tell {
-        Tell::All => tell_findings(&report, output),
+        Tell::All => tell_findings(report, output),
         Tell::Lost if report.errors > 0 => output.note(&format!(
             "{} lines or files could not be read; `whenstop corpus PATH` says which, and why",
             report.errors
         )),
         Tell::Lost => {}
     }
-    Ok(report)
 }
 
 /// An error when there is no run.

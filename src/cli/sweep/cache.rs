@@ -138,7 +138,7 @@ impl<'a> Cache<'a> {
         cells: impl Iterator<Item = ParquetCell<'c>>,
     ) -> Result<(), NotKept> {
         let write = || -> io::Result<Vec<u8>> {
-            let mut table = ParquetWriter::new(Vec::new(), &[("value", kind)])?;
+            let mut table = ParquetWriter::in_memory(&[("value", kind)])?;
             for cell in cells {
                 table.row([cell])?;
             }

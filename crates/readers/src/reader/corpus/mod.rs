@@ -8,8 +8,9 @@ mod stream;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
-use rayon::iter::{IntoParallelIterator, ParallelExtend, ParallelIterator};
+use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 
 use ledger::Ledger;
 use parse::{Parsed, read_record};
@@ -90,6 +91,30 @@ impl Corpus {
         work: impl Fn(Run) -> T + Sync,
         mut sink: impl FnMut(T),
     ) -> Result<CorpusReport, ReadError> {
+        let done = Mutex::new(Vec::new());
+        self.errands(
+            &|place, run| {
+                let result = work(run);
+                let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
+                if done.len() <= place {
+                    done.resize_with(place + 1, || None);
+                }
+                done[place] = Some(result);
+            },
+            &mut || {
+                let done = std::mem::take(&mut *done.lock().unwrap_or_else(PoisonError::into_inner));
+                done.into_iter().flatten().for_each(&mut sink);
+            },
+        )
+    }
+
+    /// The same for every kind of result, so that the threads' part is compiled once: `work` gets a run and its place among
+    /// those since `hand_over` was last called.
+    fn errands(
+        &self,
+        work: &(dyn Fn(usize, Run) + Sync),
+        hand_over: &mut dyn FnMut(),
+    ) -> Result<CorpusReport, ReadError> {
         self.passed.store(0, Ordering::Relaxed);
         let joined = Joined::default();
         let mut stream = Stream::new(self, joined.clone());
@@ -98,8 +123,8 @@ impl Corpus {
         let mut batch = stream.next_batch();
         while !batch.is_empty() {
             // Several batches on one errand to the pool: waking its threads costs as much as reading a run.
-            let results = rayon::scope(|_| {
-                let (mut results, mut bytes) = (Vec::new(), 0);
+            rayon::scope(|_| {
+                let (mut place, mut bytes) = (0, 0);
                 while !batch.is_empty() && bytes < ERRAND_BYTES {
                     bytes += batch.iter().map(Piece::bytes).sum::<usize>();
                     let (next, parsed) = rayon::join(
@@ -116,11 +141,13 @@ impl Corpus {
                     for parsed in parsed {
                         ledger.enter(parsed, &mut runs)?;
                     }
-                    results.par_extend(runs.into_par_iter().map(&work));
+                    let n = runs.len();
+                    runs.into_par_iter().enumerate().for_each(|(i, run)| work(place + i, run));
+                    place += n;
                 }
-                Ok(results)
+                Ok(())
             })?;
-            results.into_iter().for_each(&mut sink);
+            hand_over();
         }
         ledger.close()
     }

@@ -1,6 +1,7 @@
 //! Tables out: rows of texts and numbers, a row group at a time.
 
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
 
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical, ZstdLevel};
@@ -53,9 +54,31 @@ struct Column {
     truths: Vec<bool>,
 }
 
+/// Where a table goes. One type for both, so that the encoders are compiled once.
+enum Sink {
+    File(BufWriter<File>),
+    Memory(Vec<u8>),
+}
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::File(file) => file.write(bytes),
+            Self::Memory(memory) => memory.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::File(file) => file.flush(),
+            Self::Memory(_) => Ok(()),
+        }
+    }
+}
+
 /// Writes a table. Equal rows give equal bytes.
-pub struct ParquetWriter<W: Write + Send> {
-    file: SerializedFileWriter<W>,
+pub struct ParquetWriter {
+    file: SerializedFileWriter<Sink>,
     kinds: Vec<Kind>,
     columns: Vec<Column>,
     rows: usize,
@@ -72,9 +95,18 @@ fn failed(error: ParquetError) -> io::Error {
     }
 }
 
-impl<W: Write + Send> ParquetWriter<W> {
-    /// A table of these columns.
-    pub fn new(to: W, columns: &[(&str, Kind)]) -> io::Result<Self> {
+impl ParquetWriter {
+    /// A table of these columns in a file.
+    pub fn to_file(file: File, columns: &[(&str, Kind)]) -> io::Result<Self> {
+        Self::new(Sink::File(BufWriter::new(file)), columns)
+    }
+
+    /// A table of these columns in memory.
+    pub fn in_memory(columns: &[(&str, Kind)]) -> io::Result<Self> {
+        Self::new(Sink::Memory(Vec::new()), columns)
+    }
+
+    fn new(to: Sink, columns: &[(&str, Kind)]) -> io::Result<Self> {
         let field = |(name, kind): &(&str, Kind)| {
             let (physical, logical) = match kind {
                 Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
@@ -148,9 +180,12 @@ impl<W: Write + Send> ParquetWriter<W> {
         Ok(())
     }
 
-    /// Writes what is left and the footer; gives back what was written to.
-    pub fn close(mut self) -> io::Result<W> {
+    /// Writes what is left and the footer; gives the bytes of a table in memory, none of one in a file.
+    pub fn close(mut self) -> io::Result<Vec<u8>> {
         self.flush()?;
-        self.file.into_inner().map_err(failed)
+        match self.file.into_inner().map_err(failed)? {
+            Sink::File(mut file) => file.flush().map(|()| Vec::new()),
+            Sink::Memory(memory) => Ok(memory),
+        }
     }
 }
