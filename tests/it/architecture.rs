@@ -213,3 +213,13 @@ fn only_cli_writes_to_the_terminal() {
         .collect();
     assert!(offenders.is_empty(), "{offenders:?}");
 }
+
+/// Both share what is compiled, as long as they ask for the same.
+#[test]
+fn the_wheel_is_compiled_as_the_command_line_is() {
+    let profile = |manifest: &str| {
+        let manifest: toml::Table = std::fs::read_to_string(manifest).unwrap().parse().unwrap();
+        manifest["profile"]["release"].clone()
+    };
+    assert_eq!(profile("Cargo.toml"), profile("python/Cargo.toml"));
+}
