@@ -17,6 +17,7 @@ impl Following {
     }
 
     /// Shows it the next point; what it says there, up to the first decision that ends the run, goes to `trail`.
+    #[inline]
     pub(super) fn show(&mut self, view: &PointView<'_>, trail: &mut Vec<Decision>) {
         self.watch.at(view, &mut self.said);
         if self.said.is_empty() {

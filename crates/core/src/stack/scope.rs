@@ -30,6 +30,11 @@ impl RoundRecorder {
         Self { recorder: Recorder::new(header.clone()), header }
     }
 
+    /// What is known before a round.
+    pub(super) fn header(&self) -> &Header {
+        &self.header
+    }
+
     /// Takes in a point of the run; true where a new round begins with it.
     pub(super) fn take(&mut self, view: &PointView<'_>) -> bool {
         let news = view.news();

@@ -52,8 +52,7 @@ pub(super) struct WatchedStack {
     clauses: Vec<WatchedClause>,
     cap: Option<WatchedCap>,
     /// The round that is going on, where a clause or the cap counts by it.
-    round: Option<RoundRecorder>,
-    header: Header,
+    round: Option<Box<RoundRecorder>>,
     /// Of the clauses and the cap, if they stand alone.
     first_firings: Option<Vec<FirstFiring>>,
 }
@@ -64,8 +63,7 @@ impl WatchedStack {
         Self {
             clauses: stack.clauses.iter().map(WatchedClause::start).collect(),
             cap: stack.cap.as_ref().map(|cap| WatchedCap::start(cap, header)),
-            round: stack.counts_by_round().then(|| RoundRecorder::start(header)),
-            header: header.clone(),
+            round: stack.counts_by_round().then(|| Box::new(RoundRecorder::start(header))),
             first_firings: stack.stands_alone().then(|| vec![None; n_rules]),
             stack,
         }
@@ -78,8 +76,9 @@ impl WatchedStack {
                 *watched = WatchedClause::start(clause);
             }
         }
-        if let Some(cap) = self.stack.cap.as_ref().filter(|cap| cap.scope == Scope::Round) {
-            self.cap = Some(WatchedCap::start(cap, &self.header));
+        let cap = self.stack.cap.as_ref().filter(|cap| cap.scope == Scope::Round);
+        if let Some((cap, round)) = cap.zip(self.round.as_ref()) {
+            self.cap = Some(WatchedCap::start(cap, round.header()));
         }
     }
 }
@@ -98,21 +97,17 @@ impl Watch for WatchedStack {
         }
         let in_round = self.round.as_ref().and_then(|round| round.view(view));
         let seen = |scope: Scope| match scope {
-            Scope::Run => Some(*view),
-            Scope::Round => in_round,
+            Scope::Run => Some(view),
+            Scope::Round => in_round.as_ref(),
         };
-        for nth in 0..self.clauses.len() {
+        for (nth, (clause, watched)) in self.stack.clauses.iter().zip(&mut self.clauses).enumerate() {
             // Every clause sees every point and says what it does: which of them counts is for the replay to decide.
-            let clause = &self.stack.clauses[nth];
-            let Some(evidence) = seen(clause.scope).and_then(|seen| self.clauses[nth].at(&seen)) else { continue };
+            let Some(evidence) = seen(clause.scope).and_then(|seen| watched.at(seen)) else { continue };
             trail.push(Decision::at(view, clause.then, clause.name.clone(), evidence));
             note(&mut self.first_firings, nth, view, evidence);
         }
-        let hit = self
-            .cap
-            .as_mut()
-            .zip(self.stack.cap.as_ref())
-            .and_then(|(watched, cap)| watched.at(cap, &seen(cap.scope)?));
+        let hit =
+            self.cap.as_mut().zip(self.stack.cap.as_ref()).and_then(|(watched, cap)| watched.at(cap, seen(cap.scope)?));
         if let Some(mut hit) = hit {
             hit.point = view.point();
             note(&mut self.first_firings, self.clauses.len(), view, hit.evidence);

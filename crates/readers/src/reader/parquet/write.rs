@@ -140,7 +140,9 @@ impl ParquetWriter {
                 (Cell::None, _) => {}
                 (Cell::Text(text), Kind::Text) => {
                     self.bytes += text.len();
-                    column.texts.push(ByteArray::from(text));
+                    // Rows of one run say most of their texts again: those are held once.
+                    let same = column.texts.last().filter(|last| last.data() == text.as_bytes());
+                    column.texts.push(same.cloned().unwrap_or_else(|| ByteArray::from(text)));
                 }
                 (Cell::Whole(number), Kind::Whole) => column.wholes.push(number),
                 (Cell::Real(number), Kind::Real) => column.reals.push(number),
