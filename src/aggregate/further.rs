@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::savings::Unit;
 use super::tasks::Tasks;
 use super::{Group, LEVEL, Label, RowView, fes_parts, useful_parts};
-use crate::stats::gaffke::upper_bound;
+use crate::stats::gaffke::{is_bound, upper_bound};
 use crate::stats::split::{Part, split_tasks};
 use crate::stats::{ClusterSums, Estimate, ratio_estimate};
 use crate::transcript::Outcome;
@@ -118,14 +118,14 @@ impl Best {
     }
 }
 
-/// Sums of one stack by task, in name order.
-struct Sums(BTreeMap<usize, (ClusterSums, ClusterSums)>);
+/// Sums of one stack by task, in name order: of those that have a row, with their numbers.
+struct Sums(Vec<(usize, ClusterSums, ClusterSums)>);
 
 impl Sums {
     fn of(group: &Group<'_>, unit: Unit) -> Self {
-        let mut tasks: BTreeMap<usize, (ClusterSums, ClusterSums)> = BTreeMap::new();
+        let mut tasks = vec![None; group.all_rows().tasks().len()];
         for row in group.rows() {
-            let (killed, saved) = tasks.entry(row.task()).or_default();
+            let (killed, saved): &mut (ClusterSums, ClusterSums) = tasks[row.task()].get_or_insert_default();
             if let Some((numerator, denominator)) = fes_parts(row) {
                 killed.add(numerator, denominator);
             }
@@ -133,13 +133,14 @@ impl Sums {
                 saved.add(numerator, denominator);
             }
         }
-        Self(tasks)
+        let present = tasks.into_iter().enumerate();
+        Self(present.filter_map(|(task, sums)| sums.map(|(killed, saved)| (task, killed, saved))).collect())
     }
 
     /// The rate of false early stops and the useful saving.
     fn estimates(&self, on: impl Fn(usize) -> bool) -> (Estimate, Estimate) {
-        let tasks = || self.0.iter().filter(|(task, _)| on(**task)).map(|(_, sums)| *sums);
-        let (killed, saved): (Vec<ClusterSums>, Vec<ClusterSums>) = tasks().unzip();
+        let of = self.0.iter().filter(|(task, ..)| on(*task)).map(|(_, killed, saved)| (*killed, *saved));
+        let (killed, saved): (Vec<ClusterSums>, Vec<ClusterSums>) = of.unzip();
         (ratio_estimate(&killed, LEVEL), ratio_estimate(&saved, LEVEL))
     }
 }
@@ -182,11 +183,15 @@ pub fn worst_stratum(group: &Group<'_>) -> Option<WorstStratum> {
         return None;
     }
     let delta = (1.0 - LEVEL) / strata.len() as f64;
-    let bounds = strata.iter().map(|((suite, model), tasks)| {
+    let mut worst: Option<(f64, Option<&Label>, Option<&Label>, usize)> = None;
+    // Of equal bounds that of the last stratum. A bound takes many tests, and one test tells whether it would be the largest.
+    for ((suite, model), tasks) in strata.iter().rev() {
         let losses: Vec<f64> = tasks.values().map(|(killed, all)| killed / all).collect();
-        (upper_bound(&losses, delta), suite, model, losses.len())
-    });
-    let (bound, suite, model, tasks) = bounds.max_by(|a, b| a.0.total_cmp(&b.0))?;
+        if worst.is_none_or(|(bound, ..)| !is_bound(&losses, bound, delta)) {
+            worst = Some((upper_bound(&losses, delta), *suite, *model, losses.len()));
+        }
+    }
+    let (bound, suite, model, tasks) = worst?;
     Some(WorstStratum { strata: strata.len(), bound, suite: suite.cloned(), model: model.cloned(), tasks })
 }
 

@@ -136,9 +136,14 @@ pub fn upper_bound(losses: &[f64], delta: f64) -> f64 {
     let (mut low, mut high) = (losses.iter().sum::<f64>() / losses.len() as f64, 1.0);
     for _ in 0..60 {
         let middle = 0.5 * (low + high);
-        if Surpluses::of_losses(losses.iter().copied(), middle).gaffke() > delta { low = middle } else { high = middle }
+        if is_bound(losses, middle, delta) { high = middle } else { low = middle }
     }
     high
+}
+
+/// Does Gaffke's test reject a mean of `mean` or more, so that [`upper_bound`] is at most that? No without losses.
+pub fn is_bound(losses: &[f64], mean: f64, delta: f64) -> bool {
+    Surpluses::of_losses(losses.iter().copied(), mean).gaffke() <= delta
 }
 
 #[cfg(test)]

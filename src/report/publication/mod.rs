@@ -3,6 +3,8 @@
 mod files;
 mod words;
 
+use std::cell::OnceCell;
+
 use super::choice::Choice;
 use super::configuration::Configuration;
 use super::first::{Appetite, FirstTable};
@@ -44,6 +46,8 @@ pub struct Publication {
     stories: Vec<Story>,
     row_format: RowFormat,
     whole_budget: bool,
+    /// What there is to say further, which takes long on many tasks and stands in two files.
+    further: OnceCell<Vec<String>>,
     followed: Option<FollowedReport>,
 }
 
@@ -108,6 +112,7 @@ impl Publication {
             stories: Vec::new(),
             row_format: RowFormat::default(),
             whole_budget: false,
+            further: OnceCell::new(),
             followed: None,
         }
     }

@@ -39,22 +39,22 @@ impl Publication {
         notes.extend(corrections.into_iter().map(|correction| format!("label errors: {correction}")));
         notes.extend(further::without_tasks(&by_stack(&self.rows)));
         if self.manifest.failure_rate.is_some() {
-            notes.extend(self.further());
+            notes.extend_from_slice(self.further());
         }
         notes
     }
 
     /// What to say further on the page: the luck of the best of many, other suites, other shares of failures.
-    fn further(&self) -> Vec<String> {
+    fn further(&self) -> &[String] {
         let Manifest { max_fes, failure_rate, choice, .. } = &self.manifest;
-        further::notes(&self.rows, self.unit, *max_fes, *failure_rate, choice.is_some())
+        self.further.get_or_init(|| further::notes(&self.rows, self.unit, *max_fes, *failure_rate, choice.is_some()))
     }
 
     pub(super) fn page_notes(&self, summaries: &[Summary]) -> Vec<String> {
         let mut notes = self.notes(summaries);
         notes.extend(self.tail());
         if self.manifest.failure_rate.is_none() {
-            notes.extend(self.further());
+            notes.extend_from_slice(self.further());
         }
         notes
     }
