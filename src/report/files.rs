@@ -17,7 +17,8 @@ pub fn write_atomically(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Re
     fill(&mut out).and_then(|()| finish(out, path)).map_err(|error| unwritten(path, &error))
 }
 
-fn unwritten(path: &Path, error: &io::Error) -> Diagnostic {
+/// Why a file could not be written.
+pub(super) fn unwritten(path: &Path, error: &io::Error) -> Diagnostic {
     Diagnostic::new(
         Location::file(path.display().to_string()),
         format!("cannot write: {error}"),

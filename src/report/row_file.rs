@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::cells::Cells;
+use super::files::unwritten;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::reader::{ParquetKind as Kind, ParquetRows, ParquetWriter};
 
@@ -141,16 +142,12 @@ pub(super) fn write_parquet<T: Columns>(
     path: &Path,
     rows: impl IntoIterator<Item = impl Serialize>,
 ) -> Result<(), Diagnostic> {
-    let failed = |error: io::Error| {
-        let help = "check that the folder exists, may be written to, and has room";
-        Diagnostic::new(Location::file(path.display().to_string()), format!("cannot write: {error}"), help)
-    };
     let write = || -> io::Result<()> {
         let mut writer = RowWriter::to_file::<T>(File::create_new(path)?)?;
         rows.into_iter().try_for_each(|row| writer.row(&row))?;
         writer.close().map(drop)
     };
-    write().map_err(failed)
+    write().map_err(|error| unwritten(path, &error))
 }
 
 /// Records of a Parquet file, read back in order.

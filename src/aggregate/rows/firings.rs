@@ -78,10 +78,13 @@ impl Firings {
     ) -> Option<Vec<(Firing, RowView<'r>)>> {
         let stack = self.names.find(stack)?;
         let of_stack: Vec<usize> = (0..self.len()).filter(|at| self.lines.stack.get(*at) == stack).collect();
+        if of_stack.is_empty() {
+            return None;
+        }
         let row_of: HashMap<u32, RowView<'r>> =
             group.rows().filter_map(|row| Some((self.names.find(row.run_id())?.0, row))).collect();
         let pair = |at: &usize| Some((self.get(*at), *row_of.get(&self.lines.run_id.get(*at).0)?));
-        (!of_stack.is_empty()).then(|| of_stack.iter().filter_map(pair).collect())
+        Some(of_stack.iter().filter_map(pair).collect())
     }
 }
 

@@ -157,8 +157,7 @@ impl Parts {
     /// What is reported, in one line.
     pub(in crate::cli) fn headline(&self) -> String {
         let counted = |rows: &Rows| {
-            let first = rows.get(0).map(RowView::stack);
-            let one: Vec<RowView<'_>> = rows.iter().filter(|row| Some(row.stack()) == first).collect();
+            let one: Vec<RowView<'_>> = rows.get(0).into_iter().flat_map(|row| rows.of_stack(row.stack())).collect();
             let tasks: std::collections::BTreeSet<_> = one.iter().map(|row| row.cluster()).collect();
             let graded = |outcome| one.iter().filter(|row| row.outcome() == outcome).count();
             let unknown = match graded(Outcome::Unknown) {

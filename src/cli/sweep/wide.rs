@@ -374,8 +374,7 @@ impl WideSweep<'_> {
     }
 
     fn manifest(&self, walked: &Walked, judged: &Judged) -> WideManifest {
-        let first = judged.rows.get(0).map(|row| row.stack().clone());
-        let one: Vec<_> = judged.rows.iter().filter(|row| Some(row.stack()) == first.as_ref()).collect();
+        let one: Vec<_> = judged.rows.get(0).into_iter().flat_map(|row| judged.rows.of_stack(row.stack())).collect();
         WideManifest {
             whenstop: env!("CARGO_PKG_VERSION"),
             command: "sweep",
