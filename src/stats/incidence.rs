@@ -151,17 +151,19 @@ fn band_of_curve(
     }
     let total = runs.len() as f64;
     let whole = cumulative_incidence(runs);
-    let without: Vec<Incidence> = (0..groups)
+    // Of each curve only what it reaches at the budgets is kept: hundreds of whole ones would outweigh the runs.
+    let without: Vec<Vec<f64>> = (0..groups)
         .map(|left_out| {
             let kept = order.iter().map(|at| (runs[*at], if group_of[*at] == left_out { 0.0 } else { 1.0 }));
-            curve(kept, total - sizes[left_out] as f64)
+            let curve = curve(kept, total - sizes[left_out] as f64);
+            budgets.iter().map(|budget| curve.reached(*budget)).collect()
         })
         .collect();
-    let interval = |budget: &f64| {
+    let interval = |(at, budget): (usize, &f64)| {
         let share = whole.by(*budget)?;
-        let part = |(curve, size): (&Incidence, &u64)| {
+        let part = |(reached, size): (&Vec<f64>, &u64)| {
             let part = *size as f64 / total;
-            let change = share - curve.reached(*budget);
+            let change = share - reached[at];
             Part { residual: change * (1.0 - part), left_out: change * (1.0 - 1.0 / groups as f64), share: part }
         };
         let parts: Vec<Part> = without.iter().zip(&sizes).map(part).collect();
@@ -172,7 +174,7 @@ fn band_of_curve(
             (effective.is_finite() && effective > 0.0).then_some(effective)
         })
     };
-    budgets.iter().map(interval).collect()
+    budgets.iter().enumerate().map(interval).collect()
 }
 
 /// The runs by budget; at ties by how they ended, cut-off runs last.
