@@ -1,9 +1,10 @@
 //! Numbers as columns: one block of bytes that a page takes apart again without reading it number by number.
 
-use std::io::Write as _;
+use std::io::{self, Write as _};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use flate2::write::GzEncoder;
 use flate2::{Compression, GzBuilder};
 use serde::Serialize;
 
@@ -28,16 +29,23 @@ pub(super) struct Column {
     pub(super) length: usize,
 }
 
-/// Columns under construction.
-#[derive(Debug, Default)]
+/// Columns under construction, packed as they come: those of a million rows take tens of megabytes.
 pub(super) struct Block {
-    pub(super) columns: Vec<Column>,
-    pub(super) bytes: Vec<u8>,
+    columns: Vec<Column>,
+    packed: GzEncoder<Vec<u8>>,
+    /// Bytes so far, before they are packed.
+    length: usize,
+}
+
+impl Default for Block {
+    fn default() -> Self {
+        Self { columns: Vec::new(), packed: packer(), length: 0 }
+    }
 }
 
 impl Block {
     /// Whole numbers in the narrowest width that holds them all and a missing one.
-    pub(super) fn push_whole(&mut self, name: &'static str, numbers: &[Option<u64>]) {
+    pub(super) fn push_whole(&mut self, name: &'static str, numbers: &[Option<u64>]) -> io::Result<()> {
         let most = numbers.iter().flatten().copied().max().unwrap_or(0);
         let width = match most {
             0..0xff => Width::U8,
@@ -45,28 +53,39 @@ impl Block {
             0xffff..0xffff_ffff => Width::U32,
             _ => Width::F64,
         };
-        self.begin(name, width, numbers.len());
+        self.begin(name, width, numbers.len())?;
         for number in numbers {
             match width {
-                Width::F64 => self.bytes.extend(number.map_or(f64::NAN, |number| number as f64).to_le_bytes()),
+                Width::F64 => self.write(&number.map_or(f64::NAN, |number| number as f64).to_le_bytes())?,
                 // The first bytes of a little-endian number are its low ones; those of the largest are all ones.
-                _ => self.bytes.extend(&number.unwrap_or(u64::MAX).to_le_bytes()[..width.bytes()]),
+                _ => self.write(&number.unwrap_or(u64::MAX).to_le_bytes()[..width.bytes()])?,
             }
         }
+        Ok(())
     }
 
     /// Numbers of any kind.
-    pub(super) fn push_real(&mut self, name: &'static str, numbers: &[Option<f64>]) {
-        self.begin(name, Width::F64, numbers.len());
-        for number in numbers {
-            self.bytes.extend(number.unwrap_or(f64::NAN).to_le_bytes());
-        }
+    pub(super) fn push_real(&mut self, name: &'static str, numbers: &[Option<f64>]) -> io::Result<()> {
+        self.begin(name, Width::F64, numbers.len())?;
+        numbers.iter().try_for_each(|number| self.write(&number.unwrap_or(f64::NAN).to_le_bytes()))
+    }
+
+    /// The columns, and their bytes as a page holds them.
+    pub(super) fn finish(self) -> io::Result<(Vec<Column>, String)> {
+        Ok((self.columns, STANDARD.encode(self.packed.finish()?)))
     }
 
     /// A browser takes a column of wide numbers only where their width divides its place.
-    fn begin(&mut self, name: &'static str, width: Width, length: usize) {
-        self.bytes.resize(self.bytes.len().next_multiple_of(width.bytes()), 0);
-        self.columns.push(Column { name, width, at: self.bytes.len(), length });
+    fn begin(&mut self, name: &'static str, width: Width, length: usize) -> io::Result<()> {
+        let place = self.length.next_multiple_of(width.bytes());
+        self.write(&[0; 8][..place - self.length])?;
+        self.columns.push(Column { name, width, at: place, length });
+        Ok(())
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.length += bytes.len();
+        self.packed.write_all(bytes)
     }
 }
 
@@ -82,37 +101,49 @@ impl Width {
 }
 
 /// Bytes as a page holds them: packed, in letters. The same bytes give the same letters on any day.
-pub(super) fn packed(bytes: &[u8]) -> std::io::Result<String> {
-    let mut out = GzBuilder::new().mtime(0).write(Vec::new(), Compression::best());
+pub(super) fn packed(bytes: &[u8]) -> io::Result<String> {
+    let mut out = packer();
     out.write_all(bytes)?;
     Ok(STANDARD.encode(out.finish()?))
 }
 
+fn packer() -> GzEncoder<Vec<u8>> {
+    GzBuilder::new().mtime(0).write(Vec::new(), Compression::best())
+}
+
 #[cfg(test)]
 mod tests {
+    use std::io::Read as _;
+
+    use flate2::read::GzDecoder;
+
     use super::*;
 
     #[test]
-    fn a_column_is_as_wide_as_its_numbers_and_stands_where_a_browser_can_take_it() {
+    fn a_column_is_as_wide_as_its_numbers_and_stands_where_a_browser_can_take_it() -> io::Result<()> {
         let mut block = Block::default();
-        block.push_whole("small", &[Some(0), None, Some(254)]);
-        block.push_whole("wide", &[Some(255), None]);
-        block.push_whole("wider", &[Some(70_000), None]);
-        block.push_whole("widest", &[Some(1 << 40), None]);
-        block.push_real("real", &[Some(0.5), None]);
-        let told: Vec<_> = block.columns.iter().map(|column| (column.width, column.at, column.length)).collect();
+        block.push_whole("small", &[Some(0), None, Some(254)])?;
+        block.push_whole("wide", &[Some(255), None])?;
+        block.push_whole("wider", &[Some(70_000), None])?;
+        block.push_whole("widest", &[Some(1 << 40), None])?;
+        block.push_real("real", &[Some(0.5), None])?;
+        let (columns, packed) = block.finish()?;
+        let mut bytes = Vec::new();
+        GzDecoder::new(&*STANDARD.decode(packed).unwrap_or_default()).read_to_end(&mut bytes)?;
+        let told: Vec<_> = columns.iter().map(|column| (column.width, column.at, column.length)).collect();
         assert_eq!(
             told,
             [(Width::U8, 0, 3), (Width::U16, 4, 2), (Width::U32, 8, 2), (Width::F64, 16, 2), (Width::F64, 32, 2)]
         );
-        assert_eq!(block.bytes[..3], [0, 0xff, 254]);
-        assert_eq!(block.bytes[4..8], [255, 0, 0xff, 0xff]);
-        assert_eq!(block.bytes[16..24], (1_099_511_627_776_f64).to_le_bytes());
-        assert!(f64::from_le_bytes(block.bytes[40..48].try_into().unwrap_or_default()).is_nan());
+        assert_eq!(bytes[..3], [0, 0xff, 254]);
+        assert_eq!(bytes[4..8], [255, 0, 0xff, 0xff]);
+        assert_eq!(bytes[16..24], (1_099_511_627_776_f64).to_le_bytes());
+        assert!(f64::from_le_bytes(bytes[40..48].try_into().unwrap_or_default()).is_nan());
+        Ok(())
     }
 
     #[test]
-    fn packing_is_the_same_on_any_day() -> std::io::Result<()> {
+    fn packing_is_the_same_on_any_day() -> io::Result<()> {
         let letters = packed(b"abc")?;
         assert_eq!(letters, packed(b"abc")?);
         // A gzip stream without a time: 1f 8b 08, flags, four zeros.

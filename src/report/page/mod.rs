@@ -94,7 +94,7 @@ impl Page<'_> {
     pub(super) fn html(&self) -> std::io::Result<String> {
         let stacks: Vec<Label> = self.summaries.iter().map(|summary| summary.stack.clone()).collect();
         let told = self.stories.iter().map(|story| &*story.run_id).collect();
-        let listed = listed(self.rows, &stacks, &told);
+        let listed = listed(self.rows, &stacks, &told)?;
         let (told, stories) = self.told(&listed);
         let choices = self.choices();
         let first = FirstTable::of(self.summaries, self.rows, self.unit, self.appetite, self.choice());
@@ -112,7 +112,7 @@ impl Page<'_> {
             runs: listed.ids.len(),
             ids: &listed.ids,
             names: &listed.names,
-            columns: &listed.block.columns,
+            columns: &listed.columns,
             told,
             corpus: format!("{:016x}", cluster_key(&serde_json::to_string(&listed.ids)?)),
             sampled: listed.of.map(|of| format!("a sample of {of}, of each suite, model and outcome in proportion, with all that are told step by step")),
@@ -121,7 +121,7 @@ impl Page<'_> {
             headline: &self.headline,
             verdict: &verdict,
             meta: &serde_json::to_string(&meta)?,
-            columns: &packed(&listed.block.bytes)?,
+            columns: &listed.packed,
             stories: &packed(&serde_json::to_vec(&stories)?)?,
             figures: &self.figures,
         };

@@ -1,10 +1,11 @@
 //! The runs of a page: which of them it lists, and their rows as columns.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::io;
 
 use serde::Serialize;
 
-use super::columns::Block;
+use super::columns::{Block, Column};
 use crate::aggregate::{Label, RowView, Rows};
 use crate::stats::cluster_key;
 use crate::transcript::{EndCause, Outcome};
@@ -29,53 +30,49 @@ pub(super) struct Names {
 pub(super) struct Listed {
     pub(super) ids: Vec<Label>,
     pub(super) names: Names,
-    pub(super) block: Block,
+    pub(super) columns: Vec<Column>,
+    /// The columns' bytes, as [`Block::finish`] gives them.
+    pub(super) packed: String,
     /// How many runs there are where not all are listed.
     pub(super) of: Option<usize>,
 }
 
-/// A run's rows, by stack; `None` where a stack has none.
-type Run<'r> = Vec<Option<RowView<'r>>>;
+/// Where a run's rows stand, by stack; `None` where a stack has none.
+type Run = Vec<Option<u32>>;
 
 /// Rows of `stacks` into columns, run by run in the order given, each run stack by stack. The runs `told` step by step are
 /// all listed.
-pub(super) fn listed(rows: &Rows, stacks: &[Label], told: &BTreeSet<&str>) -> Listed {
-    let places: BTreeMap<&str, usize> = stacks.iter().enumerate().map(|(at, stack)| (&**stack, at)).collect();
-    let mut order: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut runs: Vec<Run<'_>> = Vec::new();
-    for row in rows {
-        let Some(&stack) = places.get(&**row.stack()) else { continue };
-        let next = order.len();
-        let at = *order.entry(row.run_id()).or_insert(next);
-        if at == runs.len() {
-            runs.push(vec![None; stacks.len()]);
+pub(super) fn listed(rows: &Rows, stacks: &[Label], told: &BTreeSet<&str>) -> io::Result<Listed> {
+    let stacks: HashMap<&str, usize> = stacks.iter().enumerate().map(|(at, stack)| (&**stack, at)).collect();
+    let of_stacks = || rows.iter().zip(0..).filter_map(|(row, at)| Some((row, at, *stacks.get(&**row.stack())?)));
+    let all = firsts(of_stacks().map(|(row, ..)| row));
+    let (n_runs, most) = (all.len(), (MOST_ROWS / stacks.len().max(1)).max(1));
+    let runs = if n_runs > most { sampled(all, most, told) } else { all };
+
+    let places: HashMap<&str, usize> = runs.iter().enumerate().map(|(at, run)| (&**run.run_id(), at)).collect();
+    let mut table: Vec<Run> = vec![vec![None; stacks.len()]; runs.len()];
+    for (row, at, stack) in of_stacks() {
+        if let Some(place) = places.get(&**row.run_id()) {
+            table[*place][stack] = Some(at);
         }
-        runs[at][stack] = Some(row);
     }
-    let all = runs.len();
-    let most = (MOST_ROWS / stacks.len().max(1)).max(1);
-    if all > most {
-        runs = sampled(runs, most, told);
-    }
-    let of = (all > runs.len()).then_some(all);
-    let (names, block) = columns(&runs);
-    let ids = runs.iter().filter_map(|run| first(run)).map(|row| row.run_id().clone()).collect();
-    Listed { ids, names, block, of }
+    let (names, block) = columns(rows, &runs, &table)?;
+    let (columns, packed) = block.finish()?;
+    let ids = runs.iter().map(|run| run.run_id().clone()).collect();
+    Ok(Listed { ids, names, columns, packed, of: (n_runs > runs.len()).then_some(n_runs) })
 }
 
-fn first<'r>(run: &Run<'r>) -> Option<RowView<'r>> {
-    run.iter().flatten().next().copied()
+/// The first row of each run, in the order given.
+fn firsts<'r>(rows: impl Iterator<Item = RowView<'r>>) -> Vec<RowView<'r>> {
+    let mut seen = HashSet::new();
+    rows.filter(|row| seen.insert(&**row.run_id())).collect()
 }
 
 /// The runs of a [`sample`], in their order.
-fn sampled<'r>(runs: Vec<Run<'r>>, most: usize, told: &BTreeSet<&str>) -> Vec<Run<'r>> {
-    let of_run = |run: &Run<'r>| {
-        let row = first(run)?;
-        Some(((row.suite(), row.model(), row.outcome().name()), row.run_id()))
-    };
-    let runs: Vec<(Run<'r>, _)> = runs.into_iter().filter_map(|run| of_run(&run).map(|named| (run, named))).collect();
-    let kept = sample(runs.iter().map(|(_, (stratum, id))| (*stratum, &***id)), most, told);
-    runs.into_iter().zip(kept).filter_map(|((run, _), kept)| kept.then_some(run)).collect()
+fn sampled<'r>(runs: Vec<RowView<'r>>, most: usize, told: &BTreeSet<&str>) -> Vec<RowView<'r>> {
+    let strata = runs.iter().map(|row| ((row.suite(), row.model(), row.outcome().name()), &**row.run_id()));
+    let kept = sample(strata, most, told);
+    runs.into_iter().zip(kept).filter_map(|(run, kept)| kept.then_some(run)).collect()
 }
 
 /// Which of the runs, with their strata, belong to a sample of about `most`: of each stratum in proportion, those `told`, all
@@ -118,22 +115,22 @@ impl Dictionary {
 }
 
 #[expect(clippy::redundant_closure_for_method_calls, reason = "the method is of one lifetime, the closure of any")]
-fn columns(runs: &[Run<'_>]) -> (Names, Block) {
+fn columns(rows: &Rows, runs: &[RowView<'_>], table: &[Run]) -> io::Result<(Names, Block)> {
     let mut block = Block::default();
     let of_run = |number: &mut dyn FnMut(RowView<'_>) -> Option<u64>| -> Vec<Option<u64>> {
-        runs.iter().map(|run| first(run).and_then(&mut *number)).collect()
+        runs.iter().map(|run| number(*run)).collect()
     };
     let (mut tasks, mut suites, mut models) = (Dictionary::default(), Dictionary::default(), Dictionary::default());
-    block.push_whole("task", &of_run(&mut |row| row.task_id().map(|name| tasks.place(name))));
-    block.push_whole("suite", &of_run(&mut |row| row.suite().map(|name| suites.place(name))));
-    block.push_whole("model", &of_run(&mut |row| row.model().map(|name| models.place(name))));
-    block.push_whole("outcome", &of_run(&mut |row| place(&OUTCOMES, &row.outcome())));
-    block.push_whole("end", &of_run(&mut |row| place(&EndCause::ALL, &row.end())));
-    block.push_whole("secured", &of_run(&mut |row| row.secured_step().map(u64::from)));
-    block.push_whole("steps", &of_run(&mut |row| Some(row.steps_recorded())));
-    block.push_whole("tokens", &of_run(&mut |row| row.tokens_recorded()));
+    block.push_whole("task", &of_run(&mut |row| row.task_id().map(|name| tasks.place(name))))?;
+    block.push_whole("suite", &of_run(&mut |row| row.suite().map(|name| suites.place(name))))?;
+    block.push_whole("model", &of_run(&mut |row| row.model().map(|name| models.place(name))))?;
+    block.push_whole("outcome", &of_run(&mut |row| place(&OUTCOMES, &row.outcome())))?;
+    block.push_whole("end", &of_run(&mut |row| place(&EndCause::ALL, &row.end())))?;
+    block.push_whole("secured", &of_run(&mut |row| row.secured_step().map(u64::from)))?;
+    block.push_whole("steps", &of_run(&mut |row| Some(row.steps_recorded())))?;
+    block.push_whole("tokens", &of_run(&mut |row| row.tokens_recorded()))?;
 
-    let rows = || runs.iter().flatten();
+    let rows = || table.iter().flatten().map(|at| at.and_then(|at: u32| rows.get(at as usize)));
     let whole = |number: &mut dyn FnMut(RowView<'_>) -> Option<u64>| -> Vec<Option<u64>> {
         rows().map(|row| row.and_then(&mut *number)).collect()
     };
@@ -141,15 +138,15 @@ fn columns(runs: &[Run<'_>]) -> (Names, Block) {
         rows().map(|row| row.and_then(number)).collect()
     };
     let mut rules = Dictionary::default();
-    block.push_whole("verdict", &whole(&mut |row| place(&Verdict::ALL, &row.verdict())));
-    block.push_whole("flags", &whole(&mut |row| Some(flags(row))));
-    block.push_whole("doubts", &whole(&mut |row| Some(doubts(row.unknown()))));
-    block.push_whole("rule", &whole(&mut |row| row.rule().map(|name| rules.place(name))));
-    block.push_whole("moment", &whole(&mut |row| row.stop_point().map(|point| point.moment as u64)));
-    block.push_whole("paid", &whole(&mut |row| row.stop_point().map(|_| row.steps_at_stop())));
-    block.push_whole("tokens_at_stop", &whole(&mut |row| row.stop_point().and(row.tokens_at_stop())));
-    block.push_real("observed", &real(|row| row.observed()));
-    block.push_real("limit", &real(|row| row.limit()));
+    block.push_whole("verdict", &whole(&mut |row| place(&Verdict::ALL, &row.verdict())))?;
+    block.push_whole("flags", &whole(&mut |row| Some(flags(row))))?;
+    block.push_whole("doubts", &whole(&mut |row| Some(doubts(row.unknown()))))?;
+    block.push_whole("rule", &whole(&mut |row| row.rule().map(|name| rules.place(name))))?;
+    block.push_whole("moment", &whole(&mut |row| row.stop_point().map(|point| point.moment as u64)))?;
+    block.push_whole("paid", &whole(&mut |row| row.stop_point().map(|_| row.steps_at_stop())))?;
+    block.push_whole("tokens_at_stop", &whole(&mut |row| row.stop_point().and(row.tokens_at_stop())))?;
+    block.push_real("observed", &real(|row| row.observed()))?;
+    block.push_real("limit", &real(|row| row.limit()))?;
     let names = Names {
         tasks: tasks.names,
         suites: suites.names,
@@ -159,7 +156,7 @@ fn columns(runs: &[Run<'_>]) -> (Names, Block) {
         outcomes: OUTCOMES.iter().map(ToString::to_string).collect(),
         ends: EndCause::ALL.iter().map(ToString::to_string).collect(),
     };
-    (names, block)
+    Ok((names, block))
 }
 
 /// Outcomes a page has a word for; an ungraded run has none.
