@@ -1,4 +1,4 @@
-//! A column of one Rust type, kept by polars: eight bytes or four a cell, and a bit where a cell may be empty.
+//! A column of one Rust type, kept by polars: four bytes a cell as long as they suffice, and a bit where a cell may be empty.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ type Native<T> = <T as PolarsNumericType>::Native;
 /// What a cell may hold: a number, or a value that has one.
 pub(super) trait Value: Copy {
     /// How polars keeps it.
-    type Stored: PolarsNumericType;
+    type Stored: Stored;
     /// Its number.
     fn store(self) -> Native<Self::Stored>;
     /// The value of a number that [`Value::store`] gave.
@@ -29,7 +29,7 @@ pub(super) trait Value: Copy {
 /// A cell: a value, or an optional one.
 pub(super) trait Cell: Copy {
     /// How polars keeps it.
-    type Stored: PolarsNumericType;
+    type Stored: Stored;
     /// What is kept; `None` is an empty cell.
     fn store(self) -> Option<Native<Self::Stored>>;
     /// The cell that was stored.
@@ -68,9 +68,66 @@ impl<T: Value> Cell for Option<T> {
     }
 }
 
+/// How polars keeps numbers of a type: in four bytes, or in as many as they need.
+pub(super) trait Stored: PolarsNumericType {
+    /// The number in four bytes, where they hold it.
+    fn narrow(number: Native<Self>) -> Option<u32>;
+    /// The number that was narrowed.
+    fn widen(narrow: u32) -> Native<Self>;
+}
+
+impl Stored for UInt32Type {
+    #[inline]
+    fn narrow(number: u32) -> Option<u32> {
+        Some(number)
+    }
+    #[inline]
+    fn widen(narrow: u32) -> u32 {
+        narrow
+    }
+}
+
+impl Stored for UInt64Type {
+    #[inline]
+    fn narrow(number: u64) -> Option<u32> {
+        number.try_into().ok()
+    }
+    #[inline]
+    fn widen(narrow: u32) -> u64 {
+        narrow.into()
+    }
+}
+
+impl Stored for Int64Type {
+    #[inline]
+    fn narrow(number: i64) -> Option<u32> {
+        number.try_into().ok()
+    }
+    #[inline]
+    fn widen(narrow: u32) -> i64 {
+        narrow.into()
+    }
+}
+
+impl Stored for Float64Type {
+    #[inline]
+    fn narrow(_: f64) -> Option<u32> {
+        None
+    }
+    #[inline]
+    fn widen(narrow: u32) -> f64 {
+        narrow.into()
+    }
+}
+
 /// Cells of one type.
 #[derive(Clone)]
-pub(super) struct Column<T: Cell>(ChunkedArray<T::Stored>);
+pub(super) enum Column<T: Cell> {
+    /// All fit into four bytes, or are empty.
+    Narrow(ChunkedArray<UInt32Type>),
+    /// Some do not.
+    Wide(ChunkedArray<T::Stored>),
+}
 
 impl<T: Cell> fmt::Debug for Column<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -82,36 +139,72 @@ impl<T: Cell> Column<T> {
     /// The cell at `at`, which is below the length.
     #[inline]
     pub(super) fn get(&self, at: usize) -> T {
-        let cells = self.0.downcast_as_array();
-        let is_there = cells.validity().is_none_or(|there| there.get_bit(at));
-        T::load(is_there.then(|| cells.values()[at]))
+        T::load(match self {
+            Self::Narrow(cells) => cell_of(cells, at).map(T::Stored::widen),
+            Self::Wide(cells) => cell_of(cells, at),
+        })
     }
 
     pub(super) fn len(&self) -> usize {
-        self.0.len()
+        match self {
+            Self::Narrow(cells) => cells.len(),
+            Self::Wide(cells) => cells.len(),
+        }
     }
 }
 
+#[inline]
+fn cell_of<S: PolarsNumericType>(cells: &ChunkedArray<S>, at: usize) -> Option<Native<S>> {
+    let cells = cells.downcast_as_array();
+    let is_there = cells.validity().is_none_or(|there| there.get_bit(at));
+    is_there.then(|| cells.values()[at])
+}
+
 /// A column in the making.
-pub(super) struct ColumnBuilder<T: Cell>(PrimitiveChunkedBuilder<T::Stored>);
+pub(super) enum ColumnBuilder<T: Cell> {
+    Narrow(PrimitiveChunkedBuilder<UInt32Type>),
+    Wide(PrimitiveChunkedBuilder<T::Stored>),
+}
 
 impl<T: Cell> Default for ColumnBuilder<T> {
     fn default() -> Self {
-        Self(PrimitiveChunkedBuilder::new("".into(), 0))
+        Self::Narrow(builder(0))
     }
+}
+
+fn builder<S: PolarsNumericType>(capacity: usize) -> PrimitiveChunkedBuilder<S> {
+    PrimitiveChunkedBuilder::new("".into(), capacity)
 }
 
 impl<T: Cell> ColumnBuilder<T> {
     pub(super) fn push(&mut self, cell: T) {
-        match cell.store() {
-            Some(value) => self.0.append_value(value),
-            None => self.0.append_null(),
+        match (self, cell.store()) {
+            (Self::Narrow(cells), None) => cells.append_null(),
+            (Self::Wide(cells), None) => cells.append_null(),
+            (Self::Wide(cells), Some(value)) => cells.append_value(value),
+            (this @ Self::Narrow(_), Some(value)) => this.push_narrow(value),
         }
+    }
+
+    /// Adds a value to a narrow column, which becomes wide where it has to.
+    fn push_narrow(&mut self, value: Native<T::Stored>) {
+        let Self::Narrow(cells) = self else { return };
+        if let Some(narrow) = T::Stored::narrow(value) {
+            return cells.append_value(narrow);
+        }
+        let narrow = std::mem::replace(cells, builder(0)).finish();
+        let mut wide: PrimitiveChunkedBuilder<T::Stored> = builder(narrow.len() + 1);
+        narrow.iter().for_each(|cell| wide.append_option(cell.map(T::Stored::widen)));
+        wide.append_value(value);
+        *self = Self::Wide(wide);
     }
 
     /// The column: one piece, which [`Column::get`] counts on.
     pub(super) fn finish(self) -> Column<T> {
-        Column(self.0.finish())
+        match self {
+            Self::Narrow(cells) => Column::Narrow(cells.finish()),
+            Self::Wide(cells) => Column::Wide(cells.finish()),
+        }
     }
 }
 
@@ -231,4 +324,42 @@ fn store_point(point: Point) -> u64 {
 fn load_point(stored: u64) -> Point {
     let step = u32::try_from(stored >> 2).unwrap_or(u32::MAX);
     Point { step, moment: MOMENTS[usize::try_from(stored & 3).unwrap_or_default()] }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn is_narrow<T: Cell>(cells: &[T]) -> bool {
+        matches!(column(cells), Column::Narrow(_))
+    }
+
+    fn column<T: Cell>(cells: &[T]) -> Column<T> {
+        let mut builder = ColumnBuilder::default();
+        cells.iter().for_each(|cell| builder.push(*cell));
+        builder.finish()
+    }
+
+    #[test]
+    fn a_column_is_narrow_until_a_number_needs_more() {
+        assert!(is_narrow(&[Some(0_u64), None, Some(u64::from(u32::MAX))]));
+        assert!(!is_narrow(&[Some(0_u64), None, Some(1 << 32)]));
+        assert!(!is_narrow(&[1_i64, -1]));
+        assert!(is_narrow::<Option<f64>>(&[None, None]));
+        assert!(!is_narrow(&[Some(1.0)]));
+    }
+
+    proptest! {
+        #[test]
+        fn cells_are_what_was_pushed(
+            whole in prop::collection::vec(prop::option::of(prop_oneof![0_u64..9, any::<u64>()]), 0..20),
+            signed in prop::collection::vec(prop::option::of(-9_i64..9), 0..20),
+        ) {
+            let (kept, kept_signed) = (column(&whole), column(&signed));
+            prop_assert_eq!((0..kept.len()).map(|at| kept.get(at)).collect::<Vec<_>>(), whole);
+            prop_assert_eq!((0..kept_signed.len()).map(|at| kept_signed.get(at)).collect::<Vec<_>>(), signed);
+        }
+    }
 }

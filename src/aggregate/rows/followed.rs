@@ -1,9 +1,10 @@
-//! What followed the stops, as columns: some 12 bytes a row, since stacks that stop a run at one point share what followed.
+//! What followed the stops, as columns: some 8 bytes a row, since stacks that stop a run at one point share what followed.
 
 use std::ops::Range;
 
 use super::column::{Cell, Column, ColumnBuilder, frame};
 use super::names::{Name, Names};
+use super::repeating::Repeating;
 use crate::aggregate::{FollowedRow, Label};
 use crate::transcript::Point;
 
@@ -45,10 +46,9 @@ frame! {
 }
 
 frame! {
-    /// One row.
+    /// One row. Which stack it is of stands in [`FollowedRows::stack_of`].
     Line, Lines, LinesBuilder {
         tail: u32,
-        stack: Name,
     }
 }
 
@@ -59,6 +59,8 @@ pub struct FollowedRows {
     runs: Runs,
     tails: Tails,
     lines: Lines,
+    /// The stack of each row.
+    stack_of: Repeating<Name>,
     /// In the order given.
     stacks: Vec<Name>,
 }
@@ -66,7 +68,7 @@ pub struct FollowedRows {
 impl FollowedRows {
     /// How many rows there are.
     pub fn len(&self) -> usize {
-        self.lines.stack.len()
+        self.lines.tail.len()
     }
 
     /// True without rows.
@@ -104,7 +106,7 @@ impl FollowedRows {
     /// The rows of each stack, in the order the stacks were given. Only one stack's rows are laid out at a time.
     pub fn by_stack(&self) -> impl Iterator<Item = (&Label, Vec<FollowedRow>)> {
         let rows_of = |stack: &Name| {
-            let places = (0..self.len()).filter(|at| self.lines.stack.get(*at) == *stack);
+            let places = (0..self.len()).filter(|at| self.stack_of.get(*at) == *stack);
             places.map(|at| self.get(at)).collect()
         };
         self.stacks.iter().map(move |stack| (self.names.label(*stack), rows_of(stack)))
@@ -118,7 +120,7 @@ impl FollowedRows {
         FollowedRow {
             run_id: label(runs.run_id.get(run)),
             cluster: label(runs.cluster.get(run)),
-            stack: label(self.lines.stack.get(at)),
+            stack: label(self.stack_of.get(at)),
             stop_point: tails.stop_point.get(tail),
             stopped_low: tails.stopped_low.get(tail),
             stopped_high: tails.stopped_high.get(tail),
@@ -166,6 +168,7 @@ pub struct FollowedBuilder {
     runs: RunsBuilder,
     tails: TailsBuilder,
     lines: LinesBuilder,
+    stack_of: Repeating<Name>,
     stacks: Vec<Name>,
     /// The run the last row was of.
     run: Option<Facts>,
@@ -215,7 +218,8 @@ impl FollowedBuilder {
         if !self.stacks.contains(&stack) {
             self.stacks.push(stack);
         }
-        self.lines.push(Line { tail: self.n_tails - after, stack });
+        self.stack_of.push(stack);
+        self.lines.push(Line { tail: self.n_tails - after });
     }
 
     fn tail(&self, row: &FollowedRow) -> Tail {
@@ -242,7 +246,7 @@ impl FollowedBuilder {
 
     /// The rows so far.
     pub fn finish(self) -> FollowedRows {
-        let Self { names, runs, tails, lines, stacks, .. } = self;
-        FollowedRows { names, runs: runs.finish(), tails: tails.finish(), lines: lines.finish(), stacks }
+        let Self { names, runs, tails, lines, stack_of, stacks, .. } = self;
+        FollowedRows { names, runs: runs.finish(), tails: tails.finish(), lines: lines.finish(), stack_of, stacks }
     }
 }

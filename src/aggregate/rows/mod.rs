@@ -9,6 +9,7 @@ mod firings;
 mod followed;
 mod marks;
 mod names;
+mod repeating;
 mod view;
 
 use std::collections::HashMap;
@@ -16,6 +17,7 @@ use std::collections::HashMap;
 use self::column::{Cell, Column, ColumnBuilder, frame};
 use self::marks::Marks;
 use self::names::{Name, Names};
+use self::repeating::Repeating;
 use super::{Label, Row};
 use crate::transcript::{EndCause, Point};
 
@@ -65,27 +67,28 @@ frame! {
 }
 
 frame! {
-    /// One row: which stack ended which run in which way, and why.
+    /// One row: how a stack ended which run, and why. Which stack it is stands in [`Rows::stacks`].
     Line, Lines, LinesBuilder {
         ending: u32,
-        stack: Name,
-        profile: Name,
         reason: u32,
-        not_evaluable: Name,
     }
 }
 
 frame! {
-    /// Which rule stopped a run, and what it read; nothing where none did.
+    /// Which rule stopped a run, and what it read, nothing where none did; and which rules could not be read.
     Reason, Reasons, ReasonsBuilder {
         rule: Option<Name>,
         observed: Option<f64>,
         limit: Option<f64>,
+        not_evaluable: Name,
     }
 }
 
 /// A reason as it is looked up.
-type ReasonKey = (Option<Name>, Option<u64>, Option<u64>);
+type ReasonKey = (Option<Name>, Option<u64>, Option<u64>, Name);
+
+/// A stack and its profile.
+type Stack = (Name, Name);
 
 /// Rows in the order given, as columns.
 #[derive(Clone, Debug)]
@@ -94,6 +97,8 @@ pub struct Rows {
     runs: Runs,
     endings: Endings,
     lines: Lines,
+    /// The stack of each row.
+    stacks: Repeating<Stack>,
     reasons: Reasons,
     /// Positions of rows and of their endings, by stack in the order given.
     by_stack: Vec<(Name, Vec<Place>)>,
@@ -107,7 +112,7 @@ impl Rows {
     /// How many rows there are.
     #[inline]
     pub fn len(&self) -> usize {
-        self.lines.stack.len()
+        self.lines.ending.len()
     }
 
     /// True without rows.
@@ -209,6 +214,7 @@ pub struct RowsBuilder {
     runs: RunsBuilder,
     endings: EndingsBuilder,
     lines: LinesBuilder,
+    stacks: Repeating<Stack>,
     reasons: ReasonsBuilder,
     reason_places: HashMap<ReasonKey, u32>,
     /// How many rows each stack has, in the order the stacks were given.
@@ -257,22 +263,18 @@ impl RowsBuilder {
             Some((_, n)) => *n += 1,
             None => self.n_rows.push((stack, 1)),
         }
-        let line = Line {
-            ending: self.n_endings - after,
-            stack,
-            profile: self.names.number(&row.profile),
-            reason: self.reason(row),
-            not_evaluable: self.names.number(&row.not_evaluable),
-        };
+        self.stacks.push((stack, self.names.number(&row.profile)));
+        let line = Line { ending: self.n_endings - after, reason: self.reason(row) };
         self.lines.push(line);
     }
 
     fn reason(&mut self, row: &Row) -> u32 {
         let rule = row.rule.as_ref().map(|rule| self.names.number(rule));
-        let key = (rule, row.observed.map(f64::to_bits), row.limit.map(f64::to_bits));
+        let not_evaluable = self.names.number(&row.not_evaluable);
+        let key = (rule, row.observed.map(f64::to_bits), row.limit.map(f64::to_bits), not_evaluable);
         let next = u32::try_from(self.reason_places.len()).expect("fewer than 2^32 reasons fit into memory");
         *self.reason_places.entry(key).or_insert_with(|| {
-            self.reasons.push(Reason { rule, observed: row.observed, limit: row.limit });
+            self.reasons.push(Reason { rule, observed: row.observed, limit: row.limit, not_evaluable });
             next
         })
     }
@@ -327,11 +329,12 @@ impl RowsBuilder {
         let task_of = self.clusters.iter().map(|cluster| u32::try_from(place(cluster)).unwrap_or(u32::MAX)).collect();
         let lines = self.lines.finish();
         Rows {
-            by_stack: by_stack(&lines, &self.n_rows),
+            by_stack: by_stack(&lines, &self.stacks, &self.n_rows),
             names: self.names,
             runs: self.runs.finish(),
             endings: self.endings.finish(),
             lines,
+            stacks: self.stacks,
             reasons: self.reasons.finish(),
             task_of,
             tasks,
@@ -343,13 +346,13 @@ impl RowsBuilder {
 pub(super) type Place = (u32, u32);
 
 /// The rows of each stack, `n_rows` of it.
-fn by_stack(lines: &Lines, n_rows: &[(Name, usize)]) -> Vec<(Name, Vec<Place>)> {
+fn by_stack(lines: &Lines, stack_of: &Repeating<Stack>, n_rows: &[(Name, usize)]) -> Vec<(Name, Vec<Place>)> {
     let mut stacks: Vec<(Name, Vec<Place>)> =
         n_rows.iter().map(|(stack, n)| (*stack, Vec::with_capacity(*n))).collect();
     let place_of: HashMap<Name, usize> = n_rows.iter().map(|(stack, _)| *stack).zip(0..).collect();
-    for at in 0..lines.stack.len() {
+    for at in 0..stack_of.len() {
         let row = u32::try_from(at).expect("fewer than 2^32 rows fit into memory");
-        if let Some((_, places)) = place_of.get(&lines.stack.get(at)).and_then(|place| stacks.get_mut(*place)) {
+        if let Some((_, places)) = place_of.get(&stack_of.get(at).0).and_then(|place| stacks.get_mut(*place)) {
             places.push((row, lines.ending.get(at)));
         }
     }

@@ -186,13 +186,13 @@ impl<'r> RowView<'r> {
     /// See [`Row::stack`].
     #[inline]
     pub fn stack(self) -> &'r Label {
-        self.rows.names.label(self.rows.lines.stack.get(self.at))
+        self.rows.names.label(self.rows.stacks.get(self.at).0)
     }
 
     /// See [`Row::profile`].
     #[inline]
     pub fn profile(self) -> &'r Label {
-        self.rows.names.label(self.rows.lines.profile.get(self.at))
+        self.rows.names.label(self.rows.stacks.get(self.at).1)
     }
 
     /// See [`Row::rule`].
@@ -216,7 +216,7 @@ impl<'r> RowView<'r> {
     /// See [`Row::not_evaluable`].
     #[inline]
     pub fn not_evaluable(self) -> &'r Label {
-        self.rows.names.label(self.rows.lines.not_evaluable.get(self.at))
+        self.rows.names.label(self.rows.reasons.not_evaluable.get(self.reason()))
     }
 
     /// See [`Row::action`].

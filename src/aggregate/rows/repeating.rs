@@ -1,0 +1,74 @@
+//! Cells that come back in the same order, as stacks do run after run.
+
+/// One round of the cells is kept, and what came after the order was broken.
+#[derive(Clone, Debug)]
+pub(super) struct Repeating<T> {
+    round: Vec<T>,
+    /// Cells that keep to the order.
+    n_in_order: usize,
+    /// Those after them, whatever they are.
+    rest: Vec<T>,
+}
+
+impl<T> Default for Repeating<T> {
+    fn default() -> Self {
+        Self { round: Vec::new(), n_in_order: 0, rest: Vec::new() }
+    }
+}
+
+impl<T: Copy + PartialEq> Repeating<T> {
+    pub(super) fn push(&mut self, cell: T) {
+        // The first round ends where its first cell comes back.
+        let is_first_round = self.n_in_order == self.round.len() && self.round.first() != Some(&cell);
+        if !self.rest.is_empty() {
+            self.rest.push(cell);
+        } else if is_first_round {
+            self.round.push(cell);
+            self.n_in_order += 1;
+        } else if self.round[self.n_in_order % self.round.len()] == cell {
+            self.n_in_order += 1;
+        } else {
+            self.rest.push(cell);
+        }
+    }
+
+    /// The cell at `at`, which is below the length.
+    #[inline]
+    pub(super) fn get(&self, at: usize) -> T {
+        if at < self.n_in_order { self.round[at % self.round.len()] } else { self.rest[at - self.n_in_order] }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.n_in_order + self.rest.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn repeating(cells: &[u8]) -> Repeating<u8> {
+        let mut kept = Repeating::default();
+        cells.iter().for_each(|cell| kept.push(*cell));
+        kept
+    }
+
+    #[test]
+    fn a_round_is_kept_once_and_so_is_a_broken_one() {
+        let kept = repeating(&[1, 2, 3, 1, 2, 3, 1, 2, 2, 1]);
+        assert_eq!((kept.round.len(), kept.n_in_order, &kept.rest[..]), (3, 8, &[2, 1][..]));
+        assert_eq!(repeating(&[7; 5]).round, [7]);
+        assert_eq!(repeating(&[]).len(), 0);
+    }
+
+    proptest! {
+        #[test]
+        fn what_was_pushed_is_there(cells in prop::collection::vec(0_u8..4, 0..40)) {
+            let kept = repeating(&cells);
+            prop_assert_eq!(kept.len(), cells.len());
+            prop_assert_eq!((0..kept.len()).map(|at| kept.get(at)).collect::<Vec<_>>(), cells);
+        }
+    }
+}
