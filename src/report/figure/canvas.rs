@@ -63,13 +63,20 @@ pub fn svg<P: Picture>(picture: &P) -> Result<String, FigureError> {
     Ok(text)
 }
 
-/// A PNG has so many pixels for each of the picture's, in either direction.
-const SHARPNESS: u32 = 2;
+/// A PNG has two pixels for each of the picture's, in either direction, unless that is more than so many in all: a figure of
+/// dozens of stacks would take more memory than the rows it shows.
+const MOST_PIXELS: u64 = 7_000_000;
+
+/// Pixels of a PNG for each of a picture's, in either direction.
+fn sharpness((width, height): (u32, u32)) -> u32 {
+    if 4 * u64::from(width) * u64::from(height) > MOST_PIXELS { 1 } else { 2 }
+}
 
 fn png<P: Picture>(picture: &P) -> Result<Vec<u8>, FigureError> {
     register_fonts().map_err(FigureError)?;
     let (width, height) = picture.size();
-    let (width, height) = (width.saturating_mul(SHARPNESS), height.saturating_mul(SHARPNESS));
+    let sharpness = sharpness((width, height));
+    let (width, height) = (width.saturating_mul(sharpness), height.saturating_mul(sharpness));
     let mut pixels = vec![0; width as usize * height as usize * 3];
     {
         let area = PlainText(BitMapBackend::with_buffer(&mut pixels, (width, height))).into_drawing_area();

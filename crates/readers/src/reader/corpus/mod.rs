@@ -24,8 +24,10 @@ use super::{CorpusReport, ReadError, ReadOptions};
 use crate::diagnostic::nearest;
 use crate::transcript::Run;
 
-/// Bytes read before the results are handed over.
+/// Bytes read before the results are handed over …
 const ERRAND_BYTES: usize = 4 << 20;
+/// … or runs: what many stacks make of a short run outweighs it.
+const ERRAND_RUNS: usize = 128;
 
 /// Recordings to be read, in path order.
 #[derive(Debug)]
@@ -125,7 +127,7 @@ impl Corpus {
             // Several batches on one errand to the pool: waking its threads costs as much as reading a run.
             rayon::scope(|_| {
                 let (mut place, mut bytes) = (0, 0);
-                while !batch.is_empty() && bytes < ERRAND_BYTES {
+                while !batch.is_empty() && bytes < ERRAND_BYTES && place < ERRAND_RUNS {
                     bytes += batch.iter().map(Piece::bytes).sum::<usize>();
                     let (next, parsed) = rayon::join(
                         || stream.next_batch(),
