@@ -42,7 +42,7 @@
 //! ```
 //!
 //! The modules in reading order: [`reader`] turns recordings into runs ([`transcript`]); [`stack`], [`system`] and [`preset`] are
-//! strategies, [`catalog`] finds them by name; [`replay`] walks one run under one strategy, and [`verdict`] judges the stop.
+//! strategies, [`catalog`] finds them by name; [`mod@replay`] walks one run under one strategy, and [`verdict`] judges the stop.
 //! [`compare`] does both for many, into rows; [`aggregate`] sums rows up, [`stats`] says how sure the sums are, [`report`] writes them
 //! down. [`sweep`] tries many limits at once, [`snapshot`] keeps stop points for CI, [`explain`] tells one run step by step.
 //!

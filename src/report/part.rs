@@ -63,7 +63,7 @@ impl std::fmt::Display for Shard {
 }
 
 impl Shard {
-    /// Is the task in this part? All runs of a task are; `task` as in [`Row::cluster`].
+    /// Is the task in this part? All runs of a task are; `task` as in [`RowView::cluster`](crate::aggregate::RowView::cluster).
     pub fn holds(self, (suite, task): (&str, &str)) -> bool {
         let name = format!("{suite}\0{task}");
         xxh3_64(name.as_bytes()) % u64::from(self.of) == u64::from(self.number - 1)

@@ -223,3 +223,36 @@ fn the_wheel_is_compiled_as_the_command_line_is() {
     };
     assert_eq!(profile("Cargo.toml"), profile("python/Cargo.toml"));
 }
+
+/// The public names that a module file shows, sorted.
+fn shown(file: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(file).unwrap();
+    let names =
+        Regex::new(r"(?m)^(#\[doc\(hidden\)\]\n)?pub (?:use [\w:]+::(?:\{([^}]*)\}|(\w+))|\w+(?: unsafe)? (\w+))")
+            .unwrap();
+    let is_shown = names.captures_iter(&text).filter(|found| found.get(1).is_none());
+    let mut names: Vec<String> = is_shown
+        .flat_map(|found| {
+            let list = found.iter().skip(2).flatten().next().map_or("", |list| list.as_str());
+            list.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect::<Vec<_>>()
+        })
+        .collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// What a program may count on from version to version: whoever adds to it, or takes from it, sees it here.
+#[test]
+fn the_core_shows_what_is_promised() {
+    let root = Path::new("crates/core/src");
+    let mut promised = format!("{}\n", shown(&root.join("lib.rs")).join(" "));
+    let modules =
+        shown(&root.join("lib.rs")).into_iter().filter(|name| name.chars().all(|c| c.is_lowercase() || c == '_'));
+    for module in modules {
+        let files = [root.join(format!("{module}.rs")), root.join(&module).join("mod.rs")];
+        let Some(file) = files.iter().find(|file| file.exists()) else { continue };
+        promised += &format!("{module}: {}\n", shown(file).join(" "));
+    }
+    insta::assert_snapshot!(promised);
+}

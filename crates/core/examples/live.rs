@@ -2,9 +2,7 @@
 //!
 //! The same stack file that `whenstop compare` replays over recordings decides here while the agent works.
 
-use whenstop_core::replay::Live;
-use whenstop_core::stack::StackFile;
-use whenstop_core::transcript::{Event, Header, Message, Role, ToolCall};
+use whenstop_core::{Event, Header, Live, Message, Role, StackFile, ToolCall};
 
 const STACKS: &str = r#"
 [[stack]]

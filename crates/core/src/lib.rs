@@ -1,20 +1,21 @@
 //! The core of `whenstop`: a recorded AI-agent run, the rules that could have stopped it, and what a stop would have
 //! changed.
 //!
-//! [`transcript`] is the recorded run; [`decision`] is what a strategy says at a point of it; [`signal`] holds the
-//! numbers that rules watch; a [`stack`] is a set of rules written down in a file. [`replay`] walks one run under one
+//! [`transcript`] is the recorded run; [`decision`] is what a strategy says at a point of it; [`mod@signal`] holds the
+//! numbers that rules watch; a [`stack`] is a set of rules written down in a file. [`mod@replay`] walks one run under one
 //! strategy, and [`verdict`] says what the stop would have cost or saved. No file is read here and nothing is drawn.
+//!
+//! What a program needs that only runs stacks stands at the top of the crate. What these pages show is kept from version to
+//! version as Cargo expects; what they do not show is shared with the other crates of `whenstop` and may change with any.
 //!
 //! # A stack beside an agent
 //!
-//! A stack that was tuned on recordings runs where the agent runs, and decides the same: [`replay::Live`] takes the
-//! events as they happen. Say [`request`](replay::Live::request) before each model call, and a stop comes before that
+//! A stack that was tuned on recordings runs where the agent runs, and decides the same: [`Live`] takes the
+//! events as they happen. Say [`request`](Live::request) before each model call, and a stop comes before that
 //! call is paid for.
 //!
 //! ```
-//! use whenstop_core::replay::Live;
-//! use whenstop_core::stack::StackFile;
-//! use whenstop_core::transcript::{Event, Header, Message, Role, ToolCall};
+//! use whenstop_core::{Event, Header, Live, Message, Role, StackFile, ToolCall};
 //!
 //! let text = r#"
 //! [[stack]]
@@ -47,10 +48,8 @@
 //! A signal is shown one point at a time and says what it reads; rules and limits stay in the stack file.
 //!
 //! ```
-//! use whenstop_core::replay::replay;
 //! use whenstop_core::signal::{Options, Registered, Signal, SignalInfo};
-//! use whenstop_core::stack::StackFile;
-//! use whenstop_core::transcript::{Draft, Event, Message, PointView, Role, Run};
+//! use whenstop_core::{Draft, Event, Message, PointView, Role, Run, StackFile, replay};
 //!
 //! /// Replies so far in which the agent says that it is sorry.
 //! struct Apologies(u32);
@@ -96,6 +95,13 @@ pub mod replay;
 pub mod rule;
 pub mod signal;
 pub mod stack;
+#[doc(hidden)]
 pub mod text;
 pub mod transcript;
 pub mod verdict;
+
+pub use decision::{Action, Decision, Strategy, Watch};
+pub use diagnostic::Diagnostics;
+pub use replay::{Live, Replay, replay};
+pub use stack::{Stack, StackFile};
+pub use transcript::{Draft, Event, Grade, Header, Message, Outcome, Point, PointView, Role, Run, ToolCall, Usage};

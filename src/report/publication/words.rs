@@ -135,7 +135,7 @@ impl Publication {
         }
     }
 
-    /// One stack against another as a block for a pull request ([`evidence`]): the baseline and the only other one, unless
+    /// One stack against another as a block for a pull request (see the module `evidence`): the baseline and the only other one, unless
     /// they are named.
     pub fn evidence(
         &self,

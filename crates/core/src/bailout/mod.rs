@@ -1,6 +1,6 @@
 //! Bailouts: what is asked when an iteration cap is hit, with the history so far.
 //!
-//! A bailout is one file and one line in [`bailouts!`]; it is usable at any stack's cap. It knows no
+//! A bailout is one file and one line in `bailouts!`; it is usable at any stack's cap. It knows no
 //! stack and no replay: it is handed a history and replies. What a reply does to a replay is the
 //! asker's business: `continue` is exact while the recording goes on, `new_instruction` diverges.
 
@@ -14,7 +14,10 @@ use serde_json::{Map, Value};
 
 use crate::transcript::PointView;
 
-pub use history::{Entry, History, RunHistory, Speaker, rough_tokens};
+pub use history::{Entry, History, Speaker};
+#[doc(hidden)]
+pub use history::{RunHistory, rough_tokens};
+#[doc(hidden)]
 pub use predicate::{Window, all_errors, no_text_progress, one_tool};
 pub use table::{Condition, Row, Table};
 

@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use unicode_width::UnicodeWidthChar;
 
+#[doc(hidden)]
 pub use shown::{is_hostile, json, lines, one_line};
 
 /// A place in a file. Lines and columns count from 1; 0 means the place is not known that exactly.
@@ -242,6 +243,7 @@ impl<'d> IntoIterator for &'d Diagnostics {
 }
 
 /// So many of a thing, in words: `1 run`, `2 runs`, `0 successes`.
+#[doc(hidden)]
 pub fn count<N: Copy + fmt::Display + PartialEq + From<u8>>(n: N, noun: &str) -> String {
     let ending = match noun {
         _ if n == N::from(1) => "",
@@ -253,6 +255,7 @@ pub fn count<N: Copy + fmt::Display + PartialEq + From<u8>>(n: N, noun: &str) ->
 
 /// The nearest of `known` to `name`, if one is near enough to be what was meant: by typing errors, else as a name of
 /// which this is the beginning or a word (`roo` for `roo-code`), else as a name with something added (`steps_max`).
+#[doc(hidden)]
 pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     let known: Vec<&str> = known.into_iter().collect();
     let lower = name.to_lowercase();

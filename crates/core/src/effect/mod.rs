@@ -1,6 +1,6 @@
 //! What a tool call does to the world: changes something, hands it over, checks it, or only looks.
 //!
-//! One table of tool names ([`tools`]) and one of command words ([`words`]); shell commands are parsed, code given to an
+//! One table of tool names (`tools.rs`) and one of command words (`words.rs`); shell commands are parsed, code given to an
 //! interpreter is searched for what writes. What cannot be told from the call is [`Effect::Unknown`], never a guess.
 //! This module knows no result, no outcome and no stop.
 
@@ -27,9 +27,12 @@ mod words;
 mod tests;
 
 pub use marks::{Mark, Marks};
+#[doc(hidden)]
 pub use parts::Told;
 pub use reader::EffectReader;
-pub use table::{EffectTable, manual};
+pub use table::EffectTable;
+#[doc(hidden)]
+pub use table::manual;
 
 /// What a tool call does.
 ///

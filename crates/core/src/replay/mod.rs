@@ -13,6 +13,7 @@ use crate::decision::{Action, Decision, Evidence, FirstFiring, Requirement, Rule
 use crate::transcript::{Point, PointView, Run};
 use following::Following;
 
+#[doc(hidden)]
 pub use evaluable::{Holding, Unread, has, not_evaluable, unread};
 pub use live::Live;
 pub use terms::Terms;

@@ -8,7 +8,9 @@ use crate::decision::{Evidence, Need, RuleName, RuleReading};
 use crate::signal::{Options, Signal, SignalInfo};
 use crate::transcript::{Identity, PointView, is_public_name};
 
-pub use condition::{Condition, Reading, Watching};
+#[doc(hidden)]
+pub use condition::Watching;
+pub use condition::{Condition, Reading};
 
 /// How a reading is held against a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

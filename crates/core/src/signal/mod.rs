@@ -1,6 +1,6 @@
 //! Signals: numbers watched over the points of a run.
 //!
-//! A signal is one file and one line in [`signals!`]. It is handed one point at a time and cannot look
+//! A signal is one file and one line in `signals!`. It is handed one point at a time and cannot look
 //! ahead; its state is made afresh for each run. What to do about a number is none of its business.
 
 mod calls;

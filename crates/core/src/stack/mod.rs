@@ -16,10 +16,12 @@ use crate::rule::{Condition, Rule, Watching};
 use crate::transcript::{Header, Moment};
 
 pub use cap::{Cap, CapRow, OnHit};
+pub use file::{Entry, StackFile, Use};
 pub use lint::lint;
 pub use scope::Scope;
 
-pub use file::{Entry, Grounds, Places, StackFile, Use, parse_rule};
+#[doc(hidden)]
+pub use file::{Grounds, Places, parse_rule};
 
 /// One clause: a condition, when it is consulted, and what it does.
 #[derive(Clone, Debug)]

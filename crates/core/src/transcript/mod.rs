@@ -1,9 +1,11 @@
 //! The recorded run: events, steps, points, outcome. It knows no format, no rule and no file.
 
 mod event;
+#[doc(hidden)]
 pub mod fingerprint;
 mod layout;
 mod outcome;
+#[doc(hidden)]
 pub mod placeholder;
 mod point;
 mod recorder;
@@ -20,8 +22,10 @@ mod view;
 mod written;
 
 pub use event::{Carries, Checkpoint, Event, Json, JudgeReply, Lane, Message, Metrics, Name, Note, Role, ToolCall};
+#[doc(hidden)]
 pub use fingerprint::{Fingerprint, Identity};
 pub use outcome::{EndCause, Outcome, OutcomeSource, Secured};
+#[doc(hidden)]
 pub use placeholder::{JUDGE_TAKEN_OUT, PLAN_TAKEN_OUT, TOLD_COMMAND, is_public_name};
 pub use point::{Moment, Point};
 pub use recorder::Recorder;
@@ -33,5 +37,5 @@ pub use text::Text;
 pub use truth::Truth;
 pub use units::{Instant, Millis, Tokens, Usage, Usd};
 pub use view::PointView;
-
+#[doc(hidden)]
 pub use written::{is_dense, is_json, json_value};

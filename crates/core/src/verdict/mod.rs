@@ -16,7 +16,9 @@ use crate::transcript::{Checkpoint, Moment, Outcome, Point, Run, Secured};
 
 pub use bounds::{Assumptions, Bounds, bounds};
 pub use followed::{Bound, Followed, TailTokens, Work};
-pub use known::{Doubts, Known, Spent, known};
+pub use known::{Doubts, Spent};
+#[doc(hidden)]
+pub use known::{Known, known};
 pub use ledger::{Amounts, Ledger};
 
 /// What a stop (or its absence) did to a run: exclusive and exhaustive (STATISTICS 4.2).

@@ -1,9 +1,9 @@
 //! Runs without their texts, fit to be shared: what stays is what a stop rule compares, counts or measures.
 //!
 //! Every text becomes a placeholder that tells which texts of the run are equal, how long each is, and which published
-//! phrases it holds; see [`Pseudonyms`] and [`crate::text::marks`]. Kept as they are: order, roles, lanes, flags, tokens,
+//! phrases it holds; see `Pseudonyms` and [`crate::text::marks`]. Kept as they are: order, roles, lanes, flags, tokens,
 //! costs, times, outcomes, and the names of tools, arguments, metrics, models and suites where they look like names; kinds,
-//! states and reasons where frameworks publish them ([`words`]). A run knows that it is redacted, so that whatever reads
+//! states and reasons where frameworks publish them (`words.rs`). A run knows that it is redacted, so that whatever reads
 //! texts is not evaluable on it. That a recording says so of itself is no reason to pass anything on.
 
 mod json;
