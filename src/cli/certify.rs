@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::Exit;
 use super::failure::Failure;
-use super::inputs::{AssumptionArgs, CorpusArgs, LabelErrorArgs};
+use super::inputs::{AssumptionArgs, CorpusArgs, DOUBTS, LabelErrorArgs};
 use super::output::{Format, Output};
 use super::sweep::{GridArgs, SplitArgs, SplitPart, parts, swept, unknown_setting};
 use super::values::share_inside;
@@ -23,11 +23,7 @@ use crate::sweep::{CorpusCertificate, Grid, Ordering, ResultOptions, Results};
 #[command(after_help = "Exits 0 with a certificate and 100 without.")]
 pub(super) struct Args {
     #[command(flatten)]
-    corpus: CorpusArgs,
-    #[command(flatten)]
     grid: GridArgs,
-    #[command(flatten)]
-    split: SplitArgs,
     /// Highest tolerated rate of false early stops; see `--rate`.
     #[arg(long, value_name = "RATE", default_value_t = 0.05, value_parser = share_inside)]
     alpha: f64,
@@ -43,8 +39,6 @@ pub(super) struct Args {
     /// Make a certificate that may be looked at after every new task, as often as wanted; by bets.
     #[arg(long)]
     anytime: bool,
-    #[command(flatten)]
-    errors: LabelErrorArgs,
     /// The labels' errors do not depend on whether a run is stopped: needs fewer tasks, and is wrong where they do.
     #[arg(long)]
     label_errors_alike: bool,
@@ -61,6 +55,12 @@ pub(super) struct Args {
     /// How it is printed.
     #[arg(long, value_enum, default_value_t)]
     format: Shown,
+    #[command(flatten)]
+    corpus: CorpusArgs,
+    #[command(flatten, next_help_heading = "Tasks to choose on, and tasks to report on")]
+    split: SplitArgs,
+    #[command(flatten, next_help_heading = DOUBTS)]
+    errors: LabelErrorArgs,
 }
 
 /// Rates that can be certified.

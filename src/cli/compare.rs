@@ -12,7 +12,7 @@ use clap::{Args as ClapArgs, ValueEnum};
 use super::Exit;
 use super::export::configurations;
 use super::failure::Failure;
-use super::inputs::{AssumptionArgs, CorpusArgs, LabelErrorArgs, StackArgs};
+use super::inputs::{AssumptionArgs, CorpusArgs, DOUBTS, LabelErrorArgs, StackArgs};
 use super::output::{Format, Output};
 use super::sweep::{SplitArgs, SplitPart, parts};
 use super::values::share;
@@ -29,15 +29,7 @@ use crate::report::{Appetite, FollowedReport, Found, Publication, RowFormat, Sai
 #[derive(Debug, ClapArgs)]
 pub(super) struct Args {
     #[command(flatten)]
-    corpus: CorpusArgs,
-    #[command(flatten)]
     stacks: StackArgs,
-    #[command(flatten)]
-    split: SplitArgs,
-    #[command(flatten)]
-    errors: LabelErrorArgs,
-    #[command(flatten)]
-    assumptions: AssumptionArgs,
     #[command(flatten)]
     appetite: AppetiteArgs,
     /// Also say what would be saved if this share of the runs failed, as in another mix of tasks.
@@ -65,6 +57,14 @@ pub(super) struct Args {
     /// How the table is printed.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
+    #[command(flatten)]
+    corpus: CorpusArgs,
+    #[command(flatten, next_help_heading = "Tasks to choose on, and tasks to report on")]
+    split: SplitArgs,
+    #[command(flatten, next_help_heading = DOUBTS)]
+    errors: LabelErrorArgs,
+    #[command(flatten, next_help_heading = DOUBTS)]
+    assumptions: AssumptionArgs,
 }
 
 /// How much of the recordings' texts a page holds.

@@ -22,8 +22,6 @@ use shards::About;
 /// Arguments of `convert`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    #[command(flatten)]
-    corpus: CorpusArgs,
     /// The format to write.
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     to: Target,
@@ -44,6 +42,8 @@ pub(super) struct Args {
     /// Only a long random one keeps others from testing guesses: a short one can be guessed itself.
     #[arg(long, value_name = "SECRET", requires = "redact", default_value = "", hide_default_value = true)]
     salt: String,
+    #[command(flatten)]
+    corpus: CorpusArgs,
 }
 
 /// A format that can be written.

@@ -2,7 +2,7 @@
 
 use super::Exit;
 use super::failure::Failure;
-use super::inputs::{ReadingArgs, has_read, open, process};
+use super::inputs::{READING, ReadingArgs, has_read, open, process};
 use super::output::{Format, Output};
 use super::rounds;
 use crate::aggregate::{Tail, Tails};
@@ -19,8 +19,6 @@ pub(super) struct Args {
     /// Files and folders.
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<std::path::PathBuf>,
-    #[command(flatten)]
-    reading: ReadingArgs,
     /// Say for each file what it was taken for, and why.
     #[arg(long)]
     why: bool,
@@ -33,6 +31,8 @@ pub(super) struct Args {
     /// How the counts are printed.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
+    #[command(flatten, next_help_heading = READING)]
+    reading: ReadingArgs,
 }
 
 /// `whenstop corpus`.

@@ -11,14 +11,14 @@ use crate::transcript::{Event, Lane, Run};
 /// Arguments of `effects`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    #[command(flatten)]
-    corpus: CorpusArgs,
     /// A stack file whose `[effects]` come before the shipped table. Repeatable.
     #[arg(long, value_name = "FILE")]
     stacks: Vec<std::path::PathBuf>,
     /// How the calls are printed.
     #[arg(long, value_enum, default_value = "csv")]
     format: Format,
+    #[command(flatten)]
+    corpus: CorpusArgs,
 }
 
 /// `whenstop effects`.

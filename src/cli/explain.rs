@@ -16,8 +16,6 @@ use crate::report::table::{Cell, Table};
 #[command(mut_arg("run_id", |arg| arg.long("run-id")))]
 pub(super) struct Args {
     #[command(flatten)]
-    corpus: CorpusArgs,
-    #[command(flatten)]
     stacks: StackArgs,
     /// The run to explain, by its id or a part of it. Repeatable; by default the only run there is.
     #[arg(long, value_name = "RUN")]
@@ -39,6 +37,8 @@ pub(super) struct Args {
     /// How the decisions are printed.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
+    #[command(flatten)]
+    corpus: CorpusArgs,
 }
 
 /// Runs explained when none is named.

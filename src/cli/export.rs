@@ -10,7 +10,7 @@ use clap::ValueEnum;
 use super::Exit;
 use super::compare::held_against;
 use super::failure::Failure;
-use super::inputs::{CorpusArgs, ReadingArgs, StackArgs, UnitOfRun, load_stack_file};
+use super::inputs::{CorpusArgs, READING, ReadingArgs, StackArgs, UnitOfRun, load_stack_file};
 use super::output::{Output, width};
 use crate::catalog;
 use crate::decision::Strategy;
@@ -49,7 +49,7 @@ pub(super) struct Args {
     /// With `--format pr`: recordings, on which the host's default is held against the proposed settings.
     #[arg(long = "on", value_name = "PATH")]
     on: Vec<PathBuf>,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = READING)]
     reading: ReadingArgs,
 }
 

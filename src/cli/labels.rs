@@ -21,8 +21,6 @@ use crate::transcript::{Outcome, OutcomeSource, Run, Spend};
     filled in: `stacks_that_stop` names the stacks that would have stopped the run, and at which step."
 )]
 pub(super) struct Args {
-    #[command(flatten)]
-    corpus: CorpusArgs,
     /// Where the file is written; `-` is stdout. An existing file is left alone: it may hold labels.
     #[arg(long, required = true, value_name = "FILE")]
     template: PathBuf,
@@ -30,6 +28,8 @@ pub(super) struct Args {
     /// The runs on which they disagree come first, then those that all of them stop. Repeatable.
     #[arg(long, value_name = "FILE|preset:NAME|system:NAME")]
     stacks: Vec<String>,
+    #[command(flatten)]
+    corpus: CorpusArgs,
 }
 
 /// A run without an outcome, and what makes it worth a look.

@@ -8,7 +8,9 @@ use super::Exit;
 use super::compare::{Compared, compare};
 use super::failure::Failure;
 use super::gate::{ReportFormat, lint_report};
-use super::inputs::{AssumptionArgs, CorpusArgs, ReadingArgs, StackArgs, UnitOfRun, load_stack_file, read_config};
+use super::inputs::{
+    AssumptionArgs, CorpusArgs, READING, ReadingArgs, StackArgs, UnitOfRun, load_stack_file, read_config,
+};
 use super::output::Output;
 use crate::aggregate::{Label, Rows, rule_shares};
 use crate::catalog;
@@ -28,14 +30,14 @@ pub(super) struct Args {
     /// Recordings to tell dead and shadowed rules by.
     #[arg(long = "on", value_name = "PATH")]
     paths: Vec<PathBuf>,
-    #[command(flatten)]
-    reading: ReadingArgs,
     /// Exit with 100 when there is a warning.
     #[arg(long)]
     deny_warnings: bool,
     /// What is printed.
     #[arg(long, value_enum, default_value_t)]
     format: ReportFormat,
+    #[command(flatten, next_help_heading = READING)]
+    reading: ReadingArgs,
 }
 
 /// `whenstop lint`.

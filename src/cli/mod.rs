@@ -46,6 +46,9 @@ pub use exit::Exit;
 use failure::Failure;
 use output::Output;
 
+/// Over the options that every command takes, in its help.
+const EVERYWHERE: &str = "On every command";
+
 /// When should the agent have stopped?
 ///
 /// whenstop loads recorded agent runs, replays them through stop strategies that never ran on them, and says
@@ -58,14 +61,14 @@ pub struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
     /// Threads to use; the result is the same for any number.
-    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, global = true, help_heading = EVERYWHERE, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
     /// Say nothing on stderr but errors.
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = EVERYWHERE)]
     quiet: bool,
     /// Write CSV for a spreadsheet: a cell that it would take for a formula (`=1+1`, `@x`) gets a `'` in front. Without
     /// it, rows hold ids exactly as recorded, for programs that join on them. `report` reads both.
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = EVERYWHERE)]
     spreadsheet: bool,
     #[command(flatten)]
     example: bundled::Args,

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use super::Exit;
 use super::failure::Failure;
-use super::inputs::{AssumptionArgs, CorpusArgs, LabelErrorArgs};
+use super::inputs::{AssumptionArgs, CorpusArgs, DOUBTS, LabelErrorArgs};
 use super::output::{Format, Output};
 use super::values::{percent, share};
 use crate::aggregate::{Rows, RowsBuilder, SEED};
@@ -28,15 +28,9 @@ use manifest::Manifest;
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
-    corpus: CorpusArgs,
-    #[command(flatten)]
     grid: GridArgs,
     #[command(flatten)]
     wide: wide::WideArgs,
-    #[command(flatten)]
-    split: SplitArgs,
-    #[command(flatten)]
-    assumptions: AssumptionArgs,
     /// The setting the others are compared with, by name, or `none`; by default the first signal's most conservative.
     #[arg(long, value_name = "SETTING")]
     baseline: Option<String>,
@@ -44,8 +38,6 @@ pub(super) struct Args {
     /// end of its 95 % interval.
     #[arg(long, value_name = "RATE", default_value_t = 0.05, value_parser = share)]
     max_fes: f64,
-    #[command(flatten)]
-    errors: LabelErrorArgs,
     /// Seed of the resamples behind adjusted p-values.
     #[arg(long, value_name = "N", default_value_t = SEED)]
     seed: u64,
@@ -58,6 +50,14 @@ pub(super) struct Args {
     /// How the table is printed.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
+    #[command(flatten)]
+    corpus: CorpusArgs,
+    #[command(flatten, next_help_heading = "Tasks to choose on, and tasks to report on")]
+    split: SplitArgs,
+    #[command(flatten, next_help_heading = DOUBTS)]
+    errors: LabelErrorArgs,
+    #[command(flatten, next_help_heading = DOUBTS)]
+    assumptions: AssumptionArgs,
 }
 
 impl Args {

@@ -35,8 +35,6 @@ use words::Words;
 /// Arguments of `tune`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    #[command(flatten)]
-    corpus: CorpusArgs,
     /// The share of successes that may be killed, averaged over tasks: what is certified.
     #[arg(long, value_name = "RATE", default_value_t = 0.05, value_parser = share_inside)]
     max_fes: f64,
@@ -79,6 +77,8 @@ pub(super) struct Args {
     /// How it is printed.
     #[arg(long, value_enum, default_value_t)]
     format: Shown,
+    #[command(flatten)]
+    corpus: CorpusArgs,
 }
 
 /// What the certificate rests on.

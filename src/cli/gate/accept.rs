@@ -18,11 +18,11 @@ use crate::snapshot::Snapshot;
     whenstop accept --only mixed                      # this stack's section, the others as they are\n  \
     whenstop accept runs --stacks my.toml --snapshot stops.snap")]
 pub(in crate::cli) struct AcceptArgs {
-    #[command(flatten)]
-    inputs: GateInputs,
     /// Take over the stop points of this stack only; those of the others stay as they were accepted. Repeatable.
     #[arg(long, value_name = "STACK")]
     only: Vec<String>,
+    #[command(flatten)]
+    inputs: GateInputs,
 }
 
 /// `whenstop accept`.

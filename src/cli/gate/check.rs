@@ -26,8 +26,6 @@ use crate::snapshot::{CutShortGate, Gate, MIN_KNOWN};
     whenstop check runs --stacks my.toml --snapshot stops.snap --fail-on 'mixed:fes_rate_high>0.05'\n\n\
     In CI: `whenstop init` writes a workflow. Exits 100 where stop points are not the accepted ones or a gate fails.")]
 pub(in crate::cli) struct CheckArgs {
-    #[command(flatten)]
-    inputs: GateInputs,
     /// Fail when a number of the summary passes a limit. `fes_rate_high>0.05` passes only what is shown safe,
     /// `fes_rate_low>0.02` fails only what is shown unsafe, `fes_rate>0.02` looks at the point; `ours:fes_rate_high>0.05`
     /// at one stack; `cut_short_high>0.05` at what followed the stops, which needs no outcomes. What is not known fails.
@@ -52,6 +50,8 @@ pub(in crate::cli) struct CheckArgs {
     /// Print every changed run, not only those that matter most.
     #[arg(long)]
     all: bool,
+    #[command(flatten)]
+    inputs: GateInputs,
 }
 
 /// `whenstop check`.

@@ -12,7 +12,7 @@ use super::reports::pretty;
 use super::{read_snapshot, told};
 use crate::cli::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::inputs::ReadingArgs;
+use crate::cli::inputs::{READING, ReadingArgs};
 use crate::cli::output::Output;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::review::{self, Checked, Review};
@@ -42,14 +42,14 @@ pub(in crate::cli) struct DiffArgs {
     /// The project file; by default `whenstop.toml`, where recordings or stacks are not given.
     #[arg(long, value_name = "FILE")]
     project: Option<PathBuf>,
-    #[command(flatten)]
-    reading: ReadingArgs,
     /// What is printed.
     #[arg(long, value_enum, default_value_t)]
     format: DiffFormat,
     /// Print every changed run, not only those that matter most.
     #[arg(long)]
     all: bool,
+    #[command(flatten, next_help_heading = READING)]
+    reading: ReadingArgs,
 }
 
 /// A format of a difference.

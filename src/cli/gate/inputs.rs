@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::cli::failure::Failure;
-use crate::cli::inputs::{CorpusArgs, ReadingArgs, StackArgs, UnitOfRun, read_text};
+use crate::cli::inputs::{CorpusArgs, READING, ReadingArgs, StackArgs, UnitOfRun, read_text};
 use crate::cli::output::Output;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::project::{self, Project};
@@ -26,7 +26,7 @@ pub(super) struct GateInputs {
     /// What counts as a run: the whole recording (so by default), or each round of it, from a prompt to the next.
     #[arg(long, value_enum)]
     pub(super) unit: Option<UnitOfRun>,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = READING)]
     pub(super) reading: ReadingArgs,
 }
 

@@ -10,7 +10,7 @@ use clap::ValueEnum;
 use super::Exit;
 use super::failure::Failure;
 use super::gate::replayed;
-use super::inputs::{CorpusArgs, ReadingArgs, StackArgs, UnitOfRun};
+use super::inputs::{CorpusArgs, READING, ReadingArgs, StackArgs, UnitOfRun};
 use super::output::Output;
 use super::values::share;
 use crate::aggregate::Summary;
@@ -48,7 +48,7 @@ pub(super) struct Args {
     /// Write over files that are there.
     #[arg(long)]
     force: bool,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = READING)]
     reading: ReadingArgs,
 }
 

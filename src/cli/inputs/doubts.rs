@@ -6,6 +6,9 @@ use crate::stats::label_certificate::ErrorRates;
 use crate::stats::labels::{CheckedLabels, LabelErrors};
 use crate::verdict::Assumptions;
 
+/// Over these options in the help.
+pub(in crate::cli) const DOUBTS: &str = "What is doubted, and what is assumed";
+
 /// How reliable the outcome labels are.
 #[derive(Clone, Debug, Default, Args)]
 #[expect(clippy::struct_field_names, reason = "the arguments are named so")]

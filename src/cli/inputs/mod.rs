@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::Args;
 
-pub(super) use self::doubts::{AssumptionArgs, LabelErrorArgs};
+pub(super) use self::doubts::{AssumptionArgs, DOUBTS, LabelErrorArgs};
 pub(super) use self::process::{Tell, has_read, has_runs, open, process, process_any, process_telling};
 pub(super) use self::stacks::{StackArgs, load_stack_file, read_config, read_text};
 use super::failure::Failure;
@@ -23,19 +23,22 @@ use crate::reader::{
 };
 use crate::transcript::{PromptedBy, Run};
 
+/// Over the options of [`ReadingArgs`] in the help of every command that takes recordings.
+pub(in crate::cli) const READING: &str = "How recordings are read";
+
 /// Which recordings.
 #[derive(Clone, Debug, Args)]
 pub(super) struct CorpusArgs {
     /// Files and folders of recordings, in whatever format they have.
     #[arg(required = true, value_name = "PATH")]
     pub(super) paths: Vec<PathBuf>,
-    #[command(flatten)]
-    pub(super) reading: ReadingArgs,
     /// What counts as a run: the whole recording, or each round of it, from a prompt to the next. A round is a run of its
     /// own, called `RUN#1` and so on; it is taken as recorded even if a stop in an earlier one would have changed what
     /// was asked next. Rounds of a session are one cluster.
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, help_heading = READING)]
     pub(super) unit: UnitOfRun,
+    #[command(flatten, next_help_heading = READING)]
+    pub(super) reading: ReadingArgs,
 }
 
 /// What is replayed as one run.
