@@ -338,7 +338,9 @@ mod tests {
 
     fn column<T: Cell>(cells: &[T]) -> Column<T> {
         let mut builder = ColumnBuilder::default();
-        cells.iter().for_each(|cell| builder.push(*cell));
+        for cell in cells {
+            builder.push(*cell);
+        }
         builder.finish()
     }
 

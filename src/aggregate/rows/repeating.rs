@@ -51,7 +51,9 @@ mod tests {
 
     fn repeating(cells: &[u8]) -> Repeating<u8> {
         let mut kept = Repeating::default();
-        cells.iter().for_each(|cell| kept.push(*cell));
+        for cell in cells {
+            kept.push(*cell);
+        }
         kept
     }
 
