@@ -8,7 +8,7 @@ use std::cell::OnceCell;
 
 use super::json::{self, Written};
 use super::reading::{Reading, Record, plausible};
-use super::{openai, time};
+use super::{openai, rows, time};
 use crate::diagnostic::Diagnostic;
 use crate::json_text;
 use crate::transcript::{Instant, Json, Text, Usage, Usd};
@@ -229,6 +229,38 @@ impl<'a> Node<'a> {
     /// A copy to keep.
     pub(super) fn kept(&self) -> Option<Json> {
         json::kept(self.written)
+    }
+
+    /// The values of a record of many: the elements of an array, one a line, or one after the other. What cannot be read is
+    /// reported and left out.
+    pub(super) fn values(record: &Record<'a>, out: &mut Reading<'_>) -> Vec<Self> {
+        rows::values(record, out).into_iter().map(Self::of).collect()
+    }
+
+    /// Itself, when it is an object; what else it is, is reported as no such `thing`.
+    pub(super) fn as_object(self, thing: &str, out: &mut Reading<'_>) -> Option<Self> {
+        let is_object = self.written.starts_with('{');
+        if !is_object {
+            out.wrong_at(self.place, self.written, thing, "an object");
+        }
+        is_object.then_some(self)
+    }
+
+    /// The member of that name; where there is none, one without members.
+    pub(super) fn within(&self, names: impl Names) -> Self {
+        self.get(names).unwrap_or_default()
+    }
+
+    /// True when the member of that name is `true`; whatever else is there is passed over.
+    pub(super) fn is_true(&self, name: &str) -> bool {
+        self.named(&name).is_some_and(|(_, raw)| raw == "true")
+    }
+}
+
+impl Default for Node<'_> {
+    /// An object without members.
+    fn default() -> Self {
+        Self::of("{}")
     }
 }
 
