@@ -48,7 +48,7 @@ impl Format for Agentica {
         let mut sessions: Vec<Session> = Vec::new();
         let mut places: BTreeMap<String, usize> = BTreeMap::new();
         for value in Node::values(record, out) {
-            let Some(row) = value.as_object("row", out) else { continue };
+            let Some(row) = value.into_object("row", out) else { continue };
             let id = row.some_word("session_id").unwrap_or_else(|| record.file.stem.clone());
             let at = *places.entry(id.clone()).or_insert_with(|| {
                 sessions.push(Session::named(id));
