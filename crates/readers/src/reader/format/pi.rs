@@ -8,7 +8,8 @@ use crate::reader::json;
 use crate::reader::node::Node;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
-use crate::transcript::{Draft, EndCause, Event, Json, Lane, Message, Note, Origin, Role, Text, ToolCall, Usage};
+use crate::reader::turns::Turns;
+use crate::transcript::{EndCause, Grade, Header, Json, Lane, Message, Origin, Role, Text, ToolCall, Usage};
 
 /// Pi coding agent sessions.
 pub(super) struct Pi;
@@ -50,15 +51,14 @@ impl Format for Pi {
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let mut draft = Draft::default();
-        draft.header.run_id.clone_from(&record.file.stem);
-        draft.header.agent = Some("pi".to_owned());
+        let header = Header { run_id: record.file.stem.clone(), agent: Some("pi".to_owned()), ..Header::default() };
+        let mut session = Session { header, ..Session::default() };
         let mut entries = Vec::new();
         for value in Node::values(record, out) {
             let Some(entry) = value.into_object("entry", out) else { continue };
             if entry.is("type", "session") {
-                draft.header.run_id = entry.some_word("id").unwrap_or(draft.header.run_id);
-                draft.header.started_at = entry.instant("timestamp", out);
+                session.header.run_id = entry.some_word("id").unwrap_or(session.header.run_id);
+                session.header.started_at = entry.instant("timestamp", out);
                 continue;
             }
             entries.push(entry);
@@ -67,11 +67,11 @@ impl Format for Pi {
         let mut aside = 0;
         for entry in &entries {
             let on_path = entry.some_word("id").is_none_or(|id| path.is_empty() || path.contains(&id));
-            aside += usize::from(!on_path && push_entry(entry, on_path, &mut draft, out));
-            if on_path {
-                push_entry(entry, on_path, &mut draft, out);
-            }
+            let is_reply = session.entry(entry, on_path, out);
+            aside += usize::from(!on_path && is_reply);
         }
+        let Session { turns, header, end } = session;
+        let mut draft = turns.into_draft(header, Grade { end, ..Grade::default() });
         if aside > 0 {
             draft.warnings.push(format!("{aside} replies stand on branches that were left: paid for, but no steps"));
         }
@@ -94,70 +94,82 @@ fn path_to_last(entries: &[Node<'_>]) -> BTreeSet<String> {
     path
 }
 
-/// Appends one entry; true when it was a reply.
-fn push_entry(entry: &Node<'_>, on_path: bool, draft: &mut Draft, out: &mut Reading<'_>) -> bool {
-    match entry.some_word("type").as_deref() {
-        Some("message") => {
-            let Some(written) = entry.get("message").filter(Node::is_object) else {
-                out.error_at(entry.place(), "a message entry without a `message`", "the entry is left out");
-                return false;
-            };
-            let timed = if entry.has("timestamp") { entry } else { &written };
-            let ts = timed.instant("timestamp", out);
-            let Some(mut message) = message(&written, entry.place(), out) else { return false };
-            message.ts = ts;
-            let is_reply = message.role == Role::Assistant;
-            if !on_path {
-                if !is_reply {
-                    return false;
-                }
-                message.lane = Lane::Side("left branch".into());
-            } else if is_reply {
-                draft.grade.end = match message.finish_reason.as_deref() {
-                    Some("aborted") => EndCause::Killed,
-                    Some("error") => EndCause::Error,
-                    _ => EndCause::Unknown,
-                };
-                let model = &mut draft.header.model;
-                *model = model.take().or_else(|| message.model.as_deref().map(str::to_owned));
+/// A session while its entries are read.
+#[derive(Default)]
+struct Session {
+    turns: Turns,
+    header: Header,
+    end: EndCause,
+}
+
+impl Session {
+    /// Takes one entry in; true when it was a reply.
+    fn entry(&mut self, entry: &Node<'_>, on_path: bool, out: &mut Reading<'_>) -> bool {
+        match entry.some_word("type").as_deref() {
+            Some("message") => return self.message(entry, on_path, out),
+            Some("custom_message") if on_path => {
+                let mut message = Message::new(Role::User);
+                message.origin = Origin::Host;
+                message.content = entry.content("content", out);
+                self.turns.push(message);
             }
-            let is_aborted = is_reply && on_path && message.finish_reason.as_deref() == Some("aborted");
-            let says_nothing = message.tool_calls.is_empty()
-                && [&message.content, &message.reasoning].iter().all(|text| text.as_ref().is_none_or(Text::is_empty));
-            if is_aborted && says_nothing {
-                // Of a call that was broken off before anything came, the mark is left, and what it cost.
-                message.lane = Lane::Side("unseen aborted".into());
+            Some(kind @ ("compaction" | "branch_summary")) if on_path => {
+                self.turns.note(format!("pi.{kind}"), entry.kept());
             }
-            draft.events.push(Event::Message(message));
-            if is_aborted {
-                draft.events.push(Event::interruption());
+            Some(
+                "custom_message"
+                | "compaction"
+                | "branch_summary"
+                | "model_change"
+                | "thinking_level_change"
+                | "custom"
+                | "label"
+                | "session_info",
+            ) => {}
+            Some(other) => out.unknown(other),
+            None => out.error_at(entry.place(), "an entry without a `type`", "the entry is left out"),
+        }
+        false
+    }
+
+    fn message(&mut self, entry: &Node<'_>, on_path: bool, out: &mut Reading<'_>) -> bool {
+        let Some(written) = entry.get("message").filter(Node::is_object) else {
+            out.error_at(entry.place(), "a message entry without a `message`", "the entry is left out");
+            return false;
+        };
+        let timed = if entry.has("timestamp") { entry } else { &written };
+        let ts = timed.instant("timestamp", out);
+        let Some(mut message) = message(&written, entry.place(), out) else { return false };
+        message.ts = ts;
+        let is_reply = message.role == Role::Assistant;
+        if !on_path {
+            message.lane = Lane::Side("left branch".into());
+            if is_reply {
+                self.turns.push(message);
             }
             return is_reply;
         }
-        Some("custom_message") if on_path => {
-            let mut message = Message::new(Role::User);
-            message.origin = Origin::Host;
-            message.content = entry.content("content", out);
-            draft.events.push(Event::Message(message));
+        let is_aborted = is_reply && message.finish_reason.as_deref() == Some("aborted");
+        if is_reply {
+            self.end = match message.finish_reason.as_deref() {
+                Some("aborted") => EndCause::Killed,
+                Some("error") => EndCause::Error,
+                _ => EndCause::Unknown,
+            };
+            self.header.model = self.header.model.take().or_else(|| message.model.as_deref().map(str::to_owned));
         }
-        Some(kind @ ("compaction" | "branch_summary")) if on_path => {
-            let note = |body| Event::Note(Note { kind: format!("pi.{kind}").into(), body });
-            draft.events.extend(entry.kept().map(note));
+        let says_nothing = message.tool_calls.is_empty()
+            && [&message.content, &message.reasoning].iter().all(|text| text.as_ref().is_none_or(Text::is_empty));
+        if is_aborted && says_nothing {
+            // Of a call that was broken off before anything came, the mark is left, and what it cost.
+            message.lane = Lane::Side("unseen aborted".into());
         }
-        Some(
-            "custom_message"
-            | "compaction"
-            | "branch_summary"
-            | "model_change"
-            | "thinking_level_change"
-            | "custom"
-            | "label"
-            | "session_info",
-        ) => {}
-        Some(other) => out.unknown(other),
-        None => out.error_at(entry.place(), "an entry without a `type`", "the entry is left out"),
+        self.turns.push(message);
+        if is_aborted {
+            self.turns.interrupted();
+        }
+        is_reply
     }
-    false
 }
 
 /// A message in this agent's spelling, as other recorders copy it.
