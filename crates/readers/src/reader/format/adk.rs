@@ -5,7 +5,8 @@ use crate::reader::google;
 use crate::reader::node::Node;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
-use crate::transcript::{Draft, EndCause, Event, Header, Lane, Message, Role, Text};
+use crate::reader::turns::Turns;
+use crate::transcript::{EndCause, Event, Grade, Header, Lane, Message, Role, Text};
 
 /// Google ADK sessions.
 pub(super) struct Adk;
@@ -81,24 +82,21 @@ fn push_run(session: &Node<'_>, name: String, elements: Vec<Node<'_>>, out: &mut
     // Agents that run side by side have a branch each; the agent that started them has none.
     let is_reply = |event: &Node<'_>| role_of(event) == Some(Role::Assistant);
     let has_trunk = events.iter().any(|event| is_reply(event) && branch(event).is_none());
-    let mut draft = Draft {
-        header: Header {
-            run_id: session.some_word(["id", "session_id", "sessionId"]).unwrap_or(name),
-            agent: session.some_word(["app_name", "appName"]),
-            ..Header::default()
-        },
-        ..Draft::default()
-    };
+    let (mut turns, mut end) = (Turns::default(), EndCause::Unknown);
     for event in &events {
         let lane = match branch(event).filter(|_| has_trunk) {
             Some(branch) => Lane::Side(branch.into()),
             None => Lane::Main,
         };
-        push_event(event, &lane, &mut draft, out);
+        end = push_event(event, &lane, &mut turns, out).unwrap_or(end);
     }
-    draft.header.model =
-        draft.events.iter().filter_map(Event::message).find_map(|m| m.model.as_deref()).map(str::to_owned);
-    out.run(draft);
+    let header = Header {
+        run_id: session.some_word(["id", "session_id", "sessionId"]).unwrap_or(name),
+        model: turns.events().iter().filter_map(Event::message).find_map(|m| m.model.as_deref()).map(str::to_owned),
+        agent: session.some_word(["app_name", "appName"]),
+        ..Header::default()
+    };
+    out.run(turns.into_draft(header, Grade { end, ..Grade::default() }));
 }
 
 /// The branch of an agent that runs beside others.
@@ -122,10 +120,11 @@ fn role_of(event: &Node<'_>) -> Option<Role> {
     }
 }
 
-fn push_event(event: &Node<'_>, lane: &Lane, draft: &mut Draft, out: &mut Reading<'_>) {
+/// Appends what an event says; how the recording ends where it is the last of the agent's.
+fn push_event(event: &Node<'_>, lane: &Lane, turns: &mut Turns, out: &mut Reading<'_>) -> Option<EndCause> {
     // What is streamed comes once more, whole.
     if event.is_true("partial") {
-        return;
+        return None;
     }
     let content = event.object("content", out).unwrap_or_default();
     let said = google::parts(content.get("parts").as_ref(), out);
@@ -134,22 +133,29 @@ fn push_event(event: &Node<'_>, lane: &Lane, draft: &mut Draft, out: &mut Readin
     let ts = event.instant("timestamp", out);
     let author = event.some_word("author");
     let says_nothing = said.text.is_none() && said.reasoning.is_none() && said.calls.is_empty();
-    if author.as_deref() != Some("user") {
-        note_end(event, failed.as_deref(), draft);
+    let interrupted = author.as_deref() != Some("user") && event.is_true("interrupted");
+    let end = match &failed {
+        _ if author.as_deref() == Some("user") => None,
+        _ if interrupted => Some(EndCause::Killed),
+        Some(_) => Some(EndCause::Error),
+        None => Some(EndCause::Unknown),
+    };
+    if interrupted {
+        turns.interrupted();
     }
     for mut result in said.results {
         (result.lane, result.ts) = (lane.clone(), ts);
-        draft.events.push(Event::Message(result));
+        turns.push(result);
     }
     let Some(role) = role_of(event) else {
         if let Some(role) = content.get("role") {
             out.wrong(&role, "role", "model or user");
         }
-        return;
+        return end;
     };
     // Events that only change the state, hand over or carry results are no messages.
     if says_nothing && usage.is_none() && failed.is_none() {
-        return;
+        return end;
     }
     let mut message = Message::new(role);
     (message.content, message.reasoning, message.tool_calls) = (said.text, said.reasoning, said.calls);
@@ -164,18 +170,6 @@ fn push_event(event: &Node<'_>, lane: &Lane, draft: &mut Draft, out: &mut Readin
             message.content = message.content.or(why.map(Text::plain));
         }
     }
-    draft.events.push(Event::Message(message));
-}
-
-/// How the recording ends as far as its last event says so.
-fn note_end(event: &Node<'_>, failed: Option<&str>, draft: &mut Draft) {
-    let interrupted = event.is_true("interrupted");
-    if interrupted {
-        draft.events.push(Event::interruption());
-    }
-    draft.grade.end = match failed {
-        _ if interrupted => EndCause::Killed,
-        Some(_) => EndCause::Error,
-        None => EndCause::Unknown,
-    };
+    turns.push(message);
+    end
 }
