@@ -9,7 +9,8 @@ use crate::reader::json;
 use crate::reader::node::Node;
 use crate::reader::probe::{Probe, Shape, Sketch};
 use crate::reader::reading::{Reading, Record};
-use crate::transcript::{Draft, Event, Grade, Header, Lane, Message, Note, Role, Text, ToolCall, Usage};
+use crate::reader::turns::Turns;
+use crate::transcript::{Draft, Event, Grade, Header, Lane, Message, Role, Text, ToolCall, Usage};
 
 /// Gemini CLI chats.
 pub(super) struct GeminiCli;
@@ -146,22 +147,23 @@ impl<'r> Session<'r> {
     }
 
     fn into_draft(self, record: &Record<'_>, out: &mut Reading<'_>) -> Draft {
-        let mut draft = Draft {
-            header: Header {
-                run_id: self.id.unwrap_or_else(|| record.file.stem.clone()),
-                agent: Some(if self.is_subagent { "gemini-cli subagent" } else { "gemini-cli" }.to_owned()),
-                started_at: out.instant(self.started.as_ref(), "startTime"),
-                ended_at: out.instant(self.updated.as_ref(), "lastUpdated"),
-                ..Header::default()
-            },
-            grade: Grade::default(),
-            ..Draft::default()
+        let mut header = Header {
+            run_id: self.id.unwrap_or_else(|| record.file.stem.clone()),
+            agent: Some(if self.is_subagent { "gemini-cli subagent" } else { "gemini-cli" }.to_owned()),
+            started_at: out.instant(self.started.as_ref(), "startTime"),
+            ended_at: out.instant(self.updated.as_ref(), "lastUpdated"),
+            ..Header::default()
         };
-        let mut taken_back = 0;
+        let mut turns = Turns::default();
         for entry in &self.messages {
-            taken_back += usize::from(entry.rewound);
-            push_message(entry, &mut draft, out);
+            push_message(entry, &mut turns, out);
         }
+        // The first that is named, if only in a reply that was taken back.
+        let replies = turns.events().iter().filter_map(Event::message);
+        header.model =
+            replies.filter(|m| m.role == Role::Assistant).find_map(|m| m.model.as_deref()).map(str::to_owned);
+        let mut draft = turns.into_draft(header, Grade::default());
+        let taken_back = self.messages.iter().filter(|entry| entry.rewound).count();
         if taken_back > 0 {
             draft.warnings.push(format!("{taken_back} messages were taken back by the user: paid for, but no steps"));
         }
@@ -170,7 +172,7 @@ impl<'r> Session<'r> {
 }
 
 /// Appends one message, and the results that stand inside it.
-fn push_message(entry: &Entry<'_>, draft: &mut Draft, out: &mut Reading<'_>) {
+fn push_message(entry: &Entry<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
     let fields = &entry.fields;
     let kind = fields.string("type", out);
     let role = match kind.as_deref() {
@@ -178,10 +180,9 @@ fn push_message(entry: &Entry<'_>, draft: &mut Draft, out: &mut Reading<'_>) {
         Some("gemini" | "model" | "assistant") => Role::Assistant,
         Some(kind @ ("info" | "error" | "warning")) => {
             let said = google::parts(fields.get("content").as_ref(), out).text;
-            let note = |body| Event::Note(Note { kind: format!("gemini-cli.{kind}").into(), body });
-            draft.events.extend(fields.kept().map(note));
+            turns.note(format!("gemini-cli.{kind}"), fields.kept());
             if said.is_some_and(|said| said.as_str().starts_with("Request cancelled")) {
-                draft.events.push(Event::interruption());
+                turns.interrupted();
             }
             return;
         }
@@ -208,13 +209,12 @@ fn push_message(entry: &Entry<'_>, draft: &mut Draft, out: &mut Reading<'_>) {
         for call in fields.list(["toolCalls", "tool_calls"], out) {
             push_call(call, &mut message, &mut results, out);
         }
-        draft.header.model = draft.header.model.take().or_else(|| message.model.as_deref().map(str::to_owned));
     }
     let lane = message.lane.clone();
-    draft.events.push(Event::Message(message));
+    turns.push(message);
     for mut result in results {
         result.lane = lane.clone();
-        draft.events.push(Event::Message(result));
+        turns.push(result);
     }
 }
 
