@@ -5,8 +5,9 @@ use super::{Format, Layout};
 use crate::reader::node::Node;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
+use crate::reader::turns::Turns;
 use crate::reader::{json, labels};
-use crate::transcript::{Draft, Event, Grade, Header, Message, Outcome, OutcomeSource, Role, Text, ToolCall, Usage};
+use crate::transcript::{Grade, Header, Message, Outcome, OutcomeSource, Role, Text, ToolCall, Usage};
 
 /// pydantic-ai message histories.
 pub(super) struct PydanticAi;
@@ -71,15 +72,13 @@ fn push_run(record: &Record<'_>, around: &Node<'_>, key: String, messages: Vec<N
         history.take_in(&message, out);
     }
     let wanted = record.options.outcome_key.as_deref();
-    let mut draft = Draft { events: history.events, grade: grade(around, wanted), ..Draft::default() };
-    draft.header = Header {
+    let header = Header {
         run_id: around.some_word(["run_id", "id", "conversation_id"]).unwrap_or(key),
         task_id: around.some_word(["task_id", "task"]),
-        model: history.model,
         agent: around.some_word(["agent", "agent_name"]),
         ..Header::default()
     };
-    out.run(draft);
+    out.run(history.turns.into_draft(header, grade(around, wanted)));
 }
 
 /// The outcome, if the object around the history has the field the user names.
@@ -95,16 +94,11 @@ fn grade(around: &Node<'_>, wanted: Option<&str>) -> Grade {
 /// A history while its messages are read.
 #[derive(Default)]
 struct History {
-    events: Vec<Event>,
-    model: Option<String>,
+    turns: Turns,
     instructions: Option<String>,
 }
 
 impl History {
-    fn push(&mut self, message: Message) {
-        self.events.push(Event::Message(message));
-    }
-
     fn take_in(&mut self, fields: &Node<'_>, out: &mut Reading<'_>) {
         match fields.some_word("kind").as_deref() {
             Some("request") => self.request(fields, out),
@@ -122,7 +116,7 @@ impl History {
         if let Some(instructions) = fields.some_word("instructions").filter(|text| !text.is_empty())
             && self.instructions.as_ref() != Some(&instructions)
         {
-            self.push(Message::saying(Role::System, instructions.as_str()));
+            self.turns.say(Role::System, instructions.as_str(), None);
             self.instructions = Some(instructions);
         }
         for part in fields.list("parts", out) {
@@ -158,7 +152,7 @@ impl History {
                     },
                 };
             }
-            self.push(message);
+            self.turns.push(message);
         }
     }
 
@@ -197,10 +191,9 @@ impl History {
         message.model = fields.some_word("model_name").map(Into::into);
         message.finish_reason = fields.some_word("finish_reason").map(Into::into);
         message.ts = fields.instant("timestamp", out);
-        self.model = self.model.take().or_else(|| message.model.as_deref().map(str::to_owned));
-        self.push(message);
+        self.turns.push(message);
         for result in results {
-            self.push(result);
+            self.turns.push(result);
         }
     }
 }
