@@ -11,7 +11,7 @@ use super::reading::{Reading, Record, plausible};
 use super::{openai, rows, time};
 use crate::diagnostic::Diagnostic;
 use crate::json_text;
-use crate::transcript::{Instant, Json, Text, Usage, Usd};
+use crate::transcript::{Event, Instant, Json, Name, Note, Text, Usage, Usd};
 
 /// A value as it is written in a record.
 #[derive(Clone, Debug)]
@@ -230,6 +230,11 @@ impl<'a> Node<'a> {
     /// A copy to keep.
     pub(super) fn kept(&self) -> Option<Json> {
         json::kept(self.written)
+    }
+
+    /// A record of it that only some framework's rules read.
+    pub(super) fn note(&self, kind: impl Into<Name>) -> Option<Event> {
+        self.kept().map(|body| Event::Note(Note { kind: kind.into(), body }))
     }
 
     /// The values of a record of many: the elements of an array, one a line, or one after the other. What cannot be read is

@@ -8,7 +8,7 @@ use crate::reader::node::Node;
 use crate::reader::openai;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
-use crate::transcript::{Draft, EndCause, Event, Instant, Lane, Message, Note, Role, Text, ToolCall, Usage};
+use crate::transcript::{Draft, EndCause, Event, Instant, Lane, Message, Role, Text, ToolCall, Usage};
 
 /// agentao replay logs.
 pub(super) struct Agentao;
@@ -116,8 +116,7 @@ impl Log {
             "session_started" => self.draft.header.model = payload.some_word("model"),
             "session_ended" => self.draft.header.ended_at = ts,
             "context_compressed" | "compaction_settled" | "error" => {
-                let note = |body| Event::Note(Note { kind: format!("agentao.{kind}").into(), body });
-                self.draft.events.extend(event.kept().map(note));
+                self.draft.events.extend(event.note(format!("agentao.{kind}")));
             }
             _ if is_turn_kind(&kind) => {
                 let Self { draft, turns, .. } = self;

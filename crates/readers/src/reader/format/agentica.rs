@@ -11,7 +11,7 @@ use crate::reader::node::Node;
 use crate::reader::openai;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
-use crate::transcript::{Draft, EndCause, Event, Header, Message, Name, Note, Role, ToolCall};
+use crate::transcript::{Draft, EndCause, Event, Header, Message, Name, Role, ToolCall};
 
 /// agentica session logs.
 pub(super) struct Agentica;
@@ -95,17 +95,13 @@ impl Session {
         match &*kind {
             "user" | "system" | "assistant" | "tool" => self.message(&kind, row, out),
             "goal" => {
-                self.note("agentica.goal", row);
+                self.draft.events.extend(row.note("agentica.goal"));
                 self.draft.grade.end = end_cause(&row.object("goal", out).unwrap_or_default());
             }
-            "compact_boundary" | "tool_audit" => self.note(&format!("agentica.{kind}"), row),
+            "compact_boundary" | "tool_audit" => self.draft.events.extend(row.note(format!("agentica.{kind}"))),
             "event" | "provider_checkpoint" => {}
             other => out.unknown(other),
         }
-    }
-
-    fn note(&mut self, kind: &str, row: &Node<'_>) {
-        self.draft.events.extend(row.kept().map(|body| Event::Note(Note { kind: kind.into(), body })));
     }
 
     fn message(&mut self, kind: &str, row: &Node<'_>, out: &mut Reading<'_>) {

@@ -10,9 +10,7 @@ use crate::reader::node::Node;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::{json, labels};
-use crate::transcript::{
-    Draft, Event, Grade, Header, Lane, Message, Note, Outcome, OutcomeSource, Role, ToolCall, Usage,
-};
+use crate::transcript::{Draft, Event, Grade, Header, Lane, Message, Outcome, OutcomeSource, Role, ToolCall, Usage};
 
 /// awaken traces.
 pub(super) struct Awaken;
@@ -158,8 +156,7 @@ impl Course {
             "tool" => self.tool(row, lane, out),
             "evaluation_result" => self.grade(fields, key, out),
             "suspension" | "handoff" | "delegation" | "background_task" => {
-                let note = |body| Event::Note(Note { kind: format!("awaken.{kind}").into(), body });
-                self.last_piece(lane).after.extend(fields.kept().map(note));
+                self.last_piece(lane).after.extend(fields.note(format!("awaken.{kind}")));
             }
             other => out.unknown(other),
         }

@@ -9,7 +9,7 @@ use crate::reader::probe::{Probe, Shape, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::{json, openai};
 use crate::transcript::{
-    Draft, EndCause, Event, Grade, Header, Lane, Message, Note, Outcome, OutcomeSource, Role, Text, ToolCall, Usage,
+    Draft, EndCause, Event, Grade, Header, Lane, Message, Outcome, OutcomeSource, Role, Text, ToolCall, Usage,
 };
 
 /// OpenHands event streams and evaluation outputs.
@@ -234,7 +234,7 @@ impl History {
                 self.events.push(Event::interruption());
             }
             "ConversationErrorEvent" => self.end = EndCause::Error,
-            _ if kind.starts_with("Condensation") => self.note("openhands.condensation", event),
+            _ if kind.starts_with("Condensation") => self.events.extend(event.note("openhands.condensation")),
             other => out.unknown(other),
         }
     }
@@ -301,7 +301,7 @@ impl History {
             let failed = if observation == "error" { Some(true) } else { code.map(|code| code != 0.0) };
             match observation.as_str() {
                 "agent_state_changed" | "null" | "recall" => {}
-                "condense" => self.note("openhands.condensation", event),
+                "condense" => self.events.extend(event.note("openhands.condensation")),
                 _ if source == "user" => {}
                 // Arguments the host refused: of the call nothing else is left.
                 "error" if source == "agent" && called.members().is_empty() && !event.has("cause") => {
@@ -391,10 +391,6 @@ impl History {
         message.ts = event.instant("timestamp", out);
         message.lane = Lane::Main;
         self.events.push(Event::Message(message));
-    }
-
-    fn note(&mut self, kind: &str, event: &Node<'_>) {
-        self.events.extend(event.kept().map(|body| Event::Note(Note { kind: kind.into(), body })));
     }
 }
 
