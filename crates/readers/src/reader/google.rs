@@ -1,12 +1,9 @@
 //! Contents as Google's generative models spell them: parts that are text, thoughts, function calls or
 //! their responses, in camel or snake case; and their token counts.
 
-use serde_json::value::RawValue;
-
-use super::format::Raw;
+use super::json;
+use super::node::Node;
 use super::reading::Reading;
-use super::rows::{self, Object};
-use super::{json, openai};
 use crate::transcript::{Message, Role, Text, ToolCall, Usage};
 
 /// What the parts of one content say.
@@ -23,36 +20,37 @@ pub(super) struct Said {
 }
 
 /// Reads parts: an array, one part, or a plain string.
-pub(super) fn parts(raw: Raw<'_>, out: &mut Reading<'_>) -> Said {
+pub(super) fn parts(content: Option<&Node<'_>>, out: &mut Reading<'_>) -> Said {
     let mut said = Said::default();
-    let Some(raw) = raw else { return said };
-    if let Some(text) = json::text(raw) {
+    let Some(content) = content else { return said };
+    if let Some(text) = json::text(content) {
         said.text = Some(text);
         return said;
     }
     let (mut texts, mut thoughts) = (Vec::new(), Vec::new());
-    for part in rows::elements(raw).unwrap_or_else(|| vec![raw]) {
-        if let Some(text) = json::string(part) {
+    for part in content.elements().unwrap_or_else(|| vec![content.clone()]) {
+        if let Some(text) = part.as_string() {
             texts.push(text.into_owned());
             continue;
         }
-        let Some(part) = Object::of(part) else {
-            out.wrong(part, "parts", "text or an object");
+        if !part.is_object() {
+            out.wrong_at(part.place(), part.written(), "parts", "text or an object");
             continue;
-        };
-        let call = part.within(&["functionCall", "function_call"]);
-        let response = part.get(&["functionResponse", "function_response"]).and_then(Object::of);
-        let text = part.get(&["text"]).and_then(json::string);
-        let is_thought = part.get(&["thought"]).is_some_and(|raw| raw.get() != "false");
-        if let Some(name) = call.word(&["name"]) {
-            let arguments = openai::arguments(call.get(&["args", "arguments"]));
-            said.calls.push(ToolCall::new(call.word(&["id"]).as_deref(), &name, arguments));
+        }
+        let call = part.within(["functionCall", "function_call"]);
+        let response = part.get(["functionResponse", "function_response"]).filter(Node::is_object);
+        let text = part.get("text").and_then(|text| text.as_string());
+        let is_thought = part.has("thought") && part.some_flag("thought") != Some(false);
+        if let Some(name) = call.some_word("name") {
+            let arguments = call.arguments(["args", "arguments"]);
+            said.calls.push(ToolCall::new(call.some_word("id").as_deref(), &name, arguments));
         } else if let Some(response) = response {
             said.results.push(result(&response));
         } else if let Some(text) = text {
             if is_thought { thoughts.push(text.into_owned()) } else { texts.push(text.into_owned()) }
         } else {
-            texts.extend(mark_of_data(&part));
+            // What is left in place of an image or another blob.
+            texts.extend(part.members().first().map(|(name, blob)| json::mark(name, blob)));
         }
     }
     let joined = |texts: Vec<String>| (!texts.is_empty()).then(|| Text::plain(texts.concat()));
@@ -60,42 +58,34 @@ pub(super) fn parts(raw: Raw<'_>, out: &mut Reading<'_>) -> Said {
     said
 }
 
-/// What is left in place of an image or another blob.
-fn mark_of_data(part: &Object<'_>) -> Option<String> {
-    let (name, raw) = part.fields().first()?;
-    Some(json::mark(name, raw.get()))
-}
-
-fn result(response: &Object<'_>) -> Message {
+fn result(response: &Node<'_>) -> Message {
     let mut message = Message::new(Role::Tool);
-    message.tool_call_id = response.word(&["id"]).map(Into::into);
-    message.name = response.word(&["name"]).map(Into::into);
-    message.content = response.get(&["response"]).map(response_text);
+    message.tool_call_id = response.some_word("id").map(Into::into);
+    message.name = response.some_word("name").map(Into::into);
+    message.content = response.get("response").map(|said| response_text(&said));
     message
 }
 
 /// The text of a function's response: its only `output`, `result` or `error`, or the JSON it is.
-pub(super) fn response_text(raw: &RawValue) -> Text {
-    let inner = Object::of(raw).and_then(|object| match object.fields() {
-        [(key, only)] if matches!(key.as_str(), "output" | "result" | "error") => Some(*only),
-        _ => None,
-    });
-    let raw = inner.unwrap_or(raw);
-    json::text(raw).unwrap_or_else(|| Text::plain(raw.get()))
+fn response_text(response: &Node<'_>) -> Text {
+    match response.members() {
+        [(key, only)] if matches!(&**key, "output" | "result" | "error") => Node::of(*only).as_text(),
+        _ => response.as_text(),
+    }
 }
 
 /// Tokens of one call. The prompt includes what came from the cache; thoughts are counted beside the
 /// candidates, and the prompts of built-in tools beside the prompt.
-pub(super) fn usage(raw: Raw<'_>, out: &mut Reading<'_>) -> Option<Usage> {
-    let wire = Object::part(Some(raw?), "usage_metadata", out);
-    let mut count = |names: &[&str; 2]| out.count(wire.get(names), names[0]);
-    let prompt = count(&["prompt_token_count", "promptTokenCount"]);
-    let cached = count(&["cached_content_token_count", "cachedContentTokenCount"]);
-    let candidates = count(&["candidates_token_count", "candidatesTokenCount"]);
-    let thoughts = count(&["thoughts_token_count", "thoughtsTokenCount"]);
-    let tool = count(&["tool_use_prompt_token_count", "toolUsePromptTokenCount"]);
-    let total = count(&["total_token_count", "totalTokenCount"]);
-    Counts { input: prompt, cached, output: candidates, thoughts, tool, total }.usage()
+pub(super) fn usage(event: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
+    let counts = event.object(["usage_metadata", "usageMetadata"], out)?;
+    let mut count = |names: [&str; 2]| counts.count(names, out);
+    let input = count(["prompt_token_count", "promptTokenCount"]);
+    let cached = count(["cached_content_token_count", "cachedContentTokenCount"]);
+    let output = count(["candidates_token_count", "candidatesTokenCount"]);
+    let thoughts = count(["thoughts_token_count", "thoughtsTokenCount"]);
+    let tool = count(["tool_use_prompt_token_count", "toolUsePromptTokenCount"]);
+    let total = count(["total_token_count", "totalTokenCount"]);
+    Counts { input, cached, output, thoughts, tool, total }.usage()
 }
 
 /// Token counts as Google's models report them.

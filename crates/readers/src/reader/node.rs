@@ -8,10 +8,10 @@ use std::cell::OnceCell;
 
 use super::json::{self, Written};
 use super::reading::{Reading, Record, plausible};
-use super::{openai, time};
+use super::{openai, rows, time};
 use crate::diagnostic::Diagnostic;
 use crate::json_text;
-use crate::transcript::{Instant, Json, Text, Usage, Usd};
+use crate::transcript::{Event, Instant, Json, Name, Note, Text, Usage, Usd};
 
 /// A value as it is written in a record.
 #[derive(Clone, Debug)]
@@ -119,7 +119,8 @@ impl<'a> Node<'a> {
 
     /// What stands under `first`, and under `second` there, and so on.
     pub(super) fn at(&self, path: &[&str]) -> Option<Self> {
-        path.iter().try_fold(self.clone(), |node, name| node.get(*name))
+        let (first, rest) = path.split_first()?;
+        rest.iter().try_fold(self.get(*first)?, |node, name| node.get(*name))
     }
 
     /// The object of that name; reported when it is something else.
@@ -229,6 +230,78 @@ impl<'a> Node<'a> {
     /// A copy to keep.
     pub(super) fn kept(&self) -> Option<Json> {
         json::kept(self.written)
+    }
+
+    /// A record of it that only some framework's rules read.
+    pub(super) fn note(&self, kind: impl Into<Name>) -> Option<Event> {
+        self.kept().map(|body| Event::Note(Note { kind: kind.into(), body }))
+    }
+
+    /// The values of a record of many: the elements of an array, one a line, or one after the other. What cannot be read is
+    /// reported and left out.
+    pub(super) fn values(record: &Record<'a>, out: &mut Reading<'_>) -> impl ExactSizeIterator<Item = Self> + use<'a> {
+        rows::values(record, out).into_iter().map(Self::of)
+    }
+
+    /// Is it an object?
+    pub(super) fn is_object(&self) -> bool {
+        self.written.starts_with('{')
+    }
+
+    /// Itself, when it is an object; what else it is, is reported as no such `thing`.
+    pub(super) fn into_object(self, thing: &str, out: &mut Reading<'_>) -> Option<Self> {
+        if self.is_object() {
+            return Some(self);
+        }
+        out.wrong_at(self.place, self.written, thing, "an object");
+        None
+    }
+
+    /// The member of that name; where there is none, one without members.
+    pub(super) fn within(&self, names: impl Names) -> Self {
+        self.get(names).unwrap_or_default()
+    }
+
+    /// True when the member of that name is `true`; whatever else is there is passed over.
+    pub(super) fn is_true(&self, name: &str) -> bool {
+        self.some_flag(name) == Some(true)
+    }
+
+    /// The truth under the first of `names` that has one; whatever else is there is passed over.
+    pub(super) fn some_flag(&self, names: impl Names) -> Option<bool> {
+        self.named(&names).and_then(|(_, raw)| json::flag(raw))
+    }
+
+    /// The number under the first of `names` that has one; whatever else is there is passed over.
+    pub(super) fn some_number(&self, names: impl Names) -> Option<f64> {
+        self.named(&names).and_then(|(_, raw)| json::number(raw))
+    }
+
+    /// The long string under the first of `names` that has one; whatever else is there is passed over.
+    pub(super) fn some_text(&self, names: impl Names) -> Option<Text> {
+        self.named(&names).and_then(|(_, raw)| json::text(raw))
+    }
+
+    /// The count under the first of `names` that has one; whatever else is there is passed over.
+    pub(super) fn some_count(&self, names: impl Names) -> Option<u64> {
+        self.named(&names).and_then(|(_, raw)| json::count(raw))
+    }
+
+    /// What it says: the string it is, or the texts of the parts it is, or else its JSON.
+    pub(super) fn as_content(&self) -> Text {
+        json::content(self.written).unwrap_or_else(|| Text::plain(self.written))
+    }
+
+    /// What it says: the string it is, or else its JSON.
+    pub(super) fn as_text(&self) -> Text {
+        json::text(self.written).unwrap_or_else(|| Text::plain(self.written))
+    }
+}
+
+impl Default for Node<'_> {
+    /// An object without members.
+    fn default() -> Self {
+        Self::of("{}")
     }
 }
 

@@ -1,68 +1,9 @@
-//! The values of a file of many: the elements of an array, one a line, or one after the other; and an
-//! object whose fields go by several names.
+//! The values of a file of many: the elements of an array, one a line, or one after the other.
 
 use serde_json::value::RawValue;
 
-use super::format::Raw;
-use super::json;
 use super::reading::{Reading, Record};
 use crate::diagnostic::Diagnostic;
-
-/// An object as its fields. Formats that changed their spelling (snake and camel case, old and new
-/// names) ask for a field by all its names.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Object<'a>(Vec<(String, &'a RawValue)>);
-
-impl<'a> Object<'a> {
-    /// The object that `raw` is; `None` when it is none.
-    pub(super) fn of(raw: &'a RawValue) -> Option<Self> {
-        json::fields_of(raw).map(Self)
-    }
-
-    /// The object under `raw`; reported and empty when it is something else, empty when it is absent.
-    pub(super) fn part(raw: Raw<'a>, field: &str, out: &mut Reading<'_>) -> Self {
-        let object = raw.and_then(Self::of);
-        if let Some(raw) = raw.filter(|_| object.is_none()) {
-            out.wrong(raw, field, "an object");
-        }
-        object.unwrap_or_default()
-    }
-
-    /// The object that `raw` is; reported and `None` when it is something else.
-    pub(super) fn required(raw: &'a RawValue, field: &str, out: &mut Reading<'_>) -> Option<Self> {
-        let object = Self::of(raw);
-        if object.is_none() {
-            out.wrong(raw, field, "an object");
-        }
-        object
-    }
-
-    /// The object under `raw`, or `other` when there is none.
-    pub(super) fn of_or(raw: Raw<'a>, other: Self) -> Self {
-        raw.and_then(Self::of).unwrap_or(other)
-    }
-
-    /// The first of `names` that the object has and that is not null.
-    pub(super) fn get(&self, names: &[&str]) -> Raw<'a> {
-        let value = |name: &&str| self.0.iter().rev().find(|(key, raw)| key == name && raw.get() != "null");
-        names.iter().find_map(value).map(|(_, raw)| *raw)
-    }
-
-    /// The decoded short string under the first of `names` that has one; whatever else is there is passed over.
-    pub(super) fn word(&self, names: &[&str]) -> Option<String> {
-        self.get(names).and_then(json::word)
-    }
-
-    /// The object under the first of `names`; empty when there is none.
-    pub(super) fn within(&self, names: &[&str]) -> Self {
-        self.get(names).and_then(Self::of).unwrap_or_default()
-    }
-
-    /// The fields in file order.
-    pub(super) fn fields(&self) -> &[(String, &'a RawValue)] {
-        &self.0
-    }
-}
 
 /// The values a record holds: the elements of an array, the one object, the values of its lines, or
 /// those that follow each other. What cannot be read is reported and left out.

@@ -1,13 +1,12 @@
 //! Google ADK sessions: one document a session, a list of them, or the events alone (FORMATS 17).
 
-use serde_json::value::RawValue;
-
 use super::{Format, Layout};
 use crate::reader::google;
+use crate::reader::node::Node;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
-use crate::reader::rows::{self, Object};
-use crate::transcript::{Draft, EndCause, Event, Header, Lane, Message, Role, Text};
+use crate::reader::turns::Turns;
+use crate::transcript::{EndCause, Event, Grade, Header, Lane, Message, Role, Text};
 
 /// Google ADK sessions.
 pub(super) struct Adk;
@@ -48,81 +47,72 @@ impl Format for Adk {
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let values = rows::values(record, out);
+        let values = Node::values(record, out);
         let mut loose = Vec::new();
         let many = values.len() > 1;
-        for (index, value) in values.into_iter().enumerate() {
-            let Some(fields) = Object::of(value) else {
-                out.wrong(value, "session", "an object");
-                continue;
-            };
-            let fields = match fields.get(&["session"]).and_then(Object::of) {
-                Some(inner) if fields.get(&["events"]).is_none() => inner,
-                _ => fields,
-            };
-            if fields.get(&["events"]).is_none() {
+        for (index, value) in values.enumerate() {
+            let Some(value) = value.into_object("session", out) else { continue };
+            let inner = value.get("session").filter(Node::is_object).filter(|_| !value.has("events"));
+            let session = inner.as_ref().unwrap_or(&value);
+            if !session.has("events") {
                 loose.push(value);
                 continue;
             }
-            let events = out.list(fields.get(&["events"]), "events");
+            let events = session.list("events", out);
             let key = if many { format!("{}/{index}", record.file.stem) } else { record.file.stem.clone() };
-            push_run(&fields, key, &events, out);
+            push_run(session, key, events, out);
         }
         if !loose.is_empty() {
-            push_run(&Object::default(), record.file.stem.clone(), &loose, out);
+            push_run(&Node::default(), record.file.stem.clone(), loose, out);
         }
     }
 }
 
 /// Hands over one session.
-fn push_run(session: &Object<'_>, name: String, raws: &[&RawValue], out: &mut Reading<'_>) {
-    let mut turns = Vec::new();
-    for raw in raws {
-        match Object::of(raw) {
-            Some(fields) if fields.get(&["content", "author", "invocation_id", "invocationId"]).is_some() => {
-                turns.push((fields, *raw));
-            }
-            Some(_) => out.error_at(raw.get(), "an event without author and content", "the event is left out"),
-            None => out.wrong(raw, "event", "an object"),
+fn push_run(session: &Node<'_>, name: String, elements: Vec<Node<'_>>, out: &mut Reading<'_>) {
+    let mut events = Vec::new();
+    for element in elements {
+        let Some(event) = element.into_object("event", out) else { continue };
+        if event.has(["content", "author", "invocation_id", "invocationId"]) {
+            events.push(event);
+        } else {
+            out.error_at(event.place(), "an event without author and content", "the event is left out");
         }
     }
     // Agents that run side by side have a branch each; the agent that started them has none.
-    let is_reply = |fields: &Object<'_>| role_of(fields) == Some(Role::Assistant);
-    let has_trunk = turns.iter().any(|(fields, _)| is_reply(fields) && branch(fields).is_none());
-    let mut draft = Draft {
-        header: Header {
-            run_id: session.word(&["id", "session_id", "sessionId"]).unwrap_or(name),
-            agent: session.word(&["app_name", "appName"]),
-            ..Header::default()
-        },
-        ..Draft::default()
-    };
-    for (fields, _) in &turns {
-        let lane = match branch(fields).filter(|_| has_trunk) {
+    let is_reply = |event: &Node<'_>| role_of(event) == Some(Role::Assistant);
+    let has_trunk = events.iter().any(|event| is_reply(event) && branch(event).is_none());
+    let (mut turns, mut end) = (Turns::default(), EndCause::Unknown);
+    for event in &events {
+        let lane = match branch(event).filter(|_| has_trunk) {
             Some(branch) => Lane::Side(branch.into()),
             None => Lane::Main,
         };
-        push_event(fields, &lane, &mut draft, out);
+        end = push_event(event, &lane, &mut turns, out).unwrap_or(end);
     }
-    draft.header.model =
-        draft.events.iter().filter_map(Event::message).find_map(|m| m.model.as_deref()).map(str::to_owned);
-    out.run(draft);
+    let header = Header {
+        run_id: session.some_word(["id", "session_id", "sessionId"]).unwrap_or(name),
+        model: turns.events().iter().filter_map(Event::message).find_map(|m| m.model.as_deref()).map(str::to_owned),
+        agent: session.some_word(["app_name", "appName"]),
+        ..Header::default()
+    };
+    out.run(turns.into_draft(header, Grade { end, ..Grade::default() }));
 }
 
 /// The branch of an agent that runs beside others.
-fn branch(fields: &Object<'_>) -> Option<String> {
-    fields.word(&["branch"]).filter(|branch| !branch.is_empty())
+fn branch(event: &Node<'_>) -> Option<String> {
+    event.some_word("branch").filter(|branch| !branch.is_empty())
 }
 
 /// Who an event's content is from; responses of functions are the user's role on the wire.
-fn role_of(fields: &Object<'_>) -> Option<Role> {
-    let content = fields.within(&["content"]);
-    match content.word(&["role"]).as_deref() {
+fn role_of(event: &Node<'_>) -> Option<Role> {
+    let content = event.within("content");
+    match content.some_word("role").as_deref() {
         Some("model" | "assistant") => Some(Role::Assistant),
         Some("user" | "function" | "tool") => Some(Role::User),
         Some("system") => Some(Role::System),
         Some(_) => None,
-        None => match fields.word(&["author"]).as_deref() {
+        None => match event.some_word("author").as_deref() {
             Some("user") => Some(Role::User),
             // A model's failed call has no content.
             _ => Some(Role::Assistant),
@@ -130,60 +120,56 @@ fn role_of(fields: &Object<'_>) -> Option<Role> {
     }
 }
 
-fn push_event(fields: &Object<'_>, lane: &Lane, draft: &mut Draft, out: &mut Reading<'_>) {
+/// Appends what an event says; how the recording ends where it is the last of the agent's.
+fn push_event(event: &Node<'_>, lane: &Lane, turns: &mut Turns, out: &mut Reading<'_>) -> Option<EndCause> {
     // What is streamed comes once more, whole.
-    if fields.get(&["partial"]).is_some_and(|raw| raw.get() == "true") {
-        return;
+    if event.is_true("partial") {
+        return None;
     }
-    let content = Object::part(fields.get(&["content"]), "content", out);
-    let said = google::parts(content.get(&["parts"]), out);
-    let usage = google::usage(fields.get(&["usage_metadata", "usageMetadata"]), out);
-    let failed = fields.word(&["error_code", "errorCode"]).filter(|code| !matches!(code.as_str(), "" | "STOP"));
-    let ts = out.instant(fields.get(&["timestamp"]), "timestamp");
-    let author = fields.word(&["author"]);
+    let content = event.object("content", out).unwrap_or_default();
+    let said = google::parts(content.get("parts").as_ref(), out);
+    let usage = google::usage(event, out);
+    let failed = event.some_word(["error_code", "errorCode"]).filter(|code| !matches!(code.as_str(), "" | "STOP"));
+    let ts = event.instant("timestamp", out);
+    let author = event.some_word("author");
     let says_nothing = said.text.is_none() && said.reasoning.is_none() && said.calls.is_empty();
-    if author.as_deref() != Some("user") {
-        note_end(fields, failed.as_deref(), draft);
+    let interrupted = author.as_deref() != Some("user") && event.is_true("interrupted");
+    let end = match &failed {
+        _ if author.as_deref() == Some("user") => None,
+        _ if interrupted => Some(EndCause::Killed),
+        Some(_) => Some(EndCause::Error),
+        None => Some(EndCause::Unknown),
+    };
+    if interrupted {
+        turns.interrupted();
     }
     for mut result in said.results {
         (result.lane, result.ts) = (lane.clone(), ts);
-        draft.events.push(Event::Message(result));
+        turns.push(result);
     }
-    let Some(role) = role_of(fields) else {
-        if let Some(role) = content.get(&["role"]) {
-            out.wrong(role, "role", "model or user");
+    let Some(role) = role_of(event) else {
+        if let Some(role) = content.get("role") {
+            out.wrong(&role, "role", "model or user");
         }
-        return;
+        return end;
     };
     // Events that only change the state, hand over or carry results are no messages.
     if says_nothing && usage.is_none() && failed.is_none() {
-        return;
+        return end;
     }
     let mut message = Message::new(role);
     (message.content, message.reasoning, message.tool_calls) = (said.text, said.reasoning, said.calls);
     (message.lane, message.ts, message.name) = (lane.clone(), ts, author.map(Into::into));
     if role == Role::Assistant {
         message.usage = usage;
-        message.model = fields.word(&["model_version", "modelVersion", "model"]).map(Into::into);
-        message.finish_reason = fields.word(&["finish_reason", "finishReason"]).map(Into::into);
+        message.model = event.some_word(["model_version", "modelVersion", "model"]).map(Into::into);
+        message.finish_reason = event.some_word(["finish_reason", "finishReason"]).map(Into::into);
         if failed.is_some() {
             message.finish_reason = Some("error".into());
-            let why = fields.word(&["error_message", "errorMessage"]);
+            let why = event.some_word(["error_message", "errorMessage"]);
             message.content = message.content.or(why.map(Text::plain));
         }
     }
-    draft.events.push(Event::Message(message));
-}
-
-/// How the recording ends as far as its last event says so.
-fn note_end(fields: &Object<'_>, failed: Option<&str>, draft: &mut Draft) {
-    let interrupted = fields.get(&["interrupted"]).is_some_and(|raw| raw.get() == "true");
-    if interrupted {
-        draft.events.push(Event::interruption());
-    }
-    draft.grade.end = match failed {
-        _ if interrupted => EndCause::Killed,
-        Some(_) => EndCause::Error,
-        None => EndCause::Unknown,
-    };
+    turns.push(message);
+    end
 }

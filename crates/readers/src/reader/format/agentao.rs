@@ -3,14 +3,12 @@
 //! A cap that was hit leaves no event; the turn's `incomplete_reason` is the only trace of it. The calls
 //! of a turn's last batch are in no delta: the tools' own events name them.
 
-use serde_json::value::RawValue;
-
 use super::{Format, Layout};
+use crate::reader::node::Node;
+use crate::reader::openai;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
-use crate::reader::rows::{self, Object};
-use crate::reader::{json, openai};
-use crate::transcript::{Draft, EndCause, Event, Instant, Lane, Message, Note, Role, Text, ToolCall, Usage};
+use crate::transcript::{Draft, EndCause, Event, Instant, Lane, Message, Role, Text, ToolCall, Usage};
 
 /// agentao replay logs.
 pub(super) struct Agentao;
@@ -47,12 +45,9 @@ impl Format for Agentao {
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let mut log = Log::default();
-        for value in rows::values(record, out) {
-            let Some(event) = Object::of(value) else {
-                out.wrong(value, "event", "an object");
-                continue;
-            };
-            log.take_in(value, &event, out);
+        for value in Node::values(record, out) {
+            let Some(event) = value.into_object("event", out) else { continue };
+            log.take_in(&event, out);
         }
         if log.n_events > 0 {
             let draft = log.into_draft(&record.file.stem);
@@ -103,26 +98,25 @@ struct Turn {
 }
 
 impl Log {
-    fn take_in(&mut self, raw: &RawValue, event: &Object<'_>, out: &mut Reading<'_>) {
-        let Some(kind) = out.string(event.get(&["kind"]), "kind") else {
-            if event.get(&["kind"]).is_none() {
-                out.error_at(raw.get(), "a line without a `kind`", "the line is left out");
+    fn take_in(&mut self, event: &Node<'_>, out: &mut Reading<'_>) {
+        let Some(kind) = event.string("kind", out) else {
+            if !event.has("kind") {
+                out.error_at(event.place(), "a line without a `kind`", "the line is left out");
             }
             return;
         };
         self.n_events += 1;
-        self.check_seq(raw, event, out);
-        self.session = self.session.take().or_else(|| event.word(&["session_id"]));
-        self.instance = self.instance.take().or_else(|| event.word(&["instance_id"]));
-        let payload = Object::part(event.get(&["payload"]), "payload", out);
-        let ts = out.instant(event.get(&["ts"]), "ts");
+        self.check_seq(event, out);
+        self.session = self.session.take().or_else(|| event.some_word("session_id"));
+        self.instance = self.instance.take().or_else(|| event.some_word("instance_id"));
+        let payload = event.object("payload", out).unwrap_or_default();
+        let ts = event.instant("ts", out);
         match &*kind {
-            "replay_header" => self.draft.header.started_at = out.instant(payload.get(&["created_at"]), "created_at"),
-            "session_started" => self.draft.header.model = payload.word(&["model"]),
+            "replay_header" => self.draft.header.started_at = payload.instant("created_at", out),
+            "session_started" => self.draft.header.model = payload.some_word("model"),
             "session_ended" => self.draft.header.ended_at = ts,
             "context_compressed" | "compaction_settled" | "error" => {
-                let note = Note { kind: format!("agentao.{kind}").into(), body: raw.to_owned() };
-                self.draft.events.push(Event::Note(note));
+                self.draft.events.extend(event.note(format!("agentao.{kind}")));
             }
             _ if is_turn_kind(&kind) => {
                 let Self { draft, turns, .. } = self;
@@ -134,10 +128,11 @@ impl Log {
     }
 
     /// Sequence numbers have no gap: one that is missing is a line that is.
-    fn check_seq(&mut self, raw: &RawValue, event: &Object<'_>, out: &mut Reading<'_>) {
-        let seq = out.count(event.get(&["seq"]), "seq");
+    fn check_seq(&mut self, event: &Node<'_>, out: &mut Reading<'_>) {
+        let seq = event.count("seq", out);
         if let Some((last, seq)) = self.seq.zip(seq).filter(|(last, seq)| *seq != last.saturating_add(1)) {
-            out.warn_at(raw.get(), format!("event {seq} follows event {last}"), "lines are missing, or out of order");
+            let what = format!("event {seq} follows event {last}");
+            out.warn_at(event.place(), what, "lines are missing, or out of order");
         }
         self.seq = seq.or(self.seq);
     }
@@ -181,10 +176,10 @@ fn is_passed_over(kind: &str) -> bool {
 }
 
 /// The turn an event belongs to. A turn with a parent is a sub-agent's.
-fn turn_of<'t>(turns: &'t mut Vec<Turn>, event: &Object<'_>) -> &'t mut Turn {
-    let id = event.word(&["turn_id"]);
+fn turn_of<'t>(turns: &'t mut Vec<Turn>, event: &Node<'_>) -> &'t mut Turn {
+    let id = event.some_word("turn_id");
     let at = turns.iter().rposition(|turn| turn.id == id).unwrap_or_else(|| {
-        let lane = match (&id, event.word(&["parent_turn_id"])) {
+        let lane = match (&id, event.some_word("parent_turn_id")) {
             (Some(id), Some(_)) => Lane::Side(id.as_str().into()),
             _ => Lane::Main,
         };
@@ -199,7 +194,7 @@ impl Turn {
     fn take_in(
         &mut self,
         kind: &str,
-        payload: &Object<'_>,
+        payload: &Node<'_>,
         ts: Option<Instant>,
         draft: &mut Draft,
         out: &mut Reading<'_>,
@@ -207,13 +202,13 @@ impl Turn {
         match kind {
             "user_message" => {
                 let mut message = Message::new(Role::User);
-                message.content = out.content(payload.get(&["content"]), "content");
+                message.content = payload.content("content", out);
                 message.ts = ts;
                 self.asked = Some(message.text().into_owned());
                 self.push(message, draft);
             }
             "llm_call_started" => self.chunks.clear(),
-            "assistant_text_chunk" => self.chunks.push_str(&payload.word(&["chunk"]).unwrap_or_default()),
+            "assistant_text_chunk" => self.chunks.push_str(&payload.some_word("chunk").unwrap_or_default()),
             "llm_call_delta" => self.delta(payload, draft, out),
             "llm_call_completed" => self.reply(payload, ts, draft, out),
             "tool_lifecycle" | "permission_decision" | "tool_started" | "tool_completed" | "tool_result" => {
@@ -233,16 +228,16 @@ impl Turn {
     }
 
     /// A model call is over. What it asked for comes with the next delta.
-    fn reply(&mut self, payload: &Object<'_>, ts: Option<Instant>, draft: &mut Draft, out: &mut Reading<'_>) {
+    fn reply(&mut self, payload: &Node<'_>, ts: Option<Instant>, draft: &mut Draft, out: &mut Reading<'_>) {
         self.settle(None, draft);
         let mut message = Message::new(Role::Assistant);
         let chunks = std::mem::take(&mut self.chunks);
         message.content = Some(Text::plain(chunks)).filter(|text| !text.is_empty());
         message.ts = ts;
         message.model =
-            payload.word(&["model"]).map(Into::into).or_else(|| draft.header.model.as_deref().map(Into::into));
-        message.finish_reason = payload.word(&["finish_reason"]).map(Into::into);
-        if payload.word(&["status"]).as_deref() == Some("error") {
+            payload.some_word("model").map(Into::into).or_else(|| draft.header.model.as_deref().map(Into::into));
+        message.finish_reason = payload.some_word("finish_reason").map(Into::into);
+        if payload.is("status", "error") {
             message.finish_reason = Some("error".into());
         }
         message.usage = usage(payload, out);
@@ -250,24 +245,24 @@ impl Turn {
     }
 
     /// What one of the tools' events says.
-    fn tool(&mut self, kind: &str, payload: &Object<'_>, ts: Option<Instant>, out: &mut Reading<'_>) {
-        let id = payload.word(&["tool_call_id", "call_id"]);
+    fn tool(&mut self, kind: &str, payload: &Node<'_>, ts: Option<Instant>, out: &mut Reading<'_>) {
+        let id = payload.some_word(["tool_call_id", "call_id"]);
         let at = self.tools.iter().position(|tool| id.is_some() && tool.id == id).unwrap_or_else(|| {
             self.tools.push(Tool { id, ..Tool::default() });
             self.tools.len() - 1
         });
         let Some(tool) = self.tools.get_mut(at) else { return };
-        if let Some(name) = payload.word(&["tool_name", "tool"]) {
+        if let Some(name) = payload.some_word(["tool_name", "tool"]) {
             tool.name = name;
         }
         match kind {
-            "tool_started" => tool.arguments = openai::arguments(payload.get(&["args"])),
-            "tool_lifecycle" if payload.word(&["phase"]).as_deref() == Some("started") => {}
+            "tool_started" => tool.arguments = payload.arguments("args"),
+            "tool_lifecycle" if payload.is("phase", "started") => {}
             "tool_lifecycle" | "tool_completed" | "tool_result" => {
                 tool.ended = true;
-                tool.ts = out.instant(payload.get(&["completed_at"]), "completed_at").or(tool.ts).or(ts);
-                tool.result = out.content(payload.get(&["content"]), "content").or_else(|| tool.result.take());
-                tool.is_error = match payload.word(&["outcome", "status"]).as_deref() {
+                tool.ts = payload.instant("completed_at", out).or(tool.ts).or(ts);
+                tool.result = payload.content("content", out).or_else(|| tool.result.take());
+                tool.is_error = match payload.some_word(["outcome", "status"]).as_deref() {
                     Some("ok") => Some(false),
                     Some("error" | "failed") => Some(true),
                     _ => tool.is_error,
@@ -279,11 +274,11 @@ impl Turn {
 
     /// The messages a call adds to what the model had been sent: the reply before, its results, and
     /// whatever was put in between.
-    fn delta(&mut self, payload: &Object<'_>, draft: &mut Draft, out: &mut Reading<'_>) {
-        let added = out.list(payload.get(&["added_messages"]), "added_messages");
-        let mut messages: Vec<Message> = added.into_iter().filter_map(|raw| openai::message(raw, out)).collect();
-        let from = out.count(payload.get(&["delta_start_index"]), "delta_start_index");
-        let sent = out.count(payload.get(&["total_messages"]), "total_messages");
+    fn delta(&mut self, payload: &Node<'_>, draft: &mut Draft, out: &mut Reading<'_>) {
+        let added = payload.list("added_messages", out);
+        let mut messages: Vec<Message> = added.iter().filter_map(|node| openai::message(node, out)).collect();
+        let from = payload.count("delta_start_index", out);
+        let sent = payload.count("total_messages", out);
         let is_reply = |message: &Message| message.role == Role::Assistant;
         // A delta from before what had been sent is a rewritten history; only its end is new.
         let rewritten = from.is_some_and(|from| from < self.n_sent);
@@ -358,9 +353,9 @@ impl Turn {
         }
     }
 
-    fn complete(&mut self, payload: &Object<'_>, ts: Option<Instant>, draft: &mut Draft) {
-        let reason = payload.word(&["incomplete_reason"]);
-        let text = payload.get(&["final_text"]).and_then(json::text);
+    fn complete(&mut self, payload: &Node<'_>, ts: Option<Instant>, draft: &mut Draft) {
+        let reason = payload.some_word("incomplete_reason");
+        let text = payload.some_text("final_text");
         if let Some((_, reply)) = self.pending.as_mut().filter(|_| reason.is_none() && self.tools.is_empty()) {
             reply.content = reply.content.take().or(text.clone());
         }
@@ -368,7 +363,7 @@ impl Turn {
         if self.lane != Lane::Main {
             return;
         }
-        draft.grade.end = match (reason.as_deref(), payload.word(&["status"]).as_deref()) {
+        draft.grade.end = match (reason.as_deref(), payload.some_word("status").as_deref()) {
             (Some(_), _) => EndCause::Cap,
             (None, Some("error")) => EndCause::Error,
             (None, Some("cancelled" | "interrupted")) => EndCause::Killed,
@@ -376,7 +371,7 @@ impl Turn {
             (None, None) => EndCause::Unknown,
         };
         let Some(reason) = reason else { return };
-        let counted = payload.get(&["tool_count"]).and_then(json::count).unwrap_or(0);
+        let counted = payload.some_count("tool_count").unwrap_or(0);
         if counted > self.n_called {
             draft
                 .warnings
@@ -396,8 +391,8 @@ fn extract(messages: &mut Vec<Message>, wanted: impl Fn(&Message) -> bool) -> Ve
 }
 
 /// Tokens of one call: cached ones are part of the prompt, reasoning is part of the completion.
-fn usage(payload: &Object<'_>, out: &mut Reading<'_>) -> Option<Usage> {
-    let mut count = |name: &str| out.count(payload.get(&[name]), name);
+fn usage(payload: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
+    let mut count = |name: &str| payload.count(name, out);
     let usage = Usage {
         input: count("prompt_tokens"),
         cache_read: count("cache_read_tokens"),

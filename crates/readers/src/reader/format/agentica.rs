@@ -7,11 +7,11 @@
 use std::collections::BTreeMap;
 
 use super::{Format, Layout};
+use crate::reader::node::Node;
 use crate::reader::openai;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
-use crate::reader::rows::{self, Object};
-use crate::transcript::{Draft, EndCause, Event, Header, Message, Name, Note, Role, ToolCall};
+use crate::transcript::{Draft, EndCause, Event, Header, Message, Name, Role, ToolCall};
 
 /// agentica session logs.
 pub(super) struct Agentica;
@@ -47,18 +47,15 @@ impl Format for Agentica {
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let mut sessions: Vec<Session> = Vec::new();
         let mut places: BTreeMap<String, usize> = BTreeMap::new();
-        for value in rows::values(record, out) {
-            let Some(row) = Object::of(value) else {
-                out.wrong(value, "row", "an object");
-                continue;
-            };
-            let id = row.word(&["session_id"]).unwrap_or_else(|| record.file.stem.clone());
+        for value in Node::values(record, out) {
+            let Some(row) = value.into_object("row", out) else { continue };
+            let id = row.some_word("session_id").unwrap_or_else(|| record.file.stem.clone());
             let at = *places.entry(id.clone()).or_insert_with(|| {
                 sessions.push(Session::named(id));
                 sessions.len() - 1
             });
             if let Some(session) = sessions.get_mut(at) {
-                session.take_in(value, &row, out);
+                session.take_in(&row, out);
             }
         }
         for session in sessions {
@@ -83,55 +80,50 @@ impl Session {
         Self { draft: Draft { header, ..Draft::default() }, open: None, assumed: None, n_assumed: 0 }
     }
 
-    fn take_in(&mut self, raw: &serde_json::value::RawValue, row: &Object<'_>, out: &mut Reading<'_>) {
-        let Some(kind) = out.string(row.get(&["type"]), "type") else {
-            if row.get(&["type"]).is_none() {
-                out.error_at(raw.get(), "a row without a `type`", "the row is left out");
+    fn take_in(&mut self, row: &Node<'_>, out: &mut Reading<'_>) {
+        let Some(kind) = row.string("type", out) else {
+            if !row.has("type") {
+                out.error_at(row.place(), "a row without a `type`", "the row is left out");
             }
             return;
         };
         if self.draft.header.agent.is_none()
-            && let Some(version) = row.word(&["version"])
+            && let Some(version) = row.some_word("version")
         {
             self.draft.header.agent = Some(format!("agentica {version}"));
         }
         match &*kind {
             "user" | "system" | "assistant" | "tool" => self.message(&kind, row, out),
             "goal" => {
-                self.note("agentica.goal", raw);
-                let goal = Object::part(row.get(&["goal"]), "goal", out);
-                self.draft.grade.end = end_cause(&goal);
+                self.draft.events.extend(row.note("agentica.goal"));
+                self.draft.grade.end = end_cause(&row.object("goal", out).unwrap_or_default());
             }
-            "compact_boundary" | "tool_audit" => self.note(&format!("agentica.{kind}"), raw),
+            "compact_boundary" | "tool_audit" => self.draft.events.extend(row.note(format!("agentica.{kind}"))),
             "event" | "provider_checkpoint" => {}
             other => out.unknown(other),
         }
     }
 
-    fn note(&mut self, kind: &str, raw: &serde_json::value::RawValue) {
-        self.draft.events.push(Event::Note(Note { kind: kind.into(), body: raw.to_owned() }));
-    }
-
-    fn message(&mut self, kind: &str, row: &Object<'_>, out: &mut Reading<'_>) {
+    fn message(&mut self, kind: &str, row: &Node<'_>, out: &mut Reading<'_>) {
         let Some(role) = openai::role(kind) else { return };
         let mut message = Message::new(role);
-        message.content = out.content(row.get(&["content"]), "content");
-        message.ts = out.instant(row.get(&["timestamp"]), "timestamp");
+        message.content = row.content("content", out);
+        message.ts = row.instant("timestamp", out);
         if role == Role::Tool {
-            message.tool_call_id = row.word(&["tool_call_id"]).map(Into::into);
-            message.name = row.word(&["tool_name", "name"]).map(Into::into);
-            message.is_error = out.flag(row.get(&["is_error"]), "is_error");
+            message.tool_call_id = row.some_word("tool_call_id").map(Into::into);
+            message.name = row.some_word(["tool_name", "name"]).map(Into::into);
+            message.is_error = row.flag("is_error", out);
             self.settle(&message, row);
         } else {
             self.assumed = None;
         }
         if role == Role::Assistant {
-            message.reasoning = out.content(row.get(&["reasoning_content"]), "reasoning_content");
-            message.model = row.word(&["model"]).map(Into::into);
-            message.finish_reason = row.word(&["finish_reason"]).map(Into::into);
-            message.usage = openai::usage(row.get(&["usage"]), out);
-            for call in out.list(row.get(&["tool_calls"]), "tool_calls") {
-                message.tool_calls.extend(openai::tool_call(call, out));
+            message.reasoning = row.content("reasoning_content", out);
+            message.model = row.some_word("model").map(Into::into);
+            message.finish_reason = row.some_word("finish_reason").map(Into::into);
+            message.usage = row.usage("usage", out);
+            for call in row.list("tool_calls", out) {
+                message.tool_calls.extend(openai::tool_call(&call, out));
             }
             let ids = message.tool_calls.iter().filter_map(|call| call.id.clone()).collect();
             self.open = Some((self.draft.events.len(), ids));
@@ -143,7 +135,7 @@ impl Session {
 
     /// Finds the call that a result answers. Where no reply asked for it (1.4), one reply is assumed for
     /// results that stand together.
-    fn settle(&mut self, result: &Message, row: &Object<'_>) {
+    fn settle(&mut self, result: &Message, row: &Node<'_>) {
         if let Some((at, ids)) = &mut self.open {
             let known = ids.iter().position(|id| Some(&**id) == result.tool_call_id.as_deref());
             if let Some(known) = known {
@@ -162,8 +154,7 @@ impl Session {
         });
         (self.assumed, self.open) = (Some(at), None);
         let name = result.name.as_deref().unwrap_or_default();
-        let arguments = openai::arguments(row.get(&["tool_args"]));
-        let call = ToolCall::new(result.tool_call_id.as_deref(), name, arguments);
+        let call = ToolCall::new(result.tool_call_id.as_deref(), name, row.arguments("tool_args"));
         if let Some(Event::Message(reply)) = self.draft.events.get_mut(at) {
             reply.ts = reply.ts.or(result.ts);
             reply.tool_calls.push(call);
@@ -183,8 +174,8 @@ impl Session {
 }
 
 /// Why the session ends, by its last goal row.
-fn end_cause(goal: &Object<'_>) -> EndCause {
-    match (goal.word(&["status"]).as_deref(), goal.word(&["paused_reason"]).as_deref()) {
+fn end_cause(goal: &Node<'_>) -> EndCause {
+    match (goal.some_word("status").as_deref(), goal.some_word("paused_reason").as_deref()) {
         (Some("complete"), _) | (Some("paused"), Some("agent-tool")) => EndCause::SelfFinish,
         (Some("budget_limited"), _) | (Some("paused"), Some("budget" | "tool-stuck" | "judge-broken" | "verifier")) => {
             EndCause::Cap

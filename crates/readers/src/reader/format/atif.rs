@@ -1,15 +1,13 @@
 //! Agent Trajectory Interchange Format (Harbor, Terminal-Bench 2): one run a document, or a header
 //! line and a step a line (FORMATS 11).
 
-use serde_json::value::RawValue;
-
 use super::{Format, Layout};
+use crate::reader::node::Node;
 use crate::reader::probe::{Probe, Shape, Sketch};
 use crate::reader::reading::{Reading, Record};
-use crate::reader::rows::{self, Object};
-use crate::reader::{json, labels, openai};
+use crate::reader::{json, labels};
 use crate::transcript::{
-    Draft, Event, Grade, Header, Instant, Lane, Message, Outcome, OutcomeSource, Role, Text, Usage,
+    Draft, Event, Grade, Header, Instant, Json, Lane, Message, Outcome, OutcomeSource, Role, Text, ToolCall, Usage,
 };
 
 /// Agent trajectories in the interchange format.
@@ -57,21 +55,19 @@ impl Format for Atif {
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let values = rows::values(record, out);
-        let Some((first, rest)) = values.split_first() else { return };
-        let first = Object::part(Some(first), "trajectory", out);
-        let head = Object::of_or(first.get(&["__header__"]), first);
-        let mut steps = out.list(head.get(&["steps"]), "steps");
-        steps.extend(rest);
+        let mut values = Node::values(record, out);
+        let Some(first) = values.next() else { return };
+        let first = first.into_object("trajectory", out).unwrap_or_default();
+        let head = first.get("__header__").filter(Node::is_object).unwrap_or(first);
         let mut events = Vec::new();
-        for raw in steps {
-            push_step(raw, &mut events, out);
+        for step in head.list("steps", out).into_iter().chain(values) {
+            push_step(step, &mut events, out);
         }
-        let agent = head.within(&["agent"]);
-        let version = agent.word(&["version"]);
-        let name = agent.word(&["name"]);
-        let model = agent.word(&["model_name", "model"]);
-        let run_id = match head.word(&["session_id", "trajectory_id"]) {
+        let agent = head.within("agent");
+        let version = agent.some_word("version");
+        let name = agent.some_word("name");
+        let model = agent.some_word(["model_name", "model"]);
+        let run_id = match head.some_word(["session_id", "trajectory_id"]) {
             // Harbor calls all its trajectories the same.
             Some(id) if record.file.stem == "trajectory" => id,
             _ => record.file.stem.clone(),
@@ -92,13 +88,13 @@ impl Format for Atif {
 }
 
 /// The totals of the run, which its steps need not have.
-fn run_totals(head: &Object<'_>) -> Option<Box<RawValue>> {
-    let totals = head.get(&["final_metrics"])?;
-    RawValue::from_string(format!("{{\"final_metrics\":{}}}", totals.get())).ok()
+fn run_totals(head: &Node<'_>) -> Option<Json> {
+    let totals = head.get("final_metrics")?;
+    json::kept(&*format!("{{\"final_metrics\":{}}}", totals.written()))
 }
 
 /// The verdict of the verifier beside the trajectory, or one its producer put into it.
-fn grade(head: &Object<'_>, record: &Record<'_>) -> Grade {
+fn grade(head: &Node<'_>, record: &Record<'_>) -> Grade {
     if let Some(graded) = record.grades.of("").or_else(|| record.grades.of(&record.file.stem)) {
         return Grade {
             outcome: Outcome::from_grade(Some(graded.resolved)),
@@ -107,15 +103,13 @@ fn grade(head: &Object<'_>, record: &Record<'_>) -> Grade {
             ..Grade::default()
         };
     }
-    let extras = [
-        ("extra", head.within(&["extra"])),
-        ("final_metrics.extra", head.within(&["final_metrics"]).within(&["extra"])),
-    ];
+    let extras =
+        [("extra", head.within("extra")), ("final_metrics.extra", head.within("final_metrics").within("extra"))];
     for (place, extra) in extras {
-        let Some(raw) = extra.get(&["success", "verdict", "resolved", "reward"]) else { continue };
-        let score = json::number(raw);
-        let graded =
-            json::flag(raw).or_else(|| labels::grade_word(&json::word(raw)?)).or(score.map(|score| score >= 1.0));
+        let Some(verdict) = extra.get(["success", "verdict", "resolved", "reward"]) else { continue };
+        let score = json::number(&verdict);
+        let word = || labels::grade_word(&json::word(&verdict)?);
+        let graded = json::flag(&verdict).or_else(word).or(score.map(|score| score >= 1.0));
         if graded.is_some() {
             return Grade {
                 outcome: Outcome::from_grade(graded),
@@ -129,25 +123,25 @@ fn grade(head: &Object<'_>, record: &Record<'_>) -> Grade {
 }
 
 /// Appends a step: its message, and its results, which stand in the same step.
-fn push_step(raw: &RawValue, events: &mut Vec<Event>, out: &mut Reading<'_>) {
-    let Some(step) = Object::required(raw, "step", out) else { return };
-    let source = step.word(&["source"]);
-    let ts = out.instant(step.get(&["timestamp"]), "timestamp");
-    let observation = step.get(&["observation"]);
+fn push_step(step: Node<'_>, events: &mut Vec<Event>, out: &mut Reading<'_>) {
+    let Some(step) = step.into_object("step", out) else { return };
+    let source = step.some_word("source");
+    let ts = step.instant("timestamp", out);
+    let observation = step.get("observation");
     // What was copied from an earlier trajectory was paid for there.
-    let copied = step.get(&["is_copied_context"]).is_some_and(|raw| raw.get() == "true");
+    let copied = step.is_true("is_copied_context");
     let role = match source.as_deref() {
         Some("agent") => Role::Assistant,
         Some("user") => Role::User,
         Some("system") => Role::System,
         _ => {
-            out.error_at(raw.get(), "a step whose `source` is not system, user or agent", "the step is left out");
+            out.error_at(step.place(), "a step whose `source` is not system, user or agent", "the step is left out");
             return;
         }
     };
     let mut message = Message::new(role);
     message.ts = ts;
-    message.content = out.content(step.get(&["message"]), "message");
+    message.content = step.content("message", out);
     if role == Role::System && observation.is_some() {
         // Some producers put each result into a system step that follows.
         let said = message.content.as_ref().map(|text| text.as_str().into_owned());
@@ -157,15 +151,15 @@ fn push_step(raw: &RawValue, events: &mut Vec<Event>, out: &mut Reading<'_>) {
     }
     if role == Role::Assistant {
         message.lane = if copied { Lane::Canned } else { Lane::Main };
-        message.reasoning = out.content(step.get(&["reasoning_content"]), "reasoning_content");
-        message.model = step.word(&["model_name"]).map(Into::into);
-        for call in out.list(step.get(&["tool_calls"]), "tool_calls") {
+        message.reasoning = step.content("reasoning_content", out);
+        message.model = step.some_word("model_name").map(Into::into);
+        for call in step.list("tool_calls", out) {
             message.tool_calls.extend(tool_call(call, out));
         }
-        let metrics = Object::part(step.get(&["metrics"]), "metrics", out);
+        let metrics = step.object("metrics", out).unwrap_or_default();
         if !copied {
             message.usage = usage(&metrics, out);
-            message.cost = out.dollars(metrics.get(&["cost_usd"]), "cost_usd");
+            message.cost = metrics.dollars("cost_usd", out);
         }
     }
     let whose = message.lane.clone();
@@ -175,28 +169,28 @@ fn push_step(raw: &RawValue, events: &mut Vec<Event>, out: &mut Reading<'_>) {
     push_results(observation, only.as_deref(), ts, &whose, events, out);
 }
 
-fn tool_call(raw: &RawValue, out: &mut Reading<'_>) -> Option<crate::transcript::ToolCall> {
-    let call = Object::part(Some(raw), "tool call", out);
-    let Some(name) = call.word(&["function_name", "name"]) else {
-        out.error_at(raw.get(), "a tool call without `function_name`", "the call is left out");
+fn tool_call(call: Node<'_>, out: &mut Reading<'_>) -> Option<ToolCall> {
+    let call = call.into_object("tool call", out)?;
+    let Some(name) = call.some_word(["function_name", "name"]) else {
+        out.error_at(call.place(), "a tool call without `function_name`", "the call is left out");
         return None;
     };
-    let id = call.word(&["tool_call_id", "id"]);
-    Some(crate::transcript::ToolCall::new(id.as_deref(), &name, openai::arguments(call.get(&["arguments"]))))
+    let id = call.some_word(["tool_call_id", "id"]);
+    Some(ToolCall::new(id.as_deref(), &name, call.arguments("arguments")))
 }
 
-fn usage(metrics: &Object<'_>, out: &mut Reading<'_>) -> Option<Usage> {
+fn usage(metrics: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
     let usage = Usage {
-        input: out.count(metrics.get(&["prompt_tokens"]), "prompt_tokens"),
-        cache_read: out.count(metrics.get(&["cached_tokens"]), "cached_tokens"),
-        output: out.count(metrics.get(&["completion_tokens"]), "completion_tokens"),
+        input: metrics.count("prompt_tokens", out),
+        cache_read: metrics.count("cached_tokens", out),
+        output: metrics.count("completion_tokens", out),
         ..Usage::default()
     };
     (!usage.is_empty()).then_some(usage)
 }
 
 fn push_results(
-    observation: Option<&RawValue>,
+    observation: Option<Node<'_>>,
     id: Option<&str>,
     ts: Option<Instant>,
     lane: &Lane,
@@ -204,20 +198,18 @@ fn push_results(
     out: &mut Reading<'_>,
 ) {
     let Some(observation) = observation else { return };
-    let object = Object::part(Some(observation), "observation", out);
-    let results = match object.get(&["results"]) {
-        Some(results) => out.list(Some(results), "results"),
-        None => vec![observation],
-    };
-    for raw in results {
-        let result = Object::part(Some(raw), "results", out);
+    let observation = observation.into_object("observation", out).unwrap_or_default();
+    let results = if observation.has("results") { observation.list("results", out) } else { vec![observation] };
+    for result in results {
+        let result = result.into_object("results", out).unwrap_or_default();
         let mut message = Message::new(Role::Tool);
         message.tool_call_id =
-            result.word(&["source_call_id", "tool_call_id"]).or_else(|| id.map(str::to_owned)).map(Into::into);
-        message.content = out.content(result.get(&["content"]), "content").or_else(|| Some(Text::default()));
+            result.some_word(["source_call_id", "tool_call_id"]).or_else(|| id.map(str::to_owned)).map(Into::into);
+        message.content = result.content("content", out).or_else(|| Some(Text::default()));
         // The format has no flag; some producers add one.
-        let success = result.within(&["result"]).get(&["success"]).and_then(json::flag).map(|success| !success);
-        let flag = result.within(&["extra"]).get(&["is_error"]).or(result.get(&["is_error"])).and_then(json::flag);
+        let success = result.within("result").some_flag("success").map(|success| !success);
+        let flagged = Some(result.within("extra")).filter(|extra| extra.has("is_error"));
+        let flag = flagged.as_ref().unwrap_or(&result).some_flag("is_error");
         message.is_error = flag.or(success);
         message.ts = ts;
         message.lane = lane.clone();

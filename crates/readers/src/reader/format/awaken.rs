@@ -5,16 +5,12 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::value::RawValue;
-
 use super::{Format, Layout};
+use crate::reader::node::Node;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
-use crate::reader::rows::{self, Object};
-use crate::reader::{json, labels, openai};
-use crate::transcript::{
-    Draft, Event, Grade, Header, Lane, Message, Note, Outcome, OutcomeSource, Role, Text, ToolCall, Usage,
-};
+use crate::reader::{json, labels};
+use crate::transcript::{Draft, Event, Grade, Header, Lane, Message, Outcome, OutcomeSource, Role, ToolCall, Usage};
 
 /// awaken traces.
 pub(super) struct Awaken;
@@ -54,12 +50,9 @@ impl Format for Awaken {
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let mut rows = Vec::new();
         let mut parents: BTreeMap<String, Option<String>> = BTreeMap::new();
-        for value in rows::values(record, out) {
-            let Some(row) = Object::of(value) else {
-                out.wrong(value, "event", "an object");
-                continue;
-            };
-            let row = Row::of(value, row, &record.file.stem);
+        for value in Node::values(record, out) {
+            let Some(event) = value.into_object("event", out) else { continue };
+            let row = Row::of(event, &record.file.stem);
             let parent = parents.entry(row.run.clone()).or_default();
             *parent = parent.take().or_else(|| row.parent.clone());
             rows.push(row);
@@ -98,20 +91,19 @@ fn root_of(run: &str, parents: &BTreeMap<String, Option<String>>) -> String {
 
 /// One event and the run it belongs to; the context stands beside the fields or in an object of its own.
 struct Row<'a> {
-    raw: &'a RawValue,
-    fields: Object<'a>,
+    fields: Node<'a>,
     run: String,
     parent: Option<String>,
     agent: Option<String>,
 }
 
 impl<'a> Row<'a> {
-    fn of(raw: &'a RawValue, fields: Object<'a>, stem: &str) -> Self {
-        let inner = fields.within(&["context"]);
-        let word = |name: &str| inner.word(&[name]).or_else(|| fields.word(&[name])).filter(|word| !word.is_empty());
-        let delegates = fields.word(&["type"]).as_deref() == Some("delegation");
+    fn of(fields: Node<'a>, stem: &str) -> Self {
+        let inner = fields.within("context");
+        let word =
+            |name: &str| inner.some_word(name).or_else(|| fields.some_word(name)).filter(|word| !word.is_empty());
+        let delegates = fields.is("type", "delegation");
         Self {
-            raw,
             run: word("run_id").unwrap_or_else(|| stem.to_owned()),
             parent: word("parent_run_id").filter(|_| !delegates),
             agent: word("agent_id"),
@@ -142,9 +134,9 @@ impl Course {
 
     fn take_in(&mut self, row: &Row<'_>, lane: Lane, key: Option<&str>, out: &mut Reading<'_>) {
         let fields = &row.fields;
-        let Some(kind) = out.string(fields.get(&["type"]), "type") else {
-            if fields.get(&["type"]).is_none() {
-                out.error_at(row.raw.get(), "an event without a `type`", "the event is left out");
+        let Some(kind) = fields.string("type", out) else {
+            if !fields.has("type") {
+                out.error_at(fields.place(), "an event without a `type`", "the event is left out");
             }
             return;
         };
@@ -154,18 +146,17 @@ impl Course {
         }
         match &*kind {
             "inference" => {
-                let started = out.instant(fields.get(&["started_at_ms"]), "started_at_ms");
+                let started = fields.instant("started_at_ms", out);
                 header.started_at = header.started_at.or(started);
                 let reply = reply(fields, lane.clone(), out);
                 header.model = header.model.take().or_else(|| reply.model.as_deref().map(str::to_owned));
-                let index = out.count(fields.get(&["step_index"]), "step_index");
+                let index = fields.count("step_index", out);
                 self.pieces.push(Piece { index, lane, reply: Some(reply), after: Vec::new() });
             }
             "tool" => self.tool(row, lane, out),
             "evaluation_result" => self.grade(fields, key, out),
             "suspension" | "handoff" | "delegation" | "background_task" => {
-                let note = Note { kind: format!("awaken.{kind}").into(), body: row.raw.to_owned() };
-                self.last_piece(lane).after.push(Event::Note(note));
+                self.last_piece(lane).after.extend(fields.note(format!("awaken.{kind}")));
             }
             other => out.unknown(other),
         }
@@ -182,9 +173,9 @@ impl Course {
     /// Adds a tool's call and result to the model call of the same step, else to the last one.
     fn tool(&mut self, row: &Row<'_>, lane: Lane, out: &mut Reading<'_>) {
         let fields = &row.fields;
-        let index = out.count(fields.get(&["step_index"]), "step_index");
-        let Some(name) = out.string(fields.get(&["name"]), "name") else {
-            return out.error_at(row.raw.get(), "a tool without a name", "the event is left out");
+        let index = fields.count("step_index", out);
+        let Some(name) = fields.string("name", out) else {
+            return out.error_at(fields.place(), "a tool without a name", "the event is left out");
         };
         let of_lane = |piece: &&mut Piece| piece.lane == lane && piece.reply.is_some();
         let exact = self.pieces.iter().rposition(|p| p.lane == lane && p.reply.is_some() && p.index == index);
@@ -193,31 +184,30 @@ impl Course {
             None => self.pieces.iter_mut().rev().find(of_lane),
         };
         let Some(piece) = piece else {
-            return out.error_at(row.raw.get(), "a tool before any model call", "the event is left out");
+            return out.error_at(fields.place(), "a tool before any model call", "the event is left out");
         };
-        let id = fields.word(&["call_id"]);
-        let arguments = openai::arguments(fields.get(&["call_arguments"]));
+        let id = fields.some_word("call_id");
+        let arguments = fields.arguments("call_arguments");
         if let Some(reply) = &mut piece.reply {
             reply.tool_calls.push(ToolCall::new(id.as_deref(), &name, arguments));
         }
         let mut result = Message::new(Role::Tool);
-        let as_text = |raw: &RawValue| json::text(raw).unwrap_or_else(|| Text::plain(raw.get()));
-        result.content = fields.get(&["call_result"]).map(as_text);
+        result.content = fields.get("call_result").map(|said| said.as_text());
         result.tool_call_id = id.map(Into::into);
         result.name = Some(name.as_ref().into());
-        result.is_error = Some(fields.get(&["error_type"]).is_some());
-        result.ts = out.instant(fields.get(&["ended_at_ms"]), "ended_at_ms");
+        result.is_error = Some(fields.has("error_type"));
+        result.ts = fields.instant("ended_at_ms", out);
         result.lane = lane;
         piece.after.push(Event::Message(result));
     }
 
     /// An evaluation, if it is the one the user named.
-    fn grade(&mut self, fields: &Object<'_>, key: Option<&str>, out: &mut Reading<'_>) {
-        if key.is_none() || fields.word(&["name"]).as_deref() != key {
+    fn grade(&mut self, fields: &Node<'_>, key: Option<&str>, out: &mut Reading<'_>) {
+        if key.is_none() || fields.some_word("name").as_deref() != key {
             return;
         }
-        let score = out.number(fields.get(&["score_value"]), "score_value");
-        let label = fields.word(&["score_label"]).and_then(|label| labels::grade_word(&label));
+        let score = fields.number("score_value", out);
+        let label = fields.some_word("score_label").and_then(|label| labels::grade_word(&label));
         let graded = label.or_else(|| score.map(|score| score >= 1.0));
         let source = graded.map_or(OutcomeSource::None, |_| OutcomeSource::Native("evaluation_result"));
         self.draft.grade = Grade { outcome: Outcome::from_grade(graded), score, source, ..Grade::default() };
@@ -233,15 +223,15 @@ impl Course {
 }
 
 /// A model call.
-fn reply(fields: &Object<'_>, lane: Lane, out: &mut Reading<'_>) -> Message {
+fn reply(fields: &Node<'_>, lane: Lane, out: &mut Reading<'_>) -> Message {
     let mut message = Message::new(Role::Assistant);
     message.lane = lane;
-    message.content = out.content(fields.get(&["content", "output_text", "response_text", "output"]), "content");
-    message.model = fields.word(&["response_model", "model"]).map(Into::into);
-    message.ts = out.instant(fields.get(&["ended_at_ms"]), "ended_at_ms");
+    message.content = fields.content(["content", "output_text", "response_text", "output"], out);
+    message.model = fields.some_word(["response_model", "model"]).map(Into::into);
+    message.ts = fields.instant("ended_at_ms", out);
     message.usage = usage(fields, out);
-    let reasons = out.list(fields.get(&["finish_reasons"]), "finish_reasons");
-    let failed = fields.get(&["error_type", "error_class"]).is_some();
+    let reasons = fields.list("finish_reasons", out);
+    let failed = fields.has(["error_type", "error_class"]);
     message.finish_reason = match reasons.first().and_then(json::word) {
         _ if failed => Some("error".into()),
         reason => reason.map(Into::into),
@@ -250,8 +240,8 @@ fn reply(fields: &Object<'_>, lane: Lane, out: &mut Reading<'_>) -> Message {
 }
 
 /// Tokens of one call: cached ones are part of the input, thinking is part of the output.
-fn usage(fields: &Object<'_>, out: &mut Reading<'_>) -> Option<Usage> {
-    let mut count = |name: &str| out.count(fields.get(&[name]), name);
+fn usage(fields: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
+    let mut count = |name: &str| fields.count(name, out);
     let usage = Usage {
         input: count("input_tokens"),
         cache_read: count("cache_read_input_tokens"),

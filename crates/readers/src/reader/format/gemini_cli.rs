@@ -3,15 +3,14 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::value::RawValue;
-
 use super::{Format, Layout};
 use crate::reader::google::{self, Counts};
+use crate::reader::json;
+use crate::reader::node::Node;
 use crate::reader::probe::{Probe, Shape, Sketch};
 use crate::reader::reading::{Reading, Record};
-use crate::reader::rows::{self, Object};
-use crate::reader::{json, openai};
-use crate::transcript::{Draft, Event, Grade, Header, Lane, Message, Note, Role, Text, ToolCall, Usage};
+use crate::reader::turns::Turns;
+use crate::transcript::{Draft, Event, Grade, Header, Lane, Message, Role, Text, ToolCall, Usage};
 
 /// Gemini CLI chats.
 pub(super) struct GeminiCli;
@@ -51,7 +50,7 @@ impl Format for GeminiCli {
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let mut session = Session::default();
         let found = out.findings.made();
-        for value in rows::values(record, out) {
+        for value in Node::values(record, out) {
             session.take_in(value, out);
         }
         if session.messages.is_empty() && session.id.is_none() {
@@ -69,8 +68,8 @@ impl Format for GeminiCli {
 #[derive(Default)]
 struct Session<'r> {
     id: Option<String>,
-    started: Option<&'r RawValue>,
-    updated: Option<&'r RawValue>,
+    started: Option<Node<'r>>,
+    updated: Option<Node<'r>>,
     is_subagent: bool,
     /// Messages in the order their ids first came, each as its last record has it.
     messages: Vec<Entry<'r>>,
@@ -80,71 +79,62 @@ struct Session<'r> {
 
 /// One message of the session.
 struct Entry<'r> {
-    fields: Object<'r>,
-    raw: &'r RawValue,
+    fields: Node<'r>,
     /// Taken back by the user: paid for, but no part of the conversation.
     rewound: bool,
 }
 
 impl<'r> Session<'r> {
     /// Takes one record in: the session's own fields, a change to them, a message, or a step back.
-    fn take_in(&mut self, value: &'r RawValue, out: &mut Reading<'_>) {
-        let Some(fields) = Object::of(value) else {
-            out.wrong(value, "record", "an object");
-            return;
-        };
-        if let Some(id) = fields.get(&["$rewindTo"]) {
-            self.rewind(&json::word(id).unwrap_or_default());
-        } else if let Some(change) = fields.get(&["$set"]) {
-            let change = Object::part(Some(change), "$set", out);
+    fn take_in(&mut self, value: Node<'r>, out: &mut Reading<'_>) {
+        let Some(fields) = value.into_object("record", out) else { return };
+        if fields.has("$rewindTo") {
+            self.rewind(&fields.some_word("$rewindTo").unwrap_or_default());
+        } else if fields.has("$set") {
+            let change = fields.object("$set", out).unwrap_or_default();
             self.describe(&change);
             self.messages_of(&change, out);
-        } else if fields.get(&["type", "id"]).is_some() && fields.get(&["messages"]).is_none() {
-            self.message(value, fields);
+        } else if fields.has(["type", "id"]) && !fields.has("messages") {
+            self.message(fields);
         } else {
             self.describe(&fields);
             self.messages_of(&fields, out);
         }
     }
 
-    fn describe(&mut self, fields: &Object<'r>) {
-        self.id = fields.word(&["sessionId", "session_id"]).or(self.id.take());
-        self.started = self.started.or_else(|| fields.get(&["startTime", "start_time"]));
-        self.updated = fields.get(&["lastUpdated", "last_updated"]).or(self.updated);
-        self.is_subagent |= fields.word(&["kind"]).as_deref() == Some("subagent");
+    fn describe(&mut self, fields: &Node<'r>) {
+        self.id = fields.some_word(["sessionId", "session_id"]).or(self.id.take());
+        self.started = self.started.take().or_else(|| fields.get(["startTime", "start_time"]));
+        self.updated = fields.get(["lastUpdated", "last_updated"]).or(self.updated.take());
+        self.is_subagent |= fields.is("kind", "subagent");
     }
 
     /// A whole history. One that shares no message with what is known was rewritten (compressed): of it
     /// only what the model was paid for counts.
-    fn messages_of(&mut self, fields: &Object<'r>, out: &mut Reading<'_>) {
-        let mut found = Vec::new();
-        for raw in out.list(fields.get(&["messages"]), "messages") {
-            match Object::of(raw) {
-                Some(fields) => found.push((raw, fields)),
-                None => out.wrong(raw, "message", "an object"),
-            }
-        }
-        let is_known = |fields: &Object<'_>| fields.word(&["id"]).is_some_and(|id| self.known.contains_key(&id));
-        let rewritten = !self.known.is_empty() && !found.iter().any(|(_, fields)| is_known(fields));
-        for (raw, fields) in found {
-            if !rewritten || fields.get(&["tokens"]).is_some() {
-                self.message(raw, fields);
+    fn messages_of(&mut self, fields: &Node<'r>, out: &mut Reading<'_>) {
+        let messages = fields.list("messages", out).into_iter();
+        let found: Vec<Node<'r>> = messages.filter_map(|message| message.into_object("message", out)).collect();
+        let is_known = |fields: &Node<'_>| fields.some_word("id").is_some_and(|id| self.known.contains_key(&id));
+        let rewritten = !self.known.is_empty() && !found.iter().any(is_known);
+        for fields in found {
+            if !rewritten || fields.has("tokens") {
+                self.message(fields);
             }
         }
     }
 
     /// A message: new, or the later state of one that is known.
-    fn message(&mut self, raw: &'r RawValue, fields: Object<'r>) {
-        let id = fields.word(&["id"]);
+    fn message(&mut self, fields: Node<'r>) {
+        let id = fields.some_word("id");
         let known = id.as_ref().and_then(|id| self.known.get(id)).and_then(|at| self.messages.get_mut(*at));
         if let Some(known) = known {
-            (known.fields, known.raw) = (fields, raw);
+            known.fields = fields;
             return;
         }
         if let Some(id) = id {
             self.known.insert(id, self.messages.len());
         }
-        self.messages.push(Entry { fields, raw, rewound: false });
+        self.messages.push(Entry { fields, rewound: false });
     }
 
     /// The user went back to before a message; an id nobody knows takes everything back.
@@ -157,22 +147,23 @@ impl<'r> Session<'r> {
     }
 
     fn into_draft(self, record: &Record<'_>, out: &mut Reading<'_>) -> Draft {
-        let mut draft = Draft {
-            header: Header {
-                run_id: self.id.unwrap_or_else(|| record.file.stem.clone()),
-                agent: Some(if self.is_subagent { "gemini-cli subagent" } else { "gemini-cli" }.to_owned()),
-                started_at: out.instant(self.started, "startTime"),
-                ended_at: out.instant(self.updated, "lastUpdated"),
-                ..Header::default()
-            },
-            grade: Grade::default(),
-            ..Draft::default()
+        let mut header = Header {
+            run_id: self.id.unwrap_or_else(|| record.file.stem.clone()),
+            agent: Some(if self.is_subagent { "gemini-cli subagent" } else { "gemini-cli" }.to_owned()),
+            started_at: out.instant(self.started.as_ref(), "startTime"),
+            ended_at: out.instant(self.updated.as_ref(), "lastUpdated"),
+            ..Header::default()
         };
-        let mut taken_back = 0;
+        let mut turns = Turns::default();
         for entry in &self.messages {
-            taken_back += usize::from(entry.rewound);
-            push_message(entry, &mut draft, out);
+            push_message(entry, &mut turns, out);
         }
+        // The first that is named, if only in a reply that was taken back.
+        let replies = turns.events().iter().filter_map(Event::message);
+        header.model =
+            replies.filter(|m| m.role == Role::Assistant).find_map(|m| m.model.as_deref()).map(str::to_owned);
+        let mut draft = turns.into_draft(header, Grade::default());
+        let taken_back = self.messages.iter().filter(|entry| entry.rewound).count();
         if taken_back > 0 {
             draft.warnings.push(format!("{taken_back} messages were taken back by the user: paid for, but no steps"));
         }
@@ -181,92 +172,89 @@ impl<'r> Session<'r> {
 }
 
 /// Appends one message, and the results that stand inside it.
-fn push_message(entry: &Entry<'_>, draft: &mut Draft, out: &mut Reading<'_>) {
+fn push_message(entry: &Entry<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
     let fields = &entry.fields;
-    let kind = out.string(fields.get(&["type"]), "type");
+    let kind = fields.string("type", out);
     let role = match kind.as_deref() {
         Some("user") => Role::User,
         Some("gemini" | "model" | "assistant") => Role::Assistant,
         Some(kind @ ("info" | "error" | "warning")) => {
-            let said = google::parts(fields.get(&["content"]), out).text;
-            let (kind, body) = (format!("gemini-cli.{kind}").into(), entry.raw.to_owned());
-            draft.events.push(Event::Note(Note { kind, body }));
+            let said = google::parts(fields.get("content").as_ref(), out).text;
+            turns.note(format!("gemini-cli.{kind}"), fields.kept());
             if said.is_some_and(|said| said.as_str().starts_with("Request cancelled")) {
-                draft.events.push(Event::interruption());
+                turns.interrupted();
             }
             return;
         }
         Some(other) => return out.unknown(other),
-        None if fields.get(&["type"]).is_some() => return,
-        None => return out.error_at(entry.raw.get(), "a message without a `type`", "the message is left out"),
+        None if fields.has("type") => return,
+        None => return out.error_at(fields.place(), "a message without a `type`", "the message is left out"),
     };
     if role == Role::User && entry.rewound {
         return;
     }
     let mut message = Message::new(role);
-    let said = google::parts(fields.get(&["content"]), out);
+    let said = google::parts(fields.get("content").as_ref(), out);
     message.content = said.text;
-    message.ts = out.instant(fields.get(&["timestamp"]), "timestamp");
+    message.ts = fields.instant("timestamp", out);
     if entry.rewound {
         message.lane = Lane::Side("rewound".into());
     }
     let mut results = said.results;
     if role == Role::Assistant {
-        message.model = out.string(fields.get(&["model"]), "model").map(Into::into);
+        message.model = fields.string("model", out).map(Into::into);
         message.usage = usage(fields, out);
         message.reasoning = thoughts(fields, out).or(said.reasoning);
         message.tool_calls = said.calls;
-        for raw in out.list(fields.get(&["toolCalls", "tool_calls"]), "toolCalls") {
-            push_call(raw, &mut message, &mut results, out);
+        for call in fields.list(["toolCalls", "tool_calls"], out) {
+            push_call(call, &mut message, &mut results, out);
         }
-        draft.header.model = draft.header.model.take().or_else(|| message.model.as_deref().map(str::to_owned));
     }
     let lane = message.lane.clone();
-    draft.events.push(Event::Message(message));
+    turns.push(message);
     for mut result in results {
         result.lane = lane.clone();
-        draft.events.push(Event::Message(result));
+        turns.push(result);
     }
 }
 
 /// Tokens of one call: `input` includes `cached`, `thoughts` and `tool` stand beside.
-fn usage(fields: &Object<'_>, out: &mut Reading<'_>) -> Option<Usage> {
-    let tokens = Object::part(Some(fields.get(&["tokens"])?), "tokens", out);
-    let mut count = |name: &str| out.count(tokens.get(&[name]), &format!("tokens.{name}"));
+fn usage(fields: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
+    let tokens = fields.object("tokens", out)?;
+    let mut count = |name: &str| out.count(tokens.get(name).as_ref(), &format!("tokens.{name}"));
     let (input, cached, output) = (count("input"), count("cached"), count("output"));
     let (thoughts, tool, total) = (count("thoughts"), count("tool"), count("total"));
     Counts { input, cached, output, thoughts, tool, total }.usage()
 }
 
 /// The model's thoughts, one a line.
-fn thoughts(fields: &Object<'_>, out: &mut Reading<'_>) -> Option<Text> {
+fn thoughts(fields: &Node<'_>, out: &mut Reading<'_>) -> Option<Text> {
     let mut lines = Vec::new();
-    for raw in out.list(fields.get(&["thoughts"]), "thoughts") {
-        let thought = Object::of(raw).unwrap_or_default();
-        let words = [thought.word(&["subject"]), thought.word(&["description"])];
+    for thought in fields.list("thoughts", out) {
+        let words = [thought.some_word("subject"), thought.some_word("description")];
         let line = words.into_iter().flatten().collect::<Vec<_>>().join(": ");
-        lines.push(if line.is_empty() { json::word(raw).unwrap_or_default() } else { line });
+        lines.push(if line.is_empty() { json::word(&thought).unwrap_or_default() } else { line });
     }
     (!lines.is_empty()).then(|| Text::plain(lines.join("\n")))
 }
 
 /// Adds a call to the reply, and its result if it has ended.
-fn push_call(raw: &RawValue, reply: &mut Message, results: &mut Vec<Message>, out: &mut Reading<'_>) {
-    let Some(call) = Object::of(raw) else { return out.wrong(raw, "tool call", "an object") };
-    let Some(name) = call.word(&["name"]) else {
-        return out.error_at(raw.get(), "a tool call without a name", "the call is left out");
+fn push_call(call: Node<'_>, reply: &mut Message, results: &mut Vec<Message>, out: &mut Reading<'_>) {
+    let Some(call) = call.into_object("tool call", out) else { return };
+    let Some(name) = call.some_word("name") else {
+        return out.error_at(call.place(), "a tool call without a name", "the call is left out");
     };
-    let id = call.word(&["id"]);
-    reply.tool_calls.push(ToolCall::new(id.as_deref(), &name, openai::arguments(call.get(&["args", "arguments"]))));
-    let status = call.word(&["status"]);
-    let said = google::parts(call.get(&["result"]), out);
+    let id = call.some_word("id");
+    reply.tool_calls.push(ToolCall::new(id.as_deref(), &name, call.arguments(["args", "arguments"])));
+    let status = call.some_word("status");
+    let said = google::parts(call.get("result").as_ref(), out);
     let ended = matches!(status.as_deref(), Some("success" | "error" | "cancelled"));
     let response = said.results.into_iter().next();
     if !ended && response.is_none() && said.text.is_none() {
         return;
     }
     let mut result = response.unwrap_or_else(|| Message::new(Role::Tool));
-    let shown = || call.get(&["resultDisplay", "result_display"]).and_then(json::text);
+    let shown = || call.some_text(["resultDisplay", "result_display"]);
     result.content = result.content.or(said.text).or_else(shown);
     result.tool_call_id = id.map(Into::into).or(result.tool_call_id);
     result.name = Some(name.into());
@@ -276,6 +264,6 @@ fn push_call(raw: &RawValue, reply: &mut Message, results: &mut Vec<Message>, ou
         Some("error") => Some(true),
         _ => None,
     };
-    result.ts = out.instant(call.get(&["timestamp"]), "timestamp");
+    result.ts = call.instant("timestamp", out);
     results.push(result);
 }

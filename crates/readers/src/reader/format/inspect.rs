@@ -6,12 +6,10 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::value::RawValue;
-
 use super::{Format, Layout};
+use crate::reader::node::Node;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
-use crate::reader::rows::Object;
 use crate::reader::{json, labels, openai};
 use crate::transcript::{
     Checkpoint, Draft, EndCause, Event, Grade, Header, Instant, Message, Outcome, OutcomeSource, Role, Text, Usage,
@@ -55,36 +53,32 @@ impl Format for Inspect {
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let whole: &RawValue = match record.parse() {
-            Ok(whole) => whole,
-            Err(diagnostic) => return out.error(diagnostic),
-        };
-        let Some(sample) = Object::required(whole, "sample", out) else { return };
-        let envelope: Option<&RawValue> = serde_json::from_str(record.envelope).ok();
-        let eval = envelope.and_then(Object::of).unwrap_or_default().within(&["eval"]);
+        let Some(whole) = Node::whole(record, out) else { return };
+        let Some(sample) = whole.into_object("sample", out) else { return };
+        let eval = Node::of(record.envelope).within("eval");
         let log = Log { attachments: attachments(&sample), calls: calls(&sample, out) };
         let events = log.events(&sample, out);
-        let id = sample.word(&["id"]).unwrap_or_else(|| record.key.to_owned());
-        let epoch = sample.word(&["epoch"]);
-        let config = eval.within(&["config"]);
+        let id = sample.some_word("id").unwrap_or_else(|| record.key.to_owned());
+        let epoch = sample.some_word("epoch");
+        let config = eval.within("config");
         let limits: Vec<String> = ["message_limit", "token_limit", "time_limit"]
             .into_iter()
-            .filter_map(|name| Some(format!("\"{name}\":{}", json::number(config.get(&[name])?)?)))
+            .filter_map(|name| Some(format!("\"{name}\":{}", config.some_number(name)?)))
             .collect();
         let trial = epoch.as_deref().map(|epoch| format!("_epoch_{epoch}")).unwrap_or_default();
-        let started_at = out.instant(sample.get(&["started_at"]), "started_at");
-        let ended_at = out.instant(sample.get(&["completed_at"]), "completed_at");
+        let started_at = sample.instant("started_at", out);
+        let ended_at = sample.instant("completed_at", out);
         out.run(Draft {
             header: Header {
                 run_id: format!("{}/{id}{trial}", record.file.stem),
                 task_id: Some(id),
                 trial: epoch,
-                suite: eval.word(&["task"]),
-                model: eval.word(&["model"]),
+                suite: eval.some_word("task"),
+                model: eval.some_word("model"),
                 agent: Some("inspect".to_owned()),
                 started_at,
                 ended_at,
-                meta: RawValue::from_string(format!("{{{}}}", limits.join(","))).ok().filter(|_| !limits.is_empty()),
+                meta: json::kept(&*format!("{{{}}}", limits.join(","))).filter(|_| !limits.is_empty()),
                 ..Header::default()
             },
             events,
@@ -96,7 +90,7 @@ impl Format for Inspect {
 
 /// What the events say of one model call of the agent.
 struct Call<'a> {
-    output: Object<'a>,
+    output: Node<'a>,
     usage: Option<Usage>,
     ts: Option<Instant>,
 }
@@ -104,56 +98,55 @@ struct Call<'a> {
 /// What the events of the agent's part of a sample are.
 enum Step<'a> {
     Call(Call<'a>),
-    Tool(Object<'a>),
+    Tool(Node<'a>),
     Checkpoint(Checkpoint),
 }
 
 /// A sample's events and the texts that were moved out of it.
 struct Log<'a> {
-    attachments: BTreeMap<String, &'a RawValue>,
+    attachments: BTreeMap<String, &'a str>,
     calls: Vec<Step<'a>>,
 }
 
 /// Long texts stand once, under their hash.
-fn attachments<'a>(sample: &Object<'a>) -> BTreeMap<String, &'a RawValue> {
-    let nested = sample.within(&["transcript"]);
-    [sample.within(&["attachments"]), nested.within(&["content"])]
+fn attachments<'a>(sample: &Node<'a>) -> BTreeMap<String, &'a str> {
+    let nested = sample.within("transcript");
+    [sample.within("attachments"), nested.within("content")]
         .iter()
-        .flat_map(|texts| texts.fields().iter().map(|(hash, text)| (hash.clone(), *text)))
+        .flat_map(|texts| texts.members().iter().map(|(hash, text)| (hash.to_string(), *text)))
         .collect()
 }
 
 /// The agent's events, in order: without those inside the scorers' spans and of graders.
-fn calls<'a>(sample: &Object<'a>, out: &mut Reading<'_>) -> Vec<Step<'a>> {
-    let raws = sample.get(&["events"]).or_else(|| sample.within(&["transcript"]).get(&["events"]));
+fn calls<'a>(sample: &Node<'a>, out: &mut Reading<'_>) -> Vec<Step<'a>> {
+    let transcript = sample.within("transcript");
+    let told = if sample.has("events") { sample } else { &transcript };
     let mut steps = Vec::new();
     let mut scoring = 0_usize;
     let mut spans: Vec<(String, bool)> = Vec::new();
-    for raw in out.list(raws, "events") {
-        let Some(event) = Object::required(raw, "event", out) else { continue };
-        let kind = event.word(&["event"]).unwrap_or_default();
-        let is_scorer = || event.word(&["type"]).is_some_and(|kind| kind == "scorer" || kind == "scorers");
+    for event in told.list("events", out) {
+        let Some(event) = event.into_object("event", out) else { continue };
+        let kind = event.some_word("event").unwrap_or_default();
+        let is_scorer = || event.some_word("type").is_some_and(|kind| kind == "scorer" || kind == "scorers");
         match kind.as_str() {
             "span_begin" => {
                 let scorer = is_scorer();
                 scoring += usize::from(scorer);
-                spans.push((event.word(&["id"]).unwrap_or_default(), scorer));
+                spans.push((event.some_word("id").unwrap_or_default(), scorer));
             }
             "span_end" => {
-                let id = event.word(&["id"]).unwrap_or_default();
+                let id = event.some_word("id").unwrap_or_default();
                 if let Some(at) = spans.iter().rposition(|(span, _)| *span == id) {
                     scoring -= usize::from(spans.remove(at).1);
                 }
             }
-            "step" if is_scorer() => match event.word(&["action"]).as_deref() {
-                Some("begin") => scoring += 1,
-                _ => scoring = scoring.saturating_sub(1),
-            },
+            "step" if is_scorer() && event.is("action", "begin") => scoring += 1,
+            "step" if is_scorer() => scoring = scoring.saturating_sub(1),
             "model" if scoring == 0 => steps.extend(model_call(&event, out).map(Step::Call)),
             "tool" if scoring == 0 => steps.push(Step::Tool(event)),
-            "score" if event.get(&["intermediate"]).is_some_and(|raw| raw.get() == "true") => {
-                let value = event.within(&["score"]).get(&["value"]);
-                let (graded, score) = value.map_or((None, None), score_value);
+            "score" if event.is_true("intermediate") => {
+                let value = event.at(&["score", "value"]);
+                let (graded, score) = value.as_ref().map_or((None, None), score_value);
                 steps.extend(graded.map(|success| Step::Checkpoint(Checkpoint { success, score })));
             }
             _ => {}
@@ -163,24 +156,24 @@ fn calls<'a>(sample: &Object<'a>, out: &mut Reading<'_>) -> Vec<Step<'a>> {
 }
 
 /// A model event, unless it is a grader's, failed, or was answered from a cache.
-fn model_call<'a>(event: &Object<'a>, out: &mut Reading<'_>) -> Option<Call<'a>> {
-    if event.word(&["role"]).is_some_and(|role| role.contains("grader")) || event.get(&["error"]).is_some() {
+fn model_call<'a>(event: &Node<'a>, out: &mut Reading<'_>) -> Option<Call<'a>> {
+    if event.some_word("role").is_some_and(|role| role.contains("grader")) || event.has("error") {
         return None;
     }
-    let output = event.within(&["output"]);
-    let cached = event.word(&["cache"]).as_deref() == Some("read");
-    let usage = usage(&output.within(&["usage"]), out).filter(|_| !cached);
-    let ts = out.instant(event.get(&["completed", "timestamp"]), "timestamp");
+    let output = event.within("output");
+    let cached = event.is("cache", "read");
+    let usage = usage(&output.within("usage"), out).filter(|_| !cached);
+    let ts = event.instant(["completed", "timestamp"], out);
     Some(Call { output, usage, ts })
 }
 
 /// Tokens of one call. Whether cached tokens are inside the input differs by provider; the total tells.
-pub(super) fn usage(counts: &Object<'_>, out: &mut Reading<'_>) -> Option<Usage> {
-    let input = out.count(counts.get(&["input_tokens"]), "input_tokens");
-    let output = out.count(counts.get(&["output_tokens"]), "output_tokens");
-    let cache_read = out.count(counts.get(&["input_tokens_cache_read"]), "input_tokens_cache_read");
-    let cache_write = out.count(counts.get(&["input_tokens_cache_write"]), "input_tokens_cache_write");
-    let total = out.count(counts.get(&["total_tokens"]), "total_tokens");
+pub(super) fn usage(counts: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
+    let input = counts.count("input_tokens", out);
+    let output = counts.count("output_tokens", out);
+    let cache_read = counts.count("input_tokens_cache_read", out);
+    let cache_write = counts.count("input_tokens_cache_write", out);
+    let total = counts.count("total_tokens", out);
     let cached = cache_read.unwrap_or(0).saturating_add(cache_write.unwrap_or(0));
     let plain = input.unwrap_or(0).saturating_add(output.unwrap_or(0));
     let beside = total.is_some_and(|total| total >= plain.saturating_add(cached)) || input < cache_read;
@@ -189,16 +182,16 @@ pub(super) fn usage(counts: &Object<'_>, out: &mut Reading<'_>) -> Option<Usage>
         cache_read,
         cache_write,
         output,
-        reasoning: out.count(counts.get(&["reasoning_tokens"]), "reasoning_tokens"),
+        reasoning: counts.count("reasoning_tokens", out),
     };
     (!usage.is_empty()).then_some(usage)
 }
 
 impl<'a> Log<'a> {
     /// The sample's events in our terms.
-    fn events(&self, sample: &Object<'a>, out: &mut Reading<'_>) -> Vec<Event> {
-        let messages = out.list(sample.get(&["messages"]), "messages");
-        let spoken: Vec<Message> = messages.iter().filter_map(|raw| self.message(raw, out)).collect();
+    fn events(&self, sample: &Node<'a>, out: &mut Reading<'_>) -> Vec<Event> {
+        let messages = sample.list("messages", out);
+        let spoken: Vec<Message> = messages.into_iter().filter_map(|message| self.message(message, out)).collect();
         let n_replies = spoken.iter().filter(|message| message.role == Role::Assistant).count();
         let n_calls = self.calls.iter().filter(|step| matches!(step, Step::Call(_))).count();
         if n_calls == 0 || n_calls == n_replies {
@@ -237,21 +230,20 @@ impl<'a> Log<'a> {
         for step in &self.calls {
             match step {
                 Step::Call(call) => {
-                    let choice = out.list(call.output.get(&["choices"]), "choices").first().copied();
-                    let choice = choice.and_then(Object::of).unwrap_or_default();
-                    let reply = choice.get(&["message"]).and_then(|raw| self.message(raw, out));
+                    let choice = call.output.list("choices", out).into_iter().next().unwrap_or_default();
+                    let reply = choice.get("message").and_then(|message| self.message(message, out));
                     let mut reply = reply.unwrap_or_else(|| Message::new(Role::Assistant));
                     (reply.usage, reply.ts) = (call.usage, call.ts);
-                    reply.finish_reason = choice.word(&["stop_reason"]).map(Into::into);
+                    reply.finish_reason = choice.some_word("stop_reason").map(Into::into);
                     events.push(Event::Message(reply));
                 }
                 Step::Tool(tool) => {
                     let mut result = Message::new(Role::Tool);
-                    result.tool_call_id = tool.word(&["id"]).map(Into::into);
-                    result.name = tool.word(&["function"]).map(Into::into);
-                    result.content = tool.get(&["result"]).map(|raw| self.text(raw));
-                    result.is_error = Some(tool.get(&["error"]).is_some());
-                    result.ts = out.instant(tool.get(&["completed", "timestamp"]), "timestamp");
+                    result.tool_call_id = tool.some_word("id").map(Into::into);
+                    result.name = tool.some_word("function").map(Into::into);
+                    result.content = tool.get("result").map(|result| self.text(&result));
+                    result.is_error = Some(tool.has("error"));
+                    result.ts = tool.instant(["completed", "timestamp"], out);
                     events.push(Event::Message(result));
                 }
                 Step::Checkpoint(checkpoint) => events.push(Event::Checkpoint(*checkpoint)),
@@ -260,30 +252,31 @@ impl<'a> Log<'a> {
         events
     }
 
-    fn message(&self, raw: &RawValue, out: &mut Reading<'_>) -> Option<Message> {
-        let wire = Object::required(raw, "message", out)?;
-        let Some(role) = wire.word(&["role"]).and_then(|role| openai::role(&role)) else {
-            out.error_at(raw.get(), "a message without a known `role`", "the message is left out");
+    fn message(&self, wire: Node<'_>, out: &mut Reading<'_>) -> Option<Message> {
+        let wire = wire.into_object("message", out)?;
+        let Some(role) = wire.some_word("role").and_then(|role| openai::role(&role)) else {
+            out.error_at(wire.place(), "a message without a known `role`", "the message is left out");
             return None;
         };
         let mut message = Message::new(role);
-        message.content = wire.get(&["content"]).map(|raw| self.text(raw));
-        message.reasoning = wire.get(&["content"]).and_then(reasoning);
-        message.model = wire.word(&["model"]).map(Into::into);
-        for call in out.list(wire.get(&["tool_calls"]), "tool_calls") {
-            message.tool_calls.extend(openai::tool_call(call, out));
+        let content = wire.get("content");
+        message.content = content.as_ref().map(|content| self.text(content));
+        message.reasoning = content.and_then(|content| reasoning(&content));
+        message.model = wire.some_word("model").map(Into::into);
+        for call in wire.list("tool_calls", out) {
+            message.tool_calls.extend(openai::tool_call(&call, out));
         }
         if role == Role::Tool {
-            message.tool_call_id = wire.word(&["tool_call_id"]).map(Into::into);
-            message.name = wire.word(&["function"]).map(Into::into);
-            message.is_error = Some(wire.get(&["error"]).is_some());
+            message.tool_call_id = wire.some_word("tool_call_id").map(Into::into);
+            message.name = wire.some_word("function").map(Into::into);
+            message.is_error = Some(wire.has("error"));
         }
         Some(message)
     }
 
     /// A content, looked up when it was moved out.
-    fn text(&self, raw: &RawValue) -> Text {
-        let content = json::content(raw).unwrap_or_else(|| Text::plain(raw.get()));
+    fn text(&self, written: &Node<'_>) -> Text {
+        let content = written.as_content();
         let moved = {
             let text = content.as_str();
             let hash = text.strip_prefix("attachment://").or_else(|| text.strip_prefix("tc://"));
@@ -294,35 +287,29 @@ impl<'a> Log<'a> {
 }
 
 /// The reasoning parts of a content.
-fn reasoning(raw: &RawValue) -> Option<Text> {
-    if !raw.get().starts_with('[') {
-        return None;
-    }
-    let parts: Vec<&RawValue> = serde_json::from_str(raw.get()).ok()?;
-    let thoughts = parts
-        .into_iter()
-        .filter_map(Object::of)
-        .filter_map(|part| part.get(&["reasoning"]).and_then(json::string).map(std::borrow::Cow::into_owned));
+fn reasoning(content: &Node<'_>) -> Option<Text> {
+    let parts = content.elements()?;
+    let thoughts = parts.iter().filter_map(|part| Some(part.get("reasoning")?.as_string()?.into_owned()));
     let thoughts: Vec<String> = thoughts.collect();
     (!thoughts.is_empty()).then(|| Text::plain(thoughts.join("\n")))
 }
 
 /// The grade by the named scorer, or by the first; and why the sample ends.
-fn grade(sample: &Object<'_>, wanted: Option<&str>) -> Grade {
-    let scores = sample.within(&["scores"]);
+fn grade(sample: &Node<'_>, wanted: Option<&str>) -> Grade {
+    let scores = sample.within("scores");
     let chosen = match wanted {
-        Some(name) => scores.get(&[name]),
-        None => scores.fields().first().map(|(_, raw)| *raw),
+        Some(name) => scores.get(name),
+        None => scores.members().first().map(|(_, score)| Node::of(*score)),
     };
-    let value = chosen.or(sample.get(&["score"])).and_then(Object::of).and_then(|score| score.get(&["value"]));
-    let (graded, score) = value.map_or((None, None), score_value);
-    let limit = sample.get(&["limit"]);
-    let kind = limit.and_then(|raw| json::word(raw).or_else(|| Object::of(raw)?.word(&["type"])));
+    let value = chosen.or_else(|| sample.get("score")).and_then(|score| score.get("value"));
+    let (graded, score) = value.as_ref().map_or((None, None), score_value);
+    let limit = sample.get("limit");
+    let kind = limit.and_then(|limit| json::word(&limit).or_else(|| limit.some_word("type")));
     let end = match kind.as_deref() {
         Some("time" | "working") => EndCause::Timeout,
         Some("operator") => EndCause::Killed,
         Some(_) => EndCause::Cap,
-        None if sample.get(&["error"]).is_some() => EndCause::Error,
+        None if sample.has("error") => EndCause::Error,
         None if value.is_some() => EndCause::SelfFinish,
         None => EndCause::Unknown,
     };
@@ -336,16 +323,16 @@ fn grade(sample: &Object<'_>, wanted: Option<&str>) -> Grade {
 }
 
 /// A score's value: a letter, a word, a number, or a truth.
-fn score_value(raw: &RawValue) -> (Option<bool>, Option<f64>) {
-    if let Some(flag) = json::flag(raw) {
+fn score_value(value: &Node<'_>) -> (Option<bool>, Option<f64>) {
+    if let Some(flag) = json::flag(value) {
         return (Some(flag), None);
     }
-    match json::string(raw).as_deref() {
+    match value.as_string().as_deref() {
         Some("C") => (Some(true), Some(1.0)),
         Some("P") => (Some(false), Some(0.5)),
         Some("I" | "N") => (Some(false), Some(0.0)),
         word => {
-            let score = json::number(raw);
+            let score = json::number(value);
             (score.map(|score| score >= 1.0).or_else(|| labels::grade_word(word?)), score)
         }
     }

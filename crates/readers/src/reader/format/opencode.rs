@@ -6,13 +6,11 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::value::RawValue;
-
 use super::{Format, Layout};
-use crate::reader::openai;
+use crate::reader::json;
+use crate::reader::node::Node;
 use crate::reader::probe::{Probe, Shape, Sketch};
 use crate::reader::reading::{Reading, Record};
-use crate::reader::rows::{self, Object};
 use crate::reader::turns::Turns;
 use crate::transcript::{EndCause, Grade, Header, Instant, Message, Role, Text, ToolCall, Usage};
 
@@ -60,9 +58,9 @@ impl Format for OpenCode {
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let mut session = Session::default();
-        for value in rows::values(record, out) {
-            let Some(object) = Object::required(value, "entry", out) else { continue };
-            session.take_in(value, &object, out);
+        for value in Node::values(record, out) {
+            let Some(entry) = value.into_object("entry", out) else { continue };
+            session.take_in(entry, out);
         }
         let loose = std::mem::take(&mut session.loose);
         for (message, parts) in loose {
@@ -91,73 +89,73 @@ struct Session<'a> {
     model: Option<String>,
     turns: Turns,
     /// Messages that stand apart from their parts.
-    loose: Vec<(Object<'a>, Vec<&'a RawValue>)>,
+    loose: Vec<(Node<'a>, Vec<Node<'a>>)>,
     by_id: BTreeMap<String, usize>,
     end: EndCause,
 }
 
 impl<'a> Session<'a> {
     /// Takes in a session, a message with its parts, a message, or a part.
-    fn take_in(&mut self, raw: &'a RawValue, object: &Object<'a>, out: &mut Reading<'_>) {
-        if let Some(messages) = object.get(&["messages"]) {
-            let info = object.within(&["info"]);
-            self.begin(&info);
-            for message in out.list(Some(messages), "messages") {
-                if let Some(message) = Object::required(message, "message", out) {
+    fn take_in(&mut self, entry: Node<'a>, out: &mut Reading<'_>) {
+        if entry.has("messages") {
+            self.begin(&entry.within("info"));
+            for message in entry.list("messages", out) {
+                if let Some(message) = message.into_object("message", out) {
                     self.whole(&message, out);
                 }
             }
             return;
         }
-        if object.get(&["info"]).is_some() {
-            return self.whole(object, out);
+        if entry.has("info") {
+            return self.whole(&entry, out);
         }
-        if let Some(of) = object.word(&["messageID"]) {
+        if let Some(of) = entry.some_word("messageID") {
             let message = self.by_id.get(&of).and_then(|at| self.loose.get_mut(*at));
             if let Some((_, parts)) = message {
-                parts.push(raw);
+                parts.push(entry);
             }
             return;
         }
-        if object.get(&["role"]).is_some() {
-            self.by_id.extend(object.word(&["id"]).map(|id| (id, self.loose.len())));
-            self.id = self.id.take().or_else(|| object.word(&["sessionID"]));
-            self.loose.push((object.clone(), Vec::new()));
+        if entry.has("role") {
+            self.by_id.extend(entry.some_word("id").map(|id| (id, self.loose.len())));
+            self.id = self.id.take().or_else(|| entry.some_word("sessionID"));
+            self.loose.push((entry, Vec::new()));
             return;
         }
-        self.begin(object);
+        self.begin(&entry);
     }
 
-    fn begin(&mut self, info: &Object<'a>) {
-        self.id = info.word(&["id"]).or(self.id.take());
-        self.version = info.word(&["version"]).or(self.version.take());
+    fn begin(&mut self, info: &Node<'a>) {
+        self.id = info.some_word("id").or(self.id.take());
+        self.version = info.some_word("version").or(self.version.take());
     }
 
-    fn whole(&mut self, object: &Object<'a>, out: &mut Reading<'_>) {
-        let info = object.within(&["info"]);
-        self.id = self.id.take().or_else(|| info.word(&["sessionID"]));
-        let parts = out.list(object.get(&["parts"]), "parts");
+    fn whole(&mut self, entry: &Node<'a>, out: &mut Reading<'_>) {
+        let info = entry.within("info");
+        self.id = self.id.take().or_else(|| info.some_word("sessionID"));
+        let parts = entry.list("parts", out);
         self.message(&info, &parts, out);
     }
 
-    fn message(&mut self, info: &Object<'a>, parts: &[&'a RawValue], out: &mut Reading<'_>) {
-        let time = info.within(&["time"]);
-        let created = out.instant(time.get(&["created"]), "time.created");
-        let completed = out.instant(time.get(&["completed"]), "time.completed");
-        if info.word(&["role"]).as_deref() != Some("assistant") {
-            for part in parts.iter().filter_map(|part| Object::of(part)) {
-                let Some(text) = out.text(part.get(&["text"]), "text") else { continue };
+    fn message(&mut self, info: &Node<'a>, parts: &[Node<'a>], out: &mut Reading<'_>) {
+        let time = info.within("time");
+        let created = out.instant(time.get("created").as_ref(), "time.created");
+        let completed = out.instant(time.get("completed").as_ref(), "time.completed");
+        if !info.is("role", "assistant") {
+            for part in parts.iter().filter(|part| part.is_object()) {
+                let Some(text) = part.text("text", out) else { continue };
                 // Words the program adds to the user's.
-                let put_in = part.get(&["synthetic"]).is_some_and(|raw| raw.get() == "true");
+                let put_in = part.is_true("synthetic");
                 let mut said = Message::saying(if put_in { Role::System } else { Role::User }, text);
                 said.ts = created;
                 self.turns.push(said);
             }
             return;
         }
-        let model = info.word(&["modelID"]);
+        let model = info.some_word("modelID");
         self.model = self.model.take().or_else(|| model.clone());
-        let is_aborted = info.within(&["error"]).word(&["name"]).as_deref() == Some("MessageAbortedError");
+        let error = info.within("error").some_word("name");
+        let is_aborted = error.as_deref() == Some("MessageAbortedError");
         let mut steps = Steps {
             session: self,
             model,
@@ -166,17 +164,17 @@ impl<'a> Session<'a> {
             results: Vec::new(),
             counted: false,
         };
-        for part in parts.iter().filter_map(|part| Object::of(part)) {
-            steps.part(&part, out);
+        for part in parts.iter().filter(|part| part.is_object()) {
+            steps.part(part, out);
         }
         steps.close(info, out);
         if is_aborted {
             self.turns.interrupted();
         }
-        self.end = match info.within(&["error"]).word(&["name"]).as_deref() {
+        self.end = match error {
             Some(_) if is_aborted => EndCause::Killed,
             Some(_) => EndCause::Error,
-            None if info.word(&["finish"]).as_deref() == Some("stop") => EndCause::SelfFinish,
+            None if info.is("finish", "stop") => EndCause::SelfFinish,
             None => EndCause::Unknown,
         };
     }
@@ -195,51 +193,50 @@ struct Steps<'s, 'a> {
 
 impl Steps<'_, '_> {
     #[expect(clippy::match_same_arms, reason = "one arm a kind of part")]
-    fn part(&mut self, part: &Object<'_>, out: &mut Reading<'_>) {
-        match part.word(&["type"]).unwrap_or_default().as_str() {
+    fn part(&mut self, part: &Node<'_>, out: &mut Reading<'_>) {
+        match part.some_word("type").unwrap_or_default().as_str() {
             // A second start goes on with the same call: the first attempt broke off.
             "step-start" => {}
             "step-finish" => {
-                let (usage, cost) = (usage(part, out), out.dollars(part.get(&["cost"]), "cost"));
+                let (usage, cost) = (usage(part, out), part.dollars("cost", out));
                 self.counted |= usage.is_some();
                 let reply = self.reply();
                 (reply.usage, reply.cost) = (usage, cost);
-                reply.finish_reason = part.word(&["reason"]).map(Into::into);
+                reply.finish_reason = part.some_word("reason").map(Into::into);
                 self.flush();
             }
             "text" => {
-                let text = out.text(part.get(&["text"]), "text");
+                let text = part.text("text", out);
                 let reply = self.reply();
                 reply.content = joined(reply.content.take(), text);
             }
             "reasoning" => {
-                let text = out.text(part.get(&["text"]), "text");
+                let text = part.text("text", out);
                 let reply = self.reply();
                 reply.reasoning = joined(reply.reasoning.take(), text);
             }
             "tool" => self.tool(part, out),
-            "compaction" => self.session.turns.note("opencode.compaction", Some(RawValue::NULL.to_owned())),
+            "compaction" => self.session.turns.note("opencode.compaction", json::kept("null")),
             "snapshot" | "patch" | "file" | "agent" | "subtask" | "retry" => {}
             other => out.unknown(&format!("part {other}")),
         }
     }
 
-    fn tool(&mut self, part: &Object<'_>, out: &mut Reading<'_>) {
-        let state = part.within(&["state"]);
-        let id = part.word(&["callID"]);
-        let Some(name) = part.word(&["tool"]) else { return };
-        let arguments = openai::arguments(state.get(&["input"]));
-        self.reply().tool_calls.push(ToolCall::new(id.as_deref(), &name, arguments));
+    fn tool(&mut self, part: &Node<'_>, out: &mut Reading<'_>) {
+        let state = part.within("state");
+        let id = part.some_word("callID");
+        let Some(name) = part.some_word("tool") else { return };
+        self.reply().tool_calls.push(ToolCall::new(id.as_deref(), &name, state.arguments("input")));
         let mut result = Message::new(Role::Tool);
-        result.is_error = match state.word(&["status"]).as_deref() {
+        result.is_error = match state.some_word("status").as_deref() {
             Some("completed") => Some(false),
             Some("error") => Some(true),
             // It was still running when the recording ended.
             _ => return,
         };
         result.tool_call_id = id.map(Into::into);
-        result.content = out.content(state.get(&["output", "error"]), "output");
-        result.ts = out.instant(state.within(&["time"]).get(&["end"]), "time.end");
+        result.content = state.content(["output", "error"], out);
+        result.ts = out.instant(state.at(&["time", "end"]).as_ref(), "time.end");
         self.results.push(result);
     }
 
@@ -262,10 +259,10 @@ impl Steps<'_, '_> {
     }
 
     /// The rest, with the tokens of the message where its steps have none.
-    fn close(mut self, info: &Object<'_>, out: &mut Reading<'_>) {
+    fn close(mut self, info: &Node<'_>, out: &mut Reading<'_>) {
         let usage = usage(info, out).filter(|_| !self.counted);
         if self.reply.is_some() || usage.is_some() {
-            let cost = out.dollars(info.get(&["cost"]), "cost").filter(|_| !self.counted);
+            let cost = info.dollars("cost", out).filter(|_| !self.counted);
             let reply = self.reply();
             (reply.usage, reply.cost) = (usage, cost);
         }
@@ -274,11 +271,10 @@ impl Steps<'_, '_> {
 }
 
 /// When the last part of a message that never ended was written.
-fn last_written(parts: &[&RawValue], out: &mut Reading<'_>) -> Option<Instant> {
-    let times = parts.iter().filter_map(|part| Object::of(part)).filter_map(|part| {
-        let (own, state) = (part.within(&["time"]), part.within(&["state"]).within(&["time"]));
-        let end = own.get(&["end"]).or_else(|| state.get(&["start"]))?;
-        out.instant(Some(end), "time.end")
+fn last_written(parts: &[Node<'_>], out: &mut Reading<'_>) -> Option<Instant> {
+    let times = parts.iter().filter_map(|part| {
+        let end = part.at(&["time", "end"]).or_else(|| part.at(&["state", "time", "start"]));
+        out.instant(end.as_ref(), "time.end")
     });
     times.max()
 }
@@ -291,16 +287,16 @@ fn joined(before: Option<Text>, more: Option<Text>) -> Option<Text> {
 }
 
 /// Tokens of a message or a step; a message that failed has zeros all over.
-fn usage(object: &Object<'_>, out: &mut Reading<'_>) -> Option<Usage> {
-    let tokens = object.within(&["tokens"]);
-    let cache = tokens.within(&["cache"]);
-    let input = out.count(tokens.get(&["input"]), "tokens.input");
-    let output = out.count(tokens.get(&["output"]), "tokens.output");
-    let read = out.count(cache.get(&["read"]), "tokens.cache.read");
-    let written = out.count(cache.get(&["write"]), "tokens.cache.write");
+fn usage(object: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
+    let tokens = object.within("tokens");
+    let cache = tokens.within("cache");
+    let input = out.count(tokens.get("input").as_ref(), "tokens.input");
+    let output = out.count(tokens.get("output").as_ref(), "tokens.output");
+    let read = out.count(cache.get("read").as_ref(), "tokens.cache.read");
+    let written = out.count(cache.get("write").as_ref(), "tokens.cache.write");
     let beside = read.unwrap_or(0).saturating_add(written.unwrap_or(0));
-    let reasoning = out.count(tokens.get(&["reasoning"]), "tokens.reasoning");
-    let total = out.count(tokens.get(&["total"]), "tokens.total");
+    let reasoning = out.count(tokens.get("reasoning").as_ref(), "tokens.reasoning");
+    let total = out.count(tokens.get("total").as_ref(), "tokens.total");
     // Older versions counted reasoning as a part of the output; where the total has room for it, it stands beside.
     let sum = [input, output, Some(beside)].into_iter().flatten().fold(0, u64::saturating_add);
     let is_beside = total.map_or(reasoning > output, |total| sum.saturating_add(reasoning.unwrap_or(0)) <= total);

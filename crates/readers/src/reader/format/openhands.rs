@@ -3,15 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::value::RawValue;
-
 use super::{Format, Layout};
+use crate::reader::node::Node;
 use crate::reader::probe::{Probe, Shape, Sketch};
 use crate::reader::reading::{Reading, Record};
-use crate::reader::rows::{self, Object};
 use crate::reader::{json, openai};
 use crate::transcript::{
-    Draft, EndCause, Event, Grade, Header, Lane, Message, Note, Outcome, OutcomeSource, Role, Text, ToolCall, Usage,
+    Draft, EndCause, Event, Grade, Header, Lane, Message, Outcome, OutcomeSource, Role, Text, ToolCall, Usage,
 };
 
 /// OpenHands event streams and evaluation outputs.
@@ -67,62 +65,61 @@ impl Format for OpenHands {
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let values = rows::values(record, out);
-        let only = values.first().filter(|_| values.len() == 1).and_then(|only| Object::of(only));
-        match only.filter(|only| only.get(&["instance_id"]).is_some()) {
+        let mut values = Node::values(record, out).peekable();
+        let is_alone = values.len() == 1;
+        match values.next_if(|only| is_alone && only.has("instance_id")) {
             Some(output) => push_output(&output, record, out),
-            None => push_events(&values, record, out),
+            None => push_events(values, record, out),
         }
     }
 }
 
 /// One run of an evaluation.
-fn push_output(output: &Object<'_>, record: &Record<'_>, out: &mut Reading<'_>) {
-    let instance = output.word(&["instance_id"]).unwrap_or_default();
-    let metrics = output.within(&["metrics"]);
+fn push_output(output: &Node<'_>, record: &Record<'_>, out: &mut Reading<'_>) {
+    let instance = output.some_word("instance_id").unwrap_or_default();
+    let metrics = output.within("metrics");
     let mut history = History::default();
-    for raw in out.list(metrics.get(&["token_usages"]), "token_usages") {
-        let Some(counts) = Object::of(raw) else { continue };
-        if let Some(id) = counts.word(&["response_id"]) {
+    for counts in metrics.list("token_usages", out) {
+        if let Some(id) = counts.some_word("response_id") {
             history.usages.insert(id, counts_of(&counts, out));
         }
     }
-    for raw in out.list(output.get(&["history"]), "history") {
+    for event in output.list("history", out) {
         // Old files keep pairs of an action and its observation.
-        match rows::elements(raw) {
-            Some(pair) => pair.iter().for_each(|raw| history.add(raw, out)),
-            None => history.add(raw, out),
+        match event.elements() {
+            Some(pair) => pair.into_iter().for_each(|event| history.add(event, out)),
+            None => history.add(event, out),
         }
     }
     let asked = history.events.iter().filter_map(Event::message).any(|message| message.role == Role::User);
-    if let Some(task) = out.content(output.get(&["instruction"]), "instruction").filter(|_| !asked) {
+    if let Some(task) = output.content("instruction", out).filter(|_| !asked) {
         history.events.insert(0, Event::Message(Message::saying(Role::User, task)));
     }
-    let test = output.within(&["test_result"]);
-    let own =
-        test.within(&["report"]).get(&["resolved"]).or_else(|| test.within(&["result"]).get(&["resolved", "success"]));
-    let own = own.and_then(json::flag);
+    let test = output.within("test_result");
+    let own = test.at(&["report", "resolved"]).or_else(|| test.within("result").get(["resolved", "success"]));
+    let own = own.and_then(|own| json::flag(&own));
     let graded = record.grades.of(&instance).filter(|_| own.is_none());
     let source = match (own, graded) {
         (Some(_), _) => OutcomeSource::Native("test_result.report.resolved"),
         (None, Some(graded)) => OutcomeSource::Sidecar(graded.path.clone()),
         (None, None) => OutcomeSource::None,
     };
-    let metadata = output.within(&["metadata"]);
-    let cap = metadata.get(&["max_iterations"]).and_then(json::count);
-    let end = output.word(&["error"]).filter(|error| !error.is_empty()).map_or(history.end, |error| end_cause(&error));
+    let metadata = output.within("metadata");
+    let cap = metadata.some_count("max_iterations");
+    let end =
+        output.some_word("error").filter(|error| !error.is_empty()).map_or(history.end, |error| end_cause(&error));
     out.run(Draft {
         header: Header {
             run_id: format!("{}/{instance}", record.file.stem),
             task_id: Some(instance),
-            suite: metadata.word(&["dataset"]),
-            model: metadata.within(&["llm_config"]).word(&["model"]),
+            suite: metadata.some_word("dataset"),
+            model: metadata.within("llm_config").some_word("model"),
             agent: Some(
                 metadata
-                    .word(&["agent_class"])
+                    .some_word("agent_class")
                     .map_or_else(|| "openhands".to_owned(), |class| format!("openhands {class}")),
             ),
-            meta: cap.and_then(|cap| RawValue::from_string(format!("{{\"max_iterations\":{cap}}}")).ok()),
+            meta: cap.and_then(|cap| json::kept(&*format!("{{\"max_iterations\":{cap}}}"))),
             ..Header::default()
         },
         events: history.events,
@@ -146,18 +143,13 @@ fn end_cause(error: &str) -> EndCause {
 }
 
 /// One stream of events, of either generation.
-fn push_events(values: &[&RawValue], record: &Record<'_>, out: &mut Reading<'_>) {
+fn push_events<'a>(events: impl Iterator<Item = Node<'a>>, record: &Record<'a>, out: &mut Reading<'_>) {
     let mut history = History::default();
-    for raw in values {
-        history.add(raw, out);
+    for event in events {
+        history.add(event, out);
     }
     out.run(Draft {
-        header: Header {
-            run_id: record.file.stem.clone(),
-            model: history.model,
-            agent: Some("openhands".to_owned()),
-            ..Header::default()
-        },
+        header: Header { run_id: record.file.stem.clone(), agent: Some("openhands".to_owned()), ..Header::default() },
         events: history.events,
         grade: Grade { end: history.end, ..Grade::default() },
         warnings: Vec::new(),
@@ -172,49 +164,47 @@ struct History {
     replies: BTreeMap<String, usize>,
     /// Tokens of each response id, from the list beside the history.
     usages: BTreeMap<String, Option<Usage>>,
-    /// The agent's totals so far, and the reply they were last given to.
     /// Running totals, by what they were spent on.
     totals: BTreeMap<String, Usage>,
-    model: Option<String>,
     end: EndCause,
 }
 
 impl History {
-    fn add(&mut self, raw: &RawValue, out: &mut Reading<'_>) {
-        let Some(event) = Object::required(raw, "event", out) else { return };
-        match event.word(&["kind"]) {
-            Some(kind) => self.add_new(&kind, &event, raw, out),
-            None => self.add_old(&event, raw, out),
+    fn add(&mut self, event: Node<'_>, out: &mut Reading<'_>) {
+        let Some(event) = event.into_object("event", out) else { return };
+        match event.some_word("kind") {
+            Some(kind) => self.add_new(&kind, &event, out),
+            None => self.add_old(&event, out),
         }
     }
 
     /// An event of the SDK.
-    fn add_new(&mut self, kind: &str, event: &Object<'_>, raw: &RawValue, out: &mut Reading<'_>) {
-        let source = event.word(&["source"]).unwrap_or_default();
+    fn add_new(&mut self, kind: &str, event: &Node<'_>, out: &mut Reading<'_>) {
+        let source = event.some_word("source").unwrap_or_default();
         match kind {
             "SystemPromptEvent" => {
-                self.say(Role::System, out.content(event.get(&["system_prompt"]), "system_prompt"), event, out);
+                self.say(Role::System, event.content("system_prompt", out), event, out);
             }
             "MessageEvent" => {
-                let message = event.within(&["llm_message"]);
-                let content = out.content(message.get(&["content"]), "content");
+                let message = event.within("llm_message");
+                let content = message.content("content", out);
                 if source == "agent" {
-                    let id = event.word(&["llm_response_id", "id"]);
+                    let id = event.some_word(["llm_response_id", "id"]);
                     self.reply(id, event, out, |reply| reply.content = content.or(reply.content.take()));
                 } else {
                     self.say(Role::User, content, event, out);
                 }
             }
             "ActionEvent" => {
-                let call = event.within(&["tool_call"]);
-                let function = call.within(&["function"]);
-                let arguments = call.get(&["arguments"]).or(function.get(&["arguments"])).or(event.get(&["action"]));
-                let name = event.word(&["tool_name"]).or_else(|| call.word(&["name"])).unwrap_or_default();
-                let id = event.word(&["tool_call_id"]);
-                let call = ToolCall::new(id.as_deref(), &name, openai::arguments(arguments));
-                let thought = out.content(event.get(&["thought"]), "thought").filter(|text| !text.is_empty());
-                let reasoning = out.content(event.get(&["reasoning_content"]), "reasoning_content");
-                let response = event.word(&["llm_response_id"]);
+                let call = event.within("tool_call");
+                let function = call.within("function");
+                let arguments = call.get("arguments").or(function.get("arguments")).or(event.get("action"));
+                let name = event.some_word("tool_name").or_else(|| call.some_word("name")).unwrap_or_default();
+                let id = event.some_word("tool_call_id");
+                let call = ToolCall::new(id.as_deref(), &name, openai::arguments(arguments.as_ref()));
+                let thought = event.content("thought", out).filter(|text| !text.is_empty());
+                let reasoning = event.content("reasoning_content", out);
+                let response = event.some_word("llm_response_id");
                 self.reply(response, event, out, |reply| {
                     reply.content = thought.or(reply.content.take());
                     reply.reasoning = reasoning.or(reply.reasoning.take());
@@ -223,17 +213,19 @@ impl History {
                 self.end = if name == "finish" { EndCause::SelfFinish } else { EndCause::Unknown };
             }
             "ObservationEvent" | "UserRejectObservation" => {
-                let seen = event.within(&["observation"]);
-                let content = out.content(seen.get(&["content", "output"]), "content");
-                let code =
-                    seen.get(&["exit_code"]).or(seen.within(&["metadata"]).get(&["exit_code"])).and_then(json::number);
-                let flag = seen.get(&["is_error"]).and_then(json::flag).filter(|flag| *flag || code.is_none());
+                let seen = event.within("observation");
+                let content = seen.content(["content", "output"], out);
+                let code = seen
+                    .get("exit_code")
+                    .or_else(|| seen.at(&["metadata", "exit_code"]))
+                    .and_then(|code| json::number(&code));
+                let flag = seen.some_flag("is_error").filter(|flag| *flag || code.is_none());
                 let failed =
                     flag.or(code.map(|code| code != 0.0)).or((kind == "UserRejectObservation").then_some(true));
                 self.result(event, content, failed, out);
             }
             "AgentErrorEvent" => {
-                let content = out.content(event.get(&["error"]), "error");
+                let content = event.content("error", out);
                 self.result(event, content, Some(true), out);
             }
             "ConversationStateUpdateEvent" => self.state(event, out),
@@ -242,16 +234,16 @@ impl History {
                 self.events.push(Event::interruption());
             }
             "ConversationErrorEvent" => self.end = EndCause::Error,
-            _ if kind.starts_with("Condensation") => self.note("openhands.condensation", raw),
+            _ if kind.starts_with("Condensation") => self.events.extend(event.note("openhands.condensation")),
             other => out.unknown(other),
         }
     }
 
     /// A change of the conversation's state: its status, or what it has cost so far.
-    fn state(&mut self, event: &Object<'_>, out: &mut Reading<'_>) {
-        match event.word(&["key"]).as_deref() {
+    fn state(&mut self, event: &Node<'_>, out: &mut Reading<'_>) {
+        match event.some_word("key").as_deref() {
             Some("execution_status") => {
-                self.end = match event.word(&["value"]).as_deref() {
+                self.end = match event.some_word("value").as_deref() {
                     Some("finished") => EndCause::SelfFinish,
                     Some("error") => EndCause::Error,
                     Some("stuck" | "paused") => EndCause::Killed,
@@ -259,12 +251,11 @@ impl History {
                 };
             }
             Some("stats" | "full_state") => {
-                let value = event.within(&["value"]);
-                let stats = Object::of_or(value.get(&["stats"]), value);
-                let uses = stats.within(&["usage_to_metrics"]);
-                for (name, metrics) in uses.fields() {
-                    let metrics = Object::of(metrics).unwrap_or_default();
-                    if let Some(total) = counts_of(&metrics.within(&["accumulated_token_usage"]), out) {
+                let value = event.within("value");
+                let stats = value.get("stats").filter(Node::is_object).unwrap_or(value);
+                let uses = stats.within("usage_to_metrics");
+                for (name, metrics) in uses.members() {
+                    if let Some(total) = counts_of(&Node::of(*metrics).within("accumulated_token_usage"), out) {
                         self.spent(name, total);
                     }
                 }
@@ -299,21 +290,21 @@ impl History {
     }
 
     /// An event of the first generation.
-    fn add_old(&mut self, event: &Object<'_>, raw: &RawValue, out: &mut Reading<'_>) {
-        let source = event.word(&["source"]).unwrap_or_default();
-        let called = event.within(&["tool_call_metadata"]);
-        if let Some(observation) = event.word(&["observation"]) {
-            let content = out.content(event.get(&["content"]), "content");
-            let code = event.within(&["extras"]).get(&["exit_code"]);
-            let code =
-                code.or(event.within(&["extras"]).within(&["metadata"]).get(&["exit_code"])).and_then(json::number);
+    fn add_old(&mut self, event: &Node<'_>, out: &mut Reading<'_>) {
+        let source = event.some_word("source").unwrap_or_default();
+        let called = event.within("tool_call_metadata");
+        if let Some(observation) = event.some_word("observation") {
+            let content = event.content("content", out);
+            let extras = event.within("extras");
+            let code = extras.get("exit_code").or_else(|| extras.at(&["metadata", "exit_code"]));
+            let code = code.and_then(|code| json::number(&code));
             let failed = if observation == "error" { Some(true) } else { code.map(|code| code != 0.0) };
             match observation.as_str() {
                 "agent_state_changed" | "null" | "recall" => {}
-                "condense" => self.note("openhands.condensation", raw),
+                "condense" => self.events.extend(event.note("openhands.condensation")),
                 _ if source == "user" => {}
                 // Arguments the host refused: of the call nothing else is left.
-                "error" if source == "agent" && called.fields().is_empty() && event.get(&["cause"]).is_none() => {
+                "error" if source == "agent" && called.members().is_empty() && !event.has("cause") => {
                     let said = content.as_ref().map(|text| text.as_str().into_owned()).unwrap_or_default();
                     let arguments = serde_json::json!({ "refused": said }).to_string();
                     let id = format!("refused-{}", self.events.len());
@@ -328,25 +319,24 @@ impl History {
             }
             return;
         }
-        let Some(action) = event.word(&["action"]) else {
-            out.error_at(raw.get(), "an event without `kind`, `action` or `observation`", "the event is left out");
+        let Some(action) = event.some_word("action") else {
+            out.error_at(event.place(), "an event without `kind`, `action` or `observation`", "the event is left out");
             return;
         };
-        let arguments = event.within(&["args"]);
+        let arguments = event.within("args");
         match (source.as_str(), action.as_str()) {
             ("user", "message") => {
-                self.say(Role::User, out.content(arguments.get(&["content"]), "content"), event, out);
+                self.say(Role::User, arguments.content("content", out), event, out);
             }
-            (_, "system") => self.say(Role::System, out.content(arguments.get(&["content"]), "content"), event, out),
+            (_, "system") => self.say(Role::System, arguments.content("content", out), event, out),
             ("agent", _) => {
-                let response = called.within(&["model_response"]);
-                let id = response.word(&["id"]);
+                let response = called.within("model_response");
+                let id = response.some_word("id");
                 let listed = id.as_ref().and_then(|id| self.usages.get(id)).copied().flatten();
-                let usage = listed.or_else(|| openai::usage(response.get(&["usage"]), out));
-                let thought =
-                    out.content(arguments.get(&["thought", "content"]), "thought").filter(|text| !text.is_empty());
-                let name = called.word(&["function_name"]).unwrap_or_else(|| action.clone());
-                let call_id = called.word(&["tool_call_id"]);
+                let usage = listed.or_else(|| response.usage("usage", out));
+                let thought = arguments.content(["thought", "content"], out).filter(|text| !text.is_empty());
+                let name = called.some_word("function_name").unwrap_or_else(|| action.clone());
+                let call_id = called.some_word("tool_call_id");
                 let call =
                     (action != "message").then(|| ToolCall::new(call_id.as_deref(), &name, arguments_of(&arguments)));
                 self.reply(id, event, out, |reply| {
@@ -364,7 +354,7 @@ impl History {
     fn reply(
         &mut self,
         id: Option<String>,
-        event: &Object<'_>,
+        event: &Node<'_>,
         out: &mut Reading<'_>,
         change: impl FnOnce(&mut Message),
     ) {
@@ -376,53 +366,49 @@ impl History {
         if let Some(id) = id {
             self.replies.insert(id, at);
         }
-        let ts = out.instant(event.get(&["timestamp"]), "timestamp");
+        let ts = event.instant("timestamp", out);
         if let Some(Event::Message(reply)) = self.events.get_mut(at) {
             reply.ts = ts.or(reply.ts);
             change(reply);
         }
     }
 
-    fn result(&mut self, event: &Object<'_>, content: Option<Text>, failed: Option<bool>, out: &mut Reading<'_>) {
-        let called = event.within(&["tool_call_metadata"]);
+    fn result(&mut self, event: &Node<'_>, content: Option<Text>, failed: Option<bool>, out: &mut Reading<'_>) {
+        let called = event.within("tool_call_metadata");
         let mut result = Message::new(Role::Tool);
-        result.tool_call_id = event.word(&["tool_call_id"]).or_else(|| called.word(&["tool_call_id"])).map(Into::into);
-        result.name = event.word(&["tool_name"]).or_else(|| called.word(&["function_name"])).map(Into::into);
+        result.tool_call_id =
+            event.some_word("tool_call_id").or_else(|| called.some_word("tool_call_id")).map(Into::into);
+        result.name = event.some_word("tool_name").or_else(|| called.some_word("function_name")).map(Into::into);
         result.content = content;
         result.is_error = failed;
-        result.ts = out.instant(event.get(&["timestamp"]), "timestamp");
+        result.ts = event.instant("timestamp", out);
         self.events.push(Event::Message(result));
     }
 
-    fn say(&mut self, role: Role, content: Option<Text>, event: &Object<'_>, out: &mut Reading<'_>) {
+    fn say(&mut self, role: Role, content: Option<Text>, event: &Node<'_>, out: &mut Reading<'_>) {
         let Some(content) = content else { return };
         let mut message = Message::saying(role, content);
-        message.ts = out.instant(event.get(&["timestamp"]), "timestamp");
+        message.ts = event.instant("timestamp", out);
         message.lane = Lane::Main;
         self.events.push(Event::Message(message));
-    }
-
-    fn note(&mut self, kind: &str, raw: &RawValue) {
-        self.events.push(Event::Note(Note { kind: kind.into(), body: raw.to_owned() }));
     }
 }
 
 /// What the tool was called with. The thought beside it would make every call another one.
-fn arguments_of(arguments: &Object<'_>) -> String {
-    let fields = arguments.fields().iter().filter(|(name, _)| name != "thought");
-    let fields: Vec<String> =
-        fields.map(|(name, raw)| format!("{}:{}", serde_json::Value::String(name.clone()), raw.get())).collect();
-    format!("{{{}}}", fields.join(","))
+fn arguments_of(arguments: &Node<'_>) -> String {
+    let members = arguments.members().iter().filter(|(name, _)| name != "thought");
+    let members = members.map(|(name, value)| format!("{}:{value}", serde_json::Value::String(name.to_string())));
+    format!("{{{}}}", members.collect::<Vec<String>>().join(","))
 }
 
 /// OpenHands counts as OpenAI does: cached tokens are inside the prompt.
-fn counts_of(counts: &Object<'_>, out: &mut Reading<'_>) -> Option<Usage> {
+fn counts_of(counts: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
     let usage = Usage {
-        input: out.count(counts.get(&["prompt_tokens"]), "prompt_tokens"),
-        cache_read: out.count(counts.get(&["cache_read_tokens"]), "cache_read_tokens"),
-        cache_write: out.count(counts.get(&["cache_write_tokens"]), "cache_write_tokens"),
-        output: out.count(counts.get(&["completion_tokens"]), "completion_tokens"),
-        reasoning: out.count(counts.get(&["reasoning_tokens"]), "reasoning_tokens"),
+        input: counts.count("prompt_tokens", out),
+        cache_read: counts.count("cache_read_tokens", out),
+        cache_write: counts.count("cache_write_tokens", out),
+        output: counts.count("completion_tokens", out),
+        reasoning: counts.count("reasoning_tokens", out),
     };
     (!usage.is_empty()).then_some(usage)
 }

@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, VecDeque};
 use serde_json::value::RawValue;
 
 use super::swe_agent::end_cause;
-use super::{Format, Layout, Raw};
+use super::{Format, Layout};
+use crate::reader::node::Node;
 use crate::reader::parquet::{self, Dialect};
 use crate::reader::probe::Probe;
 use crate::reader::reading::{Reading, Record};
-use crate::reader::rows::{self, Object};
 use crate::reader::{json, labels, openai};
 use crate::transcript::{
-    Draft, EndCause, Event, Grade, Header, Instant, Message, Name, Outcome, OutcomeSource, Role, ToolCall, Usage,
+    Draft, EndCause, Event, Grade, Header, Instant, Json, Message, Name, Outcome, OutcomeSource, Role, ToolCall, Usage,
 };
 
 /// Tables of runs in Parquet.
@@ -46,8 +46,8 @@ impl Format for Parquet {
                 None => break None,
             }
         };
-        let row = parts.first().copied().and_then(Object::of).unwrap_or_default();
-        let run_id = row.word(&["id"]).unwrap_or_else(|| format!("{}/{}", record.file.stem, record.key));
+        let row = parts.first().map(Node::of).unwrap_or_default();
+        let run_id = row.some_word("id").unwrap_or_else(|| format!("{}/{}", record.file.stem, record.key));
         if let Some(error) = broken {
             let mut told = record.broken(record.text, &error);
             told.what = format!("the messages of run `{run_id}`: {}", told.what);
@@ -56,19 +56,19 @@ impl Format for Parquet {
         let layout = parquet::by_name(record.envelope);
         let dialect = layout.map_or(Dialect::Chat, |layout| layout.dialect);
         let column = layout.map_or("outcome", |layout| layout.outcome_column());
-        let long = |at: usize| parts.get(at).copied().filter(|raw| raw.get() != "null");
+        let long = |at: usize| parts.get(at).map(Node::of).filter(|long| long.written() != "null");
         let events = match dialect {
-            Dialect::Steps => steps(long(1), out),
-            _ => chat(long(1), long(2), out),
+            Dialect::Steps => steps(long(1).as_ref(), out),
+            _ => chat(long(1).as_ref(), long(2).as_ref(), out),
         };
         let header = header(&row, run_id, record, out);
         out.run(Draft { header, events, grade: grade(&row, column), warnings: Vec::new() });
     }
 }
 
-fn header(row: &Object<'_>, run_id: String, record: &Record<'_>, out: &mut Reading<'_>) -> Header {
+fn header(row: &Node<'_>, run_id: String, record: &Record<'_>, out: &mut Reading<'_>) -> Header {
     // A task is a set and a number within it, or stands in the id of its trials: `TASK_run3`.
-    let task = match (row.word(&["task_set"]), row.word(&["task"])) {
+    let task = match (row.some_word("task_set"), row.some_word("task")) {
         (Some(set), Some(task)) => Some(format!("{set}-{task}")),
         (set, task) => task.or(set),
     };
@@ -79,10 +79,10 @@ fn header(row: &Object<'_>, run_id: String, record: &Record<'_>, out: &mut Readi
     Header {
         run_id,
         task_id: task.or(id_task),
-        trial: row.word(&["trial"]).or(id_trial),
+        trial: row.some_word("trial").or(id_trial),
         suite: (record.envelope != "mapped" && !record.envelope.is_empty()).then(|| record.envelope.to_owned()),
-        model: row.word(&["model"]),
-        agent: row.word(&["agent"]),
+        model: row.some_word("model"),
+        agent: row.some_word("agent"),
         started_at: moment(row, "started_at", out),
         ended_at: moment(row, "ended_at", out),
         meta: totals(row),
@@ -90,24 +90,24 @@ fn header(row: &Object<'_>, run_id: String, record: &Record<'_>, out: &mut Readi
     }
 }
 
-fn moment(row: &Object<'_>, name: &str, out: &mut Reading<'_>) -> Option<Instant> {
-    let raw = row.get(&[name]).filter(|raw| raw.get() != "\"\"");
-    out.instant(raw, name)
+fn moment(row: &Node<'_>, name: &str, out: &mut Reading<'_>) -> Option<Instant> {
+    let written = row.get(name).filter(|written| written.written() != "\"\"");
+    out.instant(written.as_ref(), name)
 }
 
 /// What the row says of the whole run, which its calls do not.
-fn totals(row: &Object<'_>) -> Option<Box<RawValue>> {
+fn totals(row: &Node<'_>) -> Option<Json> {
     let names = ["input_tokens", "output_tokens", "cache_tokens", "total_tokens", "cost_usd", "cost_cents", "seconds"];
-    let number = |name: &&str| row.get(&[name]).and_then(json::number).map(|number| format!("\"{name}\":{number}"));
+    let number = |name: &&str| row.some_number(*name).map(|number| format!("\"{name}\":{number}"));
     let totals: Vec<String> = names.iter().filter_map(number).collect();
     let text = format!("{{\"run_totals\":{{{}}}}}", totals.join(","));
-    if totals.is_empty() { None } else { RawValue::from_string(text).ok() }
+    if totals.is_empty() { None } else { json::kept(&*text) }
 }
 
 /// Success, failure, or not known: null, and −1 where a collection writes that.
-fn grade(row: &Object<'_>, column: &'static str) -> Grade {
-    let (graded, score) = row.get(&["outcome"]).map_or((None, None), graded);
-    let said = |name| row.word(&[name]).filter(|text| !text.is_empty());
+fn grade(row: &Node<'_>, column: &'static str) -> Grade {
+    let (graded, score) = row.get("outcome").as_ref().map_or((None, None), graded);
+    let said = |name| row.some_word(name).filter(|text| !text.is_empty());
     let end = match (said("limit"), said("error"), said("end")) {
         (Some(limit), ..) if limit.contains("time") => EndCause::Timeout,
         (Some(_), ..) => EndCause::Cap,
@@ -124,12 +124,12 @@ fn grade(row: &Object<'_>, column: &'static str) -> Grade {
     }
 }
 
-fn graded(raw: &RawValue) -> (Option<bool>, Option<f64>) {
-    if let Some(flag) = json::flag(raw) {
+fn graded(outcome: &Node<'_>) -> (Option<bool>, Option<f64>) {
+    if let Some(flag) = json::flag(outcome) {
         return (Some(flag), None);
     }
-    let word = json::string(raw);
-    let number = json::number(raw).or_else(|| word.as_deref()?.trim().parse().ok()).filter(|n: &f64| n.is_finite());
+    let word = outcome.as_string();
+    let number = json::number(outcome).or_else(|| word.as_deref()?.trim().parse().ok()).filter(|n: &f64| n.is_finite());
     match number {
         Some(score) if score < 0.0 => (None, None),
         Some(score) => (Some(score >= 1.0), Some(score)),
@@ -150,13 +150,18 @@ fn ended(status: &str) -> EndCause {
     }
 }
 
+/// The elements of one of the long values; reported when it is no array, none when it is absent.
+fn elements<'a>(long: Option<&Node<'a>>, name: &str, out: &mut Reading<'_>) -> Vec<Node<'a>> {
+    out.elements(long, name).into_iter().map(Node::of).collect()
+}
+
 /// Messages in the spelling of chat completions, with what the events say of the calls.
-fn chat(messages: Raw<'_>, events: Raw<'_>, out: &mut Reading<'_>) -> Vec<Event> {
+fn chat(messages: Option<&Node<'_>>, events: Option<&Node<'_>>, out: &mut Reading<'_>) -> Vec<Event> {
     let mut read = Vec::new();
     let mut ids = Vec::new();
-    for raw in out.list(messages, "messages") {
-        if let Some(message) = message(raw, out) {
-            ids.push(if events.is_some() { Object::of(raw).and_then(|object| object.word(&["id"])) } else { None });
+    for node in elements(messages, "messages", out) {
+        if let Some(message) = message(&node, out) {
+            ids.push(if events.is_some() { node.some_word("id") } else { None });
             read.push(message);
         }
     }
@@ -168,43 +173,39 @@ fn chat(messages: Raw<'_>, events: Raw<'_>, out: &mut Reading<'_>) -> Vec<Event>
 
 /// One message: SWE-agent calls its text `text` or `system_prompt`, and its answered calls `tool_call_ids`; Inspect names
 /// the tool in `function`.
-fn message(raw: &RawValue, out: &mut Reading<'_>) -> Option<Message> {
-    let mut message = openai::message(raw, out)?;
+fn message(node: &Node<'_>, out: &mut Reading<'_>) -> Option<Message> {
+    let mut message = openai::message(node, out)?;
     let bare = message.content.is_none() && message.tool_calls.is_empty();
     let unnamed = message.role == Role::Tool && (message.tool_call_id.is_none() || message.name.is_none());
     if !bare && !unnamed {
         return Some(message);
     }
-    let fields = Object::of(raw).unwrap_or_default();
     if bare {
-        message.content = out.content(fields.get(&["text", "system_prompt"]), "text");
+        message.content = node.content(["text", "system_prompt"], out);
     }
     if unnamed {
-        let answered = || rows::elements(fields.get(&["tool_call_ids"])?)?.first().and_then(json::word);
+        let answered = || node.get("tool_call_ids")?.elements()?.first().and_then(json::word);
         message.tool_call_id = message.tool_call_id.take().or_else(|| answered().map(Into::into));
-        message.name = message.name.take().or_else(|| fields.word(&["function"]).map(Into::into));
+        message.name = message.name.take().or_else(|| node.some_word("function").map(Into::into));
     }
     Some(message)
 }
 
 /// Gives the replies what their calls cost: by the id of the message, or, where there are none, in order if there are as
 /// many calls as replies.
-fn price(messages: &mut [Message], ids: &[Option<String>], events: &RawValue, out: &mut Reading<'_>) {
+fn price(messages: &mut [Message], ids: &[Option<String>], events: &Node<'_>, out: &mut Reading<'_>) {
     let mut calls: VecDeque<(Option<String>, Option<Usage>, Option<Instant>)> = VecDeque::new();
-    for raw in out.list(Some(events), "events") {
-        let Some(event) = Object::of(raw).filter(|event| event.word(&["event"]).as_deref() == Some("model")) else {
-            continue;
-        };
-        let grades = event.word(&["role"]).is_some_and(|role| role.contains("grader"));
-        if grades || event.get(&["error"]).is_some() {
+    for event in elements(Some(events), "events", out) {
+        let grades = event.some_word("role").is_some_and(|role| role.contains("grader"));
+        if !event.is("event", "model") || grades || event.has("error") {
             continue;
         }
-        let output = event.within(&["output"]);
-        let choice = output.get(&["choices"]).and_then(rows::elements).and_then(|all| Object::of(all.first()?));
-        let id = choice.and_then(|choice| choice.within(&["message"]).word(&["id"]));
-        let cached = event.word(&["cache"]).as_deref() == Some("read");
-        let usage = super::inspect::usage(&output.within(&["usage"]), out).filter(|_| !cached);
-        calls.push_back((id, usage, out.instant(event.get(&["completed", "timestamp"]), "timestamp")));
+        let output = event.within("output");
+        let choice = output.get("choices").and_then(|all| all.elements()?.into_iter().next());
+        let id = choice.and_then(|choice| choice.within("message").some_word("id"));
+        let cached = event.is("cache", "read");
+        let usage = super::inspect::usage(&output.within("usage"), out).filter(|_| !cached);
+        calls.push_back((id, usage, event.instant(["completed", "timestamp"], out)));
     }
     let replies = || messages.iter().filter(|message| message.role == Role::Assistant).count();
     let in_order = calls.iter().all(|(id, ..)| id.is_none()) && calls.len() == replies();
@@ -223,34 +224,33 @@ fn price(messages: &mut [Message], ids: &[Option<String>], events: &RawValue, ou
 }
 
 /// Terminal-bench's steps: what the environment answers stands in the step of the agent.
-fn steps(list: Raw<'_>, out: &mut Reading<'_>) -> Vec<Event> {
+fn steps(list: Option<&Node<'_>>, out: &mut Reading<'_>) -> Vec<Event> {
     let mut events = Vec::new();
-    for (n, raw) in out.list(list, "steps").into_iter().enumerate() {
-        let Some(step) = Object::required(raw, "step", out) else { continue };
-        let role = step.word(&["src"]).and_then(|who| openai::role(if who == "agent" { "assistant" } else { &who }));
+    for (n, step) in elements(list, "steps", out).into_iter().enumerate() {
+        let Some(step) = step.into_object("step", out) else { continue };
+        let role = step.some_word("src").and_then(|who| openai::role(if who == "agent" { "assistant" } else { &who }));
         let Some(role) = role else {
-            out.error_at(raw.get(), "a step without a known `src`", "the step is left out");
+            out.error_at(step.place(), "a step without a known `src`", "the step is left out");
             continue;
         };
         let mut message = Message::new(role);
-        message.content = out.content(step.get(&["msg"]), "msg");
+        message.content = step.content("msg", out);
         let mut answered: Option<(Name, Name)> = None;
-        for (k, tool) in out.list(step.get(&["tools"]), "tools").into_iter().enumerate() {
-            let Some(tool) = Object::required(tool, "tool", out) else { continue };
-            let name = tool.word(&["fn"]).unwrap_or_default();
+        for (k, tool) in step.list("tools", out).into_iter().enumerate() {
+            let Some(tool) = tool.into_object("tool", out) else { continue };
+            let name = tool.some_word("fn").unwrap_or_default();
             let id = format!("s{n}-{k}");
-            message.tool_calls.push(ToolCall::new(Some(&id), &name, openai::arguments(tool.get(&["cmd"]))));
+            message.tool_calls.push(ToolCall::new(Some(&id), &name, tool.arguments("cmd")));
             answered = Some((id.into(), name.into()));
         }
         let asked = answered.is_some();
         events.push(Event::Message(message));
-        let observed = step.get(&["obs"]);
-        if observed.is_some() || asked {
+        if asked || step.has("obs") {
             let mut result = Message::new(if asked { Role::Tool } else { Role::User });
             let (id, name) = answered.unzip();
             (result.tool_call_id, result.name) = (id, name);
             // A pointer to a text that was taken out says nothing of the text.
-            result.content = out.content(observed, "obs").filter(|text| !is_pointer(&text.as_str()));
+            result.content = step.content("obs", out).filter(|text| !is_pointer(&text.as_str()));
             if asked || result.content.is_some() {
                 events.push(Event::Message(result));
             }

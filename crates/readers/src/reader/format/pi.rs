@@ -3,15 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::value::RawValue;
-
 use super::{Format, Layout};
+use crate::reader::json;
 use crate::reader::node::Node;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
-use crate::reader::rows::{self, Object};
-use crate::reader::{json, openai};
-use crate::transcript::{Draft, EndCause, Event, Json, Lane, Message, Note, Origin, Role, Text, ToolCall, Usage};
+use crate::reader::turns::Turns;
+use crate::transcript::{EndCause, Grade, Header, Json, Lane, Message, Origin, Role, Text, ToolCall, Usage};
 
 /// Pi coding agent sessions.
 pub(super) struct Pi;
@@ -53,31 +51,27 @@ impl Format for Pi {
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let mut draft = Draft::default();
-        draft.header.run_id.clone_from(&record.file.stem);
-        draft.header.agent = Some("pi".to_owned());
+        let header = Header { run_id: record.file.stem.clone(), agent: Some("pi".to_owned()), ..Header::default() };
+        let mut session = Session { header, ..Session::default() };
         let mut entries = Vec::new();
-        for value in rows::values(record, out) {
-            let Some(entry) = Object::of(value) else {
-                out.wrong(value, "entry", "an object");
-                continue;
-            };
-            if entry.word(&["type"]).as_deref() == Some("session") {
-                draft.header.run_id = entry.word(&["id"]).unwrap_or(draft.header.run_id);
-                draft.header.started_at = out.instant(entry.get(&["timestamp"]), "timestamp");
+        for value in Node::values(record, out) {
+            let Some(entry) = value.into_object("entry", out) else { continue };
+            if entry.is("type", "session") {
+                session.header.run_id = entry.some_word("id").unwrap_or(session.header.run_id);
+                session.header.started_at = entry.instant("timestamp", out);
                 continue;
             }
-            entries.push((entry, value));
+            entries.push(entry);
         }
         let path = path_to_last(&entries);
         let mut aside = 0;
-        for (entry, raw) in &entries {
-            let on_path = entry.word(&["id"]).is_none_or(|id| path.is_empty() || path.contains(&id));
-            aside += usize::from(!on_path && push_entry(entry, raw, on_path, &mut draft, out));
-            if on_path {
-                push_entry(entry, raw, on_path, &mut draft, out);
-            }
+        for entry in &entries {
+            let on_path = entry.some_word("id").is_none_or(|id| path.is_empty() || path.contains(&id));
+            let is_reply = session.entry(entry, on_path, out);
+            aside += usize::from(!on_path && is_reply);
         }
+        let Session { turns, header, end } = session;
+        let mut draft = turns.into_draft(header, Grade { end, ..Grade::default() });
         if aside > 0 {
             draft.warnings.push(format!("{aside} replies stand on branches that were left: paid for, but no steps"));
         }
@@ -86,8 +80,8 @@ impl Format for Pi {
 }
 
 /// The ids from the last entry up to the root.
-fn path_to_last(entries: &[(Object<'_>, &RawValue)]) -> BTreeSet<String> {
-    let ids = |(entry, _): &(Object<'_>, &RawValue)| Some((entry.word(&["id"])?, entry.word(&["parentId"])));
+fn path_to_last(entries: &[Node<'_>]) -> BTreeSet<String> {
+    let ids = |entry: &Node<'_>| Some((entry.some_word("id")?, entry.some_word("parentId")));
     let parents: BTreeMap<String, Option<String>> = entries.iter().filter_map(ids).collect();
     let mut path = BTreeSet::new();
     let mut at = entries.iter().rev().find_map(ids).map(|(id, _)| id);
@@ -100,78 +94,92 @@ fn path_to_last(entries: &[(Object<'_>, &RawValue)]) -> BTreeSet<String> {
     path
 }
 
-/// Appends one entry; true when it was a reply.
-fn push_entry(entry: &Object<'_>, raw: &RawValue, on_path: bool, draft: &mut Draft, out: &mut Reading<'_>) -> bool {
-    match entry.word(&["type"]).as_deref() {
-        Some("message") => {
-            let Some(fields) = entry.get(&["message"]).and_then(Object::of) else {
-                out.error_at(raw.get(), "a message entry without a `message`", "the entry is left out");
-                return false;
-            };
-            let ts = out.instant(entry.get(&["timestamp"]).or_else(|| fields.get(&["timestamp"])), "timestamp");
-            let Some(mut message) = message(&fields, raw, out) else { return false };
-            message.ts = ts;
-            let is_reply = message.role == Role::Assistant;
-            if !on_path {
-                if !is_reply {
-                    return false;
-                }
-                message.lane = Lane::Side("left branch".into());
-            } else if is_reply {
-                draft.grade.end = match message.finish_reason.as_deref() {
-                    Some("aborted") => EndCause::Killed,
-                    Some("error") => EndCause::Error,
-                    _ => EndCause::Unknown,
-                };
-                let model = &mut draft.header.model;
-                *model = model.take().or_else(|| message.model.as_deref().map(str::to_owned));
+/// A session while its entries are read.
+#[derive(Default)]
+struct Session {
+    turns: Turns,
+    header: Header,
+    end: EndCause,
+}
+
+impl Session {
+    /// Takes one entry in; true when it was a reply.
+    fn entry(&mut self, entry: &Node<'_>, on_path: bool, out: &mut Reading<'_>) -> bool {
+        match entry.some_word("type").as_deref() {
+            Some("message") => return self.message(entry, on_path, out),
+            Some("custom_message") if on_path => {
+                let mut message = Message::new(Role::User);
+                message.origin = Origin::Host;
+                message.content = entry.content("content", out);
+                self.turns.push(message);
             }
-            let is_aborted = is_reply && on_path && message.finish_reason.as_deref() == Some("aborted");
-            let says_nothing = message.tool_calls.is_empty()
-                && [&message.content, &message.reasoning].iter().all(|text| text.as_ref().is_none_or(Text::is_empty));
-            if is_aborted && says_nothing {
-                // Of a call that was broken off before anything came, the mark is left, and what it cost.
-                message.lane = Lane::Side("unseen aborted".into());
+            Some(kind @ ("compaction" | "branch_summary")) if on_path => {
+                self.turns.note(format!("pi.{kind}"), entry.kept());
             }
-            draft.events.push(Event::Message(message));
-            if is_aborted {
-                draft.events.push(Event::interruption());
+            Some(
+                "custom_message"
+                | "compaction"
+                | "branch_summary"
+                | "model_change"
+                | "thinking_level_change"
+                | "custom"
+                | "label"
+                | "session_info",
+            ) => {}
+            Some(other) => out.unknown(other),
+            None => out.error_at(entry.place(), "an entry without a `type`", "the entry is left out"),
+        }
+        false
+    }
+
+    fn message(&mut self, entry: &Node<'_>, on_path: bool, out: &mut Reading<'_>) -> bool {
+        let Some(written) = entry.get("message").filter(Node::is_object) else {
+            out.error_at(entry.place(), "a message entry without a `message`", "the entry is left out");
+            return false;
+        };
+        let timed = if entry.has("timestamp") { entry } else { &written };
+        let ts = timed.instant("timestamp", out);
+        let Some(mut message) = message(&written, entry.place(), out) else { return false };
+        message.ts = ts;
+        let is_reply = message.role == Role::Assistant;
+        if !on_path {
+            message.lane = Lane::Side("left branch".into());
+            if is_reply {
+                self.turns.push(message);
             }
             return is_reply;
         }
-        Some("custom_message") if on_path => {
-            let mut message = Message::new(Role::User);
-            message.origin = Origin::Host;
-            message.content = out.content(entry.get(&["content"]), "content");
-            draft.events.push(Event::Message(message));
+        let is_aborted = is_reply && message.finish_reason.as_deref() == Some("aborted");
+        if is_reply {
+            self.end = match message.finish_reason.as_deref() {
+                Some("aborted") => EndCause::Killed,
+                Some("error") => EndCause::Error,
+                _ => EndCause::Unknown,
+            };
+            self.header.model = self.header.model.take().or_else(|| message.model.as_deref().map(str::to_owned));
         }
-        Some(kind @ ("compaction" | "branch_summary")) if on_path => {
-            draft.events.push(Event::Note(Note { kind: format!("pi.{kind}").into(), body: raw.to_owned() }));
+        let says_nothing = message.tool_calls.is_empty()
+            && [&message.content, &message.reasoning].iter().all(|text| text.as_ref().is_none_or(Text::is_empty));
+        if is_aborted && says_nothing {
+            // Of a call that was broken off before anything came, the mark is left, and what it cost.
+            message.lane = Lane::Side("unseen aborted".into());
         }
-        Some(
-            "custom_message"
-            | "compaction"
-            | "branch_summary"
-            | "model_change"
-            | "thinking_level_change"
-            | "custom"
-            | "label"
-            | "session_info",
-        ) => {}
-        Some(other) => out.unknown(other),
-        None => out.error_at(raw.get(), "an entry without a `type`", "the entry is left out"),
+        self.turns.push(message);
+        if is_aborted {
+            self.turns.interrupted();
+        }
+        is_reply
     }
-    false
 }
 
 /// A message in this agent's spelling, as other recorders copy it.
-pub(super) fn message_of(node: &Node<'_>, out: &mut Reading<'_>) -> Option<Message> {
-    let raw: &RawValue = serde_json::from_str(node.written()).ok()?;
-    message(&Object::of(raw)?, raw, out)
+pub(super) fn message_of(fields: &Node<'_>, out: &mut Reading<'_>) -> Option<Message> {
+    message(fields, fields.place(), out)
 }
 
-fn message(fields: &Object<'_>, raw: &RawValue, out: &mut Reading<'_>) -> Option<Message> {
-    let named = fields.word(&["role"]);
+/// The message; where it is none that is reported at `place`.
+fn message(fields: &Node<'_>, place: &str, out: &mut Reading<'_>) -> Option<Message> {
+    let named = fields.some_word("role");
     let role = match named.as_deref() {
         Some("user" | "custom" | "bashExecution" | "branchSummary" | "compactionSummary") => Role::User,
         Some("assistant") => Role::Assistant,
@@ -179,7 +187,7 @@ fn message(fields: &Object<'_>, raw: &RawValue, out: &mut Reading<'_>) -> Option
         Some("system") => Role::System,
         _ => {
             let what = format!("`{}` is no role", named.unwrap_or_default());
-            out.error_at(raw.get(), what, "roles are user, assistant and toolResult; the entry is left out");
+            out.error_at(place, what, "roles are user, assistant and toolResult; the entry is left out");
             return None;
         }
     };
@@ -187,24 +195,24 @@ fn message(fields: &Object<'_>, raw: &RawValue, out: &mut Reading<'_>) -> Option
     if role == Role::User && named.as_deref() != Some("user") {
         message.origin = Origin::Host;
     }
-    let blocks = fields.get(&["content"]).and_then(rows::elements);
+    let blocks = fields.get("content").and_then(|content| content.elements());
     match blocks.filter(|_| role == Role::Assistant) {
-        Some(blocks) => push_blocks(&blocks, &mut message, out),
-        None => message.content = out.content(fields.get(&["content", "output", "summary"]), "content"),
+        Some(blocks) => push_blocks(blocks, &mut message, out),
+        None => message.content = fields.content(["content", "output", "summary"], out),
     }
     match role {
         Role::Tool => {
-            message.tool_call_id = fields.word(&["toolCallId"]).map(Into::into);
-            message.name = fields.word(&["toolName"]).map(Into::into);
-            message.is_error = out.flag(fields.get(&["isError"]), "isError");
-            message.extra = fields.get(&["details"]).and_then(details);
+            message.tool_call_id = fields.some_word("toolCallId").map(Into::into);
+            message.name = fields.some_word("toolName").map(Into::into);
+            message.is_error = fields.flag("isError", out);
+            message.extra = fields.get("details").and_then(|told| details(&told));
         }
         Role::Assistant => {
-            message.model = fields.word(&["model"]).map(Into::into);
-            message.finish_reason = fields.word(&["stopReason"]).map(Into::into);
-            let counted = Object::part(fields.get(&["usage"]), "usage", out);
+            message.model = fields.some_word("model").map(Into::into);
+            message.finish_reason = fields.some_word("stopReason").map(Into::into);
+            let counted = fields.object("usage", out).unwrap_or_default();
             message.usage = usage(&counted, out);
-            message.cost = out.dollars(counted.within(&["cost"]).get(&["total"]), "cost.total");
+            message.cost = out.dollars(counted.at(&["cost", "total"]).as_ref(), "cost.total");
         }
         Role::User | Role::System => {}
     }
@@ -212,28 +220,25 @@ fn message(fields: &Object<'_>, raw: &RawValue, out: &mut Reading<'_>) -> Option
 }
 
 /// What a tool returned beside its text, as the own format keeps it: some rules compare it.
-fn details(raw: &RawValue) -> Option<Json> {
-    let told = raw.get().trim_start().starts_with('{');
-    told.then(|| RawValue::from_string(format!("{{\"native\":{{\"details\":{}}}}}", raw.get())).ok())?
+fn details(told: &Node<'_>) -> Option<Json> {
+    let native = || json::kept(&*format!("{{\"native\":{{\"details\":{}}}}}", told.written()));
+    told.is_object().then(native).flatten()
 }
 
-fn push_blocks(blocks: &[&RawValue], message: &mut Message, out: &mut Reading<'_>) {
+fn push_blocks(blocks: Vec<Node<'_>>, message: &mut Message, out: &mut Reading<'_>) {
     let (mut texts, mut thoughts) = (Vec::new(), Vec::new());
-    for raw in blocks {
-        let Some(block) = Object::of(raw) else {
-            out.wrong(raw, "content block", "an object");
-            continue;
-        };
-        match block.word(&["type"]).as_deref() {
-            Some("thinking") => thoughts.extend(block.word(&["thinking", "text"])),
-            Some("toolCall") => match block.word(&["name"]) {
+    for block in blocks {
+        let Some(block) = block.into_object("content block", out) else { continue };
+        match block.some_word("type").as_deref() {
+            Some("thinking") => thoughts.extend(block.some_word(["thinking", "text"])),
+            Some("toolCall") => match block.some_word("name") {
                 Some(name) => {
-                    let arguments = openai::arguments(block.get(&["arguments", "input"]));
-                    message.tool_calls.push(ToolCall::new(block.word(&["id"]).as_deref(), &name, arguments));
+                    let arguments = block.arguments(["arguments", "input"]);
+                    message.tool_calls.push(ToolCall::new(block.some_word("id").as_deref(), &name, arguments));
                 }
-                None => out.error_at(raw.get(), "a tool call without a name", "the call is left out"),
+                None => out.error_at(block.place(), "a tool call without a name", "the call is left out"),
             },
-            _ => texts.extend(json::content(raw).map(|text| text.as_str().into_owned())),
+            _ => texts.extend(json::content(&block).map(|text| text.as_str().into_owned())),
         }
     }
     let joined = |texts: Vec<String>| (!texts.is_empty()).then(|| Text::plain(texts.join("\n")));
@@ -241,8 +246,8 @@ fn push_blocks(blocks: &[&RawValue], message: &mut Message, out: &mut Reading<'_
 }
 
 /// Tokens of one call: cached ones stand beside the input, unless the total leaves no room for them.
-fn usage(counted: &Object<'_>, out: &mut Reading<'_>) -> Option<Usage> {
-    let mut count = |name: &str| out.count(counted.get(&[name]), &format!("usage.{name}"));
+fn usage(counted: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
+    let mut count = |name: &str| out.count(counted.get(name).as_ref(), &format!("usage.{name}"));
     let (input, output, total) = (count("input"), count("output"), count("totalTokens"));
     let (read, write) = (count("cacheRead"), count("cacheWrite"));
     let cached = read.unwrap_or(0).saturating_add(write.unwrap_or(0));

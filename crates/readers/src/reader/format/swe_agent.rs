@@ -1,15 +1,14 @@
 //! SWE-agent trajectories: one run a file, a step each with its action and observation, or the
 //! history of messages alone (FORMATS 4).
 
-use serde_json::value::RawValue;
-
 use super::{Format, Layout};
+use crate::reader::node::Node;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
-use crate::reader::rows::Object;
+use crate::reader::turns::Turns;
 use crate::reader::{json, openai};
 use crate::transcript::{
-    Draft, EndCause, Event, Grade, Header, Message, Outcome, OutcomeSource, Role, Text, ToolCall, Totals, Usage,
+    EndCause, Event, Grade, Header, Message, Outcome, OutcomeSource, Role, Text, ToolCall, Totals, Usage,
 };
 
 /// SWE-agent trajectories.
@@ -49,58 +48,50 @@ impl Format for SweAgent {
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let whole: &RawValue = match record.parse() {
-            Ok(whole) => whole,
-            Err(diagnostic) => return out.error(diagnostic),
-        };
-        let document = Object::part(Some(whole), "trajectory", out);
-        let info = document.within(&["info"]);
-        let history = out.list(document.get(&["history"]), "history");
-        let steps = out.list(document.get(&["trajectory"]), "trajectory");
-        let mut events = Vec::new();
+        let Some(whole) = Node::whole(record, out) else { return };
+        let document = whole.into_object("trajectory", out).unwrap_or_default();
+        let info = document.within("info");
+        let history = document.list("history", out);
+        let steps = document.list("trajectory", out);
+        let mut turns = Turns::default();
         if steps.is_empty() {
-            for raw in history {
-                push_message(raw, &mut events, out);
+            for message in history {
+                push_message(message, &mut turns, out);
             }
         } else {
-            push_prompts(&history, &mut events, out);
-            for (index, raw) in steps.iter().enumerate() {
-                push_step(index, raw, &mut events, out);
+            push_prompts(history, &mut turns, out);
+            for (index, step) in steps.into_iter().enumerate() {
+                push_step(index, step, &mut turns, out);
             }
         }
         let graded = record.grades.of(&record.file.stem);
-        let exit = info.word(&["exit_status"]);
-        let stats = info.within(&["model_stats"]);
-        let totals = totals(&stats, out);
-        let meta = info.get(&["model_stats"]).map(|stats| format!("{{\"model_stats\":{}}}", stats.get()));
-        out.run(Draft {
-            header: Header {
-                run_id: record.file.stem.clone(),
-                task_id: Some(record.file.stem.clone()),
-                suite: Some("swe-bench".to_owned()),
-                agent: Some("swe-agent".to_owned()),
-                totals,
-                meta: meta.and_then(|meta| RawValue::from_string(meta).ok()),
-                delivered: info.word(&["submission"]).and_then(|patch| json::patched_files(&patch)),
-                ..Header::default()
-            },
-            events,
-            grade: Grade {
-                outcome: Outcome::from_grade(graded.map(|graded| graded.resolved)),
-                source: graded.map_or(OutcomeSource::None, |graded| OutcomeSource::Sidecar(graded.path.clone())),
-                end: exit.map_or(EndCause::Unknown, |exit| end_cause(&exit)),
-                ..Grade::default()
-            },
-            warnings: Vec::new(),
-        });
+        let exit = info.some_word("exit_status");
+        let meta = info.get("model_stats").map(|stats| format!("{{\"model_stats\":{}}}", stats.written()));
+        let header = Header {
+            run_id: record.file.stem.clone(),
+            task_id: Some(record.file.stem.clone()),
+            suite: Some("swe-bench".to_owned()),
+            agent: Some("swe-agent".to_owned()),
+            totals: totals(&info.within("model_stats"), out),
+            meta: meta.and_then(|meta| json::kept(&*meta)),
+            delivered: info.some_word("submission").and_then(|patch| json::patched_files(&patch)),
+            ..Header::default()
+        };
+        let grade = Grade {
+            outcome: Outcome::from_grade(graded.map(|graded| graded.resolved)),
+            source: graded.map_or(OutcomeSource::None, |graded| OutcomeSource::Sidecar(graded.path.clone())),
+            end: exit.map_or(EndCause::Unknown, |exit| end_cause(&exit)),
+            ..Grade::default()
+        };
+        out.run(turns.into_draft(header, grade));
     }
 }
 
 /// What the run spent, which `model_stats` adds up. Zeros are a replay, which spends nothing and says nothing.
-fn totals(stats: &Object<'_>, out: &mut Reading<'_>) -> Option<Totals> {
-    let mut count = |name: &str| out.count(stats.get(&[name]), name).filter(|count| *count > 0);
+fn totals(stats: &Node<'_>, out: &mut Reading<'_>) -> Option<Totals> {
+    let mut count = |name: &str| stats.count(name, out).filter(|count| *count > 0);
     let usage = Usage { input: count("tokens_sent"), output: count("tokens_received"), ..Usage::default() };
-    let cost = out.dollars(stats.get(&["instance_cost", "total_cost"]), "instance_cost").filter(|cost| cost.0 > 0.0);
+    let cost = stats.dollars(["instance_cost", "total_cost"], out).filter(|cost| cost.0 > 0.0);
     (!usage.is_empty() || cost.is_some()).then_some(Totals { usage, cost })
 }
 
@@ -120,55 +111,48 @@ pub(super) fn end_cause(status: &str) -> EndCause {
 }
 
 /// True for a message that shows the agent how to work and is no part of the run.
-fn is_demonstration(message: &Object<'_>) -> bool {
-    message.get(&["is_demo"]).is_some_and(|raw| raw.get() == "true")
-        || message.word(&["message_type"]).as_deref() == Some("demonstration")
+fn is_demonstration(message: &Node<'_>) -> bool {
+    message.is_true("is_demo") || message.is("message_type", "demonstration")
 }
 
 /// The instructions and the task: what stands in the history before the first reply.
-fn push_prompts(history: &[&RawValue], events: &mut Vec<Event>, out: &mut Reading<'_>) {
-    for raw in history {
-        let message = Object::part(Some(raw), "history", out);
-        let role = message.word(&["role"]).and_then(|role| openai::role(&role));
+fn push_prompts(history: Vec<Node<'_>>, turns: &mut Turns, out: &mut Reading<'_>) {
+    for message in history {
+        let message = message.into_object("history", out).unwrap_or_default();
+        let role = message.some_word("role").and_then(|role| openai::role(&role));
         if is_demonstration(&message) {
             continue;
         }
         let Some(role @ (Role::System | Role::User)) = role else { return };
-        let content = out.content(message.get(&["content"]), "content");
         let mut prompt = Message::new(role);
-        prompt.content = content;
-        events.push(Event::Message(prompt));
+        prompt.content = message.content("content", out);
+        turns.push(prompt);
     }
 }
 
-fn push_step(index: usize, raw: &RawValue, events: &mut Vec<Event>, out: &mut Reading<'_>) {
-    let Some(step) = Object::required(raw, "trajectory", out) else { return };
-    let id = format!("s{index}");
+fn push_step(index: usize, step: Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
+    let Some(step) = step.into_object("trajectory", out) else { return };
     let mut reply = Message::new(Role::Assistant);
-    reply.content = out.content(step.get(&["response", "thought"]), "response");
-    let action = out.string(step.get(&["action"]), "action");
-    let action = action.filter(|action| !action.trim().is_empty());
-    let name = action.as_deref().map(tool_name).unwrap_or_default();
-    let calls = out.list(step.get(&["tool_calls"]), "tool_calls");
-    reply.tool_calls = calls.into_iter().filter_map(|call| openai::tool_call(call, out)).collect();
-    if let Some(action) = action.as_deref().filter(|_| reply.tool_calls.is_empty()) {
-        let arguments = serde_json::Value::String(action.trim().to_owned()).to_string();
-        reply.tool_calls.push(ToolCall::new(Some(&id), &name, arguments));
-    }
-    let call = reply.tool_calls.first().and_then(|call| call.id.clone());
+    reply.content = step.content(["response", "thought"], out);
+    let action = step.string("action", out).filter(|action| !action.trim().is_empty());
+    push_calls(&step, action.as_deref(), index, &mut reply, out);
     let asked = !reply.tool_calls.is_empty();
-    events.push(Event::Message(reply));
-    let content = out.content(step.get(&["observation"]), "observation");
+    turns.push(reply);
+    let content = step.content("observation", out);
     // Without an action the observation is the harness asking for one.
     let mut result = Message::new(if asked { Role::Tool } else { Role::User });
-    if asked {
-        result.tool_call_id = call;
-        result.name = Some(name.into());
-        result.content = content.or_else(|| Some(Text::default()));
-    } else {
-        result.content = content;
+    result.content = if asked { content.or_else(|| Some(Text::default())) } else { content };
+    turns.push(result);
+}
+
+/// Adds what a reply asks for: its calls, or the action that was read out of its words.
+fn push_calls(node: &Node<'_>, action: Option<&str>, index: usize, reply: &mut Message, out: &mut Reading<'_>) {
+    let calls = node.list("tool_calls", out);
+    reply.tool_calls = calls.iter().filter_map(|call| openai::tool_call(call, out)).collect();
+    if let Some(action) = action.filter(|_| reply.tool_calls.is_empty()) {
+        let arguments = serde_json::Value::String(action.trim().to_owned()).to_string();
+        reply.tool_calls.push(ToolCall::new(Some(&format!("s{index}")), &tool_name(action), arguments));
     }
-    events.push(Event::Message(result));
 }
 
 /// The command an action begins with.
@@ -177,37 +161,29 @@ fn tool_name(action: &str) -> String {
 }
 
 /// A message of a file that has only its history.
-fn push_message(raw: &RawValue, events: &mut Vec<Event>, out: &mut Reading<'_>) {
-    let Some(message) = Object::required(raw, "history", out) else { return };
+fn push_message(message: Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
+    let Some(message) = message.into_object("history", out) else { return };
     if is_demonstration(&message) {
         return;
     }
-    let Some(role) = message.word(&["role"]).and_then(|role| openai::role(&role)) else {
-        out.error_at(raw.get(), "a message without a known `role`", "the message is left out");
+    let Some(role) = message.some_word("role").and_then(|role| openai::role(&role)) else {
+        out.error_at(message.place(), "a message without a known `role`", "the message is left out");
         return;
     };
     let mut read = Message::new(role);
-    read.content = out.content(message.get(&["content"]), "content");
+    read.content = message.content("content", out);
     if role == Role::Assistant {
-        let id = format!("s{}", events.len());
-        let calls = out.list(message.get(&["tool_calls"]), "tool_calls");
-        read.tool_calls = calls.into_iter().filter_map(|call| openai::tool_call(call, out)).collect();
-        let action = message.word(&["action"]).filter(|action| !action.trim().is_empty());
-        if let Some(action) = action.filter(|_| read.tool_calls.is_empty()) {
-            let arguments = serde_json::Value::String(action.trim().to_owned()).to_string();
-            read.tool_calls.push(ToolCall::new(Some(&id), &tool_name(&action), arguments));
-        }
+        let action = message.some_word("action").filter(|action| !action.trim().is_empty());
+        push_calls(&message, action.as_deref(), turns.len(), &mut read, out);
     } else {
-        let asked = events.last().and_then(Event::message).filter(|last| last.is_step());
-        let call = asked.and_then(|reply| reply.tool_calls.first());
+        // What follows a call answers it, whoever is said to say so.
+        let call = turns.events().last().and_then(Event::message).and_then(|last| last.tool_calls.first());
         if role == Role::Tool || (role == Role::User && call.is_some()) {
             read.role = Role::Tool;
-            let ids =
-                message.get(&["tool_call_ids"]).and_then(|raw| serde_json::from_str::<Vec<&RawValue>>(raw.get()).ok());
-            let own = ids.and_then(|ids| ids.first().and_then(json::word));
-            read.tool_call_id = own.map(Into::into).or_else(|| call.and_then(|call| call.id.clone()));
+            let own = message.get("tool_call_ids").and_then(|ids| ids.elements()?.first().and_then(json::word));
+            read.tool_call_id = own.map(Into::into);
             read.name = call.map(|call| call.name.clone());
         }
     }
-    events.push(Event::Message(read));
+    turns.push(read);
 }
