@@ -149,7 +149,7 @@ fn explain_preset(preset: &preset::Preset) -> String {
     }
     for parameter in preset.parameters {
         let off = if parameter.off.is_empty() { String::new() } else { format!("; off: {}", parameter.off) };
-        lines.push(format!("  {} = {}: {}{off}", parameter.name, parameter.default, parameter.doc));
+        lines.push(format!("  {} = {}: {}{off}", parameter.name, parameter.defaults(), parameter.doc));
     }
     format!("{}\n\n{}\n", lines.join("\n"), preset.manual.trim_end())
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use crate::decision::Strategy;
 use crate::diagnostic::{Diagnostic, Diagnostics, Location, nearest};
+use crate::framework::Trap;
 use crate::preset;
 use crate::stack::{Entry, Places, StackFile, Use, lint};
 use crate::system::{self, About, ConfigText};
@@ -67,10 +68,10 @@ fn settings_warnings(used: &Use, read_config: &ReadConfig<'_>) -> Vec<Diagnostic
         return traps.map(|(trap, about)| placed(trap, &about, &used.places)).collect();
     }
     let Some(preset) = preset::find(&used.system) else { return Vec::new() };
-    let traps = preset::traps(preset, &settings::of_preset(used)).into_iter();
-    let warning = |trap: preset::Trap| {
+    let traps = preset.traps(&settings::of_preset(used)).into_iter();
+    let warning = |trap: Trap| {
         let help = format!("`whenstop rules explain {}` says what each value does", preset.id);
-        used.places.at_value(&format!("set.{}", trap.parameter), trap.words, help)
+        used.places.at_value(&format!("set.{}", trap.about), trap.words, help)
     };
     traps.map(warning).collect()
 }

@@ -8,9 +8,10 @@ use serde_json::{Map, Value};
 
 use self::chant::Chant;
 use super::frame::identity::{Keys, arguments, js_text};
-use super::frame::{Action, Acts, Facts, Machine, Parameter, Recipe, RuleReading, Settings, SettingsError, reading};
+use super::frame::{Action, Acts, Facts, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
 use super::{Preset, Variant};
 use crate::decision::{Need, RuleName};
+use crate::framework::params;
 use crate::host::{Does, Host, Place, Slot, Syntax};
 use crate::transcript::{Event, Message, Moment, PointView};
 
@@ -28,6 +29,16 @@ const JUDGE_INTERVAL: u32 = 10;
 const CONFIDENT: f64 = 0.9;
 /// No setting lets more nested requests through.
 const MOST_TURNS: i64 = 100;
+
+params! {
+    DISABLE_LOOP_DETECTION: "disableLoopDetection" = false, off true, "switches the loop rules and the judge off";
+    MAX_SESSION_TURNS: "maxSessionTurns" = -1, off -1, "model requests of the whole session; 0 and negatives are off";
+    TURNS: "turns" = 100, "nested requests of one call, at most 100",
+        trap with |s| if s.gives(&[&TURNS]) && !s.is_variant("documented") =>
+            "`turns` bounds nested requests only, not tool steps; use `maxSessionTurns`";
+    SKIP_NEXT_SPEAKER_CHECK: "skipNextSpeakerCheck" = true,
+        "false: a text reply may be continued without a user message";
+}
 
 const MANUAL: &str = "\
 **tool_call_loop** (each call): the last 5k calls are a cycle of length k = 1..5 repeated 5 times. Identity: name and \
@@ -77,27 +88,7 @@ pub(super) fn preset() -> Preset {
         source: "packages/core/src/services/loopDetectionService.ts, core/client.ts",
         summary: "feedback at the first loop of calls or text (5 times a cycle of up to 5), the end at the second",
         manual: MANUAL,
-        parameters: &[
-            Parameter {
-                name: "disableLoopDetection",
-                default: "false",
-                off: "true",
-                doc: "switches the loop rules and the judge off",
-            },
-            Parameter {
-                name: "maxSessionTurns",
-                default: "-1",
-                off: "-1",
-                doc: "model requests of the whole session; 0 and negatives are off",
-            },
-            Parameter { name: "turns", default: "100", off: "", doc: "nested requests of one call, at most 100" },
-            Parameter {
-                name: "skipNextSpeakerCheck",
-                default: "true",
-                off: "",
-                doc: "false: a text reply may be continued without a user message",
-            },
-        ],
+        parameters: param::ALL,
         variants: &[
             Variant { name: "shipped", doc: "as the released code runs" },
             Variant {
@@ -155,9 +146,9 @@ struct Judge {
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     let device = |name: &str| settings.device(name);
-    let skip = settings.flag("skipNextSpeakerCheck", true)?;
+    let skip = settings.flag(&param::SKIP_NEXT_SPEAKER_CHECK)?;
     let piece = device("stream_chunk").and_then(Value::as_u64).unwrap_or(0);
-    let turns = settings.int("turns", MOST_TURNS)?.min(MOST_TURNS);
+    let turns = settings.int(&param::TURNS)?.min(MOST_TURNS);
     let judge = device("judge_replies").and_then(Value::as_array).map(|replies| Judge {
         replies: replies.iter().cloned().collect(),
         main_available: device("main_available") != Some(&Value::Bool(false)),
@@ -165,9 +156,9 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         last_check: 0,
         asked_after: Vec::new(),
     });
-    let max_session_turns = settings.int("maxSessionTurns", -1)?;
+    let max_session_turns = settings.int(&param::MAX_SESSION_TURNS)?;
     let machine = Gemini {
-        enabled: !settings.flag("disableLoopDetection", false)?,
+        enabled: !settings.flag(&param::DISABLE_LOOP_DETECTION)?,
         max_session_turns,
         turns,
         model_speaks_next: !skip && device("nextSpeaker").is_some_and(|next| next == "model"),

@@ -6,9 +6,10 @@ use serde_json::{Map, Value};
 
 use super::frame::counters::Streak;
 use super::frame::identity::arguments;
-use super::frame::{Action, Acts, COMBINED, Machine, Parameter, Recipe, RuleReading, Settings, SettingsError, reading};
+use super::frame::{Action, Acts, COMBINED, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
 use super::{Preset, Variant};
 use crate::decision::Need;
+use crate::framework::params;
 use crate::host::Host;
 use crate::transcript::{Event, Message, Name, ToolCall};
 
@@ -18,6 +19,14 @@ const ERRORS: &str = "REP-002";
 const EQUAL_ERRORS: u32 = 3;
 /// Characters of an error that are compared.
 const ERROR_HEAD: usize = 100;
+
+params! {
+    MAX_REPETITIONS: "max_repetitions" = null, off null, "identical calls in a row that are let through",
+        trap with |s| if s.amount(&MAX_REPETITIONS).is_finite() && !s.is_variant("documented") =>
+            "as shipped, `max_repetitions` never fires, whatever the limit; profile `documented` does",
+        trap with |s| if s.amount(&MAX_REPETITIONS) <= 0.0 && s.is_variant("documented") =>
+            "`max_repetitions` of 0 is not off and behaves as 1";
+}
 
 const MANUAL: &str = "\
 **REP-001** (before each call): denies when identical calls in a row `> max_repetitions`.
@@ -44,12 +53,7 @@ pub(super) fn preset() -> Preset {
         source: "crates/goose/src/tool_monitor.rs, RepetitionInspector",
         summary: "denies identical calls in a row beyond a maximum; as shipped it never does",
         manual: MANUAL,
-        parameters: &[Parameter {
-            name: "max_repetitions",
-            default: "null",
-            off: "null",
-            doc: "identical calls in a row that are let through",
-        }],
+        parameters: param::ALL,
         variants: &[
             Variant { name: "shipped", doc: "the inspector tests a copy of its state: REP-001 never fires" },
             Variant { name: "documented", doc: "REP-001 as `check_tool_call` has it" },
@@ -88,7 +92,7 @@ struct Goose {
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     let both = settings.device(BOTH) == Some(&Value::Bool(true));
-    let max = settings.opt_int("max_repetitions", None)?.filter(|_| settings.is_variant("documented"));
+    let max = settings.opt_int(&param::MAX_REPETITIONS)?.filter(|_| settings.is_variant("documented"));
     let errors = (settings.is_variant("repeated-error") || both).then(RepeatedError::default);
     let rules: &[&str] = if errors.is_some() { &[REPETITION, ERRORS] } else { &[REPETITION] };
     let machine = Goose { max, streak: Streak::default(), errors };

@@ -4,7 +4,8 @@
 //! where the axes suffice, data for the generic one. Settings go by the framework's own names.
 
 pub mod frame;
-mod traps;
+#[cfg(test)]
+mod tests;
 
 use std::sync::{Arc, LazyLock};
 
@@ -12,9 +13,10 @@ use serde_json::{Map, Value};
 
 use crate::decision::Strategy;
 use crate::diagnostic::nearest;
+use crate::framework;
+use crate::framework::{Parameter, Trap};
 use crate::host::Host;
-pub use frame::{COMBINED, Parameter, PresetStrategy, Recipe, Settings, SettingsError};
-pub use traps::{Trap, traps};
+pub use frame::{COMBINED, PresetStrategy, Recipe, Settings, SettingsError};
 
 /// One version of the same rules, where documented and shipped behaviour differ.
 #[derive(Clone, Copy, Debug)]
@@ -66,6 +68,11 @@ pub(crate) fn plain_case(rule: &str, input: &Map<String, Value>) -> Result<Setti
 }
 
 impl Preset {
+    /// The traps that these settings step into, in the order of the parameters.
+    pub fn traps(&self, settings: &Settings) -> Vec<Trap> {
+        framework::traps(self.parameters, settings)
+    }
+
     /// The strategy called `name` with these settings.
     pub fn strategy(&self, name: &str, settings: &Settings) -> Result<PresetStrategy, SettingsError> {
         settings.check_names(self.parameters)?;

@@ -4,10 +4,9 @@ use serde_json::{Map, Value};
 
 use super::frame::counters::Streak;
 use super::frame::identity::{Keys, arguments, js_text};
-use super::frame::{
-    Action, Acts, Machine, Parameter, Recipe, RuleReading, Settings, SettingsError, reading, wrong_kind,
-};
+use super::frame::{Action, Acts, Machine, Recipe, RuleReading, Settings, SettingsError, reading, wrong_kind};
 use super::{Preset, Variant};
+use crate::framework::params;
 use crate::host::Host;
 use crate::transcript::{Event, Message, Moment, Name, PointView};
 
@@ -15,6 +14,15 @@ const DOOM_LOOP: &str = "doom_loop";
 const STEPS: &str = "steps";
 /// Identical calls in a row that raise the question; a constant.
 const THRESHOLD: u32 = 3;
+
+params! {
+    DOOM_LOOP: "permission.doom_loop" = "ask", off "allow", "what a doom loop does: ask, allow or deny",
+        trap with |s| if !s.is_variant("documented") =>
+            "as shipped, `doom_loop` looks at one message only: one call per message never fires";
+    STEPS: "steps" = null, off null, "requests for one user message",
+        trap with |s| if s.amount(&STEPS).is_finite() && !s.is_variant("documented") =>
+            "as shipped, `steps` adds a text and enforces nothing";
+}
 
 const MANUAL: &str = "\
 **doom_loop** (at each tool call): asks permission when the last 3 calls are of one tool with identical input.
@@ -43,15 +51,7 @@ pub(super) fn preset() -> Preset {
         source: "packages/opencode/src/session/processor.ts, session/prompt.ts",
         summary: "asks at the 3rd identical call within one message; tells the model when its steps are used up",
         manual: MANUAL,
-        parameters: &[
-            Parameter {
-                name: "permission.doom_loop",
-                default: "\"ask\"",
-                off: "\"allow\"",
-                doc: "what a doom loop does: ask, allow or deny",
-            },
-            Parameter { name: "steps", default: "null", off: "null", doc: "requests for one user message" },
-        ],
+        parameters: param::ALL,
         variants: &[
             Variant { name: "shipped", doc: "within one message; the step limit is a text only" },
             Variant { name: "documented", doc: "across messages; the step limit forces an answer" },
@@ -95,18 +95,18 @@ struct OpenCode {
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
-    let permission = match settings.text("permission.doom_loop")? {
-        None | Some("ask") => Permission::Ask,
-        Some("allow") => Permission::Allow,
-        Some("deny") => Permission::Deny,
-        Some(other) => return Err(wrong_kind("permission.doom_loop", "ask, allow or deny", &Value::from(other))),
+    let permission = match settings.text(&param::DOOM_LOOP)?.unwrap_or_default() {
+        "ask" => Permission::Ask,
+        "allow" => Permission::Allow,
+        "deny" => Permission::Deny,
+        other => return Err(wrong_kind(param::DOOM_LOOP.name, "ask, allow or deny", &Value::from(other))),
     };
     let answer = match settings.device("reply").and_then(Value::as_str) {
         Some("always") => Answer::Always,
         Some("reject") => Answer::Reject,
         _ => Answer::Once,
     };
-    let max_steps = settings.opt_int("steps", None)?;
+    let max_steps = settings.opt_int(&param::STEPS)?;
     if max_steps.is_some_and(|steps| steps <= 0) {
         return Err(SettingsError::refused("ConfigInvalidError", "steps must be greater than 0"));
     }

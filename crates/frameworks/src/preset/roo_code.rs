@@ -6,15 +6,24 @@ use serde_json::{Map, Value};
 
 use super::frame::counters::Streak;
 use super::frame::identity::{Keys, arguments, js_text};
-use super::frame::{Action, Acts, Machine, Parameter, Recipe, RuleReading, Settings, SettingsError, reading};
+use super::frame::{Action, Acts, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
 use super::{Preset, Variant};
 use crate::decision::Need;
+use crate::framework::params;
 use crate::host::Host;
 use crate::transcript::{Event, Message, Moment, PointView, ToolCall};
 
 const REPETITION: &str = "tool_repetition";
 const MISTAKES: &str = "consecutive_mistakes";
 const APPROVAL: &str = "auto_approval_limits";
+
+params! {
+    CONSECUTIVE_MISTAKE_LIMIT: "consecutiveMistakeLimit" = 3, off 0,
+        "limit of both the repetition check and the mistakes in a row";
+    ALLOWED_MAX_REQUESTS: "allowedMaxRequests" = null, off 0, "requests a person lets pass before being asked again",
+        trap |n| if n > 0.0 => "the present request is counted twice: limit n asks before request n, not after it";
+    ALLOWED_MAX_COST: "allowedMaxCost" = null, off 0, "dollars a person lets pass before being asked again";
+}
 
 const MANUAL: &str = "\
 **tool_repetition** (before each tool call)
@@ -45,26 +54,7 @@ pub(super) fn preset() -> Preset {
         source: "src/core/tools/ToolRepetitionDetector.ts, src/core/task/Task.ts, src/core/auto-approval",
         summary: "asks at the 4th identical call in a row, after 3 mistakes in a row, and past request or cost limits",
         manual: MANUAL,
-        parameters: &[
-            Parameter {
-                name: "consecutiveMistakeLimit",
-                default: "3",
-                off: "0",
-                doc: "limit of both the repetition check and the mistakes in a row",
-            },
-            Parameter {
-                name: "allowedMaxRequests",
-                default: "null",
-                off: "0",
-                doc: "requests a person lets pass before being asked again",
-            },
-            Parameter {
-                name: "allowedMaxCost",
-                default: "null",
-                off: "0",
-                doc: "dollars a person lets pass before being asked again",
-            },
-        ],
+        parameters: param::ALL,
         variants: &[
             Variant { name: "detector", doc: "calls as recorded, whatever the tools" },
             Variant { name: "native", doc: "behind Roo's own parser: recordings of Roo's own tools only" },
@@ -95,11 +85,11 @@ struct Roo {
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
-    let limit = settings.int("consecutiveMistakeLimit", 3)?;
+    let limit = settings.int(&param::CONSECUTIVE_MISTAKE_LIMIT)?;
     let device = |name: &str| settings.device(name).cloned();
     let approval = Approval {
-        max_requests: settings.opt_number("allowedMaxRequests", None)?.filter(|max| *max > 0.0),
-        max_cost: settings.opt_number("allowedMaxCost", None)?.filter(|max| *max > 0.0),
+        max_requests: settings.opt_number(&param::ALLOWED_MAX_REQUESTS)?.filter(|max| *max > 0.0),
+        max_cost: settings.opt_number(&param::ALLOWED_MAX_COST)?.filter(|max| *max > 0.0),
         refused: device("answer").is_some_and(|answer| answer != "yesButtonClicked"),
         counts_present_request: device("api_req_started_before_check") != Some(Value::Bool(false)),
         requests: 0,
@@ -118,7 +108,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         .blind(&rules)
         .needs(MISTAKES, Need::ErrorFlags)
         .recorded_requests_only(is_approval_case);
-    if settings.opt_number("allowedMaxCost", None)?.is_some_and(|max| max > 0.0) {
+    if settings.opt_number(&param::ALLOWED_MAX_COST)?.is_some_and(|max| max > 0.0) {
         recipe = recipe.needs(APPROVAL, Need::Cost);
     }
     Ok(recipe)

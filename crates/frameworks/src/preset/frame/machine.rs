@@ -121,7 +121,7 @@ impl Acts<'_, '_> {
 pub type Facts = Vec<(&'static str, Value)>;
 
 /// A preset at work on one run.
-pub trait Machine: Send {
+pub trait Machine: Send + std::fmt::Debug {
     /// Takes in one event. Tool results come one by one, before the point after the tools.
     fn event(&mut self, _event: &Event, _acts: &mut Acts<'_, '_>) {}
 
@@ -338,16 +338,11 @@ impl Strategy for PresetStrategy {
 }
 
 /// A machine on its way through a run.
+#[derive(Debug)]
 pub struct PresetWatch {
     machine: Box<dyn Machine>,
     after_stop: AfterStop,
     over: bool,
-}
-
-impl std::fmt::Debug for PresetWatch {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "PresetWatch {{ over: {} }}", self.over)
-    }
 }
 
 impl PresetWatch {

@@ -9,13 +9,12 @@ mod machine;
 pub mod native;
 mod places;
 pub mod rounds;
-mod settings;
 
+pub(in crate::preset) use crate::framework::wrong_kind;
+pub use crate::framework::{COMBINED, Settings, SettingsError};
 pub use identity::arguments;
 pub use machine::{
     Act, Action, Acts, AfterStop, Facts, Machine, PresetStrategy, PresetWatch, Recipe, RuleReading, next_request,
     reading, starts_run,
 };
 pub use places::Places;
-pub(in crate::preset) use settings::wrong_kind;
-pub use settings::{COMBINED, Parameter, Settings, SettingsError};

@@ -5,8 +5,9 @@ use serde_json::{Map, Value};
 
 use super::counts::Count;
 use super::host::HostEntry;
+use crate::framework::{Holds, Parameter, Trap};
 use crate::preset::Preset;
-use crate::preset::frame::{Action, Parameter, Recipe, Settings, SettingsError};
+use crate::preset::frame::{Action, Recipe, Settings, SettingsError};
 
 /// When a cap is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -66,7 +67,10 @@ pub struct CapsFile {
     summary: String,
     manual: String,
     tables: Vec<String>,
-    pub(super) parameter: Vec<ParameterEntry>,
+    parameter: Vec<ParameterEntry>,
+    /// `parameter`, declared as every framework's are.
+    #[serde(skip)]
+    parameters: &'static [Parameter],
     pub(super) run: RunEntry,
     host: HostEntry,
     #[serde(default)]
@@ -77,12 +81,38 @@ pub struct CapsFile {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ParameterEntry {
-    pub(super) name: String,
-    pub(super) default: String,
+struct ParameterEntry {
+    name: String,
+    default: String,
     #[serde(default)]
     off: String,
     doc: String,
+    #[serde(default)]
+    trap: Vec<TrapEntry>,
+}
+
+/// What is wrong with numbers up to one.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TrapEntry {
+    at_most: f64,
+    words: String,
+}
+
+impl ParameterEntry {
+    /// The parameter. Its texts live as long as the program.
+    fn declared(self) -> Parameter {
+        let name: &'static str = self.name.leak();
+        let trap = |trap: TrapEntry| Trap { about: name, holds: Holds::AtMost(trap.at_most), words: trap.words.leak() };
+        Parameter {
+            name,
+            default: self.default.leak(),
+            cases: &[],
+            off: self.off.leak(),
+            doc: self.doc.leak(),
+            traps: self.trap.into_iter().map(trap).collect::<Vec<_>>().leak(),
+        }
+    }
 }
 
 /// What starts a run of the framework and what ends it.
@@ -192,16 +222,20 @@ impl CapsFile {
     /// Reads a file that is part of this program.
     #[expect(clippy::missing_panics_doc, reason = "embedded files are read by a test")]
     pub fn embedded(text: &str) -> Self {
-        toml::from_str(text).expect("embedded caps files are valid, which a test checks")
+        let mut file: Self = toml::from_str(text).expect("embedded caps files are valid, which a test checks");
+        let declared = std::mem::take(&mut file.parameter).into_iter().map(ParameterEntry::declared);
+        file.parameters = declared.collect::<Vec<_>>().leak();
+        file
+    }
+
+    /// The parameter of that name.
+    pub(super) fn parameter(&self, name: &str) -> Result<&'static Parameter, SettingsError> {
+        let found = self.parameters.iter().find(|parameter| parameter.name == name);
+        found.ok_or_else(|| SettingsError::Unknown { name: name.to_owned(), near: None })
     }
 
     /// The preset. Its texts live as long as the program, as the file does.
     pub(in crate::preset) fn preset(&'static self, build: fn(&Settings) -> Result<Recipe, SettingsError>) -> Preset {
-        let parameters: Vec<Parameter> = self
-            .parameter
-            .iter()
-            .map(|p| Parameter { name: &p.name, default: &p.default, off: &p.off, doc: &p.doc })
-            .collect();
         let tables: Vec<&'static str> = self.tables.iter().map(String::as_str).collect();
         Preset {
             id: &self.id,
@@ -209,7 +243,7 @@ impl CapsFile {
             source: &self.source,
             summary: &self.summary,
             manual: &self.manual,
-            parameters: parameters.leak(),
+            parameters: self.parameters,
             variants: &[],
             tables: tables.leak(),
             host: self.host.host(),

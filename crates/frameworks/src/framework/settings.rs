@@ -1,21 +1,11 @@
 //! A preset's settings under the framework's own parameter names.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
+use super::{Case, Parameter};
 use crate::diagnostic::nearest;
-
-/// One parameter of a preset, named as the framework names it (dotted when nested).
-#[derive(Clone, Copy, Debug)]
-pub struct Parameter {
-    /// Its name, for example `execution.loopDetection.softThreshold`.
-    pub name: &'static str,
-    /// The shipped default, as it is written in a configuration; `null` where there is none.
-    pub default: &'static str,
-    /// The value that switches the rule off; empty when there is none.
-    pub off: &'static str,
-    /// What it limits, in one line.
-    pub doc: &'static str,
-}
 
 /// Settings of a preset for one strategy.
 #[derive(Clone, Debug, Default)]
@@ -143,8 +133,8 @@ impl Settings {
     }
 
     /// Is any of these parameters given?
-    pub fn gives(&self, names: &[&str]) -> bool {
-        names.iter().any(|name| self.get(name).is_some())
+    pub fn gives(&self, parameters: &[&Parameter]) -> bool {
+        parameters.iter().any(|parameter| self.get(parameter.name).is_some())
     }
 
     /// A driver's device.
@@ -152,66 +142,92 @@ impl Settings {
         self.driver.get(name)
     }
 
-    /// A whole number; `default` when absent or null.
-    pub fn int(&self, name: &str, default: i64) -> Result<i64, SettingsError> {
-        match self.get(name) {
-            None | Some(Value::Null) => Ok(default),
-            Some(value) => whole(value).ok_or_else(|| wrong_kind(name, "a whole number", value)),
+    /// The default of a parameter under these settings, as it is written.
+    fn written(&self, parameter: &Parameter) -> &'static str {
+        let holds = |case: &Case| match case {
+            Case::In(variant) => self.is_variant(variant),
+            Case::When(other, value) => *self.value(other) == Parameter::value_of(value),
+        };
+        parameter.cases.iter().find(|(case, _)| holds(case)).map_or(parameter.default, |(_, default)| default)
+    }
+
+    /// The default of a parameter under these settings.
+    pub fn default_of(&self, parameter: &Parameter) -> Value {
+        Parameter::value_of(self.written(parameter))
+    }
+
+    /// The value in force: what is given, even if it is null, or the default.
+    pub fn value(&self, parameter: &Parameter) -> Cow<'_, Value> {
+        self.get(parameter.name).map_or_else(|| Cow::Owned(self.default_of(parameter)), Cow::Borrowed)
+    }
+
+    /// The value in force, where null is no value: what is given, or the default.
+    pub fn in_force(&self, parameter: &Parameter) -> Cow<'_, Value> {
+        let given = self.get(parameter.name).filter(|value| !value.is_null());
+        given.map_or_else(|| Cow::Owned(self.default_of(parameter)), Cow::Borrowed)
+    }
+
+    /// The number in force; NaN, which is neither above nor below anything, where there is none.
+    pub fn amount(&self, parameter: &Parameter) -> f64 {
+        self.in_force(parameter).as_f64().unwrap_or(f64::NAN)
+    }
+
+    /// A whole number; the default when absent or null.
+    pub fn int(&self, parameter: &Parameter) -> Result<i64, SettingsError> {
+        let value = self.in_force(parameter);
+        whole(&value).ok_or_else(|| wrong_kind(parameter.name, "a whole number", &value))
+    }
+
+    /// A number; the default when absent or null.
+    pub fn number(&self, parameter: &Parameter) -> Result<f64, SettingsError> {
+        let value = self.in_force(parameter);
+        value.as_f64().ok_or_else(|| wrong_kind(parameter.name, "a number", &value))
+    }
+
+    /// A whole number that may be none (`null`; in TOML `"none"` or `false`); the default when absent.
+    pub fn opt_int(&self, parameter: &Parameter) -> Result<Option<i64>, SettingsError> {
+        if is_none(&self.value(parameter)) { Ok(None) } else { self.int(parameter).map(Some) }
+    }
+
+    /// A whole number; the default also when it is said to be none.
+    pub fn int_or_default(&self, parameter: &Parameter) -> Result<i64, SettingsError> {
+        let default = || whole(&self.default_of(parameter));
+        self.opt_int(parameter)?
+            .or_else(default)
+            .ok_or_else(|| wrong_kind(parameter.name, "a whole number", &Value::Null))
+    }
+
+    /// A number that may be none (`null`; in TOML `"none"` or `false`); the default when absent.
+    pub fn opt_number(&self, parameter: &Parameter) -> Result<Option<f64>, SettingsError> {
+        if is_none(&self.value(parameter)) { Ok(None) } else { self.number(parameter).map(Some) }
+    }
+
+    /// A switch; the default when absent or null.
+    pub fn flag(&self, parameter: &Parameter) -> Result<bool, SettingsError> {
+        let value = self.in_force(parameter);
+        value.as_bool().ok_or_else(|| wrong_kind(parameter.name, "true or false", &value))
+    }
+
+    /// A text; the default when absent or null, which may be none.
+    pub fn text(&self, parameter: &Parameter) -> Result<Option<&str>, SettingsError> {
+        match self.get(parameter.name) {
+            None | Some(Value::Null) => {
+                Ok(self.written(parameter).strip_prefix('"').and_then(|text| text.strip_suffix('"')))
+            }
+            Some(value) => value.as_str().map(Some).ok_or_else(|| wrong_kind(parameter.name, "a text", value)),
         }
     }
 
-    /// A number; `default` when absent or null.
-    pub fn number(&self, name: &str, default: f64) -> Result<f64, SettingsError> {
-        match self.get(name) {
-            None | Some(Value::Null) => Ok(default),
-            Some(value) => value.as_f64().ok_or_else(|| wrong_kind(name, "a number", value)),
-        }
-    }
-
-    /// A whole number that may be none (`null`; in TOML `"none"` or `false`); `default` when absent.
-    pub fn opt_int(&self, name: &str, default: Option<i64>) -> Result<Option<i64>, SettingsError> {
-        match self.get(name) {
-            None => Ok(default),
-            Some(value) if is_none(value) => Ok(None),
-            Some(_) => self.int(name, 0).map(Some),
-        }
-    }
-
-    /// A number that may be none (`null`; in TOML `"none"` or `false`); `default` when absent.
-    pub fn opt_number(&self, name: &str, default: Option<f64>) -> Result<Option<f64>, SettingsError> {
-        match self.get(name) {
-            None => Ok(default),
-            Some(value) if is_none(value) => Ok(None),
-            Some(_) => self.number(name, 0.0).map(Some),
-        }
-    }
-
-    /// A switch; `default` when absent or null.
-    pub fn flag(&self, name: &str, default: bool) -> Result<bool, SettingsError> {
-        match self.get(name) {
-            None | Some(Value::Null) => Ok(default),
-            Some(value) => value.as_bool().ok_or_else(|| wrong_kind(name, "true or false", value)),
-        }
-    }
-
-    /// A text; `None` when absent or null.
-    pub fn text(&self, name: &str) -> Result<Option<&str>, SettingsError> {
-        match self.get(name) {
-            None | Some(Value::Null) => Ok(None),
-            Some(value) => value.as_str().map(Some).ok_or_else(|| wrong_kind(name, "a text", value)),
-        }
-    }
-
-    /// A list of texts; `None` when absent or null, one text is a list of one.
-    pub fn texts(&self, name: &str) -> Result<Option<Vec<String>>, SettingsError> {
-        match self.get(name) {
-            None | Some(Value::Null) => Ok(None),
-            Some(Value::String(one)) => Ok(Some(vec![one.clone()])),
-            Some(value) => {
+    /// A list of texts; the default when absent or null, one text is a list of one.
+    pub fn texts(&self, parameter: &Parameter) -> Result<Vec<String>, SettingsError> {
+        match &*self.in_force(parameter) {
+            Value::Null => Ok(Vec::new()),
+            Value::String(one) => Ok(vec![one.clone()]),
+            value => {
                 let list = value.as_array().and_then(|items| {
                     items.iter().map(|item| item.as_str().map(str::to_owned)).collect::<Option<Vec<_>>>()
                 });
-                list.map(Some).ok_or_else(|| wrong_kind(name, "a list of texts", value))
+                list.ok_or_else(|| wrong_kind(parameter.name, "a list of texts", value))
             }
         }
     }
@@ -273,11 +289,12 @@ fn collect_paths(table: &Map<String, Value>, prefix: &str, parameters: &[Paramet
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::framework::params;
 
-    const PARAMETERS: &[Parameter] = &[
-        Parameter { name: "execution.maxConsecutiveMistakes", default: "6", off: "0", doc: "" },
-        Parameter { name: "stopWhen", default: "null", off: "", doc: "" },
-    ];
+    params! {
+        MISTAKES: "execution.maxConsecutiveMistakes" = 6, off 0, "";
+        STOP_WHEN: "stopWhen" = null, "";
+    }
 
     fn settings(json: &str) -> Settings {
         Settings { set: serde_json::from_str(json).unwrap(), ..Settings::default() }
@@ -287,11 +304,11 @@ mod tests {
     fn names_are_found_dotted_and_nested_and_misses_are_named() {
         for json in [r#"{"execution":{"maxConsecutiveMistakes":3}}"#, r#"{"execution.maxConsecutiveMistakes":3}"#] {
             let settings = settings(json);
-            assert_eq!(settings.check_names(PARAMETERS), Ok(()));
-            assert_eq!(settings.int("execution.maxConsecutiveMistakes", 6), Ok(3));
+            assert_eq!(settings.check_names(param::ALL), Ok(()));
+            assert_eq!(settings.int(&param::MISTAKES), Ok(3));
         }
-        assert_eq!(settings(r#"{"stopWhen":{"isStepCount":2}}"#).check_names(PARAMETERS), Ok(()));
-        let miss = settings(r#"{"execution":{"maxConsecutiveMistake":3}}"#).check_names(PARAMETERS);
+        assert_eq!(settings(r#"{"stopWhen":{"isStepCount":2}}"#).check_names(param::ALL), Ok(()));
+        let miss = settings(r#"{"execution":{"maxConsecutiveMistake":3}}"#).check_names(param::ALL);
         let miss = miss.unwrap_err();
         assert_eq!(miss.to_string(), "unknown parameter `execution.maxConsecutiveMistake`");
         assert_eq!(miss.near(), Some("execution.maxConsecutiveMistakes"));
