@@ -1,4 +1,4 @@
-//! A framework's parameters, each declared once: its name, its default in every variant, its off value, its words, and
+//! A framework's parameters, each declared once: its name, its default in every profile, its off value, its words, and
 //! the traps its values step into.
 
 use serde_json::Value;
@@ -25,7 +25,7 @@ pub struct Parameter {
 /// Where a parameter has another default.
 #[derive(Clone, Copy, Debug)]
 pub enum Case {
-    /// In this variant.
+    /// In this profile.
     In(&'static str),
     /// When another parameter has this value.
     When(&'static Parameter, &'static str),
@@ -61,10 +61,25 @@ impl Parameter {
         value().and_then(|value| serde_json::to_value(value).ok()).unwrap_or_default()
     }
 
+    /// The default where no case holds, as the whole number it is.
+    #[expect(clippy::missing_panics_doc, reason = "asked for as a constant, so that it fails to compile")]
+    pub const fn whole(&self) -> i64 {
+        match i64::from_str_radix(self.default, 10) {
+            Ok(whole) => whole,
+            Err(_) => panic!("the default is no whole number"),
+        }
+    }
+
+    /// The default in a profile, as it is written.
+    pub fn default_in(&self, profile: &str) -> &'static str {
+        let case = self.cases.iter().find(|(case, _)| matches!(case, Case::In(name) if *name == profile));
+        case.map_or(self.default, |(_, default)| default)
+    }
+
     /// The default where no case holds, then each case with its own: `9999 (create_react_agent: 10007)`.
     pub fn defaults(&self) -> String {
         let case = |(case, default): &(Case, &str)| match case {
-            Case::In(variant) => format!("{variant}: {default}"),
+            Case::In(profile) => format!("{profile}: {default}"),
             Case::When(other, value) => format!("{} = {value}: {default}", other.name),
         };
         let cases: Vec<String> = self.cases.iter().map(case).collect();
@@ -116,7 +131,7 @@ macro_rules! params {
     };
     ($(
         $id:ident: $name:literal = $default:tt $($digits:literal)?
-        $(, in $variant:literal = $there:tt $($there_digits:literal)?)*
+        $(, in $profile:literal = $there:tt $($there_digits:literal)?)*
         $(, when $other:ident = $is:tt => $then:tt $($then_digits:literal)?)*
         $(, off $off:tt $($off_digits:literal)? $($off_words:ident)*)?
         , $doc:literal
@@ -129,7 +144,7 @@ macro_rules! params {
                 default: $crate::framework::params!(@written $default $($digits)?),
                 cases: &[
                     $((
-                        $crate::framework::Case::In($variant),
+                        $crate::framework::Case::In($profile),
                         $crate::framework::params!(@written $there $($there_digits)?),
                     ),)*
                     $((
@@ -169,9 +184,9 @@ mod tests {
             trap of "stop.after" |n| if n.fract() != 0.0 => "a fraction";
     }
 
-    fn settings(variant: Option<&str>, json: &str) -> Settings {
-        let variant = variant.map(str::to_owned);
-        Settings { variant, set: serde_json::from_str(json).unwrap(), ..Settings::default() }
+    fn settings(profile: Option<&str>, json: &str) -> Settings {
+        let profile = profile.map(str::to_owned);
+        Settings { profile, set: serde_json::from_str(json).unwrap(), ..Settings::default() }
     }
 
     #[test]
@@ -182,22 +197,22 @@ mod tests {
             param::ALL.iter().map(|parameter| parameter.name).collect::<Vec<_>>(),
             ["few", "max.steps", "window", "stop"]
         );
-        for (variant, json, steps) in [
+        for (profile, json, steps) in [
             (None, "{}", 200),
             (Some("short"), "{}", 20),
             (None, r#"{"few": true}"#, -1),
             (Some("short"), r#"{"max": {"steps": 3}}"#, 3),
             (Some("short"), r#"{"max": {"steps": null}}"#, 20),
         ] {
-            assert_eq!(settings(variant, json).int(&param::STEPS), Ok(steps), "{variant:?} {json}");
+            assert_eq!(settings(profile, json).int(&param::STEPS), Ok(steps), "{profile:?} {json}");
         }
         assert_eq!(settings(None, "{}").default_of(&param::STOP), serde_json::json!({ "at": "once" }));
     }
 
     #[test]
     fn traps_look_at_the_value_in_force() {
-        let about = |variant, json| -> Vec<&str> {
-            traps(param::ALL, &settings(variant, json)).iter().map(|trap| trap.words).collect()
+        let about = |profile, json| -> Vec<&str> {
+            traps(param::ALL, &settings(profile, json)).iter().map(|trap| trap.words).collect()
         };
         assert_eq!(about(None, "{}"), [""; 0]);
         assert_eq!(about(None, r#"{"few": true}"#), ["not off", "too short"]);

@@ -1,77 +1,27 @@
-//! A preset's settings under the framework's own parameter names.
+//! What a framework is built from, under its own parameter names.
 
 use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use super::{Case, Parameter};
-use crate::diagnostic::nearest;
+use super::error::one_of;
+use super::{Case, ConfigText, Parameter, SettingsError};
 
-/// Settings of a preset for one strategy.
+/// What one strategy of a framework is built from.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
-    /// Which variant (documented, shipped …); `None` is the first one the preset lists.
-    pub variant: Option<String>,
+    /// The strategy's name, as in tables.
+    pub name: String,
+    /// Which profile (documented, shipped …); `None` is the first one the framework lists.
+    pub profile: Option<String>,
+    /// The native configuration; `None` takes the framework's defaults.
+    pub config: Option<ConfigText>,
     /// Parameters by name; nested ones either dotted or as tables.
     pub set: Map<String, Value>,
-    /// Only this one of the preset's rules; `None` is all of them as the framework has them on.
+    /// Only this one of the framework's rules; `None` is all of them as the framework has them on.
     pub only: Option<String>,
     /// Devices of a recorded test driver (scripted answers, chunk sizes). Not settable in a stack file.
     pub driver: Map<String, Value>,
-}
-
-/// Why a preset cannot be built with these settings.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum SettingsError {
-    /// No such parameter.
-    #[error("unknown parameter `{name}`")]
-    Unknown {
-        /// The name given.
-        name: String,
-        /// What may have been meant.
-        near: Option<String>,
-    },
-    /// No such variant.
-    #[error("unknown profile `{name}`")]
-    Variant {
-        /// The name given.
-        name: String,
-        /// What may have been meant.
-        near: Option<String>,
-    },
-    /// A value of the wrong kind.
-    #[error("parameter `{name}` must be {expected}, not `{got}`")]
-    Kind {
-        /// The parameter.
-        name: String,
-        /// What it takes.
-        expected: &'static str,
-        /// What it was given.
-        got: String,
-    },
-    /// The framework itself refuses this configuration.
-    #[error("the framework refuses this configuration: {code}: {detail}")]
-    Refused {
-        /// The framework's error type.
-        code: String,
-        /// The framework's words.
-        detail: String,
-    },
-}
-
-impl SettingsError {
-    /// The name that may have been meant.
-    pub fn near(&self) -> Option<&str> {
-        match self {
-            Self::Unknown { near, .. } | Self::Variant { near, .. } => near.as_deref(),
-            Self::Kind { .. } | Self::Refused { .. } => None,
-        }
-    }
-
-    /// The framework's own refusal.
-    pub fn refused(code: impl Into<String>, detail: impl Into<String>) -> Self {
-        Self::Refused { code: code.into(), detail: detail.into() }
-    }
 }
 
 /// The rule a golden case names that drives all the rules of a framework at once.
@@ -122,9 +72,14 @@ impl Settings {
         self.only.as_deref().is_none_or(|only| only == name)
     }
 
-    /// True when variant `name` was asked for.
-    pub fn is_variant(&self, name: &str) -> bool {
-        self.variant.as_deref() == Some(name)
+    /// Settings with a name and nothing else.
+    pub fn named(name: impl Into<String>) -> Self {
+        Self { name: name.into(), ..Self::default() }
+    }
+
+    /// True when profile `name` was asked for.
+    pub fn is_profile(&self, name: &str) -> bool {
+        self.profile.as_deref() == Some(name)
     }
 
     /// The value of a parameter; nested ones are found under their dotted name or inside tables.
@@ -145,7 +100,7 @@ impl Settings {
     /// The default of a parameter under these settings, as it is written.
     fn written(&self, parameter: &Parameter) -> &'static str {
         let holds = |case: &Case| match case {
-            Case::In(variant) => self.is_variant(variant),
+            Case::In(profile) => self.is_profile(profile),
             Case::When(other, value) => *self.value(other) == Parameter::value_of(value),
         };
         parameter.cases.iter().find(|(case, _)| holds(case)).map_or(parameter.default, |(_, default)| default)
@@ -218,6 +173,14 @@ impl Settings {
         }
     }
 
+    /// One of a few words; the default when absent or null.
+    pub fn word(&self, parameter: &Parameter, words: &[&'static str]) -> Result<&'static str, SettingsError> {
+        let value = self.in_force(parameter);
+        let asked = value.as_str().unwrap_or_default();
+        let found = words.iter().copied().find(|word| *word == asked);
+        found.ok_or_else(|| SettingsError::value(parameter, &value, one_of(asked, words)))
+    }
+
     /// A list of texts; the default when absent or null, one text is a list of one.
     pub fn texts(&self, parameter: &Parameter) -> Result<Vec<String>, SettingsError> {
         match &*self.in_force(parameter) {
@@ -232,14 +195,13 @@ impl Settings {
         }
     }
 
-    /// Holds every given name against the preset's parameters.
+    /// Holds every given name against the parameters.
     pub fn check_names(&self, parameters: &[Parameter]) -> Result<(), SettingsError> {
         let mut paths = Vec::new();
         collect_paths(&self.set, "", parameters, &mut paths);
         for path in paths {
             if !parameters.iter().any(|parameter| parameter.name == path) {
-                let near = nearest(&path, parameters.iter().map(|parameter| parameter.name)).map(str::to_owned);
-                return Err(SettingsError::Unknown { name: path, near });
+                return Err(SettingsError::unknown(&path, parameters));
             }
         }
         Ok(())
@@ -247,8 +209,8 @@ impl Settings {
 }
 
 /// The error for a value of the wrong kind.
-pub(crate) fn wrong_kind(name: &str, expected: &'static str, got: &Value) -> SettingsError {
-    SettingsError::Kind { name: name.to_owned(), expected, got: got.to_string() }
+pub(crate) fn wrong_kind(name: &str, expected: &str, got: &Value) -> SettingsError {
+    SettingsError::kind(name, expected, got)
 }
 
 /// A whole number, also when it is written with a fraction of 0.
@@ -311,6 +273,6 @@ mod tests {
         let miss = settings(r#"{"execution":{"maxConsecutiveMistake":3}}"#).check_names(param::ALL);
         let miss = miss.unwrap_err();
         assert_eq!(miss.to_string(), "unknown parameter `execution.maxConsecutiveMistake`");
-        assert_eq!(miss.near(), Some("execution.maxConsecutiveMistakes"));
+        assert_eq!(miss.error.help, "did you mean `execution.maxConsecutiveMistakes`?");
     }
 }

@@ -4,9 +4,8 @@ use std::collections::VecDeque;
 
 use serde_json::{Map, Value};
 
-use super::Preset;
 use super::frame::{Action, Acts, Facts, Machine, Recipe, Settings, SettingsError, wrong_kind};
-use crate::framework::{Parameter, params};
+use crate::framework::{Build, Framework, Parameter, params};
 use crate::host::{FROM_ZERO, Host, OUT_OF_REACH, Place, Slot, Syntax};
 use crate::python;
 use crate::transcript::{Message, Moment, PointView};
@@ -84,23 +83,23 @@ proxy = UserProxyAgent(
 ])
 .cannot(&[("", "AG2 counts turns and automatic replies, nothing else")]);
 
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "ag2",
         version: "ag2 0.14.0",
         source: "autogen/agentchat/conversable_agent.py, autogen/agentchat/groupchat.py",
         summary: "100 automatic replies of each agent, the word TERMINATE; turns and rounds where they are set",
         manual: MANUAL,
         parameters: param::ALL,
-        variants: &[],
         tables: &[TURNS, REPLIES, WORD, HUMAN, ROUNDS],
         host: HOST,
-        build,
+        build: Build::Machine(build),
         case,
+        ..Framework::PRESET
     }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
 fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     let mut settings = Settings { only: None, ..Settings::of_case(rule, input).devices(&["human"]) };
     // An empty table says no less than that this is a group chat.

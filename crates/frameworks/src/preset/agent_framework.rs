@@ -2,11 +2,10 @@
 
 use serde_json::{Map, Value};
 
-use super::Preset;
 use super::frame::rounds::{AgentLoop, Flow, Rounds, answered};
 use super::frame::{Action, Acts, Recipe, Settings, SettingsError, native, next_request, wrong_kind};
 use crate::decision::Need;
-use crate::framework::{Parameter, params};
+use crate::framework::{Build, Framework, Parameter, params};
 use crate::host::{Does, Host, OUT_OF_REACH, Place, Slot, Syntax};
 use crate::transcript::{Instant, Message, Moment, Point, PointView, ToolCall};
 
@@ -72,23 +71,23 @@ client.function_invocation_configuration["max_duration_seconds"] = <<max_duratio
     ("", "it counts requests, calls, failures and seconds, nothing else"),
 ]);
 
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "agent-framework",
         version: "agent-framework-core 1.23.0",
         source: "agent_framework/_tools.py, agent_framework/_middleware.py",
         summary: "40 requests with calls, 3 failing replies in a row; then one more request without tools",
         manual: MANUAL,
         parameters: param::ALL,
-        variants: &[],
         tables: &[ITERATIONS, CALLS, ERRORS, DURATION, UNKNOWN, CALLER, LOOP],
         host: HOST,
-        build,
+        build: Build::Machine(build),
         case,
+        ..Framework::PRESET
     }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
 fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     let settings = Settings::of_case(rule, input).devices(&["terminate_after", "tools", "set_later"]);
     Ok(Settings { only: None, ..settings })

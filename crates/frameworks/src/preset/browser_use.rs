@@ -4,11 +4,10 @@ mod action;
 
 use serde_json::{Map, Value};
 
-use super::Preset;
 use super::frame::counters::Window;
 use super::frame::{Action, Acts, Facts, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
 use crate::decision::Need;
-use crate::framework::params;
+use crate::framework::{Build, Framework, params};
 use crate::host::Host;
 use crate::transcript::{Event, Message, Moment, PointView};
 
@@ -67,23 +66,23 @@ const HOST: Host = Host::none(&[
     ("", "it counts steps and failed steps, and nudges; no other stop"),
 ]);
 
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "browser-use",
         version: "browser-use 0.13.14",
         source: "browser_use/agent/service.py, browser_use/agent/views.py",
         summary: "nudges at 5, 8, 12 equal actions of the last 20; done only after 5 failures or at step 500",
         manual: MANUAL,
         parameters: param::ALL,
-        variants: &[],
         tables: &["loop_detector", "page_stagnation", "max_failures", "max_steps", "planning", "combined"],
         host: HOST,
-        build,
+        build: Build::Machine(build),
         case,
+        ..Framework::PRESET
     }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
 fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     Ok(Settings { only: None, ..Settings::of_case(rule, input).devices(&["forced_step_fails"]) })
 }

@@ -2,11 +2,10 @@
 
 use serde_json::{Map, Value};
 
-use super::Preset;
 use super::frame::rounds::{AgentLoop, Flow, Rounds, answered};
 use super::frame::{Action, Acts, Facts, Machine, Recipe, Settings, SettingsError, native, wrong_kind};
 use crate::decision::Need;
-use crate::framework::params;
+use crate::framework::{Build, Framework, params};
 use crate::host::{Host, Place, Slot, Syntax};
 use crate::python;
 use crate::transcript::{Event, Message, Moment, PointView, Role};
@@ -56,23 +55,23 @@ const HOST: Host = Host::new(
     ("", "it counts the requests of a step, nothing else"),
 ]);
 
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "camel-ai",
         version: "camel-ai 0.2.90",
         source: "camel/agents/chat_agent.py, camel/terminators",
         summary: "no limit by default; iterations of a step, words that end it, tools that go back to the caller",
         manual: MANUAL,
         parameters: param::ALL,
-        variants: &[],
         tables: &[ITERATION, TERMINATORS, TOKENS, CALLER],
         host: HOST,
-        build,
+        build: Build::Machine(build),
         case,
+        ..Framework::PRESET
     }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
 fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     let devices = ["stop_event_after", "reset_by_user", "reset_between", "validate"];
     Ok(Settings { only: None, ..Settings::of_case(rule, input).devices(&devices) })

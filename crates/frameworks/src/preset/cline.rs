@@ -5,9 +5,8 @@ use serde_json::Value;
 use super::frame::counters::Streak;
 use super::frame::identity::{Keys, arguments, js_text};
 use super::frame::{Action, Acts, Machine, Recipe, RuleReading, Settings, SettingsError, reading, wrong_kind};
-use super::{Preset, plain_case};
 use crate::decision::Need;
-use crate::framework::params;
+use crate::framework::{Build, Framework, params};
 use crate::host::{Host, Place, Slot, Syntax};
 use crate::transcript::{Event, Message, Moment, Name, PointView, ToolCall};
 
@@ -56,19 +55,18 @@ const HOST: Host = Host::new(
         Slot::new("errors.streak", Moment::AfterTools, Place::Is("execution.maxConsecutiveMistakes")).session(),
     ]).quiet(&[("execution.maxConsecutiveMistakes", "0"), ("execution.loopDetection", "false")]).cannot(&[("call", "loopDetection counts calls one by one, over texts and prompts; and a hit only acts through maxConsecutiveMistakes"), ("", "it counts identical calls and failed steps, nothing else")]);
 
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "cline",
         version: "cline/cline 21cb8d2 (sdk 0.0.78)",
         source: "cline/cline sdk: LoopDetectionTracker, MistakeTracker, SessionRuntime",
         summary: "warns at the 3rd identical call in a row, aborts at the 5th; aborts after 6 failed steps in a row",
         manual: MANUAL,
         parameters: param::ALL,
-        variants: &[],
         tables: &["loop_detection", "mistake_limit"],
         host: HOST,
-        build,
-        case: plain_case,
+        build: Build::Machine(build),
+        ..Framework::PRESET
     }
 }
 

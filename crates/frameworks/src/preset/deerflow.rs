@@ -5,8 +5,7 @@ use serde_json::{Map, Value};
 use super::frame::counters::Window;
 use super::frame::identity::arguments;
 use super::frame::{Action, Acts, Machine, Recipe, RuleReading, Settings, SettingsError, reading, wrong_kind};
-use super::{Preset, plain_case};
-use crate::framework::{Parameter, params};
+use crate::framework::{Build, Framework, Parameter, params};
 use crate::host::Host;
 use crate::python;
 use crate::transcript::fingerprint::canonical_json;
@@ -58,19 +57,18 @@ const HOST: Host = Host::none(&[
     ("", "its middleware counts repeated sets of calls and calls by tool, nothing else"),
 ]);
 
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "deerflow",
         version: "bytedance/deer-flow f1f4af9",
         source: "deerflow/agents/middlewares/loop_detection_middleware.py",
         summary: "warns at the 3rd equal set of calls among the last 20, strips the calls at the 5th",
         manual: MANUAL,
         parameters: param::ALL,
-        variants: &[],
         tables: &["loop_hash", "tool_frequency"],
         host: HOST,
-        build,
-        case: plain_case,
+        build: Build::Machine(build),
+        ..Framework::PRESET
     }
 }
 

@@ -9,9 +9,8 @@ use serde_json::{Map, Value};
 use self::chant::Chant;
 use super::frame::identity::{Keys, arguments, js_text};
 use super::frame::{Action, Acts, Facts, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
-use super::{Preset, Variant};
 use crate::decision::{Need, RuleName};
-use crate::framework::params;
+use crate::framework::{Build, Framework, Profile, params};
 use crate::host::{Does, Host, Place, Slot, Syntax};
 use crate::transcript::{Event, Message, Moment, PointView};
 
@@ -34,7 +33,7 @@ params! {
     DISABLE_LOOP_DETECTION: "disableLoopDetection" = false, off true, "switches the loop rules and the judge off";
     MAX_SESSION_TURNS: "maxSessionTurns" = -1, off -1, "model requests of the whole session; 0 and negatives are off";
     TURNS: "turns" = 100, "nested requests of one call, at most 100",
-        trap with |s| if s.gives(&[&TURNS]) && !s.is_variant("documented") =>
+        trap with |s| if s.gives(&[&TURNS]) && !s.is_profile("documented") =>
             "`turns` bounds nested requests only, not tool steps; use `maxSessionTurns`";
     SKIP_NEXT_SPEAKER_CHECK: "skipNextSpeakerCheck" = true,
         "false: a text reply may be continued without a user message";
@@ -61,7 +60,7 @@ second ends the run.
 `turns`, at most 100, bounds only nested requests: \"Please continue.\" after a text reply, and the feedback.
 - Trap: it does **not** bound tool steps.
 
-Variant `documented` has these traps repaired as the documents read: cleared histories, hyphen lists and real rules only, \
+Profile `documented` has these traps repaired as the documents read: cleared histories, hyphen lists and real rules only, \
 and `turns` for every request of a prompt.
 
 Off: `disableLoopDetection`.";
@@ -81,29 +80,32 @@ const HOST: Host = Host::new(
 ])
 .paths(&[("maxSessionTurns", "model.maxSessionTurns"), ("disableLoopDetection", "model.disableLoopDetection")]);
 
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "gemini-cli",
         version: "@google/gemini-cli-core 0.61.0",
         source: "packages/core/src/services/loopDetectionService.ts, core/client.ts",
         summary: "feedback at the first loop of calls or text (5 times a cycle of up to 5), the end at the second",
         manual: MANUAL,
         parameters: param::ALL,
-        variants: &[
-            Variant { name: "shipped", doc: "as the released code runs" },
-            Variant {
-                name: "documented",
-                doc: "histories cleared at the first strike, hyphen lists as lists, `turns` for every request",
-            },
-        ],
+        profiles: const {
+            &[
+                Profile::new("shipped", "as the released code runs"),
+                Profile::new(
+                    "documented",
+                    "histories cleared at the first strike, hyphen lists as lists, `turns` for every request",
+                ),
+            ]
+        },
         tables: &[TOOLS, TEXT, JUDGE, TURNS],
         host: HOST,
-        build,
+        build: Build::Machine(build),
         case,
+        ..Framework::PRESET
     }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
 fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     let devices = ["stream_chunk", "nextSpeaker", "judge_replies", "main_available"];
     Ok(Settings::of_case(rule, input).devices(&devices))
@@ -162,7 +164,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         max_session_turns,
         turns,
         model_speaks_next: !skip && device("nextSpeaker").is_some_and(|next| next == "model"),
-        documented: settings.is_variant("documented"),
+        documented: settings.is_profile("documented"),
         piece: usize::try_from(piece).unwrap_or(0),
         judge,
         session_turns: 0,
@@ -170,7 +172,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         nested: false,
         feedback_sent: false,
         calls: VecDeque::new(),
-        chant: Chant::new(settings.is_variant("documented")),
+        chant: Chant::new(settings.is_profile("documented")),
         strikes: 0,
         prompt_turns: 0,
     };

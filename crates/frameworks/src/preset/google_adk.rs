@@ -2,11 +2,10 @@
 
 use serde_json::Value;
 
-use super::Preset;
 use super::frame::{
     Action, Acts, Facts, Machine, Recipe, RuleReading, Settings, SettingsError, caps, next_request, reading, starts_run,
 };
-use crate::framework::params;
+use crate::framework::{Build, Framework, params};
 use crate::host::{Does, Host, Place, Slot, Syntax};
 use crate::transcript::{Event, Message, Moment, PointView};
 
@@ -58,19 +57,19 @@ run_config = RunConfig(
 .quiet(&[("max_llm_calls", "0")])
 .cannot(&[("", "it counts model calls and passes of a loop, nothing else")]);
 
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "google-adk",
         version: "google-adk 2.13.0",
         source: "google/adk-python src/google/adk/agents/loop_agent.py, invocation_context.py, run_config.py",
         summary: "500 model calls an invocation, then an error; a loop agent ends by passes or by escalation",
         manual: MANUAL,
         parameters: param::ALL,
-        variants: &[],
         tables: &["loop_agent", "max_llm_calls", "combined"],
         host: HOST,
-        build,
+        build: Build::Machine(build),
         case: caps::case,
+        ..Framework::PRESET
     }
 }
 

@@ -2,12 +2,11 @@
 
 use serde_json::{Map, Value};
 
-use super::Preset;
 use super::frame::identity::arguments;
 use super::frame::rounds::{AgentLoop, Flow, Rounds, answered};
 use super::frame::{Action, Acts, Facts, Recipe, Settings, SettingsError, native};
 use crate::decision::Need;
-use crate::framework::params;
+use crate::framework::{Build, Framework, params};
 use crate::host::{FROM_ZERO, Host, OUT_OF_REACH, Place, Slot, Syntax};
 use crate::python;
 use crate::transcript::{Message, Moment, Point, PointView};
@@ -52,23 +51,23 @@ const HOST: Host = Host::new(
 .quiet(&[("max_agent_steps", OUT_OF_REACH)])
 .cannot(&[("", "it counts the agent's steps, nothing else")]);
 
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "haystack",
         version: "haystack-ai 3.4.0",
         source: "haystack/components/agents/agent.py, tools/tool_invoker.py",
         summary: "100 steps, looked at before each; tools may end the run unless one of them failed",
         manual: MANUAL,
         parameters: param::ALL,
-        variants: &[],
         tables: &[STEPS, EXIT, "tool_failure"],
         host: HOST,
-        build,
+        build: Build::Machine(build),
         case,
+        ..Framework::PRESET
     }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
 fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     let settings = Settings::of_case(rule, input).devices(&["on_exit_continue", "stop_run_after_steps"]);
     let mut settings = Settings { only: None, ..settings };

@@ -4,11 +4,10 @@ use std::collections::VecDeque;
 
 use serde_json::{Map, Value};
 
-use super::Preset;
 use super::frame::identity::{Keys, arguments, js_text};
 use super::frame::{Action, Acts, Machine, Recipe, Settings, SettingsError, native, starts_run, wrong_kind};
 use crate::decision::Need;
-use crate::framework::params;
+use crate::framework::{Build, Framework, params};
 use crate::host::Host;
 use crate::transcript::{Event, Message, Moment, Name, PointView, ToolCall};
 
@@ -63,23 +62,23 @@ const HOST: Host = Host::none(&[
     ("", "no setting of its ends a run on this"),
 ]);
 
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "kilo-code",
         version: "@kilocode/cli 7.7.9",
         source: "packages/opencode/src/session/processor.ts, session/prompt.ts; the terminal's cost alert",
         summary: "asks at 3 identical calls of one message; ends at 3 malformed calls in a row; steps and cost only speak",
         manual: MANUAL,
         parameters: param::ALL,
-        variants: &[],
         tables: &[DOOM_LOOP, STEPS, MALFORMED, COMPACTIONS, COST],
         host: HOST,
-        build,
+        build: Build::Machine(build),
         case,
+        ..Framework::PRESET
     }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
 fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     let settings = Settings::of_case(rule, input).devices(&["reply", "replies", "steps_key"]);
     Ok(Settings { only: None, ..settings.renamed("context_limit", "limit.context") })

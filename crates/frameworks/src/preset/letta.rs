@@ -2,11 +2,10 @@
 
 use serde_json::Value;
 
-use super::Preset;
 use super::frame::{
     Action, Acts, Facts, Machine, Recipe, RuleReading, Settings, SettingsError, caps, reading, starts_run, wrong_kind,
 };
-use crate::framework::params;
+use crate::framework::{Build, Framework, params};
 use crate::host::{Host, OUT_OF_REACH, Place, Slot, Syntax};
 use crate::transcript::{Event, Message, Moment, Name, PointView};
 
@@ -52,19 +51,19 @@ const HOST: Host = Host::new(
 .quiet(&[("max_steps", OUT_OF_REACH)])
 .cannot(&[("", "it counts steps, and calls by tool; nothing else")]);
 
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "letta",
         version: "letta 0.16.8",
         source: "letta-ai/letta letta/agents/letta_agent_v3.py, letta/helpers/tool_rule_solver.py, letta/constants.py",
         summary: "50 steps a run; tool rules end it, send a reply back, or refuse calls",
         manual: MANUAL,
         parameters: param::ALL,
-        variants: &[],
         tables: &["max_steps", "tool_rules", "combined"],
         host: HOST,
-        build,
+        build: Build::Machine(build),
         case: caps::case,
+        ..Framework::PRESET
     }
 }
 

@@ -4,10 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use super::Preset;
 use super::frame::{Act, Action, Acts, Machine, Recipe, Settings, SettingsError, native, starts_run};
 use crate::decision::Need;
-use crate::framework::{Parameter, params};
+use crate::framework::{Build, Framework, Parameter, params};
 use crate::host::{Does, FROM_ZERO, Host, Place, Slot, Syntax};
 use crate::python;
 use crate::transcript::{Event, Message, Moment, Point, PointView};
@@ -91,24 +90,24 @@ environment_variables:
 ])
 .note("every request must carry a session_id in its metadata, else neither limit counts it");
 
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "litellm",
         version: "litellm 1.109.1",
         source: "litellm/proxy/hooks/max_iterations_limiter.py, max_budget_per_session_limiter.py, proxy/auth/auth_checks.py",
         summary: "optional requests and dollars by session, dollars by key and proxy; all off by default",
         manual: MANUAL,
         parameters: param::ALL,
-        variants: &[],
         tables: &[ITERATIONS, SESSION, KEY, PROXY, SDK, CODE],
         host: HOST,
-        build,
+        build: Build::Machine(build),
         case,
+        ..Framework::PRESET
     }
 }
 
 /// A case is a configuration of the proxy with its agents and its key.
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
 fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     Ok(Settings::of_config_case(rule, input))
 }

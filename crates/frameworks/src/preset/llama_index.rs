@@ -2,11 +2,10 @@
 
 use serde_json::{Map, Value};
 
-use super::Preset;
 use super::frame::rounds::{AgentLoop, Flow, Rounds, answered};
 use super::frame::{Action, Acts, Recipe, Settings, SettingsError, native, wrong_kind};
 use crate::decision::Need;
-use crate::framework::params;
+use crate::framework::{Build, Framework, params};
 use crate::host::{Does, Host, OUT_OF_REACH, Place, Slot, Syntax};
 use crate::python;
 use crate::transcript::{Message, Moment, PointView};
@@ -53,23 +52,23 @@ const HOST: Host = Host::new(
 .quiet(&[("max_iterations", OUT_OF_REACH)])
 .cannot(&[("", "it counts replies, nothing else")]);
 
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "llama-index",
         version: "llama-index-core 0.14.25",
         source: "llama_index/core/agent/workflow/base_agent.py, multi_agent_workflow.py, react_agent.py",
         summary: "20 replies, the last of which is always lost; then an exception, or one more request",
         manual: MANUAL,
         parameters: param::ALL,
-        variants: &[],
         tables: &[ITERATIONS, METHOD, DIRECT, "react", "agent_workflow"],
         host: HOST,
-        build,
+        build: Build::Machine(build),
         case,
+        ..Framework::PRESET
     }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
 fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     let devices = [
         "agents",

@@ -2,12 +2,11 @@
 
 use serde_json::{Map, Value};
 
-use super::Preset;
 use super::frame::identity::{Keys, js_text};
 use super::frame::rounds::{AgentLoop, Flow, Rounds, answered};
 use super::frame::{Action, Acts, Facts, Recipe, Settings, SettingsError, wrong_kind};
 use crate::decision::Need;
-use crate::framework::params;
+use crate::framework::{Build, Framework, params};
 use crate::host::{Host, Place, Slot, Syntax};
 use crate::transcript::{Message, Moment, PointView};
 
@@ -55,23 +54,23 @@ const HOST: Host = Host::new(
         Slot::new("tool.named", Moment::AfterTools, Place::Item("stopWhen", r#"{"has_tool_call": "$"}"#, r#"({ steps }) => steps.at(-1)?.toolCalls?.some((call) => (call.payload ?? call).toolName === "$") ?? false"#)).named(),
     ]).quiet(&[("maxSteps", "-1")]).cannot(&[("call", "a stopWhen function of your own could count this; none is shipped"), ("", "it counts steps; a stopWhen function of your own could count this")]);
 
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "mastra",
         version: "@mastra/core 1.71.0",
         source: "packages/core/src/loop, packages/core/src/agent",
         summary: "5 steps by equality, replaced by any stopWhen; finish reasons end or prolong a run",
         manual: MANUAL,
         parameters: param::ALL,
-        variants: &[],
         tables: &["max_steps", "stop_when", "finish_reason", CALLER],
         host: HOST,
-        build,
+        build: Build::Machine(build),
         case,
+        ..Framework::PRESET
     }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
 fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     let settings = Settings::of_case(rule, input)
         .devices(&["on_iteration"])

@@ -5,8 +5,7 @@ use serde_json::{Map, Value};
 use super::frame::counters::Streak;
 use super::frame::identity::{Keys, arguments, js_text};
 use super::frame::{Action, Acts, Machine, Recipe, RuleReading, Settings, SettingsError, reading, wrong_kind};
-use super::{Preset, Variant};
-use crate::framework::params;
+use crate::framework::{Build, Framework, Profile, params};
 use crate::host::Host;
 use crate::transcript::{Event, Message, Moment, Name, PointView};
 
@@ -17,10 +16,10 @@ const THRESHOLD: u32 = 3;
 
 params! {
     DOOM_LOOP: "permission.doom_loop" = "ask", off "allow", "what a doom loop does: ask, allow or deny",
-        trap with |s| if !s.is_variant("documented") =>
+        trap with |s| if !s.is_profile("documented") =>
             "as shipped, `doom_loop` looks at one message only: one call per message never fires";
     STEPS: "steps" = null, off null, "requests for one user message",
-        trap with |s| if s.amount(&STEPS).is_finite() && !s.is_variant("documented") =>
+        trap with |s| if s.amount(&STEPS).is_finite() && !s.is_profile("documented") =>
             "as shipped, `steps` adds a text and enforces nothing";
 }
 
@@ -29,14 +28,14 @@ const MANUAL: &str = "\
 - Identity: tool name and `JSON.stringify` of the input: key order matters at every level, 1 = 1.0. Errors and results \
 do not matter. Tested at every call: 6 identical calls ask four times. The calls are not held back by the question.
 - **Trap: as shipped it looks at one assistant message only**, and each request is a new message. One call per message \
-never fires, however often it is repeated. Variant `documented` counts across messages since the user's message.
+never fires, however often it is repeated. Profile `documented` counts across messages since the user's message.
 - `permission.doom_loop`: ask (default), allow (off), deny (ends the run). A rejected question ends the run; the next \
 user message starts afresh.
 
 **steps** (before each request): from request number `steps` since the user's message on (`>=`), a text is added that \
 says the maximum is reached. Absent: no cap; 0 is refused.
 - **Trap: as shipped nothing enforces it**: tools are still offered and run, the text is repeated at every request. \
-Variant `documented` forces a text answer.";
+Profile `documented` forces a text answer.";
 
 const HOST: Host = Host::none(&[
     ("steps", "steps only adds a text to the requests; nothing enforces it"),
@@ -44,26 +43,29 @@ const HOST: Host = Host::none(&[
     ("", "no setting of its ends a run on this"),
 ]);
 
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "opencode",
         version: "opencode-ai 1.18.33",
         source: "packages/opencode/src/session/processor.ts, session/prompt.ts",
         summary: "asks at the 3rd identical call within one message; tells the model when its steps are used up",
         manual: MANUAL,
         parameters: param::ALL,
-        variants: &[
-            Variant { name: "shipped", doc: "within one message; the step limit is a text only" },
-            Variant { name: "documented", doc: "across messages; the step limit forces an answer" },
-        ],
+        profiles: const {
+            &[
+                Profile::new("shipped", "within one message; the step limit is a text only"),
+                Profile::new("documented", "across messages; the step limit forces an answer"),
+            ]
+        },
         tables: &["doom_loop", "agent_steps"],
         host: HOST,
-        build,
+        build: Build::Machine(build),
         case,
+        ..Framework::PRESET
     }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
 fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     Ok(Settings { only: None, ..Settings::of_case(rule, input).devices(&["reply"]) })
 }
@@ -114,7 +116,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         permission,
         answer,
         max_steps,
-        documented: settings.is_variant("documented"),
+        documented: settings.is_profile("documented"),
         streak: Streak::default(),
         silenced: Vec::new(),
         requests: 0,

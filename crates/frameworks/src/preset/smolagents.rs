@@ -2,12 +2,11 @@
 
 use serde_json::Value;
 
-use super::Preset;
 use super::frame::{
     Action, Acts, Facts, Machine, Recipe, RuleReading, Settings, SettingsError, caps, next_request, reading,
     starts_run, wrong_kind,
 };
-use crate::framework::{Parameter, params};
+use crate::framework::{Build, Framework, Parameter, params};
 use crate::host::{Does, Host, OUT_OF_REACH, Place, Slot, Syntax};
 use crate::transcript::{Event, Message, Moment, PointView};
 
@@ -52,19 +51,19 @@ const HOST: Host = Host::new(
 .also(&["a reply without a call is a step and ends no prompt: the same on runs of one prompt"])
 .cannot(&[("", "it counts steps, nothing else")]);
 
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "smolagents",
         version: "smolagents 1.26.0",
         source: "huggingface/smolagents src/smolagents/agents.py",
         summary: "20 steps a run, then one more request without tools for the answer",
         manual: MANUAL,
         parameters: param::ALL,
-        variants: &[],
         tables: &["max_steps"],
         host: HOST,
-        build,
+        build: Build::Machine(build),
         case: caps::case,
+        ..Framework::PRESET
     }
 }
 

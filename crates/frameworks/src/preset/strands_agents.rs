@@ -2,10 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::Preset;
 use super::frame::{Action, Acts, COMBINED, Facts, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
 use crate::decision::Need;
-use crate::framework::{Parameter, params};
+use crate::framework::{Build, Framework, Parameter, params};
 use crate::host::{Host, Place, Slot, Syntax};
 use crate::python;
 use crate::transcript::{Event, Instant, Message, Moment, PointView};
@@ -79,24 +78,23 @@ const HOST: Host = Host::new(
 )
 .cannot(&[("", "its limits count turns, all tokens and output tokens, nothing else")]);
 
-/// The preset.
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "strands-agents",
         version: "strands-agents 1.62.0",
         source: "strands/event_loop/event_loop.py, multiagent/swarm.py, multiagent/graph.py",
         summary: "optional limits of an invocation; a swarm stops after 20 agents or 900 seconds",
         manual: MANUAL,
         parameters: param::ALL,
-        variants: &[],
         tables: &[LIMITS, SWARM, GRAPH],
         host: HOST,
-        build,
+        build: Build::Machine(build),
         case,
+        ..Framework::PRESET
     }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
 fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     let mut settings = Settings::of_case(rule, input).devices(&["seconds_per_model_call"]);
     if rule == COMBINED {

@@ -2,10 +2,9 @@
 
 use serde_json::Value;
 
-use super::Preset;
 use super::frame::{Action, Acts, Facts, Machine, Recipe, RuleReading, Settings, SettingsError, caps, reading};
 use crate::decision::Need;
-use crate::framework::params;
+use crate::framework::{Build, Framework, params};
 use crate::host::{Host, OUT_OF_REACH, Place, Slot, Syntax};
 use crate::transcript::{Event, Lane, Message, Moment, Role};
 
@@ -56,19 +55,19 @@ const HOST: Host = Host::new(
     ("", "it counts messages passed on and failed results, nothing else"),
 ]);
 
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "tau2-bench",
         version: "tau2 1.0.1 @a2c0247",
         source: "sierra-research/tau2-bench src/tau2/orchestrator/orchestrator.py",
         summary: "200 messages passed on, or 10 tool errors",
         manual: MANUAL,
         parameters: param::ALL,
-        variants: &[],
         tables: &["max_steps", "max_errors", "communication", "combined"],
         host: HOST,
-        build,
+        build: Build::Machine(build),
         case: caps::case,
+        ..Framework::PRESET
     }
 }
 

@@ -3,9 +3,8 @@
 use serde_json::Value;
 
 use super::frame::{Action, Acts, Machine, Recipe, RuleReading, Settings, SettingsError, wrong_kind};
-use super::{Preset, Variant, plain_case};
 use crate::decision::RuleName;
-use crate::framework::params;
+use crate::framework::{Build, Framework, Profile, params};
 use crate::host::{Host, Place, Slot, Syntax};
 use crate::transcript::{Event, Moment, PointView};
 
@@ -58,22 +57,24 @@ const HOST: Host = Host::new(
     "a stopWhen function of your own could count this; the shipped ones count steps and look at the last step's calls",
 )]);
 
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "vercel-ai",
         version: "ai 7.0.173",
         source: "vercel/ai packages/ai/src/generate-text/stop-condition.ts",
         summary: "stops when the step count equals n, or the last step called a named tool",
         manual: MANUAL,
         parameters: param::ALL,
-        variants: &[
-            Variant { name: "generateText", doc: "generateText and streamText, called as functions" },
-            Variant { name: "ToolLoopAgent", doc: "the agent class" },
-        ],
+        profiles: const {
+            &[
+                Profile::new("generateText", "generateText and streamText, called as functions"),
+                Profile::new("ToolLoopAgent", "the agent class"),
+            ]
+        },
         tables: &["step_count", "has_tool_call", "list"],
         host: HOST,
-        build,
-        case: plain_case,
+        build: Build::Machine(build),
+        ..Framework::PRESET
     }
 }
 

@@ -5,10 +5,9 @@ mod message;
 
 use serde_json::{Map, Value};
 
-use super::Preset;
 use super::frame::{Action, Acts, Facts, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
 use crate::decision::Need;
-use crate::framework::params;
+use crate::framework::{Build, Framework, params};
 use crate::host::{Host, Place, Slot, Syntax};
 use crate::transcript::{Event, Instant, Moment, PointView, Role};
 
@@ -108,16 +107,14 @@ max_turns = <<max_turns>>
 ])
 .note("the limit is looked at after an agent's turn; a team forgets its counts once it has stopped");
 
-/// The preset.
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "autogen",
         version: "autogen-agentchat 0.7.5",
         source: "autogen_agentchat/conditions/_terminations.py, base/_termination.py, teams/_group_chat",
         summary: "conditions composed by the user; no default",
         manual: MANUAL,
         parameters: param::ALL,
-        variants: &[],
         tables: &[
             "MaxMessageTermination",
             "TextMentionTermination",
@@ -134,8 +131,9 @@ pub(super) fn preset() -> Preset {
             "team",
         ],
         host: HOST,
-        build,
+        build: Build::Machine(build),
         case,
+        ..Framework::PRESET
     }
 }
 

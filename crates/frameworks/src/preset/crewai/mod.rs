@@ -9,9 +9,8 @@ use serde_json::{Map, Value};
 use super::frame::{
     Action, Acts, Facts, Machine, Places, Recipe, RuleReading, Settings, SettingsError, native, reading, wrong_kind,
 };
-use super::{Preset, Variant};
 use crate::decision::Need;
-use crate::framework::params;
+use crate::framework::{Build, Framework, Profile, params};
 use crate::host::{Does, Host, OUT_OF_REACH, Place, Slot, Syntax};
 use crate::transcript::{Event, Message, Moment, PointView, Role};
 
@@ -33,12 +32,9 @@ params! {
     MAX_RETRY_LIMIT: "max_retry_limit" = 2, "retries of other errors; plays no part here";
 }
 
-const VARIANTS: &[Variant] = &[
-    Variant { name: "native", doc: "the model calls tools itself" },
-    Variant {
-        name: "react",
-        doc: "calls as text (Action / Action Input): also refuses the same input as the last tool use",
-    },
+const PROFILES: &[Profile] = &[
+    Profile::new("native", "the model calls tools itself"),
+    Profile::new("react", "calls as text (Action / Action Input): also refuses the same input as the last tool use"),
 ];
 
 const MANUAL: &str = "\
@@ -87,29 +83,29 @@ const HOST: Host = Host::new(
     ("", "it counts iterations, nothing else"),
 ]);
 
-/// The preset.
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "crewai",
         version: "crewai 1.15.30",
         source: "crewai/agents/agent_executor.py, tools/tool_usage.py, utilities/agent_utils.py",
         summary: "25 iterations, then a forced answer; fails at the 5th equal call with an equal result",
         manual: MANUAL,
         parameters: param::ALL,
-        variants: VARIANTS,
+        profiles: PROFILES,
         tables: &[MAX_ITER, SAME_INPUT, REPEATED, USES],
         host: HOST,
-        build,
+        build: Build::Machine(build),
         case,
+        ..Framework::PRESET
     }
 }
 
-/// `config.path` is the variant; the driver's agent is called `r` and its tool class `T`.
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+/// `config.path` is the profile; the driver's agent is called `r` and its tool class `T`.
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
 fn case(_rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     let mut settings = Settings { only: None, ..Settings::of_case("", input) };
     if let Some(Value::String(path)) = settings.set.shift_remove("path") {
-        settings.variant = Some(path);
+        settings.profile = Some(path);
     }
     settings.driver.insert("role".to_owned(), Value::from("r"));
     settings.driver.insert("tool_class".to_owned(), Value::from("T"));
@@ -133,7 +129,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         }
         limits.insert(sanitized(tool), limit);
     }
-    let react = settings.is_variant("react");
+    let react = settings.is_profile("react");
     let mut rules = Vec::new();
     rules.extend(react.then_some(SAME_INPUT));
     rules.extend((!limits.is_empty()).then_some(USES));

@@ -5,10 +5,9 @@ mod guardrails;
 
 use serde_json::{Map, Value};
 
-use super::Preset;
 use super::frame::{Action, Acts, COMBINED, Facts, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
 use crate::decision::Need;
-use crate::framework::params;
+use crate::framework::{Build, Framework, params};
 use crate::host::{Does, Host, OUT_OF_REACH, Place, Slot, Syntax};
 use crate::transcript::{Event, Moment, PointView};
 
@@ -92,25 +91,24 @@ tool_loop_guardrails:
     ("", "it counts requests, and failures and equal results by call"),
 ]);
 
-/// The preset.
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "hermes-agent",
         version: "hermes-agent 0.19.0",
         source: "agent/tool_guardrails.py, run_agent.py, hermes_cli/goals.py",
         summary: "warns of failing and unprogressing calls, 90 requests a turn, a judged goal of 20 turns",
         manual: MANUAL,
         parameters: param::ALL,
-        variants: &[],
         tables: &[GUARDRAILS, BUDGET, GOAL],
         host: HOST,
-        build,
+        build: Build::Machine(build),
         case,
+        ..Framework::PRESET
     }
 }
 
 /// The framework ignores what it does not know in its configuration section.
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
 fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     let mut settings = Settings::of_case(rule, input);
     let section = settings.set.shift_remove(SECTION);

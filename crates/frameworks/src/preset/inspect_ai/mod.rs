@@ -6,11 +6,10 @@ mod tokens;
 use serde_json::{Map, Value};
 
 use self::tokens::{TokenLimit, grouped};
-use super::Preset;
 use super::frame::rounds::answered;
 use super::frame::{Act, Action, Acts, Facts, Machine, Recipe, Settings, SettingsError, native, wrong_kind};
 use crate::decision::Need;
-use crate::framework::{Parameter, params};
+use crate::framework::{Build, Framework, Parameter, params};
 use crate::python;
 use crate::transcript::{Event, Instant, Message, Moment, Point, PointView, Role, Usage};
 use host::HOST;
@@ -78,23 +77,23 @@ params! {
         "dollars per million tokens: input, output, input_cache_write, input_cache_read; else the recorded costs";
 }
 
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "inspect-ai",
         version: "inspect-ai 0.3.285",
         source: "inspect_ai/util/_limit.py, agent/_react.py, solver/_basic_agent.py, model/_model.py",
         summary: "limits on messages, tokens, turns, dollars and seconds, all off; react ends with a submission",
         manual: MANUAL,
         parameters: param::ALL,
-        variants: &[],
         tables: &[MESSAGE, TOKEN, TURN, COST, TIME, WORKING, ATTEMPTS, ON_CONTINUE, "basic_agent"],
         host: HOST,
-        build,
+        build: Build::Machine(build),
         case,
+        ..Framework::PRESET
     }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
 fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     let mut settings = Settings { only: None, ..Settings::of_case(rule, input).devices(&["target"]) };
     // The driver scores by containment of an answer that every case shares.

@@ -7,9 +7,8 @@ mod middleware;
 use serde_json::{Map, Value};
 
 use super::frame::{COMBINED, Recipe, Settings, SettingsError};
-use super::{Preset, Variant};
 use crate::decision::Need;
-use crate::framework::params;
+use crate::framework::{Build, Framework, Profile, params};
 use crate::host::{FROM_ZERO, Host, OUT_OF_REACH, Place, Slot, Syntax};
 use crate::transcript::Moment;
 
@@ -36,10 +35,10 @@ params! {
     AGENT: "agent" = "tool-calling", "AgentExecutor: tool-calling (runnable) or ZeroShotAgent (legacy, text)";
 }
 
-const VARIANTS: &[Variant] = &[
-    Variant { name: "create_agent", doc: "langchain's agent with middleware" },
-    Variant { name: "create_react_agent", doc: "langgraph's prebuilt agent; apologises when the steps run out" },
-    Variant { name: "AgentExecutor", doc: "the older loop of langchain-classic" },
+const PROFILES: &[Profile] = &[
+    Profile::new("create_agent", "langchain's agent with middleware"),
+    Profile::new("create_react_agent", "langgraph's prebuilt agent; apologises when the steps run out"),
+    Profile::new("AgentExecutor", "the older loop of langchain-classic"),
 ];
 
 const MANUAL: &str = "\
@@ -140,25 +139,25 @@ agent = create_agent(
 .profile("create_agent")
 .note("a thread_limit counts over the thread: give the agent a checkpointer");
 
-/// The preset.
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "langchain",
         version: "langgraph 1.2.22, langchain 1.4.7, langchain-classic 1.0.8, langgraph-prebuilt 1.1.2",
         source: "langgraph pregel loop, langchain/agents/middleware, langchain_classic/agents/agent.py",
         summary: "9999 supersteps (n need n + 1), optional call limits; older executor: 15 iterations",
         manual: MANUAL,
         parameters: param::ALL,
-        variants: VARIANTS,
+        profiles: PROFILES,
         tables: &[RECURSION, REMAINING, MODEL_CALLS, TOOL_CALLS, "together", EXECUTOR],
         host: HOST,
-        build,
+        build: Build::Machine(build),
         case,
+        ..Framework::PRESET
     }
 }
 
 /// `config.agent` names the kind of agent; the forced last answer of `generate` is scripted.
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
 fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     let mut settings = Settings { only: None, ..Settings::of_case("", input) };
     // All at once is either the executor's limits or the middlewares of a graph.
@@ -169,22 +168,22 @@ fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
         &param::HANDLE_PARSING_ERRORS,
     ];
     if rule == EXECUTOR || (rule == COMBINED && settings.gives(&executor)) {
-        settings.variant = Some(EXECUTOR.to_owned());
+        settings.profile = Some(EXECUTOR.to_owned());
         settings.driver.insert("forced_answer".to_owned(), Value::from("forced"));
     } else if let Some(Value::String(agent)) = settings.set.shift_remove("agent") {
-        settings.variant = Some(agent);
+        settings.profile = Some(agent);
     }
     Ok(settings)
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
-    if settings.is_variant(EXECUTOR) {
+    if settings.is_profile(EXECUTOR) {
         let executor = executor::Executor::new(settings)?;
         let timed = executor.is_timed();
         let recipe = Recipe::new(executor, &[EXECUTOR]).resumes_at_user().asks_after_end();
         return Ok(if timed { recipe.needs(EXECUTOR, Need::Times) } else { recipe });
     }
-    let react = settings.is_variant("create_react_agent");
+    let react = settings.is_profile("create_react_agent");
     let limit = settings.int_or_default(&param::RECURSION_LIMIT)?;
     let hooks = middleware::list(settings.get(param::MIDDLEWARE.name))?;
     let mut rules = vec![RECURSION];

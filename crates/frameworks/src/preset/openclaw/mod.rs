@@ -14,9 +14,8 @@ use self::history::{Asked, Entry, History, Verdict, WarningKey};
 use self::outcome::{Given, Outcome, is_poll, missing_tool, returned, thrown};
 use super::frame::identity::{Keys, arguments, js_text};
 use super::frame::{Action, Acts, Facts, Machine, Recipe, Settings, SettingsError, native, starts_run};
-use super::{Preset, Variant};
 use crate::decision::Need;
-use crate::framework::params;
+use crate::framework::{Build, Framework, Profile, params};
 use crate::transcript::fingerprint::of_text;
 use crate::transcript::{Event, Fingerprint, Message, Name, Point, ToolCall};
 use host::HOST;
@@ -55,7 +54,7 @@ abort the run. A compaction that the recording does not name is not seen.
 stays, and the next one ends the run; `exec` with new commands and one failure is refused at 20 without any warning; in the \
 agent loop the circuit breaker needs a reply of 30 equal calls.
 
-Variant `2026.7` (up to 2026.7.35): the numbers are settings; **warnings are only logged**; a critical refuses only its own \
+Profile `2026.7` (up to 2026.7.35): the numbers are settings; **warnings are only logged**; a critical refuses only its own \
 call and leaves no trace, so nothing ever ends the run (20, 20, 20 …); no churn, no shapes of failures. \
 critical is raised to warning + 1 and the breaker to critical + 1; with `warningThreshold` below 10 nothing is said before 10; \
 a `historySize` below a threshold puts it out of reach.
@@ -66,57 +65,60 @@ result is its text, as it is for tools that return nothing else.";
 params! {
     ENABLED: "tools.loopDetection.enabled" = null, off false,
         "switches the detection; false also the guard after a compaction";
-    HISTORY_SIZE: "tools.loopDetection.historySize" = 30, "variant 2026.7: calls that are remembered",
+    HISTORY_SIZE: "tools.loopDetection.historySize" = 30, "profile 2026.7: calls that are remembered",
         trap with |s| if s.amount(&HISTORY_SIZE) < s.amount(&CRITICAL_THRESHOLD) =>
             "`historySize` is shorter than `criticalThreshold`, which is then out of reach";
-    WARNING_THRESHOLD: "tools.loopDetection.warningThreshold" = 10, "variant 2026.7: repeats that are logged",
+    WARNING_THRESHOLD: "tools.loopDetection.warningThreshold" = 10, "profile 2026.7: repeats that are logged",
         trap |n| if n < 10.0 => "`warningThreshold` below 10 says nothing before 10: warnings are said once per ten";
     CRITICAL_THRESHOLD: "tools.loopDetection.criticalThreshold" = 20,
-        "variant 2026.7: equal results that refuse the call";
+        "profile 2026.7: equal results that refuse the call";
     UNKNOWN_TOOL_THRESHOLD: "tools.loopDetection.unknownToolThreshold" = 10,
-        "variant 2026.7: errors, or replies, about one missing tool";
+        "profile 2026.7: errors, or replies, about one missing tool";
     GLOBAL_CIRCUIT_BREAKER_THRESHOLD: "tools.loopDetection.globalCircuitBreakerThreshold" = 30,
-        "variant 2026.7: equal results of any tool that refuse the call";
+        "profile 2026.7: equal results of any tool that refuse the call";
     GENERIC_REPEAT: "tools.loopDetection.detectors.genericRepeat" = true, off false,
-        "variant 2026.7: switches generic_repeat";
+        "profile 2026.7: switches generic_repeat";
     KNOWN_POLL_NO_PROGRESS: "tools.loopDetection.detectors.knownPollNoProgress" = true, off false,
-        "variant 2026.7: switches known_poll_no_progress";
-    PING_PONG: "tools.loopDetection.detectors.pingPong" = true, off false, "variant 2026.7: switches ping_pong";
+        "profile 2026.7: switches known_poll_no_progress";
+    PING_PONG: "tools.loopDetection.detectors.pingPong" = true, off false, "profile 2026.7: switches ping_pong";
     WINDOW_SIZE: "tools.loopDetection.postCompactionGuard.windowSize" = 3,
-        "variant 2026.7: equal outcomes after a compaction that abort the run";
+        "profile 2026.7: equal outcomes after a compaction that abort the run";
     AGENTS: "agents" = {}, off {},
         "blocks of single agents, as in openclaw.json; that of `main` is laid over the others";
     RESULT_DETAILS: "result_details" = "recorded",
         "\"none\": the tools return texts only, so a recording without details lacks nothing";
 }
 
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "openclaw",
         version: "openclaw 2026.9.6",
         source: "src/agents/tool-loop-detection.ts, embedded-agent-runner/run/tool-loop-recovery.ts",
         summary: "off by default: warns at the 10th repeat, refuses the reply at 20 equal results, then ends the run",
         manual: MANUAL,
         parameters: param::ALL,
-        variants: &[
-            Variant { name: "2026.9", doc: "2026.9.6: the numbers are constants, a second critical ends the run" },
-            Variant { name: "2026.7", doc: "2026.7.35: the numbers are settings, a refused call leaves no trace" },
-        ],
+        profiles: const {
+            &[
+                Profile::new("2026.9", "2026.9.6: the numbers are constants, a second critical ends the run"),
+                Profile::new("2026.7", "2026.7.35: the numbers are settings, a refused call leaves no trace"),
+            ]
+        },
         tables: &DETECTORS,
         host: HOST,
-        build,
+        build: Build::Machine(build),
         case,
+        ..Framework::PRESET
     }
 }
 
 /// The tables drive all rules at once; the configuration is checked as the framework checks it.
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
 fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     Ok(Settings::of_config_case(rule, input))
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
-    let release = if settings.is_variant("2026.7") { Release::Numbers } else { Release::Constants };
+    let release = if settings.is_profile("2026.7") { Release::Numbers } else { Release::Constants };
     let has_details = match settings.text(&param::RESULT_DETAILS)?.unwrap_or_default() {
         "recorded" => true,
         "none" => false,

@@ -4,10 +4,9 @@ mod detector;
 
 use serde_json::{Map, Value};
 
-use super::Preset;
 use super::frame::{Action, Acts, Machine, Recipe, RuleReading, Settings, SettingsError, native, reading};
 use crate::decision::Need;
-use crate::framework::{Parameter, params};
+use crate::framework::{Build, Framework, Parameter, params};
 use crate::host::{Host, OUT_OF_REACH, Place, Slot, Syntax};
 use crate::python;
 use crate::transcript::{Event, Message, Moment, PointView, Role};
@@ -96,26 +95,25 @@ conversation = LocalConversation(
         Slot::new("call_result.streak", Moment::BeforeRequest, Place::Is("thresholds.action_observation")).range((2.0, 10.0)).differs("the text beside the call must be equal, too; parallel calls count one by one, in a window of 20 events").with(&[("stuck_detection", "true"), ("thresholds.action_error", "21"), ("thresholds.monologue", "21"), ("thresholds.alternating_pattern", "21")]),
     ]).quiet(&[("max_iteration_per_run", OUT_OF_REACH), ("stuck_detection", "false")]).cannot(&[("tokens.", "it counts iterations, dollars and repeated events, no tokens"), ("call", "its detector compares actions with their thoughts, and observations, in a window of 20 events"), ("", "it counts iterations, dollars and repeated events, nothing else")]);
 
-/// The preset.
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "openhands",
         version: "openhands-sdk 1.58.0",
         source: "openhands/sdk/conversation/stuck_detector.py, impl/local_conversation.py",
         summary: "stuck detector with four patterns, 500 iterations, optional budget",
         manual: MANUAL,
         parameters: param::ALL,
-        variants: &[],
         tables: &["stuck_detector", ITERATIONS, BUDGET],
         host: HOST,
-        build,
+        build: Build::Machine(build),
         case,
+        ..Framework::PRESET
     }
 }
 
 /// The detector is part of every run, so no rule is left out. The driver's own tool, in the loop,
 /// declares `y` with the default 0.
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
 fn case(_rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     let mut settings = Settings { only: None, ..Settings::of_case("", input) };
     if settings.device("drive").and_then(Value::as_str) == Some("run") {

@@ -13,10 +13,9 @@ use self::acp::{Acp, Mode, Prompt};
 use self::calls::{Calls, Cap, Seen};
 use self::goal::Goal;
 use self::text::{Repetition, Texts};
-use super::Preset;
 use super::frame::{Act, Action, Acts, Machine, Recipe, Settings, SettingsError, native, starts_run, wrong_kind};
 use crate::decision::Need;
-use crate::framework::{Parameter, params};
+use crate::framework::{Build, Framework, Parameter, params};
 use crate::transcript::{Event, Instant, Message, Moment, PointView};
 use host::HOST;
 
@@ -78,15 +77,14 @@ params! {
     SURFACE: "surface" = "interactive", "interactive, headless, goal or acp: each has rules of its own";
 }
 
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "qwen-code",
         version: "@qwen-code/qwen-code 0.24.4",
         source: "packages/core/src/services/loopDetectionService.ts, core/client.ts; cli acp-integration/session",
         summary: "ends the turn at the 5th identical call, 8 git overviews, or 100 calls with repeats; more rules are opt-in",
         manual: MANUAL,
         parameters: param::ALL,
-        variants: &[],
         tables: &[
             SAME,
             SHELL,
@@ -105,12 +103,13 @@ pub(super) fn preset() -> Preset {
             INVALID,
         ],
         host: HOST,
-        build,
+        build: Build::Machine(build),
         case,
+        ..Framework::PRESET
     }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
 fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     let mut settings = Settings::of_case(rule, input).devices(&["disableForSession", "stream_chunk"]);
     for parameter in param::ALL {

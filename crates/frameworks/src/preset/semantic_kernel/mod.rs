@@ -8,9 +8,8 @@ mod strategy;
 use serde_json::{Map, Value};
 
 use super::frame::{COMBINED, Recipe, Settings, SettingsError};
-use super::{Preset, Variant};
 use crate::decision::Need;
-use crate::framework::params;
+use crate::framework::{Build, Framework, Profile, params};
 use crate::host::{Does, Host, OUT_OF_REACH, Place, Slot, Syntax};
 use crate::transcript::Moment;
 
@@ -40,15 +39,15 @@ params! {
     MAX_ROUND_COUNT: "max_round_count" = null, off null, "Magentic: progress ledgers";
 }
 
-const VARIANTS: &[Variant] = &[
-    Variant { name: "auto_invoke", doc: "one agent and its functions: rounds of calls, then a request without them" },
-    Variant { name: "AgentGroupChat", doc: "agents in turn under a termination strategy: 5 turns an invocation" },
-    Variant { name: "GroupChatOrchestration", doc: "agents in turn under a manager: max_rounds, none by default" },
-    Variant { name: "MagenticOrchestration", doc: "a manager with progress ledgers: replans after the 4th stall" },
-    Variant {
-        name: "AggregatorTerminationStrategy",
-        doc: "ALL or ANY of several strategies; in this version no AgentGroupChat takes it",
-    },
+const PROFILES: &[Profile] = &[
+    Profile::new("auto_invoke", "one agent and its functions: rounds of calls, then a request without them"),
+    Profile::new("AgentGroupChat", "agents in turn under a termination strategy: 5 turns an invocation"),
+    Profile::new("GroupChatOrchestration", "agents in turn under a manager: max_rounds, none by default"),
+    Profile::new("MagenticOrchestration", "a manager with progress ledgers: replans after the 4th stall"),
+    Profile::new(
+        "AggregatorTerminationStrategy",
+        "ALL or ANY of several strategies; in this version no AgentGroupChat takes it",
+    ),
 ];
 
 const MANUAL: &str = "\
@@ -93,24 +92,24 @@ settings.function_choice_behavior = behavior
 .cannot(&[("", "it counts rounds of calls, and of agents; nothing else")])
 .profile("auto_invoke");
 
-/// The preset.
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "semantic-kernel",
         version: "semantic-kernel 1.45.0",
         source: "connectors/ai/chat_completion_client_base.py, agents/group_chat, agents/strategies, agents/orchestration",
         summary: "5 automatic rounds of calls, then a request without functions; group chats of 5 turns; Magentic",
         manual: MANUAL,
         parameters: param::ALL,
-        variants: VARIANTS,
+        profiles: PROFILES,
         tables: &["auto_invoke", "group_chat_termination", "aggregator", "orchestration_max_rounds", "magentic"],
         host: HOST,
-        build,
+        build: Build::Machine(build),
         case,
+        ..Framework::PRESET
     }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
 fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     let given = Settings::of_case(rule, input);
     // All at once: which of its loops is driven, the configuration says.
@@ -123,18 +122,18 @@ fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
         COMBINED if given.gives(&[&param::MAX_ROUNDS]) => "orchestration_max_rounds",
         rule => rule,
     };
-    let variant = match rule {
+    let profile = match rule {
         "group_chat_termination" => "AgentGroupChat",
         "aggregator" => AGGREGATOR,
         "orchestration_max_rounds" => "GroupChatOrchestration",
         "magentic" => "MagenticOrchestration",
         _ => "auto_invoke",
     };
-    Ok(Settings { only: None, variant: Some(variant.to_owned()), ..given })
+    Ok(Settings { only: None, profile: Some(profile.to_owned()), ..given })
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
-    let recipe = match settings.variant.as_deref() {
+    let recipe = match settings.profile.as_deref() {
         Some("AgentGroupChat") => Recipe::new(chat::GroupChat::new(settings)?, &[STRATEGY, MAXIMUM])
             .needs(STRATEGY, AGENT_NAMES)
             .needs(MAXIMUM, AGENT_NAMES),

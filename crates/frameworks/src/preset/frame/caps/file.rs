@@ -1,12 +1,11 @@
-//! A caps file: a preset as data.
+//! A caps file: a framework as data.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::counts::Count;
 use super::host::HostEntry;
-use crate::framework::{Holds, Parameter, Trap};
-use crate::preset::Preset;
+use crate::framework::{Build, Framework, Holds, Parameter, Trap};
 use crate::preset::frame::{Action, Recipe, Settings, SettingsError};
 
 /// When a cap is looked at.
@@ -57,7 +56,7 @@ pub(super) enum Off {
     NotPositive,
 }
 
-/// A preset whose rules are caps.
+/// A framework whose rules are caps.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CapsFile {
@@ -231,30 +230,33 @@ impl CapsFile {
     /// The parameter of that name.
     pub(super) fn parameter(&self, name: &str) -> Result<&'static Parameter, SettingsError> {
         let found = self.parameters.iter().find(|parameter| parameter.name == name);
-        found.ok_or_else(|| SettingsError::Unknown { name: name.to_owned(), near: None })
+        found.ok_or_else(|| SettingsError::unknown(name, self.parameters))
     }
 
-    /// The preset. Its texts live as long as the program, as the file does.
-    pub(in crate::preset) fn preset(&'static self, build: fn(&Settings) -> Result<Recipe, SettingsError>) -> Preset {
+    /// The framework. Its texts live as long as the program, as the file does.
+    pub(in crate::preset) fn framework(
+        &'static self,
+        build: fn(&Settings) -> Result<Recipe, SettingsError>,
+    ) -> Framework {
         let tables: Vec<&'static str> = self.tables.iter().map(String::as_str).collect();
-        Preset {
+        Framework {
             id: &self.id,
             version: &self.version,
             source: &self.source,
             summary: &self.summary,
             manual: &self.manual,
             parameters: self.parameters,
-            variants: &[],
             tables: tables.leak(),
             host: self.host.host(),
-            build,
+            build: Build::Machine(build),
             case,
+            ..Framework::PRESET
         }
     }
 }
 
 /// A case drives all rules at once; what is not a parameter is its driver's device.
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
 pub(in crate::preset) fn case(_: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     let mut settings = Settings::of_case("", input);
     settings.only = None;
