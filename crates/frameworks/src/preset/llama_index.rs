@@ -153,7 +153,8 @@ impl AgentLoop for Workflow {
             self.limit_of_run();
         }
         self.replies += 1;
-        let (replies, limit) = (f64::from(self.replies), self.limit.as_f64().unwrap_or(20.0));
+        let (replies, limit) =
+            (f64::from(self.replies), self.limit.as_f64().or(self.default.as_f64()).unwrap_or(f64::NAN));
         if replies < limit {
             return Flow::GoesOn;
         }
