@@ -11,8 +11,9 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 
 use whenstop::aggregate::{RowsBuilder, Unit};
+use whenstop::catalog;
 use whenstop::compare::Comparison;
-use whenstop::preset;
+use whenstop::framework::Kind;
 use whenstop::reader::{Corpus, ReadOptions};
 use whenstop::transcript::Run;
 use whenstop::tune::{Contender, Family, Study, Track, Watched, catalogue, pool};
@@ -72,7 +73,7 @@ struct Recordings {
 fn read(case: &Case, corpora: &Path) -> Result<Recordings, Box<dyn Error>> {
     let families = pool(case.budget);
     let watched = Watched::new(families.iter().map(Family::first_rule));
-    let strategies = preset::all_strategies();
+    let strategies = catalog::all(Kind::Preset);
     let comparison = Comparison::new(&strategies, Assumptions::default());
     let corpus = Corpus::open(&[corpora.join(case.folder)], ReadOptions::default())?;
     let (mut tracks, mut rows) = (Vec::new(), RowsBuilder::default());

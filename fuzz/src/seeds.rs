@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 
 use whenstop::aggregate::{FiringsBuilder, Rows, RowsBuilder};
 use whenstop::compare::Comparison;
+use whenstop::framework::Kind;
 use whenstop::reader::{Corpus, FORMATS, ReadOptions, trace};
 use whenstop::report::{CsvStyle, Publication};
 use whenstop::snapshot::Snapshot;
 use whenstop::transcript::Run;
-use whenstop::{preset, verdict};
+use whenstop::{catalog, verdict};
 
 /// Longest seed: what is large is slow to mutate, and says nothing that the small ones do not.
 const LONGEST: usize = 1 << 16;
@@ -102,7 +103,7 @@ fn traces(readers: &Path) -> io::Result<Vec<Seed>> {
 
 /// Rows of the fixtures under three rules, and the files of a folder of results, apart by 0.
 fn results(readers: &Path) -> io::Result<(Rows, Vec<u8>)> {
-    let mut strategies = preset::all_strategies();
+    let mut strategies = catalog::all(Kind::Preset);
     strategies.truncate(3);
     let comparison = Comparison::new(&strategies, verdict::Assumptions::default());
     let (mut rows, mut firings) = (RowsBuilder::default(), FiringsBuilder::default());

@@ -11,6 +11,7 @@ use whenstop::catalog::{self, Strategies};
 use whenstop::diagnostic::{Diagnostic, is_hostile};
 use whenstop::effect::EffectTable;
 use whenstop::explain::{Explanation, Extent};
+use whenstop::framework::Kind;
 use whenstop::reader::{self, Corpus, FORMATS, PriceTable, Probe, ReadOptions, ReadText, trace};
 use whenstop::redact::redact;
 use whenstop::replay::replay;
@@ -18,7 +19,7 @@ use whenstop::report::{CsvStyle, Publication, Saved, read_saved};
 use whenstop::snapshot::Snapshot;
 use whenstop::stack::StackFile;
 use whenstop::transcript::Run;
-use whenstop::{compare, preset, verdict};
+use whenstop::{compare, verdict};
 
 /// A target by its name.
 pub type Target = (&'static str, fn(&[u8]));
@@ -185,8 +186,8 @@ pub fn convert(data: &[u8]) {
 pub fn replayed(data: &[u8]) {
     static ALL: OnceLock<Strategies> = OnceLock::new();
     let strategies = ALL.get_or_init(|| {
-        let mut all = preset::all_strategies();
-        all.extend(catalog::all_systems().expect("the systems' defaults are right"));
+        let mut all = catalog::all(Kind::Preset);
+        all.extend(catalog::all(Kind::System));
         all
     });
     let comparison = compare::Comparison::new(strategies, verdict::Assumptions::default());

@@ -8,8 +8,9 @@ use super::output::{Format, Output};
 use super::texts;
 use crate::conformance::golden_cases;
 use crate::diagnostic::{Diagnostic, Location, nearest};
+use crate::framework::{Framework, Kind};
 use crate::report::table::{Cell, Table};
-use crate::{bailout, effect, preset, signal, system};
+use crate::{bailout, catalog, effect, signal};
 
 /// Arguments of `rules`.
 #[derive(Debug, clap::Args)]
@@ -63,11 +64,12 @@ fn list() -> Table {
     for signal in signal::REGISTRY {
         push("signal", signal.id, format!("{} ({})", signal.summary, signal.unit));
     }
-    for info in system::SYSTEMS {
-        push("system", info.id, format!("profiles {}", info.profiles.join(", ")));
-    }
-    for preset in preset::ALL.iter() {
-        push("preset", preset.id, format!("{}; {}", preset.version, preset.summary));
+    for framework in catalog::frameworks() {
+        let what = match framework.kind {
+            Kind::System => format!("profiles {}", framework.profile_names().join(", ")),
+            Kind::Preset => format!("{}; {}", framework.version, framework.summary),
+        };
+        push(&framework.kind.to_string(), framework.id, what);
     }
     for info in bailout::REGISTRY {
         push("bailout", info.id, info.summary.to_owned());
@@ -78,11 +80,11 @@ fn list() -> Table {
     }
 }
 
-/// The frameworks: version, rules, what is limited by default, what a hit does, and how many answers of the framework's own
+/// The presets: version, rules, what is limited by default, what a hit does, and how many answers of the framework's own
 /// code come out here case for case.
 fn frameworks() -> Table {
     let columns = ["framework", "version", "rules", "limits by default", "what they do", "cases that agree"];
-    let row = |preset: &preset::Preset| {
+    let row = |preset: &Framework| {
         let limits = preset.parameters.iter().filter(|parameter| {
             parameter.default != parameter.off && parameter.default.parse::<f64>().is_ok_and(|limit| limit > 0.0)
         });
@@ -97,7 +99,7 @@ fn frameworks() -> Table {
             Cell::count(golden_cases(preset.id).map(|cases| cases as u64)),
         ]
     };
-    Table { columns: columns.map(str::to_owned).to_vec(), rows: preset::ALL.iter().map(row).collect() }
+    Table { columns: columns.map(str::to_owned).to_vec(), rows: catalog::of_kind(Kind::Preset).map(row).collect() }
 }
 
 fn explain(name: &str) -> Result<String, Failure> {
@@ -112,11 +114,8 @@ fn explain(name: &str) -> Result<String, Failure> {
         );
         return Ok(format!("{head}\n\n{}\n", info.manual()));
     }
-    if let Some(info) = system::find(name) {
-        return Ok(format!("{}\n", info.manual.trim_end()));
-    }
-    if let Some(preset) = preset::find(name) {
-        return Ok(explain_preset(preset));
+    if let Some(framework) = catalog::find(name) {
+        return Ok(explain_framework(framework));
     }
     if let Some(info) = bailout::find(name) {
         let params = if info.params.is_empty() { "none".to_owned() } else { info.params.join(", ") };
@@ -125,31 +124,34 @@ fn explain(name: &str) -> Result<String, Failure> {
     let known = signal::REGISTRY
         .iter()
         .map(|info| info.id)
-        .chain(system::SYSTEMS.iter().map(|info| info.id))
-        .chain(preset::ALL.iter().map(|preset| preset.id))
+        .chain(catalog::frameworks().map(|framework| framework.id))
         .chain(bailout::REGISTRY.iter().map(|info| info.id));
     let help = nearest(name, known)
         .map_or_else(|| "`whenstop rules list` names them all".to_owned(), |near| format!("did you mean `{near}`?"));
     Err(Failure::usage(Diagnostic::new(Location::default(), format!("nothing is called `{name}`"), help)))
 }
 
-fn explain_preset(preset: &preset::Preset) -> String {
+fn explain_framework(framework: &Framework) -> String {
     let mut lines = vec![
-        format!("{}: {}", preset.id, preset.summary),
+        format!("{}: {}", framework.id, framework.summary),
         String::new(),
-        format!("version: {}", preset.version),
-        format!("source: {}", preset.source),
+        format!("version: {}", framework.version),
+        format!("source: {}", framework.source),
     ];
-    for variant in preset.variants {
-        lines.push(format!("variant {}: {}", variant.name, variant.doc));
+    for profile in framework.profiles {
+        let also = if profile.also.is_empty() { String::new() } else { format!(" (also {})", profile.also.join(", ")) };
+        lines.push(format!("profile {}{also}: {}", profile.name, profile.doc));
     }
-    if !preset.parameters.is_empty() {
+    if !framework.config.is_empty() {
+        lines.push(format!("configuration (give its file with `config = \"…\"`): {}", framework.config));
+    }
+    if !framework.parameters.is_empty() {
         lines.push(String::new());
         lines.push("parameters (give them with `set = { name = value }`):".to_owned());
     }
-    for parameter in preset.parameters {
+    for parameter in framework.parameters {
         let off = if parameter.off.is_empty() { String::new() } else { format!("; off: {}", parameter.off) };
-        lines.push(format!("  {} = {}: {}{off}", parameter.name, parameter.default, parameter.doc));
+        lines.push(format!("  {} = {}: {}{off}", parameter.name, parameter.defaults(), parameter.doc));
     }
-    format!("{}\n\n{}\n", lines.join("\n"), preset.manual.trim_end())
+    format!("{}\n\n{}\n", lines.join("\n"), framework.manual.trim_end())
 }

@@ -18,10 +18,10 @@ use super::inputs::{CorpusArgs, StackArgs, read_text};
 use super::output::{Format, Output};
 use super::values::share_inside;
 use crate::aggregate::{Rows, RowsBuilder};
-use crate::catalog::Strategies;
+use crate::catalog::{self, Strategies};
 use crate::compare::Comparison;
 use crate::diagnostic::{Diagnostic, Location};
-use crate::preset;
+use crate::framework::Kind;
 use crate::sweep::GridFile;
 use crate::sweep::engine::{Extract, Plan};
 use crate::tune::{
@@ -166,7 +166,7 @@ fn read(args: &Args, output: &Output) -> Result<Recordings, Failure> {
     let mut strategies: Strategies = StackArgs { stacks: args.today.clone() }.load()?;
     let n_today = strategies.len();
     if !args.no_presets {
-        strategies.extend(preset::all_strategies());
+        strategies.extend(catalog::all(Kind::Preset));
     }
     let comparison = Comparison::new(&strategies, Assumptions::default());
     let mut grid = args.grid.as_deref().map(Gridded::load).transpose()?;

@@ -202,7 +202,7 @@ mod tests {
         let plain = "[[stack]]\nname = \"plain\"\nany = [{ signal = \"steps\", at_least = 1 }, { signal = \"tokens.total\", at_least = 100 }]\n";
         let plain = crate::stack::StackFile::parse("plain.toml", plain).unwrap();
         let mut strategies = crate::catalog::strategies(&plain, &|name| unreachable!("{name}")).unwrap();
-        strategies.extend(crate::preset::all_strategies());
+        strategies.extend(crate::catalog::all(crate::framework::Kind::Preset));
         let comparison = crate::compare::Comparison::new(&strategies, crate::verdict::Assumptions::default());
         let (mut rows, mut firings) = (Vec::new(), Vec::new());
         for run in &runs {

@@ -8,12 +8,12 @@ use std::process::Command;
 use whenstop::aggregate::{Firing, Firings, Row, RowView, Rows};
 use whenstop::catalog::{self, Strategies};
 use whenstop::compare::Comparison;
+use whenstop::framework::ConfigText;
 use whenstop::reader::{Corpus, CorpusReport, ReadOptions, trace, trace_schema};
 use whenstop::report::Publication;
 use whenstop::snapshot::Snapshot;
 use whenstop::stack::StackFile;
 use whenstop::synth::{Behaviour, Suite, Synthesis};
-use whenstop::system::ConfigText;
 use whenstop::transcript::{EndCause, Outcome, Run};
 use whenstop::verdict::{Assumptions, Verdict};
 

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use whenstop::aggregate::{Firing, Row};
 use whenstop::catalog::{self, Strategies};
 use whenstop::compare::Comparison;
+use whenstop::framework::Kind;
 use whenstop::reader::{Corpus, ReadOptions, trace};
+use whenstop::signal;
 use whenstop::stack::StackFile;
 use whenstop::transcript::{Event, Fingerprint, Grade, Header, Run, fingerprint};
 use whenstop::verdict::Assumptions;
-use whenstop::{preset, signal};
 
 use crate::desk::Desk;
 use crate::shared;
@@ -62,8 +63,8 @@ fn probing_stacks() -> String {
 pub(crate) fn strategies() -> Strategies {
     let file = StackFile::parse("probing.toml", &probing_stacks()).unwrap();
     let mut all = catalog::strategies(&file, &|_| unreachable!("no configuration is named")).unwrap();
-    all.extend(preset::all_strategies());
-    all.extend(catalog::all_systems().unwrap());
+    all.extend(catalog::all(Kind::Preset));
+    all.extend(catalog::all(Kind::System));
     all
 }
 

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use whenstop::catalog;
 use whenstop::conformance::{self, ConformanceReport, TableFile};
+use whenstop::framework::Kind;
 use whenstop::reader::unpacked_text;
 
 use crate::desk::Desk;
@@ -100,7 +102,7 @@ fn the_readme_holds_the_table_of_frameworks() {
         .skip_while(|line| !line.starts_with("| framework"))
         .take_while(|line| line.starts_with('|'))
         .fold(String::new(), |table, line| table + line + "\n");
-    assert_eq!(table.lines().count(), whenstop::preset::ALL.len() + 2);
+    assert_eq!(table.lines().count(), catalog::of_kind(Kind::Preset).count() + 2);
     let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
     assert!(readme.contains(&table), "README.md holds another table than `whenstop rules list --format md` prints");
 }
@@ -129,7 +131,7 @@ fn a_table_of_another_name_is_known_by_its_shape() {
 /// All rules at once, of every preset: with nothing configured and nothing recorded nothing is done.
 #[test]
 fn every_preset_is_driven_with_all_its_rules_at_once() {
-    for preset in whenstop::preset::ALL.iter() {
+    for preset in catalog::of_kind(Kind::Preset) {
         for table in ["combined", "everything_together"] {
             let line = r#"{"id": "a", "input": {"config": {}, "events": []}, "expected": {"actions": []}}"#;
             let report = run(&format!("golden-9/{}/{table}.jsonl", preset.id), line);

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
+use whenstop::catalog;
 use whenstop::conformance::{self, TableFile};
 use whenstop::decision::Strategy;
-use whenstop::preset::{self, Settings};
+use whenstop::framework::{Kind, Settings};
 use whenstop::reader::{Corpus, ReadOptions};
 use whenstop::replay::replay;
 use whenstop::transcript::{Run, fingerprint};
@@ -32,7 +33,7 @@ fn recordings(corpus: &str) -> Vec<Run> {
 #[cfg_attr(not(shared_material), ignore = "../shared is not here")]
 fn tau2_bench_ends_its_own_recordings_as_they_ended() {
     let runs = recordings("tau2");
-    let strategy = Arc::new(preset::find("tau2-bench").unwrap().strategy("tau2-bench", &Settings::default()).unwrap());
+    let strategy = catalog::find("tau2-bench").unwrap().strategy(&Settings::named("tau2-bench")).unwrap();
     let mut ends: BTreeMap<String, usize> = BTreeMap::new();
     for run in &runs {
         let replay = replay(run, &strategy);
@@ -59,7 +60,7 @@ fn decides_in_order(run: &Run, strategy: &Arc<dyn Strategy>) {
 fn settings_go_by_the_frameworks_names() {
     let check = |preset: &str, set: &str, wanted: Result<(), &str>| {
         let settings = Settings { set: serde_json::from_str(set).unwrap(), ..Settings::default() };
-        let built = preset::find(preset).unwrap().strategy("mine", &settings);
+        let built = catalog::find(preset).unwrap().strategy(&settings);
         assert_eq!(built.map(|_| ()).map_err(|error| error.to_string()), wanted.map_err(str::to_owned), "{set}");
     };
     check("roo-code", r#"{"consecutiveMistakeLimit": 5}"#, Ok(()));
@@ -76,10 +77,10 @@ fn settings_go_by_the_frameworks_names() {
 /// Every preset has a name of its own, a manual and a version, and runs at its defaults.
 #[test]
 fn every_preset_has_a_manual_and_runs_at_its_defaults() {
-    let strategies = preset::all_strategies();
+    let strategies = catalog::all(Kind::Preset);
     let names: BTreeSet<&str> = strategies.iter().map(|strategy| strategy.name()).collect();
     assert_eq!(names.len(), strategies.len(), "names are keys of tables");
-    for preset in preset::ALL.iter() {
+    for preset in catalog::of_kind(Kind::Preset) {
         let of_it = |name: &&&str| **name == preset.id || name.starts_with(&format!("{} (", preset.id));
         assert!(names.iter().any(|name| of_it(&name)), "{} runs at its defaults", preset.id);
         assert!(preset.manual.len() > 200 && !preset.summary.is_empty(), "{}", preset.id);
@@ -87,11 +88,11 @@ fn every_preset_has_a_manual_and_runs_at_its_defaults() {
     }
 }
 
-/// Every preset, at its defaults and in every variant, runs on whatever was recorded.
+/// Every preset, at its defaults and in every profile, runs on whatever was recorded.
 #[test]
 #[cfg_attr(not(shared_material), ignore = "../shared is not here")]
 fn every_preset_runs_on_real_recordings_and_decides_in_order() {
-    let strategies = preset::all_strategies();
+    let strategies = catalog::all(Kind::Preset);
     let corpora = crate::shared::folder("corpora");
     for folder in ["tau2", "mini-swe-agent", "intercode", "tau-bench"] {
         let corpus = Corpus::open(&[corpora.join(folder)], ReadOptions::default()).unwrap();

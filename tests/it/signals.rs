@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use whenstop::catalog;
 use whenstop::compare::Comparison;
 use whenstop::decision::{Decision, Strategy as StopStrategy};
-use whenstop::preset;
+use whenstop::framework::Kind;
 use whenstop::reader::{Corpus, ReadOptions};
 use whenstop::replay::{replay, trail};
 use whenstop::rule::{Comparator, Condition, Rule};
@@ -289,8 +289,8 @@ proptest! {
         let (cut, last) = (Run::new(cut), Point::new(step, Moment::EndOfRound));
         let mut all: catalog::Strategies = vec![stack];
         all.extend(bundled::example());
-        all.extend(catalog::all_systems().unwrap());
-        all.extend(preset::all_strategies());
+        all.extend(catalog::all(Kind::System));
+        all.extend(catalog::all(Kind::Preset));
         for strategy in &all {
             let until = |run: &Run| -> Vec<Decision> {
                 trail(run, strategy).into_iter().filter(|decision| decision.point <= last).collect()

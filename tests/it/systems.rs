@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
-use whenstop::conformance;
+use whenstop::framework::{ConfigText, Settings};
 use whenstop::reader::{Corpus, ReadOptions, unpacked_text};
 use whenstop::replay::replay;
+use whenstop::system::benchmark;
 use whenstop::system::mira::plan::MetricsScope;
 use whenstop::system::mira::rules::{Profile, Replan, Rules};
-use whenstop::system::{self, ConfigText, Settings, benchmark};
 use whenstop::transcript::{Draft, Event, Grade, Message, Outcome, Role, Run};
+use whenstop::{catalog, conformance};
 
 use crate::golden;
 
@@ -33,7 +34,7 @@ fn a_stop_that_throws_the_final_answer_away_counts_and_is_flagged() {
     let awaken = |profile: &str| {
         let set = serde_json::Map::from_iter([("max_rounds".to_owned(), 1.into())]);
         let settings = Settings { profile: Some(profile.to_owned()), set, ..Settings::named("awaken") };
-        (system::find("awaken").unwrap().build)(&settings).unwrap()
+        catalog::find("awaken").unwrap().strategy(&settings).unwrap()
     };
     let dropped = replay(&run, &awaken("published-0.6")).stop;
     assert!(dropped.is_some_and(|stop| stop.drops_reply));
@@ -49,7 +50,7 @@ fn stop_on_session(log: &Path, profile: &str, config: &str) -> String {
         config: Some(ConfigText { path: "goal.toml".to_owned(), text: config.to_owned() }),
         ..Settings::named("agentica")
     };
-    let strategy = (system::find("agentica").unwrap().build)(&settings).unwrap();
+    let strategy = catalog::find("agentica").unwrap().strategy(&settings).unwrap();
     let last = replay(&runs[0], &strategy).trail.pop();
     last.map_or("nothing said".to_owned(), |said| format!("{} {}", said.point, said.code.unwrap_or_default()))
 }
@@ -81,15 +82,15 @@ fn native_configurations_are_read_in_every_profile() {
     ];
     for (id, file, fewest_rules) in files {
         let text = std::fs::read_to_string(bundled(id).join(file)).unwrap();
-        let info = system::find(id).unwrap();
-        for profile in info.profiles {
+        let system = catalog::find(id).unwrap();
+        for profile in system.profile_names() {
             let settings = Settings {
-                profile: Some((*profile).to_owned()),
+                profile: Some(profile.to_owned()),
                 config: Some(ConfigText { path: file.to_owned(), text: text.clone() }),
                 ..Settings::named(id)
             };
-            let strategy = (info.build)(&settings).unwrap();
-            assert_eq!((strategy.name(), strategy.profile()), (id, *profile));
+            let strategy = system.strategy(&settings).unwrap();
+            assert_eq!((strategy.name(), strategy.profile()), (id, profile));
             assert!(strategy.rules().len() >= fewest_rules, "{id} {profile} {file}: {:?}", strategy.rules());
             let known: Vec<_> = strategy.rules();
             assert!(strategy.requirements().iter().all(|need| known.contains(&need.rule)), "{id} {profile}");

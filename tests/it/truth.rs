@@ -6,9 +6,9 @@ use std::sync::OnceLock;
 use proptest::prelude::{ProptestConfig, proptest};
 
 use whenstop::aggregate::{Row, Rows, by_stack, summarise};
-use whenstop::catalog::Strategies;
+use whenstop::catalog::{self, Strategies};
 use whenstop::compare::Comparison;
-use whenstop::preset;
+use whenstop::framework::Kind;
 use whenstop::reader::{Corpus, ReadOptions};
 use whenstop::report::table;
 use whenstop::snapshot::{Gate, MIN_KNOWN};
@@ -91,7 +91,7 @@ fn strategies() -> &'static Strategies {
     STRATEGIES.get_or_init(|| {
         let mut all = crate::bundled::example();
         let wanted = ["cline", "roo-code", "smolagents", "hermes-agent"];
-        all.extend(preset::all_strategies().into_iter().filter(|strategy| wanted.contains(&strategy.name())));
+        all.extend(catalog::all(Kind::Preset).into_iter().filter(|strategy| wanted.contains(&strategy.name())));
         assert_eq!(all.len(), 12);
         all
     })

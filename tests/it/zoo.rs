@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
+use whenstop::catalog;
 use whenstop::explain::{first_actions, trail_lines};
-use whenstop::preset;
+use whenstop::framework::Kind;
 use whenstop::reader::{Corpus, ReadOptions};
 
 /// Rule set and run to what it did, in short.
@@ -13,7 +14,7 @@ fn matrix() -> BTreeMap<(String, String), String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/zoo/endless");
     let (runs, _) = Corpus::open(&[folder], ReadOptions::default()).unwrap().runs().unwrap();
     assert_eq!(runs.len(), 9);
-    let strategies = preset::all_strategies();
+    let strategies = catalog::all(Kind::Preset);
     let mut matrix = BTreeMap::new();
     for run in &runs {
         let lines = trail_lines(run, &strategies);

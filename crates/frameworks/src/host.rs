@@ -26,7 +26,7 @@ pub struct Host {
     pub also: &'static [&'static str],
     /// Why clauses on the signals whose names begin so cannot be held; the empty name is for all others.
     pub cannot: &'static [(&'static str, &'static str)],
-    /// The profile or variant of the rules here that this is.
+    /// The profile of the rules here that this is.
     pub profile: Option<&'static str>,
     /// What a reader should know of the snippet.
     pub note: &'static str,

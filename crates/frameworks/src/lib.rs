@@ -12,6 +12,7 @@ pub(crate) use whenstop_readers::redact;
 pub mod catalog;
 pub mod conformance;
 pub mod export;
+pub mod framework;
 pub mod host;
 pub mod preset;
 pub mod python;

@@ -4,11 +4,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use crate::catalog;
 use crate::cli::failure::Failure;
 use crate::cli::inputs::{StackArgs, load_stack_file, read_config, read_text};
 use crate::compare::StackInfo;
 use crate::diagnostic::Location;
-use crate::preset;
+use crate::framework::Kind;
 use crate::review::Places;
 use crate::snapshot::RuleSet;
 use crate::stack::{Entry, StackFile};
@@ -91,7 +92,7 @@ impl RuleSets {
 
 /// Whose rules they are, with the version.
 fn source(name: &str, profile: &str) -> String {
-    match preset::find(name) {
+    match catalog::find(name).filter(|framework| framework.kind == Kind::Preset) {
         Some(preset) => preset.version.to_owned(),
         None if profile.is_empty() => name.to_owned(),
         None => format!("{name} {profile}"),

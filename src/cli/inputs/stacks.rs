@@ -9,9 +9,8 @@ use crate::cli::failure::Failure;
 use crate::compare::Tuned;
 use crate::diagnostic::{Diagnostic, Diagnostics, Location, nearest};
 use crate::effect::EffectTable;
-use crate::preset;
+use crate::framework::{ConfigText, Kind};
 use crate::stack::{StackFile, Use};
-use crate::system::ConfigText;
 
 /// Which stacks.
 #[derive(Clone, Debug, Args)]
@@ -75,8 +74,8 @@ impl StackArgs {
 
 fn load_one(named: &str) -> Result<Strategies, Diagnostics> {
     match named.split_once(':') {
-        Some(("preset", "all")) => Ok(preset::all_strategies()),
-        Some(("system", "all")) => catalog::all_systems(),
+        Some(("preset", "all")) => Ok(catalog::all(Kind::Preset)),
+        Some(("system", "all")) => Ok(catalog::all(Kind::System)),
         Some(("preset" | "system", name)) => {
             let used = Use { name: name.to_owned(), system: name.to_owned(), ..Use::default() };
             Ok(vec![catalog::by_name(&used)?])

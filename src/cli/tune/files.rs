@@ -143,7 +143,7 @@ fn own(text: &str) -> Result<Strategies, Failure> {
 }
 
 /// A tuned stack names no configuration.
-fn unreachable_config(name: &str) -> Result<crate::system::ConfigText, crate::diagnostic::Diagnostic> {
+fn unreachable_config(name: &str) -> Result<crate::framework::ConfigText, crate::diagnostic::Diagnostic> {
     let at = crate::diagnostic::Location::file("tuned.toml");
     Err(crate::diagnostic::Diagnostic::new(at, format!("`{name}` is not asked for"), "report this as a defect"))
 }

@@ -1,21 +1,72 @@
-//! Names to strategies: a stack file's own rules, the seed systems, the presets; and what looks wrong in their
-//! settings before any run is seen.
+//! Names to strategies: a stack file's own rules, and the frameworks; and what looks wrong in their settings before any
+//! run is seen.
 
 mod settings;
+#[cfg(test)]
+mod tests;
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use crate::decision::Strategy;
 use crate::diagnostic::{Diagnostic, Diagnostics, Location, nearest};
-use crate::preset;
-use crate::stack::{Entry, Places, StackFile, Use, lint};
-use crate::system::{self, About, ConfigText};
+use crate::framework::{ConfigText, Framework, Kind, Settings};
+use crate::stack::{Entry, StackFile, Use, lint};
+use crate::{preset, system};
 
 /// Strategies in the order they were named.
 pub type Strategies = Vec<Arc<dyn Strategy>>;
 
 /// Reads a native configuration that a stack file names.
 pub type ReadConfig<'r> = dyn Fn(&str) -> Result<ConfigText, Diagnostic> + 'r;
+
+/// Every framework: the seed systems in the order of their manuals, then the presets by name.
+static ALL: LazyLock<Vec<&'static Framework>> =
+    LazyLock::new(|| system::ALL.iter().chain(preset::ALL.iter()).collect());
+
+/// Every framework: the seed systems in the order of their manuals, then the presets by name.
+pub fn frameworks() -> impl Iterator<Item = &'static Framework> + Clone {
+    ALL.iter().copied()
+}
+
+/// The frameworks of one kind.
+pub fn of_kind(kind: Kind) -> impl Iterator<Item = &'static Framework> + Clone {
+    frameworks().filter(move |framework| framework.kind == kind)
+}
+
+/// The framework of that name.
+pub fn find(id: &str) -> Option<&'static Framework> {
+    frameworks().find(|framework| framework.id == id)
+}
+
+/// The framework of that name, or the profile of one whose name stands behind it: `openclaw-2026.7`.
+pub fn find_with_profile(name: &str) -> Option<(&'static Framework, Option<&'static str>)> {
+    let of = |framework: &'static Framework| {
+        let profile = name.strip_prefix(framework.id)?.strip_prefix('-')?;
+        let known = framework.profiles.iter().find(|known| known.name == profile)?;
+        Some((framework, Some(known.name)))
+    };
+    find(name).map(|framework| (framework, None)).or_else(|| frameworks().find_map(of))
+}
+
+/// Every framework of a kind at its shipped defaults, one strategy for each profile that can be built so: what
+/// `--stacks system:all` and `--stacks preset:all` name.
+pub fn all(kind: Kind) -> Strategies {
+    of_kind(kind).flat_map(at_defaults).collect()
+}
+
+fn at_defaults(framework: &'static Framework) -> impl Iterator<Item = Arc<dyn Strategy>> {
+    let mut profiles: Vec<Option<&str>> = framework.profile_names().into_iter().map(Some).collect();
+    if profiles.is_empty() {
+        profiles.push(None);
+    }
+    profiles.into_iter().enumerate().filter_map(move |(index, profile)| {
+        // Of a preset, the name alone is its first profile.
+        let named = profile.filter(|_| index > 0 || framework.kind == Kind::System);
+        let name = named.map_or_else(|| framework.id.to_owned(), |profile| format!("{} ({profile})", framework.id));
+        let settings = Settings { profile: profile.map(str::to_owned), ..Settings::named(name) };
+        framework.strategy(&settings).ok()
+    })
+}
 
 /// The strategies of a stack file, in file order. The errors are those of its settings and of the configurations it
 /// names, all of them.
@@ -48,72 +99,38 @@ fn built(file: &StackFile, read_config: &ReadConfig<'_>, errors: &mut Vec<Diagno
     all
 }
 
-/// What looks wrong in a stack file that [`load`] took: in its rules, its systems' configurations and its presets'
-/// settings, in file order.
+/// What looks wrong in a stack file that [`load`] took: in its rules, and in its frameworks' settings and
+/// configurations, in file order.
 pub fn warnings(file: &StackFile, read_config: &ReadConfig<'_>) -> Vec<Diagnostic> {
     let of_entry = |(index, entry): (usize, &Entry)| match entry {
         Entry::Own(stack) => lint(stack, &file.places(index)),
-        Entry::Use(used) => settings_warnings(used, read_config),
+        Entry::Use(used) => find(&used.system).map_or_else(Vec::new, |it| settings::warnings(it, used, read_config)),
     };
     file.entries.iter().enumerate().flat_map(of_entry).collect()
 }
 
-/// The traps that the settings of a system or preset step into. A configuration that cannot be read has none here.
-fn settings_warnings(used: &Use, read_config: &ReadConfig<'_>) -> Vec<Diagnostic> {
-    if system::find(&used.system).is_some() {
-        let config = used.config.as_deref().and_then(|path| read_config(path).ok());
-        let settings = settings::of_system(used, config);
-        let traps = system::traps(&used.system, &settings).into_iter();
-        return traps.map(|(trap, about)| placed(trap, &about, &used.places)).collect();
-    }
-    let Some(preset) = preset::find(&used.system) else { return Vec::new() };
-    let traps = preset::traps(preset, &settings::of_preset(used)).into_iter();
-    let warning = |trap: preset::Trap| {
-        let help = format!("`whenstop rules explain {}` says what each value does", preset.id);
-        used.places.at_value(&format!("set.{}", trap.parameter), trap.words, help)
-    };
-    traps.map(warning).collect()
-}
-
-/// Every system in every profile, at its default configuration.
-pub fn all_systems() -> Result<Strategies, Diagnostics> {
-    let mut all = Strategies::new();
-    for info in system::SYSTEMS {
-        for profile in info.profiles {
-            let (system, profile) = (info.id.to_owned(), Some((*profile).to_owned()));
-            let name = profile.as_ref().map_or_else(String::new, |profile| format!("{system} ({profile})"));
-            all.push(by_name(&Use { name, system, profile, ..Use::default() })?);
-        }
-    }
-    Ok(all)
-}
-
-/// One system or preset at its defaults, as named on the command line.
+/// One framework at its defaults, as named on the command line.
 pub fn by_name(used: &Use) -> Result<Arc<dyn Strategy>, Diagnostics> {
-    let known = system::find(&used.system).is_some() || preset::find(&used.system).is_some();
-    if let Some(meant) = near(&used.system).filter(|_| !known) {
+    if let Some(meant) = near(&used.system).filter(|_| find(&used.system).is_none()) {
         let what = format!("no system or preset is called `{}`", used.system);
         return Err(Diagnostic::new(Location::default(), what, format!("did you mean `{meant}`?")).into());
     }
     look_up(used, &|path| Err(Diagnostic::new(Location::file(path), "no configuration here", "use a stack file")))
 }
 
-/// The system or preset that was probably meant, as it is named on the command line: `preset:roo-code`.
+/// The framework that was probably meant, as it is named on the command line: `preset:roo-code`.
 pub fn near(name: &str) -> Option<String> {
-    let near = near_name(name)?;
-    Some(if system::find(near).is_some() { format!("system:{near}") } else { format!("preset:{near}") })
+    let near = find(near_name(name)?)?;
+    Some(format!("{}:{}", near.kind, near.id))
 }
 
 fn near_name(name: &str) -> Option<&'static str> {
-    nearest(name, system::SYSTEMS.iter().map(|info| info.id).chain(preset::ALL.iter().map(|preset| preset.id)))
+    nearest(name, frameworks().map(|framework| framework.id))
 }
 
 fn look_up(used: &Use, read_config: &ReadConfig<'_>) -> Result<Arc<dyn Strategy>, Diagnostics> {
-    if let Some(info) = system::find(&used.system) {
-        return settings::build_system(info, used, read_config);
-    }
-    if let Some(preset) = preset::find(&used.system) {
-        return settings::build_preset(preset, used);
+    if let Some(framework) = find(&used.system) {
+        return settings::build(framework, used, read_config);
     }
     let help = match near_name(&used.system) {
         Some(meant) => format!("did you mean `{meant}`?"),
@@ -121,16 +138,4 @@ fn look_up(used: &Use, read_config: &ReadConfig<'_>) -> Result<Arc<dyn Strategy>
     };
     let what = format!("no system or preset is called `{}`", used.system);
     Err(used.places.at_name("use", what, help).into())
-}
-
-/// An error without a place is about what it names of the stack file.
-fn placed(error: Diagnostic, about: &About, places: &Places) -> Diagnostic {
-    let Diagnostic { at, what, help, .. } = &error;
-    match about {
-        _ if !at.path.is_empty() => error,
-        About::Config => places.at_value("config", what, help),
-        About::Profile => places.at_value("profile", what, help),
-        About::Option(key) => places.at_name(&format!("set.{key}"), what, help),
-        About::Value(key) => places.at_value(&format!("set.{key}"), what, help),
-    }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{CaseError, Driver, GoldenCase};
-use crate::system::Settings;
+use crate::framework::Settings;
 use crate::system::adaptive::config;
 use crate::system::adaptive::iterations::{DEFAULT_MAX, End, Iterations, Next, Profile};
 use crate::system::adaptive::review::{Review, Verdict};
@@ -67,7 +67,7 @@ fn trace(profile: Profile, input: &Value) -> Result<Value, CaseError> {
     let set = wanted.into_iter().filter_map(|key| Some((key.to_owned(), input.get(key)?.clone()))).collect();
     let strategies = config::strategies(&Settings { set, ..Settings::default() });
     let strategies = strategies.map_err(|error| CaseError::BadCase(error.to_string()))?;
-    let mut iterations = Iterations::new(profile, max).with(strategies);
+    let mut iterations = Iterations::new(profile, max, strategies);
     let mut responses = input["responses"].as_array().into_iter().flatten();
     let mut executions = input["executions"].as_array().into_iter().flatten();
     let mut reviews = input["reviews"].as_array().map(|reviews| reviews.iter());

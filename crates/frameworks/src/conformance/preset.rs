@@ -6,27 +6,29 @@
 use serde_json::{Map, Value};
 
 use super::{CaseError, Nested, Oracle, known_table};
-use crate::preset::frame::{Act, Facts};
-use crate::preset::{self, Preset, SettingsError};
+use crate::catalog;
+use crate::framework::machine::{Act, Facts};
+use crate::framework::{About, Build, COMBINED, Framework, SettingsError};
 use crate::reader::{ReadText, trace};
 use crate::transcript::{Moment, Run};
 
 /// The oracle of the preset, or of the preset's variant, named like the folder.
 pub(super) fn oracle(folder: &str) -> Option<Box<dyn Oracle>> {
-    let (preset, variant) = preset::find_with_variant(folder)?;
-    Some(Box::new(PresetOracle { preset, variant }))
+    let (framework, profile) = catalog::find_with_profile(folder)?;
+    matches!(framework.build, Build::Machine(_))
+        .then(|| Box::new(MachineOracle { framework, profile }) as Box<dyn Oracle>)
 }
 
-struct PresetOracle {
-    preset: &'static Preset,
-    variant: Option<&'static str>,
+struct MachineOracle {
+    framework: &'static Framework,
+    profile: Option<&'static str>,
 }
 
 fn known_rule(rule: &str, tables: &[&'static str]) -> Option<&'static str> {
     tables.iter().copied().find(|known| *known == rule)
 }
 
-impl Oracle for PresetOracle {
+impl Oracle for MachineOracle {
     fn answer(&self, table: &str, row: &Value, asked: &[String]) -> Result<Value, CaseError> {
         let input = row.get("input").and_then(Value::as_object);
         let input = input.ok_or_else(|| CaseError::BadCase("the line has no `input`".to_owned()))?;
@@ -34,13 +36,13 @@ impl Oracle for PresetOracle {
         let named = row.get("rule").and_then(Value::as_str);
         // A table with a name of its own drives all the rules at once.
         let rule = match named
-            .map_or_else(|| known_table(table, self.preset.tables), |rule| known_rule(rule, self.preset.tables))
+            .map_or_else(|| known_table(table, self.framework.tables), |rule| known_rule(rule, self.framework.tables))
         {
             Some(rule) => rule,
-            None if is_of_presets => preset::COMBINED,
+            None if is_of_presets => COMBINED,
             None => return Err(CaseError::UnknownTable),
         };
-        replay(self.preset, self.variant, rule, input)
+        replay(self.framework, self.profile, rule, input)
     }
 
     fn nested(&self) -> Nested {
@@ -48,19 +50,25 @@ impl Oracle for PresetOracle {
     }
 }
 
-/// What a preset did in a case, in the words of the tables.
-fn replay(preset: &Preset, variant: Option<&str>, rule: &str, input: &Map<String, Value>) -> Result<Value, CaseError> {
-    let mut settings = (preset.case)(rule, input).map_err(CaseError::NotApplicable)?;
-    if let Some(variant) = variant {
-        settings.variant = Some(variant.to_owned());
+/// What a framework did in a case, in the words of the tables.
+fn replay(
+    framework: &Framework,
+    profile: Option<&str>,
+    rule: &str,
+    input: &Map<String, Value>,
+) -> Result<Value, CaseError> {
+    let mut settings = (framework.case)(rule, input).map_err(CaseError::NotApplicable)?;
+    if let Some(profile) = profile {
+        settings.profile = Some(profile.to_owned());
     }
     let mut got = Map::new();
-    match preset.strategy(preset.id, &settings) {
+    match framework.machine(&settings).ok_or(CaseError::UnknownTable)? {
         Ok(strategy) => {
             let (acts, facts) = strategy.recipe().replay(&recording(input)?);
             report(&acts, strategy.recipe().halted_at(&acts), facts, &mut got);
         }
-        Err(SettingsError::Refused { code, detail }) => {
+        Err(SettingsError { about: About::Refused(refused), .. }) => {
+            let [code, detail] = &*refused;
             let refusal = serde_json::json!({ "at": null, "kind": "error", "code": code, "detail": detail });
             got.insert("actions".to_owned(), Value::Array(vec![refusal]));
             got.insert("halted_at".to_owned(), Value::Null);
@@ -144,13 +152,13 @@ mod tests {
             let name = file.file_name().unwrap().to_string_lossy();
             let Some(stem) = super::super::table_name(&name) else { continue };
             let framework = file.parent().and_then(Path::file_name).unwrap().to_string_lossy().into_owned();
-            let Some(preset) = preset::find(&framework) else { continue };
+            let Some(found) = catalog::find(&framework) else { continue };
             for line in unpacked_text(&file).unwrap().lines() {
                 let Ok(row) = serde_json::from_str::<Value>(line) else { continue };
                 let rule = row.get("rule").and_then(Value::as_str).unwrap_or(stem);
                 let Some(input) = row.get("input").and_then(Value::as_object) else { continue };
-                let Ok(settings) = (preset.case)(rule, input) else { continue };
-                let (Ok(strategy), Ok(run)) = (preset.strategy(preset.id, &settings), recording(input)) else {
+                let Ok(settings) = (found.case)(rule, input) else { continue };
+                let (Some(Ok(strategy)), Ok(run)) = (found.machine(&settings), recording(input)) else {
                     continue;
                 };
                 cases += 1;

@@ -14,11 +14,12 @@ mod tests;
 
 use serde_json::{Map, Value};
 
+use crate::catalog;
 use crate::decision::RuleName;
 use crate::diagnostic::nearest;
+use crate::framework::{Framework, Kind};
 use crate::host::{Does, Host, Place, Slot};
 use crate::stack::Stack;
-use crate::{preset, system};
 
 pub use fit::{Difference, Grade};
 pub use own::stack_file;
@@ -34,16 +35,17 @@ pub struct HostInfo {
     pub host: &'static Host,
 }
 
-/// Every host, in the order of the rules' lists: the seed systems, then the presets.
+/// Every host, in the order of the rules' lists.
 pub fn hosts() -> Vec<HostInfo> {
-    let systems = system::SYSTEMS.iter().map(|info| HostInfo {
-        id: info.id,
-        version: info.host.profile.or(info.profiles.first().copied()).unwrap_or(""),
-        host: &info.host,
-    });
-    let presets =
-        preset::ALL.iter().map(|preset| HostInfo { id: preset.id, version: preset.version, host: &preset.host });
-    systems.chain(presets).collect()
+    let host = |framework: &'static Framework| {
+        let profile = || framework.host.profile.or(framework.profiles.first().map(|profile| profile.name));
+        let version = match framework.kind {
+            Kind::System => profile().unwrap_or(""),
+            Kind::Preset => framework.version,
+        };
+        HostInfo { id: framework.id, version, host: &framework.host }
+    };
+    catalog::frameworks().map(host).collect()
 }
 
 /// The host of that name; else the name that may have been meant.

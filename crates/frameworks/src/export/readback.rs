@@ -9,7 +9,7 @@ use super::{Export, json, put};
 use crate::catalog;
 use crate::decision::Strategy;
 use crate::diagnostic::{Diagnostic, Diagnostics, Location};
-use crate::system::ConfigText;
+use crate::framework::ConfigText;
 
 impl Export {
     /// The name of the stack that is the host's rules with these settings.

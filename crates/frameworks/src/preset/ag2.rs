@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use serde_json::{Map, Value};
 
-use super::Preset;
-use super::frame::{Action, Acts, Facts, Machine, Parameter, Recipe, Settings, SettingsError, wrong_kind};
+use super::frame::{Action, Acts, Facts, Machine, Recipe, Settings, SettingsError, wrong_kind};
+use crate::framework::{Build, Framework, Parameter, params};
 use crate::host::{FROM_ZERO, Host, OUT_OF_REACH, Place, Slot, Syntax};
 use crate::python;
 use crate::transcript::{Message, Moment, PointView};
@@ -15,6 +15,21 @@ const REPLIES: &str = "max_consecutive_auto_reply";
 const WORD: &str = "is_termination_msg";
 const HUMAN: &str = "human_input";
 const ROUNDS: &str = "group_chat";
+
+params! {
+    MAX_TURNS: "max_turns" = null, off null, "turns of a two-agent chat",
+        trap |n| if n <= 0.0 => "`max_turns` of 0 or less is not off: not even the task is sent";
+    PROXY_MAX_CONSECUTIVE_AUTO_REPLY: "proxy.max_consecutive_auto_reply" = 100, "the proxy's answers",
+        trap |n| if n <= 0.0 => "0 or less is not off: the first reply is not answered, its tools do not run";
+    PROXY_IS_TERMINATION_MSG: "proxy.is_termination_msg" = null, "the proxy's test of a reply";
+    HUMAN_INPUT_MODE: "proxy.human_input_mode" = "NEVER", off "NEVER",
+        "NEVER, TERMINATE or ALWAYS: whether a person is asked";
+    DEFAULT_AUTO_REPLY: "proxy.default_auto_reply" = "", "the proxy's automatic reply";
+    ASSISTANT_MAX_CONSECUTIVE_AUTO_REPLY: "assistant.max_consecutive_auto_reply" = 100, "the assistant's answers";
+    ASSISTANT_IS_TERMINATION_MSG: "assistant.is_termination_msg" = null, "the assistant's test";
+    MAX_ROUND: "group_chat.max_round" = 10, "messages of a group chat";
+    GROUP_CHAT_IS_TERMINATION_MSG: "group_chat.is_termination_msg" = null, "the manager's test";
+}
 
 const MANUAL: &str = "\
 Two agents: *assistant* with the model, *proxy* which runs the tools and speaks the user's messages.
@@ -68,53 +83,23 @@ proxy = UserProxyAgent(
 ])
 .cannot(&[("", "AG2 counts turns and automatic replies, nothing else")]);
 
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "ag2",
         version: "ag2 0.14.0",
         source: "autogen/agentchat/conversable_agent.py, autogen/agentchat/groupchat.py",
         summary: "100 automatic replies of each agent, the word TERMINATE; turns and rounds where they are set",
         manual: MANUAL,
-        parameters: &[
-            Parameter { name: TURNS, default: "null", off: "null", doc: "turns of a two-agent chat" },
-            Parameter { name: "proxy.max_consecutive_auto_reply", default: "100", off: "", doc: "the proxy's answers" },
-            Parameter {
-                name: "proxy.is_termination_msg",
-                default: "null",
-                off: "",
-                doc: "the proxy's test of a reply",
-            },
-            Parameter {
-                name: "proxy.human_input_mode",
-                default: "\"NEVER\"",
-                off: "\"NEVER\"",
-                doc: "NEVER, TERMINATE or ALWAYS: whether a person is asked",
-            },
-            Parameter {
-                name: "proxy.default_auto_reply",
-                default: "\"\"",
-                off: "",
-                doc: "the proxy's automatic reply",
-            },
-            Parameter {
-                name: "assistant.max_consecutive_auto_reply",
-                default: "100",
-                off: "",
-                doc: "the assistant's answers",
-            },
-            Parameter { name: "assistant.is_termination_msg", default: "null", off: "", doc: "the assistant's test" },
-            Parameter { name: "group_chat.max_round", default: "10", off: "", doc: "messages of a group chat" },
-            Parameter { name: "group_chat.is_termination_msg", default: "null", off: "", doc: "the manager's test" },
-        ],
-        variants: &[],
+        parameters: param::ALL,
         tables: &[TURNS, REPLIES, WORD, HUMAN, ROUNDS],
         host: HOST,
-        build,
+        build: Build::Machine(build),
         case,
+        ..Framework::PRESET
     }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
 fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     let mut settings = Settings { only: None, ..Settings::of_case(rule, input).devices(&["human"]) };
     // An empty table says no less than that this is a group chat.
@@ -134,12 +119,12 @@ enum Word {
 }
 
 impl Word {
-    fn of(name: &str, settings: &Settings) -> Result<Self, SettingsError> {
-        let value = match settings.get(name) {
+    fn of(parameter: &Parameter, settings: &Settings) -> Result<Self, SettingsError> {
+        let value = match settings.get(parameter.name) {
             None | Some(Value::Null) => return Ok(Self::Exactly),
             Some(value) => value,
         };
-        let wrong = || wrong_kind(name, "a table with one of contains, ends, never, no_calls", value);
+        let wrong = || wrong_kind(parameter.name, "a table with one of contains, ends, never, no_calls", value);
         let text = |key: &str| value[key].as_str().map(str::to_owned);
         if let Some(text) = text("contains") {
             return Ok(Self::Contains(text));
@@ -185,17 +170,25 @@ struct Agent {
 }
 
 impl Agent {
-    fn of(name: &'static str, other: &'static str, settings: &Settings) -> Result<Self, SettingsError> {
-        let mode = format!("{name}.human_input_mode");
-        let mode = match settings.text(&mode)? {
-            None | Some("NEVER") => Mode::Never,
-            Some("TERMINATE") => Mode::Terminate,
-            Some("ALWAYS") => Mode::Always,
-            Some(other) => return Err(wrong_kind(&mode, "NEVER, TERMINATE or ALWAYS", &Value::from(other))),
+    /// The one with the model; it asks nobody.
+    fn assistant(settings: &Settings) -> Result<Self, SettingsError> {
+        let limit = settings.number(&param::ASSISTANT_MAX_CONSECUTIVE_AUTO_REPLY)?;
+        let word = Word::of(&param::ASSISTANT_IS_TERMINATION_MSG, settings)?;
+        Ok(Self { name: "assistant", other: "proxy", limit, word, mode: Mode::Never, answers: 0.0 })
+    }
+
+    /// The one that runs the tools and speaks the user's messages.
+    fn proxy(settings: &Settings) -> Result<Self, SettingsError> {
+        let parameter = &param::HUMAN_INPUT_MODE;
+        let mode = match settings.text(parameter)?.unwrap_or_default() {
+            "NEVER" => Mode::Never,
+            "TERMINATE" => Mode::Terminate,
+            "ALWAYS" => Mode::Always,
+            other => return Err(wrong_kind(parameter.name, "NEVER, TERMINATE or ALWAYS", &Value::from(other))),
         };
-        let limit = settings.number(&format!("{name}.max_consecutive_auto_reply"), 100.0)?;
-        let word = Word::of(&format!("{name}.is_termination_msg"), settings)?;
-        Ok(Self { name, other, limit, word, mode, answers: 0.0 })
+        let limit = settings.number(&param::PROXY_MAX_CONSECUTIVE_AUTO_REPLY)?;
+        let word = Word::of(&param::PROXY_IS_TERMINATION_MSG, settings)?;
+        Ok(Self { name: "proxy", other: "assistant", limit, word, mode, answers: 0.0 })
     }
 
     /// About to answer a message; true when the chat ends instead.
@@ -261,17 +254,17 @@ impl Agent {
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     // Only a whole number is a limit: 2.0 is none.
-    let max_turns = match settings.get(TURNS) {
+    let max_turns = match settings.get(param::MAX_TURNS.name) {
         None | Some(Value::Null) => None,
         Some(value @ Value::Bool(flag)) => Some((i64::from(*flag), python::repr(value))),
         Some(value @ Value::Number(number)) => number.as_i64().map(|turns| (turns, python::repr(value))),
-        Some(value) => return Err(wrong_kind(TURNS, "a whole number", value)),
+        Some(value) => return Err(wrong_kind(param::MAX_TURNS.name, "a whole number", value)),
     };
     let is_group = settings.device("is_group") == Some(&Value::Bool(true))
-        || settings.gives(&["group_chat.max_round", "group_chat.is_termination_msg"]);
+        || settings.gives(&[&param::MAX_ROUND, &param::GROUP_CHAT_IS_TERMINATION_MSG]);
     let group = if is_group {
-        let max = settings.number("group_chat.max_round", 10.0)?;
-        Some((max, Word::of("group_chat.is_termination_msg", settings)?))
+        let max = settings.number(&param::MAX_ROUND)?;
+        Some((max, Word::of(&param::GROUP_CHAT_IS_TERMINATION_MSG, settings)?))
     } else {
         None
     };
@@ -280,8 +273,8 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     let answers = settings.device("human").and_then(Value::as_array).into_iter().flatten();
     let chat = Chat {
         max_turns,
-        proxy: Agent::of("proxy", "assistant", settings)?,
-        assistant: Agent::of("assistant", "proxy", settings)?,
+        proxy: Agent::proxy(settings)?,
+        assistant: Agent::assistant(settings)?,
         group,
         human: answers.filter_map(Value::as_str).map(str::to_owned).collect(),
         requests: 0,

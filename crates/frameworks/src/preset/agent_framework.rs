@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value};
 
-use super::Preset;
 use super::frame::rounds::{AgentLoop, Flow, Rounds, answered};
-use super::frame::{Action, Acts, Parameter, Recipe, Settings, SettingsError, native, next_request, wrong_kind};
+use super::frame::{Action, Acts, Recipe, Settings, SettingsError, native, next_request, wrong_kind};
 use crate::decision::Need;
+use crate::framework::{Build, Framework, Parameter, params};
 use crate::host::{Does, Host, OUT_OF_REACH, Place, Slot, Syntax};
 use crate::transcript::{Instant, Message, Moment, Point, PointView, ToolCall};
 
@@ -16,6 +16,19 @@ const DURATION: &str = "max_duration_seconds";
 const UNKNOWN: &str = "terminate_on_unknown_calls";
 const CALLER: &str = "returned_to_caller";
 const LOOP: &str = "agent_loop";
+
+params! {
+    MAX_ITERATIONS: "max_iterations" = 40, "requests of one run that may have calls";
+    MAX_FUNCTION_CALLS: "max_function_calls" = null, off null, "calls of one run";
+    MAX_CONSECUTIVE_ERRORS_PER_REQUEST: "max_consecutive_errors_per_request" = 3,
+        "replies in a row with a failed call";
+    MAX_DURATION_SECONDS: "max_duration_seconds" = null, off null, "seconds of one run";
+    TERMINATE_ON_UNKNOWN_CALLS: "terminate_on_unknown_calls" = false, off false, "an unknown tool raises";
+    ENABLED: "enabled" = true, "false: calls go back to the caller";
+    APPROVAL_TOOLS: "approval_tools" = [], off [], "tools with approval_mode always";
+    DECLARATION_ONLY: "declaration_only" = [], off [], "tools without an implementation";
+    LOOP: "loop" = null, off null, "AgentLoopMiddleware: max_iterations, until_text, should_continue";
+}
 
 const MANUAL: &str = "\
 The first four do not raise: tools are switched off and **one more request** is made, whose text is the answer; calls in it are dropped.
@@ -58,38 +71,23 @@ client.function_invocation_configuration["max_duration_seconds"] = <<max_duratio
     ("", "it counts requests, calls, failures and seconds, nothing else"),
 ]);
 
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "agent-framework",
         version: "agent-framework-core 1.23.0",
         source: "agent_framework/_tools.py, agent_framework/_middleware.py",
         summary: "40 requests with calls, 3 failing replies in a row; then one more request without tools",
         manual: MANUAL,
-        parameters: &[
-            Parameter { name: ITERATIONS, default: "40", off: "", doc: "requests of one run that may have calls" },
-            Parameter { name: CALLS, default: "null", off: "null", doc: "calls of one run" },
-            Parameter { name: ERRORS, default: "3", off: "", doc: "replies in a row with a failed call" },
-            Parameter { name: DURATION, default: "null", off: "null", doc: "seconds of one run" },
-            Parameter { name: UNKNOWN, default: "false", off: "false", doc: "an unknown tool raises" },
-            Parameter { name: "enabled", default: "true", off: "", doc: "false: calls go back to the caller" },
-            Parameter { name: "approval_tools", default: "[]", off: "[]", doc: "tools with approval_mode always" },
-            Parameter { name: "declaration_only", default: "[]", off: "[]", doc: "tools without an implementation" },
-            Parameter {
-                name: "loop",
-                default: "null",
-                off: "null",
-                doc: "AgentLoopMiddleware: max_iterations, until_text, should_continue",
-            },
-        ],
-        variants: &[],
+        parameters: param::ALL,
         tables: &[ITERATIONS, CALLS, ERRORS, DURATION, UNKNOWN, CALLER, LOOP],
         host: HOST,
-        build,
+        build: Build::Machine(build),
         case,
+        ..Framework::PRESET
     }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
 fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     let settings = Settings::of_case(rule, input).devices(&["terminate_after", "tools", "set_later"]);
     Ok(Settings { only: None, ..settings })
@@ -111,22 +109,27 @@ impl Limits<'_> {
     }
 
     /// A number that must be there.
-    fn number(&self, name: &str, default: f64, least: f64, words: &str) -> Result<f64, SettingsError> {
-        match self.get(name) {
-            None => Ok(default),
+    fn number(&self, parameter: &Parameter, least: f64, words: &str) -> Result<f64, SettingsError> {
+        match self.get(parameter.name) {
+            None => self.settings.number(parameter),
             Some(Value::Null) => {
                 Err(SettingsError::refused("TypeError", "'<' not supported between instances of 'NoneType' and 'int'"))
             }
-            Some(value) => self.checked(name, value, |number| number >= least, words),
+            Some(value) => self.checked(parameter.name, value, |number| number >= least, words),
         }
     }
 
     /// A number that may be none.
-    fn optional(&self, name: &str, holds: fn(f64) -> bool, words: &str) -> Result<Option<f64>, SettingsError> {
-        match self.get(name).filter(|value| !value.is_null()) {
+    fn optional(
+        &self,
+        parameter: &Parameter,
+        holds: fn(f64) -> bool,
+        words: &str,
+    ) -> Result<Option<f64>, SettingsError> {
+        match self.get(parameter.name).filter(|value| !value.is_null()) {
             None => Ok(None),
             Some(value) if value.as_str() == Some("none") => Ok(None),
-            Some(value) => self.checked(name, value, holds, words).map(Some),
+            Some(value) => self.checked(parameter.name, value, holds, words).map(Some),
         }
     }
 
@@ -148,21 +151,32 @@ impl Limits<'_> {
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     let later = settings.device("set_later").unwrap_or(&Value::Null);
     let limits = Limits { settings, later };
-    let agent_loop = match settings.get("loop") {
+    let agent_loop = match settings.get(param::LOOP.name) {
         None | Some(Value::Null) => None,
         Some(value) => Some(LoopMiddleware::of(value)?),
     };
-    let names = |name: &str| settings.texts(name).map(Option::unwrap_or_default);
     let terminate_after = settings.device("terminate_after").and_then(Value::as_array).into_iter().flatten();
     let agent = FunctionLoop {
-        iterations: limits.number(ITERATIONS, 40.0, 1.0, "max_iterations must be at least 1.")?,
-        calls: limits.optional(CALLS, |n| n >= 1.0, "max_function_calls must be at least 1 or None.")?,
-        errors: limits.number(ERRORS, 3.0, 0.0, "max_consecutive_errors_per_request must be 0 or more.")?,
-        duration: limits.optional(DURATION, |n| n > 0.0, "max_duration_seconds must be greater than 0 or None.")?,
-        raises_unknown: settings.flag(UNKNOWN, false)?,
-        runs_tools: settings.flag("enabled", true)? && settings.device("tools") != Some(&Value::Bool(false)),
-        approval_tools: names("approval_tools")?,
-        declared_tools: names("declaration_only")?,
+        iterations: limits.number(&param::MAX_ITERATIONS, 1.0, "max_iterations must be at least 1.")?,
+        calls: limits.optional(
+            &param::MAX_FUNCTION_CALLS,
+            |n| n >= 1.0,
+            "max_function_calls must be at least 1 or None.",
+        )?,
+        errors: limits.number(
+            &param::MAX_CONSECUTIVE_ERRORS_PER_REQUEST,
+            0.0,
+            "max_consecutive_errors_per_request must be 0 or more.",
+        )?,
+        duration: limits.optional(
+            &param::MAX_DURATION_SECONDS,
+            |n| n > 0.0,
+            "max_duration_seconds must be greater than 0 or None.",
+        )?,
+        raises_unknown: settings.flag(&param::TERMINATE_ON_UNKNOWN_CALLS)?,
+        runs_tools: settings.flag(&param::ENABLED)? && settings.device("tools") != Some(&Value::Bool(false)),
+        approval_tools: settings.texts(&param::APPROVAL_TOOLS)?,
+        declared_tools: settings.texts(&param::DECLARATION_ONLY)?,
         terminate_after: terminate_after.filter_map(Value::as_str).map(str::to_owned).collect(),
         agent_loop,
         requests: 0,
@@ -199,7 +213,7 @@ struct LoopMiddleware {
 
 impl LoopMiddleware {
     fn of(value: &Value) -> Result<Self, SettingsError> {
-        let fields = value.as_object().ok_or_else(|| wrong_kind("loop", "a table", value))?;
+        let fields = value.as_object().ok_or_else(|| wrong_kind(param::LOOP.name, "a table", value))?;
         let max = match fields.get("max_iterations") {
             None => Some(10.0),
             Some(Value::Null) => None,

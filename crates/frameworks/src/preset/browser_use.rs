@@ -4,10 +4,10 @@ mod action;
 
 use serde_json::{Map, Value};
 
-use super::Preset;
 use super::frame::counters::Window;
-use super::frame::{Action, Acts, Facts, Machine, Parameter, Recipe, RuleReading, Settings, SettingsError, reading};
+use super::frame::{Action, Acts, Facts, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
 use crate::decision::Need;
+use crate::framework::{Build, Framework, params};
 use crate::host::Host;
 use crate::transcript::{Event, Message, Moment, PointView};
 
@@ -21,6 +21,24 @@ const PLANNING: &str = "planning";
 const LEVELS: [(usize, &str); 3] = [(12, "repetition_12"), (8, "repetition_8"), (5, "repetition_5")];
 /// Requests in a row at which the page was the same as before.
 const SAME_PAGES: u32 = 5;
+
+params! {
+    MAX_STEPS: "max_steps" = 500, "steps of a run; 0 runs nothing",
+        trap |n| if n <= 0.0 => "`max_steps` of 0 or less is not off: no step is made";
+    MAX_FAILURES: "max_failures" = 5, "failed steps in a row",
+        trap |n| if n <= 0.0 =>
+            "`max_failures` of 0 or less is not off: the first request may only say done, or is not made";
+    FINAL_RESPONSE_AFTER_FAILURE: "final_response_after_failure" = true, off false,
+        "one more request, done only, before failures end the run";
+    LOOP_DETECTION_ENABLED: "loop_detection_enabled" = true, off false, "switches repetition and page_stagnation";
+    LOOP_DETECTION_WINDOW: "loop_detection_window" = 20, "actions remembered",
+        trap |n| if n < 5.0 =>
+            "`loop_detection_window` is shorter than the lowest level, 5: no repetition is ever found";
+    ENABLE_PLANNING: "enable_planning" = true, off false, "switches planning";
+    PLANNING_EXPLORATION_LIMIT: "planning_exploration_limit" = 5, off 0, "requests without a plan before the nudge";
+    PLANNING_REPLAN_ON_STALL: "planning_replan_on_stall" = 3, off 0,
+        "failures in a row before a new plan is suggested";
+}
 
 const MANUAL: &str = "\
 All rules act before a request, in this order; only failures and steps ever stop.
@@ -48,52 +66,23 @@ const HOST: Host = Host::none(&[
     ("", "it counts steps and failed steps, and nudges; no other stop"),
 ]);
 
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "browser-use",
         version: "browser-use 0.13.14",
         source: "browser_use/agent/service.py, browser_use/agent/views.py",
         summary: "nudges at 5, 8, 12 equal actions of the last 20; done only after 5 failures or at step 500",
         manual: MANUAL,
-        parameters: &[
-            Parameter { name: "max_steps", default: "500", off: "", doc: "steps of a run; 0 runs nothing" },
-            Parameter { name: "max_failures", default: "5", off: "", doc: "failed steps in a row" },
-            Parameter {
-                name: "final_response_after_failure",
-                default: "true",
-                off: "false",
-                doc: "one more request, done only, before failures end the run",
-            },
-            Parameter {
-                name: "loop_detection_enabled",
-                default: "true",
-                off: "false",
-                doc: "switches repetition and page_stagnation",
-            },
-            Parameter { name: "loop_detection_window", default: "20", off: "", doc: "actions remembered" },
-            Parameter { name: "enable_planning", default: "true", off: "false", doc: "switches planning" },
-            Parameter {
-                name: "planning_exploration_limit",
-                default: "5",
-                off: "0",
-                doc: "requests without a plan before the nudge",
-            },
-            Parameter {
-                name: "planning_replan_on_stall",
-                default: "3",
-                off: "0",
-                doc: "failures in a row before a new plan is suggested",
-            },
-        ],
-        variants: &[],
+        parameters: param::ALL,
         tables: &["loop_detector", "page_stagnation", "max_failures", "max_steps", "planning", "combined"],
         host: HOST,
-        build,
+        build: Build::Machine(build),
         case,
+        ..Framework::PRESET
     }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
 fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     Ok(Settings { only: None, ..Settings::of_case(rule, input).devices(&["forced_step_fails"]) })
 }
@@ -124,15 +113,15 @@ struct Limits {
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
-    let window = settings.int("loop_detection_window", 20)?;
+    let window = settings.int(&param::LOOP_DETECTION_WINDOW)?;
     let limits = Limits {
-        max_steps: settings.int("max_steps", 500)?,
-        max_failures: settings.int("max_failures", 5)?,
-        final_response: settings.flag("final_response_after_failure", true)?,
-        detects_loops: settings.flag("loop_detection_enabled", true)?,
-        plans: settings.flag("enable_planning", true)?,
-        exploration: settings.int("planning_exploration_limit", 5)?,
-        replan: settings.int("planning_replan_on_stall", 3)?,
+        max_steps: settings.int(&param::MAX_STEPS)?,
+        max_failures: settings.int(&param::MAX_FAILURES)?,
+        final_response: settings.flag(&param::FINAL_RESPONSE_AFTER_FAILURE)?,
+        detects_loops: settings.flag(&param::LOOP_DETECTION_ENABLED)?,
+        plans: settings.flag(&param::ENABLE_PLANNING)?,
+        exploration: settings.int(&param::PLANNING_EXPLORATION_LIMIT)?,
+        replan: settings.int(&param::PLANNING_REPLAN_ON_STALL)?,
     };
     let machine = BrowserUse {
         limits,

@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value};
 
-use super::Preset;
 use super::frame::rounds::{AgentLoop, Flow, Rounds, answered};
-use super::frame::{Action, Acts, Facts, Machine, Parameter, Recipe, Settings, SettingsError, native, wrong_kind};
+use super::frame::{Action, Acts, Facts, Machine, Recipe, Settings, SettingsError, native, wrong_kind};
 use crate::decision::Need;
+use crate::framework::{Build, Framework, params};
 use crate::host::{Host, Place, Slot, Syntax};
 use crate::python;
 use crate::transcript::{Event, Message, Moment, PointView, Role};
@@ -14,6 +14,15 @@ const ITERATION: &str = "max_iteration";
 const TERMINATORS: &str = "response_terminators";
 const CALLER: &str = "returned_to_caller";
 const TOKENS: &str = "token_limit_terminator";
+
+params! {
+    MAX_ITERATION: "max_iteration" = null, off null, "requests of one step",
+        trap |n| if n <= 0.0 => "`max_iteration` of 0 or less is not off: it acts like 1";
+    RESPONSE_TERMINATORS: "response_terminators" = [], off [], "words that end a step";
+    EXTERNAL_TOOLS: "external_tools" = [], off [], "tools that the caller runs";
+    TOKEN_LIMIT: "token_limit" = null, off null, "tokens of a TokenLimitTerminator",
+        trap with |s| if s.amount(&TOKEN_LIMIT).is_finite() => "no `ChatAgent` ever asks a `TokenLimitTerminator`";
+}
 
 const MANUAL: &str = "\
 - **max_iteration** (none): requests of this step `>=` limit, looked at after the tools of a reply: they all run, then the step ends \
@@ -46,28 +55,23 @@ const HOST: Host = Host::new(
     ("", "it counts the requests of a step, nothing else"),
 ]);
 
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "camel-ai",
         version: "camel-ai 0.2.90",
         source: "camel/agents/chat_agent.py, camel/terminators",
         summary: "no limit by default; iterations of a step, words that end it, tools that go back to the caller",
         manual: MANUAL,
-        parameters: &[
-            Parameter { name: ITERATION, default: "null", off: "null", doc: "requests of one step" },
-            Parameter { name: TERMINATORS, default: "[]", off: "[]", doc: "words that end a step" },
-            Parameter { name: "external_tools", default: "[]", off: "[]", doc: "tools that the caller runs" },
-            Parameter { name: "token_limit", default: "null", off: "null", doc: "tokens of a TokenLimitTerminator" },
-        ],
-        variants: &[],
+        parameters: param::ALL,
         tables: &[ITERATION, TERMINATORS, TOKENS, CALLER],
         host: HOST,
-        build,
+        build: Build::Machine(build),
         case,
+        ..Framework::PRESET
     }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
 fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     let devices = ["stop_event_after", "reset_by_user", "reset_between", "validate"];
     Ok(Settings { only: None, ..Settings::of_case(rule, input).devices(&devices) })
@@ -75,10 +79,10 @@ fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     let is_on = |name: &str| settings.device(name) == Some(&Value::Bool(true));
-    let given_tokens = settings.get("token_limit");
+    let given_tokens = settings.get(param::TOKEN_LIMIT.name);
     let drives_tokens = settings.device("drive").is_some_and(|drive| drive == "terminator");
     if drives_tokens || given_tokens.is_some_and(|limit| !limit.is_null()) {
-        let limit = settings.opt_number("token_limit", None)?;
+        let limit = settings.opt_number(&param::TOKEN_LIMIT)?;
         if let Some(limit) = limit.filter(|limit| *limit <= 0.0 && is_on("validate")) {
             let words = format!("`token_limit` should be a value larger than 0, got {limit}.");
             return Err(SettingsError::refused("ValueError", words));
@@ -87,9 +91,9 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         let recipe = Recipe::new(machine, &[TOKENS]).blind(&[TOKENS]).needs(TOKENS, Need::Usage).keeps_own_state();
         return Ok(recipe);
     }
-    let max = settings.get(ITERATION).filter(|max| !max.is_null()).cloned();
-    settings.opt_number(ITERATION, None)?;
-    let terminators = match settings.get(TERMINATORS) {
+    let max = settings.get(param::MAX_ITERATION.name).filter(|max| !max.is_null()).cloned();
+    settings.opt_number(&param::MAX_ITERATION)?;
+    let terminators = match settings.get(param::RESPONSE_TERMINATORS.name) {
         None | Some(Value::Null) => Vec::new(),
         Some(Value::Array(list)) => list.iter().map(WordsTerminator::of).collect::<Result<_, _>>()?,
         Some(other) => return Err(wrong_kind(TERMINATORS, "a list of tables with words", other)),
@@ -97,7 +101,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     let agent = ChatAgent {
         max,
         terminators,
-        external_tools: settings.texts("external_tools")?.unwrap_or_default(),
+        external_tools: settings.texts(&param::EXTERNAL_TOOLS)?,
         stop_event_after: settings.device("stop_event_after").and_then(Value::as_u64),
         resets: is_on("reset_between"),
         requests: 0,

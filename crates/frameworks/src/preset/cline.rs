@@ -4,16 +4,31 @@ use serde_json::Value;
 
 use super::frame::counters::Streak;
 use super::frame::identity::{Keys, arguments, js_text};
-use super::frame::{
-    Action, Acts, Machine, Parameter, Recipe, RuleReading, Settings, SettingsError, reading, wrong_kind,
-};
-use super::{Preset, plain_case};
+use super::frame::{Action, Acts, Machine, Recipe, RuleReading, Settings, SettingsError, reading, wrong_kind};
 use crate::decision::Need;
+use crate::framework::{Build, Framework, params};
 use crate::host::{Host, Place, Slot, Syntax};
 use crate::transcript::{Event, Message, Moment, Name, PointView, ToolCall};
 
 const LOOP: &str = "loopDetection";
 const MISTAKES: &str = "maxConsecutiveMistakes";
+
+params! {
+    LOOP_DETECTION: "execution.loopDetection" = {}, off false,
+        "identical calls in a row; false switches both thresholds off";
+    SOFT_THRESHOLD: "execution.loopDetection.softThreshold" = 3, off 0, "warns when the count equals it",
+        trap with |s| if s.amount(&SOFT_THRESHOLD) >= s.amount(&HARD_THRESHOLD) =>
+            "`softThreshold` is not below `hardThreshold`, which is tested first: it never warns";
+    HARD_THRESHOLD: "execution.loopDetection.hardThreshold" = 5,
+        "acts when the count reaches it; 0 acts on every call",
+        trap |n| if n <= 0.0 => "`hardThreshold` of 0 is not off: it acts on every call";
+    MAX_CONSECUTIVE_MISTAKES: "execution.maxConsecutiveMistakes" = 6, off 0,
+        "steps in a row in which every tool failed",
+        trap |n| if n <= 0.0 =>
+            "`maxConsecutiveMistakes` of 0 switches loop detection off with it: a hard hit has no effect";
+    ON_CONSECUTIVE_MISTAKE_LIMIT_REACHED: "onConsecutiveMistakeLimitReached" = null,
+        "the host's answer: continue, continue_with_guidance, stop, throws; null: no callback, which stops";
+}
 
 const MANUAL: &str = "\
 **loopDetection** (before the tools of a reply run, call by call)
@@ -40,50 +55,18 @@ const HOST: Host = Host::new(
         Slot::new("errors.streak", Moment::AfterTools, Place::Is("execution.maxConsecutiveMistakes")).session(),
     ]).quiet(&[("execution.maxConsecutiveMistakes", "0"), ("execution.loopDetection", "false")]).cannot(&[("call", "loopDetection counts calls one by one, over texts and prompts; and a hit only acts through maxConsecutiveMistakes"), ("", "it counts identical calls and failed steps, nothing else")]);
 
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "cline",
         version: "cline/cline 21cb8d2 (sdk 0.0.78)",
         source: "cline/cline sdk: LoopDetectionTracker, MistakeTracker, SessionRuntime",
         summary: "warns at the 3rd identical call in a row, aborts at the 5th; aborts after 6 failed steps in a row",
         manual: MANUAL,
-        parameters: &[
-            Parameter {
-                name: "execution.loopDetection",
-                default: "{}",
-                off: "false",
-                doc: "identical calls in a row; false switches both thresholds off",
-            },
-            Parameter {
-                name: "execution.loopDetection.softThreshold",
-                default: "3",
-                off: "0",
-                doc: "warns when the count equals it",
-            },
-            Parameter {
-                name: "execution.loopDetection.hardThreshold",
-                default: "5",
-                off: "",
-                doc: "acts when the count reaches it; 0 acts on every call",
-            },
-            Parameter {
-                name: "execution.maxConsecutiveMistakes",
-                default: "6",
-                off: "0",
-                doc: "steps in a row in which every tool failed",
-            },
-            Parameter {
-                name: "onConsecutiveMistakeLimitReached",
-                default: "null",
-                off: "",
-                doc: "the host's answer: continue, continue_with_guidance, stop, throws; null: no callback, which stops",
-            },
-        ],
-        variants: &[],
+        parameters: param::ALL,
         tables: &["loop_detection", "mistake_limit"],
         host: HOST,
-        build,
-        case: plain_case,
+        build: Build::Machine(build),
+        ..Framework::PRESET
     }
 }
 
@@ -112,24 +95,22 @@ struct Cline {
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
-    let off = matches!(settings.get("execution.loopDetection"), Some(Value::Bool(false)));
-    let thresholds = Thresholds {
-        soft: settings.int("execution.loopDetection.softThreshold", 3)?,
-        hard: settings.int("execution.loopDetection.hardThreshold", 5)?,
-    };
-    let host = match settings.text("onConsecutiveMistakeLimitReached")? {
+    let off = matches!(settings.get(param::LOOP_DETECTION.name), Some(Value::Bool(false)));
+    let thresholds =
+        Thresholds { soft: settings.int(&param::SOFT_THRESHOLD)?, hard: settings.int(&param::HARD_THRESHOLD)? };
+    let host = match settings.text(&param::ON_CONSECUTIVE_MISTAKE_LIMIT_REACHED)? {
         None => HostAnswer::Absent,
         Some("continue") => HostAnswer::Continue,
         Some("continue_with_guidance") => HostAnswer::Guidance,
         Some("stop" | "throws") => HostAnswer::Stop,
         Some(other) => {
             let expected = "continue, continue_with_guidance, stop or throws";
-            return Err(wrong_kind("onConsecutiveMistakeLimitReached", expected, &Value::from(other)));
+            return Err(wrong_kind(param::ON_CONSECUTIVE_MISTAKE_LIMIT_REACHED.name, expected, &Value::from(other)));
         }
     };
     let machine = Cline {
         thresholds: (!off).then_some(thresholds),
-        max_mistakes: settings.int("execution.maxConsecutiveMistakes", 6)?,
+        max_mistakes: settings.int(&param::MAX_CONSECUTIVE_MISTAKES)?,
         host,
         streak: Streak::default(),
         mistakes: 0,

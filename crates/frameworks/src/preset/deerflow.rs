@@ -4,10 +4,8 @@ use serde_json::{Map, Value};
 
 use super::frame::counters::Window;
 use super::frame::identity::arguments;
-use super::frame::{
-    Action, Acts, Machine, Parameter, Recipe, RuleReading, Settings, SettingsError, reading, wrong_kind,
-};
-use super::{Preset, plain_case};
+use super::frame::{Action, Acts, Machine, Recipe, RuleReading, Settings, SettingsError, reading, wrong_kind};
+use crate::framework::{Build, Framework, Parameter, params};
 use crate::host::Host;
 use crate::python;
 use crate::transcript::fingerprint::canonical_json;
@@ -19,6 +17,20 @@ const FREQUENCY: &str = "tool_frequency";
 const BUCKET: i64 = 200;
 /// Arguments that stand for a call; the rest is taken for noise.
 const SALIENT: [&str; 7] = ["path", "url", "query", "command", "pattern", "glob", "cmd"];
+
+params! {
+    ENABLED: "enabled" = true, off false, "switches the middleware";
+    WARN_THRESHOLD: "warn_threshold" = 3, "equal sets of calls that warn";
+    HARD_LIMIT: "hard_limit" = 5, "equal sets of calls that end the run";
+    WINDOW_SIZE: "window_size" = 20, "replies with calls that are remembered",
+        trap with |s| if s.amount(&WINDOW_SIZE) < s.amount(&HARD_LIMIT) =>
+            "`window_size` is shorter than `hard_limit`, which is never reached",
+        trap with |s| if s.amount(&WINDOW_SIZE) < s.amount(&WARN_THRESHOLD) =>
+            "`window_size` is shorter than `warn_threshold`, which is never reached";
+    TOOL_FREQ_WARN: "tool_freq_warn" = 30, "calls of one tool that warn";
+    TOOL_FREQ_HARD_LIMIT: "tool_freq_hard_limit" = 50, "calls of one tool that end the run";
+    TOOL_FREQ_OVERRIDES: "tool_freq_overrides" = {}, "limits of single tools: tool = [warn, hard]";
+}
 
 const MANUAL: &str = "\
 **repeated_calls** (after each reply with tool calls)
@@ -45,37 +57,18 @@ const HOST: Host = Host::none(&[
     ("", "its middleware counts repeated sets of calls and calls by tool, nothing else"),
 ]);
 
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "deerflow",
         version: "bytedance/deer-flow f1f4af9",
         source: "deerflow/agents/middlewares/loop_detection_middleware.py",
         summary: "warns at the 3rd equal set of calls among the last 20, strips the calls at the 5th",
         manual: MANUAL,
-        parameters: &[
-            Parameter { name: "enabled", default: "true", off: "false", doc: "switches the middleware" },
-            Parameter { name: "warn_threshold", default: "3", off: "", doc: "equal sets of calls that warn" },
-            Parameter { name: "hard_limit", default: "5", off: "", doc: "equal sets of calls that end the run" },
-            Parameter { name: "window_size", default: "20", off: "", doc: "replies with calls that are remembered" },
-            Parameter { name: "tool_freq_warn", default: "30", off: "", doc: "calls of one tool that warn" },
-            Parameter {
-                name: "tool_freq_hard_limit",
-                default: "50",
-                off: "",
-                doc: "calls of one tool that end the run",
-            },
-            Parameter {
-                name: "tool_freq_overrides",
-                default: "{}",
-                off: "",
-                doc: "limits of single tools: tool = [warn, hard]",
-            },
-        ],
-        variants: &[],
+        parameters: param::ALL,
         tables: &["loop_hash", "tool_frequency"],
         host: HOST,
-        build,
-        case: plain_case,
+        build: Build::Machine(build),
+        ..Framework::PRESET
     }
 }
 
@@ -98,26 +91,26 @@ struct DeerFlow {
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
-    if !settings.flag("enabled", true)? {
+    if !settings.flag(&param::ENABLED)? {
         return Ok(Recipe::new(Off, &[SETS, FREQUENCY]));
     }
-    let at_least_1 = |name: &str, default: i64| {
-        let value = settings.int(name, default)?;
+    let at_least_1 = |parameter: &Parameter| {
+        let value = settings.int(parameter)?;
         usize::try_from(value).ok().filter(|value| *value > 0).ok_or_else(|| {
-            SettingsError::refused("ValidationError", format!("{name} must be greater than or equal to 1"))
+            SettingsError::refused("ValidationError", format!("{} must be greater than or equal to 1", parameter.name))
         })
     };
     let limits = |warn: usize, hard: usize| {
         let refused = || SettingsError::refused("ValidationError", "the hard limit must be at least the warning's");
         if hard >= warn { Ok(Limits { warn, hard }) } else { Err(refused()) }
     };
-    let sets = limits(at_least_1("warn_threshold", 3)?, at_least_1("hard_limit", 5)?)?;
-    let frequency = limits(at_least_1("tool_freq_warn", 30)?, at_least_1("tool_freq_hard_limit", 50)?)?;
-    let window_size = at_least_1("window_size", 20)?;
+    let sets = limits(at_least_1(&param::WARN_THRESHOLD)?, at_least_1(&param::HARD_LIMIT)?)?;
+    let frequency = limits(at_least_1(&param::TOOL_FREQ_WARN)?, at_least_1(&param::TOOL_FREQ_HARD_LIMIT)?)?;
+    let window_size = at_least_1(&param::WINDOW_SIZE)?;
     let mut overrides = Vec::new();
-    if let Some(given) = settings.get("tool_freq_overrides").filter(|given| !given.is_null()) {
+    if let Some(given) = settings.get(param::TOOL_FREQ_OVERRIDES.name).filter(|given| !given.is_null()) {
         let expected = "a table of tool = [warn, hard]";
-        let wrong = || wrong_kind("tool_freq_overrides", expected, given);
+        let wrong = || wrong_kind(param::TOOL_FREQ_OVERRIDES.name, expected, given);
         for (tool, pair) in given.as_object().ok_or_else(wrong)? {
             let (warn, hard) = warn_and_hard(pair).ok_or_else(wrong)?;
             overrides.push((tool.clone(), limits(warn, hard)?));

@@ -8,9 +8,9 @@ use serde_json::{Map, Value};
 
 use self::chant::Chant;
 use super::frame::identity::{Keys, arguments, js_text};
-use super::frame::{Action, Acts, Facts, Machine, Parameter, Recipe, RuleReading, Settings, SettingsError, reading};
-use super::{Preset, Variant};
+use super::frame::{Action, Acts, Facts, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
 use crate::decision::{Need, RuleName};
+use crate::framework::{Build, Framework, Profile, params};
 use crate::host::{Does, Host, Place, Slot, Syntax};
 use crate::transcript::{Event, Message, Moment, PointView};
 
@@ -28,6 +28,16 @@ const JUDGE_INTERVAL: u32 = 10;
 const CONFIDENT: f64 = 0.9;
 /// No setting lets more nested requests through.
 const MOST_TURNS: i64 = 100;
+
+params! {
+    DISABLE_LOOP_DETECTION: "disableLoopDetection" = false, off true, "switches the loop rules and the judge off";
+    MAX_SESSION_TURNS: "maxSessionTurns" = -1, off -1, "model requests of the whole session; 0 and negatives are off";
+    TURNS: "turns" = 100, "nested requests of one call, at most 100",
+        trap with |s| if s.gives(&[&TURNS]) && !s.is_profile("documented") =>
+            "`turns` bounds nested requests only, not tool steps; use `maxSessionTurns`";
+    SKIP_NEXT_SPEAKER_CHECK: "skipNextSpeakerCheck" = true,
+        "false: a text reply may be continued without a user message";
+}
 
 const MANUAL: &str = "\
 **tool_call_loop** (each call): the last 5k calls are a cycle of length k = 1..5 repeated 5 times. Identity: name and \
@@ -50,7 +60,7 @@ second ends the run.
 `turns`, at most 100, bounds only nested requests: \"Please continue.\" after a text reply, and the feedback.
 - Trap: it does **not** bound tool steps.
 
-Variant `documented` has these traps repaired as the documents read: cleared histories, hyphen lists and real rules only, \
+Profile `documented` has these traps repaired as the documents read: cleared histories, hyphen lists and real rules only, \
 and `turns` for every request of a prompt.
 
 Off: `disableLoopDetection`.";
@@ -70,49 +80,32 @@ const HOST: Host = Host::new(
 ])
 .paths(&[("maxSessionTurns", "model.maxSessionTurns"), ("disableLoopDetection", "model.disableLoopDetection")]);
 
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "gemini-cli",
         version: "@google/gemini-cli-core 0.61.0",
         source: "packages/core/src/services/loopDetectionService.ts, core/client.ts",
         summary: "feedback at the first loop of calls or text (5 times a cycle of up to 5), the end at the second",
         manual: MANUAL,
-        parameters: &[
-            Parameter {
-                name: "disableLoopDetection",
-                default: "false",
-                off: "true",
-                doc: "switches the loop rules and the judge off",
-            },
-            Parameter {
-                name: "maxSessionTurns",
-                default: "-1",
-                off: "-1",
-                doc: "model requests of the whole session; 0 and negatives are off",
-            },
-            Parameter { name: "turns", default: "100", off: "", doc: "nested requests of one call, at most 100" },
-            Parameter {
-                name: "skipNextSpeakerCheck",
-                default: "true",
-                off: "",
-                doc: "false: a text reply may be continued without a user message",
-            },
-        ],
-        variants: &[
-            Variant { name: "shipped", doc: "as the released code runs" },
-            Variant {
-                name: "documented",
-                doc: "histories cleared at the first strike, hyphen lists as lists, `turns` for every request",
-            },
-        ],
+        parameters: param::ALL,
+        profiles: const {
+            &[
+                Profile::new("shipped", "as the released code runs"),
+                Profile::new(
+                    "documented",
+                    "histories cleared at the first strike, hyphen lists as lists, `turns` for every request",
+                ),
+            ]
+        },
         tables: &[TOOLS, TEXT, JUDGE, TURNS],
         host: HOST,
-        build,
+        build: Build::Machine(build),
         case,
+        ..Framework::PRESET
     }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
 fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     let devices = ["stream_chunk", "nextSpeaker", "judge_replies", "main_available"];
     Ok(Settings::of_case(rule, input).devices(&devices))
@@ -155,9 +148,9 @@ struct Judge {
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     let device = |name: &str| settings.device(name);
-    let skip = settings.flag("skipNextSpeakerCheck", true)?;
+    let skip = settings.flag(&param::SKIP_NEXT_SPEAKER_CHECK)?;
     let piece = device("stream_chunk").and_then(Value::as_u64).unwrap_or(0);
-    let turns = settings.int("turns", MOST_TURNS)?.min(MOST_TURNS);
+    let turns = settings.int(&param::TURNS)?.min(MOST_TURNS);
     let judge = device("judge_replies").and_then(Value::as_array).map(|replies| Judge {
         replies: replies.iter().cloned().collect(),
         main_available: device("main_available") != Some(&Value::Bool(false)),
@@ -165,13 +158,13 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         last_check: 0,
         asked_after: Vec::new(),
     });
-    let max_session_turns = settings.int("maxSessionTurns", -1)?;
+    let max_session_turns = settings.int(&param::MAX_SESSION_TURNS)?;
     let machine = Gemini {
-        enabled: !settings.flag("disableLoopDetection", false)?,
+        enabled: !settings.flag(&param::DISABLE_LOOP_DETECTION)?,
         max_session_turns,
         turns,
         model_speaks_next: !skip && device("nextSpeaker").is_some_and(|next| next == "model"),
-        documented: settings.is_variant("documented"),
+        documented: settings.is_profile("documented"),
         piece: usize::try_from(piece).unwrap_or(0),
         judge,
         session_turns: 0,
@@ -179,7 +172,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         nested: false,
         feedback_sent: false,
         calls: VecDeque::new(),
-        chant: Chant::new(settings.is_variant("documented")),
+        chant: Chant::new(settings.is_profile("documented")),
         strikes: 0,
         prompt_turns: 0,
     };

@@ -2,11 +2,10 @@
 
 use serde_json::Value;
 
-use super::Preset;
 use super::frame::{
-    Action, Acts, Facts, Machine, Parameter, Recipe, RuleReading, Settings, SettingsError, caps, next_request, reading,
-    starts_run,
+    Action, Acts, Facts, Machine, Recipe, RuleReading, Settings, SettingsError, caps, next_request, reading, starts_run,
 };
+use crate::framework::{Build, Framework, params};
 use crate::host::{Does, Host, Place, Slot, Syntax};
 use crate::transcript::{Event, Message, Moment, PointView};
 
@@ -18,6 +17,14 @@ const CALLS: &str = "max_llm_calls";
 const EXIT_TOOL: &str = "exit_loop";
 /// A tool that only sets `escalate` on its event.
 const ESCALATING_TOOL: &str = "escalate";
+
+params! {
+    MAX_LLM_CALLS: "max_llm_calls" = 500, off 0 and negatives, "model calls of one invocation";
+    MAX_ITERATIONS: "max_iterations" = null, off null, "passes of a LoopAgent; sets one up",
+        trap |n| if n <= 0.0 => "`max_iterations` of 0 or less is not off, unlike `max_llm_calls`: nothing runs";
+    LOOP_AGENT: "loop_agent" = false, off false, "a LoopAgent without max_iterations";
+    SUB_AGENTS: "sub_agents" = 1, "sub-agents of the LoopAgent";
+}
 
 const MANUAL: &str = "\
 - **max_llm_calls** (500): the request is counted first and refused when the count is **above** the limit (`>`): \
@@ -50,33 +57,28 @@ run_config = RunConfig(
 .quiet(&[("max_llm_calls", "0")])
 .cannot(&[("", "it counts model calls and passes of a loop, nothing else")]);
 
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "google-adk",
         version: "google-adk 2.13.0",
         source: "google/adk-python src/google/adk/agents/loop_agent.py, invocation_context.py, run_config.py",
         summary: "500 model calls an invocation, then an error; a loop agent ends by passes or by escalation",
         manual: MANUAL,
-        parameters: &[
-            Parameter { name: CALLS, default: "500", off: "0 and negatives", doc: "model calls of one invocation" },
-            Parameter { name: ITERATIONS, default: "null", off: "null", doc: "passes of a LoopAgent; sets one up" },
-            Parameter { name: "loop_agent", default: "false", off: "false", doc: "a LoopAgent without max_iterations" },
-            Parameter { name: "sub_agents", default: "1", off: "", doc: "sub-agents of the LoopAgent" },
-        ],
-        variants: &[],
+        parameters: param::ALL,
         tables: &["loop_agent", "max_llm_calls", "combined"],
         host: HOST,
-        build,
+        build: Build::Machine(build),
         case: caps::case,
+        ..Framework::PRESET
     }
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
-    let max_llm_calls = settings.int(CALLS, 500)?;
-    let sub_agents = u64::try_from(settings.int("sub_agents", 1)?).unwrap_or(1).max(1);
-    let passes = match settings.get(ITERATIONS) {
-        Some(_) => Some(Passes::new(settings.opt_int(ITERATIONS, None)?, sub_agents)),
-        None if settings.flag("loop_agent", false)? => Some(Passes::new(None, sub_agents)),
+    let max_llm_calls = settings.int(&param::MAX_LLM_CALLS)?;
+    let sub_agents = u64::try_from(settings.int(&param::SUB_AGENTS)?).unwrap_or(1).max(1);
+    let passes = match settings.get(param::MAX_ITERATIONS.name) {
+        Some(_) => Some(Passes::new(settings.opt_int(&param::MAX_ITERATIONS)?, sub_agents)),
+        None if settings.flag(&param::LOOP_AGENT)? => Some(Passes::new(None, sub_agents)),
         None => None,
     };
     let mut rules = Vec::new();

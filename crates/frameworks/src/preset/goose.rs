@@ -6,9 +6,9 @@ use serde_json::{Map, Value};
 
 use super::frame::counters::Streak;
 use super::frame::identity::arguments;
-use super::frame::{Action, Acts, COMBINED, Machine, Parameter, Recipe, RuleReading, Settings, SettingsError, reading};
-use super::{Preset, Variant};
+use super::frame::{Action, Acts, COMBINED, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
 use crate::decision::Need;
+use crate::framework::{Build, Framework, Profile, params};
 use crate::host::Host;
 use crate::transcript::{Event, Message, Name, ToolCall};
 
@@ -19,16 +19,24 @@ const EQUAL_ERRORS: u32 = 3;
 /// Characters of an error that are compared.
 const ERROR_HEAD: usize = 100;
 
+params! {
+    MAX_REPETITIONS: "max_repetitions" = null, off null, "identical calls in a row that are let through",
+        trap with |s| if s.amount(&MAX_REPETITIONS).is_finite() && !s.is_profile("documented") =>
+            "as shipped, `max_repetitions` never fires, whatever the limit; profile `documented` does",
+        trap with |s| if s.amount(&MAX_REPETITIONS) <= 0.0 && s.is_profile("documented") =>
+            "`max_repetitions` of 0 is not off and behaves as 1";
+}
+
 const MANUAL: &str = "\
 **REP-001** (before each call): denies when identical calls in a row `> max_repetitions`.
 - Identity: tool name and parameters as values: key order never matters, array order does, 1 and 1.0 **differ**.
 - A denied call still counts and nothing is cleared: every further identical call is denied until another one comes. \
 Results, text and user messages do not matter; parallel calls count one by one.
 - Default: none (off). 0 behaves as 1: the first call of a streak is never tested.
-- **Trap: as shipped it never fires.** The agent calls `inspect`, which tests a copy and stores nothing (variant \
-`shipped`, the default). Variant `documented` is what `check_tool_call` does and the documents say.
+- **Trap: as shipped it never fires.** The agent calls `inspect`, which tests a copy and stores nothing (profile \
+`shipped`, the default). Profile `documented` is what `check_tool_call` does and the documents say.
 
-**REP-002** (variant `repeated-error`, proposed in pull request 8994, not known to be released): the same error of one \
+**REP-002** (profile `repeated-error`, proposed in pull request 8994, not known to be released): the same error of one \
 tool (first 100 characters) 3 times in a row denies that tool's calls in the next batch, then counts anew; so with a \
 persistent error calls 4, 8, 12. Any success or other error starts anew. The 3 is a constant.";
 
@@ -37,42 +45,40 @@ const HOST: Host = Host::none(&[
     ("", "it has no rule that ends a run on this"),
 ]);
 
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "goose",
         version: "aaif-goose/goose 37c043b",
         source: "crates/goose/src/tool_monitor.rs, RepetitionInspector",
         summary: "denies identical calls in a row beyond a maximum; as shipped it never does",
         manual: MANUAL,
-        parameters: &[Parameter {
-            name: "max_repetitions",
-            default: "null",
-            off: "null",
-            doc: "identical calls in a row that are let through",
-        }],
-        variants: &[
-            Variant { name: "shipped", doc: "the inspector tests a copy of its state: REP-001 never fires" },
-            Variant { name: "documented", doc: "REP-001 as `check_tool_call` has it" },
-            Variant { name: "repeated-error", doc: "REP-002 of pull request 8994 beside the shipped inspector" },
-        ],
+        parameters: param::ALL,
+        profiles: const {
+            &[
+                Profile::new("shipped", "the inspector tests a copy of its state: REP-001 never fires"),
+                Profile::new("documented", "REP-001 as `check_tool_call` has it"),
+                Profile::new("repeated-error", "REP-002 of pull request 8994 beside the shipped inspector"),
+            ]
+        },
         tables: &["repetition_check", "repetition_inspector", "repeated_error"],
         host: HOST,
-        build,
+        build: Build::Machine(build),
         case,
+        ..Framework::PRESET
     }
 }
 
 /// The driver's device that puts both checks in force.
 const BOTH: &str = "both_checks";
 
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
 fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
-    let variant = match rule {
+    let profile = match rule {
         "repetition_check" | COMBINED => "documented",
         "repeated_error" => "repeated-error",
         _ => "shipped",
     };
-    let mut settings = Settings { variant: Some(variant.to_owned()), only: None, ..Settings::of_case(rule, input) };
+    let mut settings = Settings { profile: Some(profile.to_owned()), only: None, ..Settings::of_case(rule, input) };
     // All at once: the two checks that have an effect.
     settings.driver.insert(BOTH.to_owned(), Value::Bool(rule == COMBINED));
     Ok(settings)
@@ -88,8 +94,8 @@ struct Goose {
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     let both = settings.device(BOTH) == Some(&Value::Bool(true));
-    let max = settings.opt_int("max_repetitions", None)?.filter(|_| settings.is_variant("documented"));
-    let errors = (settings.is_variant("repeated-error") || both).then(RepeatedError::default);
+    let max = settings.opt_int(&param::MAX_REPETITIONS)?.filter(|_| settings.is_profile("documented"));
+    let errors = (settings.is_profile("repeated-error") || both).then(RepeatedError::default);
     let rules: &[&str] = if errors.is_some() { &[REPETITION, ERRORS] } else { &[REPETITION] };
     let machine = Goose { max, streak: Streak::default(), errors };
     Ok(Recipe::new(machine, rules).needs(ERRORS, Need::ErrorFlags).blind(&[REPETITION]))

@@ -2,11 +2,11 @@
 
 use serde_json::{Map, Value};
 
-use super::Preset;
 use super::frame::identity::arguments;
 use super::frame::rounds::{AgentLoop, Flow, Rounds, answered};
-use super::frame::{Action, Acts, Facts, Parameter, Recipe, Settings, SettingsError, native, wrong_kind};
+use super::frame::{Action, Acts, Facts, Recipe, Settings, SettingsError, native};
 use crate::decision::Need;
+use crate::framework::{Build, Framework, params};
 use crate::host::{FROM_ZERO, Host, OUT_OF_REACH, Place, Slot, Syntax};
 use crate::python;
 use crate::transcript::{Message, Moment, Point, PointView};
@@ -15,6 +15,13 @@ const STEPS: &str = "max_agent_steps";
 const EXIT: &str = "exit_conditions";
 const FAILURE: &str = "raise_on_tool_invocation_failure";
 const HOOKS: &str = "hooks";
+
+params! {
+    MAX_AGENT_STEPS: "max_agent_steps" = 100, "replies of one run",
+        trap |n| if n <= 0.0 => "`max_agent_steps` of 0 or less is not off: no request is made";
+    EXIT_CONDITIONS: "exit_conditions" = ["text"], off ["text"], "tools after which the run ends";
+    RAISE_ON_TOOL_INVOCATION_FAILURE: "raise_on_tool_invocation_failure" = false, off false, "a failing tool raises";
+}
 
 const MANUAL: &str = "\
 - **max_agent_steps** (100): a step is one reply with all its tools. Before each step `done < max`, else the run ends \
@@ -44,27 +51,23 @@ const HOST: Host = Host::new(
 .quiet(&[("max_agent_steps", OUT_OF_REACH)])
 .cannot(&[("", "it counts the agent's steps, nothing else")]);
 
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "haystack",
         version: "haystack-ai 3.4.0",
         source: "haystack/components/agents/agent.py, tools/tool_invoker.py",
         summary: "100 steps, looked at before each; tools may end the run unless one of them failed",
         manual: MANUAL,
-        parameters: &[
-            Parameter { name: STEPS, default: "100", off: "", doc: "replies of one run" },
-            Parameter { name: EXIT, default: "[\"text\"]", off: "[\"text\"]", doc: "tools after which the run ends" },
-            Parameter { name: FAILURE, default: "false", off: "false", doc: "a failing tool raises" },
-        ],
-        variants: &[],
+        parameters: param::ALL,
         tables: &[STEPS, EXIT, "tool_failure"],
         host: HOST,
-        build,
+        build: Build::Machine(build),
         case,
+        ..Framework::PRESET
     }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
 fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     let settings = Settings::of_case(rule, input).devices(&["on_exit_continue", "stop_run_after_steps"]);
     let mut settings = Settings { only: None, ..settings };
@@ -84,17 +87,16 @@ fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
-    let max = match settings.get(STEPS) {
-        None => Some(100.0),
-        Some(Value::Null) => None,
-        Some(value) => Some(value.as_f64().ok_or_else(|| wrong_kind(STEPS, "a number", value))?),
+    let max = match &*settings.value(&param::MAX_AGENT_STEPS) {
+        Value::Null => None,
+        _ => Some(settings.number(&param::MAX_AGENT_STEPS)?),
     };
     let count = |name: &str| settings.device(name).and_then(Value::as_i64);
     let names = settings.device("tools").and_then(Value::as_array);
     let agent = Haystack {
         max,
-        exits: settings.texts(EXIT)?.unwrap_or_else(|| vec!["text".to_owned()]),
-        raises: settings.flag(FAILURE, false)?,
+        exits: settings.texts(&param::EXIT_CONDITIONS)?,
+        raises: settings.flag(&param::RAISE_ON_TOOL_INVOCATION_FAILURE)?,
         stop_after: count("stop_run_after_steps"),
         stays: count("on_exit_continue").unwrap_or(0),
         tools: names.map(|names| names.iter().filter_map(Value::as_str).map(str::to_owned).collect()),

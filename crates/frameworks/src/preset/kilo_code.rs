@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 
 use serde_json::{Map, Value};
 
-use super::Preset;
 use super::frame::identity::{Keys, arguments, js_text};
-use super::frame::{Action, Acts, Machine, Parameter, Recipe, Settings, SettingsError, native, starts_run, wrong_kind};
+use super::frame::{Action, Acts, Machine, Recipe, Settings, SettingsError, native, starts_run, wrong_kind};
 use crate::decision::Need;
+use crate::framework::{Build, Framework, params};
 use crate::host::Host;
 use crate::transcript::{Event, Message, Moment, Name, PointView, ToolCall};
 
@@ -41,25 +41,19 @@ reply) asks for a compaction; the 4th of one prompt ends the run. Needs `limit.c
 is paid: a question. Dismissed: asked again at the next prompt; continue: silent for this limit; stop ends the run.
 - Trap: no setting stops a run at an amount of money; without a person at the terminal nothing acts on cost.";
 
-const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "permission",
-        default: "{}",
-        off: "{ doom_loop = \"allow\" }",
-        doc: "what a doom loop does: doom_loop (or *) = ask, allow or deny",
-    },
-    Parameter { name: "steps", default: "null", off: "null", doc: "requests for one user message" },
-    Parameter { name: "maxSteps", default: "null", off: "null", doc: "the old name of steps" },
-    Parameter {
-        name: "experimental",
-        default: "{}",
-        off: "",
-        doc: "continue_loop_on_deny: does not help, the question is raised outside the tool",
-    },
-    Parameter { name: "limit.context", default: "null", off: "null", doc: "tokens of the model's context" },
-    Parameter { name: "limit.output", default: "8000", off: "", doc: "tokens of the model's reply" },
-    Parameter { name: COST, default: "null", off: "0", doc: "dollars, rounded up, at which a person is asked" },
-];
+params! {
+    PERMISSION: "permission" = {}, off { doom_loop = "allow" },
+        "what a doom loop does: doom_loop (or *) = ask, allow or deny";
+    STEPS: "steps" = null, off null, "requests for one user message",
+        trap |n| if n < 1.0 || n.fract() != 0.0 =>
+            "`steps` of 0, below 0 or with a fraction: the whole configuration file is skipped, its permissions too",
+        trap |n| if n >= 1.0 => "`steps` only adds a reminder: nothing enforces it";
+    MAX_STEPS: "maxSteps" = null, off null, "the old name of steps";
+    EXPERIMENTAL: "experimental" = {}, "continue_loop_on_deny: does not help, the question is raised outside the tool";
+    CONTEXT: "limit.context" = null, off null, "tokens of the model's context";
+    OUTPUT: "limit.output" = 8000, "tokens of the model's reply";
+    COST_ALERT: "cost_alert" = null, off 0, "dollars, rounded up, at which a person is asked";
+}
 
 const HOST: Host = Host::none(&[
     ("steps", "steps only adds a reminder to the requests; nothing enforces it"),
@@ -68,23 +62,23 @@ const HOST: Host = Host::none(&[
     ("", "no setting of its ends a run on this"),
 ]);
 
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "kilo-code",
         version: "@kilocode/cli 7.7.9",
         source: "packages/opencode/src/session/processor.ts, session/prompt.ts; the terminal's cost alert",
         summary: "asks at 3 identical calls of one message; ends at 3 malformed calls in a row; steps and cost only speak",
         manual: MANUAL,
-        parameters: PARAMETERS,
-        variants: &[],
+        parameters: param::ALL,
         tables: &[DOOM_LOOP, STEPS, MALFORMED, COMPACTIONS, COST],
         host: HOST,
-        build,
+        build: Build::Machine(build),
         case,
+        ..Framework::PRESET
     }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
 fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     let settings = Settings::of_case(rule, input).devices(&["reply", "replies", "steps_key"]);
     Ok(Settings { only: None, ..settings.renamed("context_limit", "limit.context") })
@@ -123,22 +117,27 @@ struct Kilo {
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
-    let given = settings.get("steps").or_else(|| settings.get("maxSteps")).filter(|steps| !steps.is_null());
+    let given = settings
+        .get(param::STEPS.name)
+        .or_else(|| settings.get(param::MAX_STEPS.name))
+        .filter(|steps| !steps.is_null());
     let steps = match given {
-        Some(value) => Some(value.as_f64().ok_or_else(|| wrong_kind("steps", "a whole number above 0", value))?),
+        Some(value) => {
+            Some(value.as_f64().ok_or_else(|| wrong_kind(param::STEPS.name, "a whole number above 0", value))?)
+        }
         None => None,
     };
     // An invalid number takes the whole file with it.
     let file_counts = steps.is_none_or(|steps| steps > 0.0 && steps.fract() == 0.0);
-    let permission = settings.get("permission").filter(|_| file_counts);
+    let permission = settings.get(param::PERMISSION.name).filter(|_| file_counts);
     let answer = match settings.device("reply").and_then(Value::as_str) {
         Some("always") => Answer::Always,
         Some("reject") => Answer::Reject,
         _ => Answer::Once,
     };
-    let context = settings.opt_int("limit.context", None)?.and_then(|context| u64::try_from(context).ok());
-    let output = u64::try_from(settings.int("limit.output", 8_000)?).unwrap_or(0);
-    let alert = settings.opt_number(COST, None)?;
+    let context = settings.opt_int(&param::CONTEXT)?.and_then(|context| u64::try_from(context).ok());
+    let output = u64::try_from(settings.int(&param::OUTPUT)?).unwrap_or(0);
+    let alert = settings.opt_number(&param::COST_ALERT)?;
     let replies = settings.device("replies").and_then(Value::as_array).cloned().unwrap_or_default();
     let mut cost = CostAlert { replies: replies.into(), armed: true, ..CostAlert::default() };
     cost.set(alert);

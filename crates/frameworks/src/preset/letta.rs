@@ -2,17 +2,21 @@
 
 use serde_json::Value;
 
-use super::Preset;
 use super::frame::{
-    Action, Acts, Facts, Machine, Parameter, Recipe, RuleReading, Settings, SettingsError, caps, reading, starts_run,
-    wrong_kind,
+    Action, Acts, Facts, Machine, Recipe, RuleReading, Settings, SettingsError, caps, reading, starts_run, wrong_kind,
 };
+use crate::framework::{Build, Framework, params};
 use crate::host::{Host, OUT_OF_REACH, Place, Slot, Syntax};
 use crate::transcript::{Event, Message, Moment, Name, PointView};
 
 const STEPS: &str = "max_steps";
 const RULES: &str = "tool_rules";
 const LENGTH: &str = "finish_reason";
+
+params! {
+    MAX_STEPS: "max_steps" = 50, "model steps of one run";
+    TOOL_RULES: "tool_rules" = [], off [], "rules, each with type, tool_name and its own max_count_limit or children";
+}
 
 const MANUAL: &str = "\
 - **max_steps** (50): a `for` loop over that many model steps of one run. Named `max_steps` only if the last step ended with \
@@ -47,36 +51,27 @@ const HOST: Host = Host::new(
 .quiet(&[("max_steps", OUT_OF_REACH)])
 .cannot(&[("", "it counts steps, and calls by tool; nothing else")]);
 
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "letta",
         version: "letta 0.16.8",
         source: "letta-ai/letta letta/agents/letta_agent_v3.py, letta/helpers/tool_rule_solver.py, letta/constants.py",
         summary: "50 steps a run; tool rules end it, send a reply back, or refuse calls",
         manual: MANUAL,
-        parameters: &[
-            Parameter { name: STEPS, default: "50", off: "", doc: "model steps of one run" },
-            Parameter {
-                name: RULES,
-                default: "[]",
-                off: "[]",
-                doc: "rules, each with type, tool_name and its own max_count_limit or children",
-            },
-        ],
-        variants: &[],
+        parameters: param::ALL,
         tables: &["max_steps", "tool_rules", "combined"],
         host: HOST,
-        build,
+        build: Build::Machine(build),
         case: caps::case,
+        ..Framework::PRESET
     }
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
-    let max_steps = settings.int(STEPS, 50)?;
-    let tool_rules = match settings.get(RULES) {
-        None | Some(Value::Null) => Vec::new(),
-        Some(Value::Array(rules)) => rules.iter().map(tool_rule).collect::<Result<_, _>>()?,
-        Some(other) => return Err(wrong_kind(RULES, "a list of rules", other)),
+    let max_steps = settings.int(&param::MAX_STEPS)?;
+    let tool_rules = match &*settings.in_force(&param::TOOL_RULES) {
+        Value::Array(rules) => rules.iter().map(tool_rule).collect::<Result<Vec<_>, _>>()?,
+        other => return Err(wrong_kind(RULES, "a list of rules", other)),
     };
     let rules: &[&str] = if tool_rules.is_empty() { &[LENGTH, STEPS] } else { &[RULES, LENGTH, STEPS] };
     Ok(Recipe::new(

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use super::Preset;
-use super::frame::{Act, Action, Acts, Machine, Parameter, Recipe, Settings, SettingsError, native, starts_run};
+use super::frame::{Act, Action, Acts, Machine, Recipe, Settings, SettingsError, native, starts_run};
 use crate::decision::Need;
+use crate::framework::{Build, Framework, Parameter, params};
 use crate::host::{Does, FROM_ZERO, Host, Place, Slot, Syntax};
 use crate::python;
 use crate::transcript::{Event, Message, Moment, Point, PointView};
@@ -19,8 +19,6 @@ const SDK: &str = "sdk_max_budget";
 const CODE: &str = "code_execution";
 /// Keys that the proxy's memory holds, of all hooks together.
 const MEMORY: usize = 200;
-/// Seconds a session's counters live.
-const HOUR: i64 = 3600;
 
 const MANUAL: &str = "\
 Every reply is one request through the proxy. A refused request is an error (429) to the client; the proxy goes on, no run of \
@@ -42,47 +40,24 @@ cost never grows**: it never acts, unless a cost is set beforehand.
 - **code_execution** `max_iterations` (10; 0 means 10; negatives: no model call): after that many replies with calls, tools of the \
 last one run, the reply is returned. Another finish reason than `tool_calls` ends it before. On here only when it is set.";
 
-const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "litellm_params.max_iterations",
-        default: "null",
-        off: "null",
-        doc: "requests of a session, of the agent",
-    },
-    Parameter {
-        name: "litellm_params.max_budget_per_session",
-        default: "null",
-        off: "null",
-        doc: "dollars of a session, of the agent",
-    },
-    Parameter {
-        name: "key_metadata.max_iterations",
-        default: "null",
-        off: "null",
-        doc: "requests of a session, where the agent has no limit",
-    },
-    Parameter { name: "key.max_budget", default: "null", off: "null", doc: "dollars of a key" },
-    Parameter { name: "litellm_settings.max_budget", default: "0", off: "0", doc: "dollars of the whole proxy" },
-    Parameter { name: "litellm.max_budget", default: "0", off: "0", doc: "dollars of the SDK: never acts" },
-    Parameter {
-        name: "LITELLM_MAX_ITERATIONS_TTL",
-        default: "3600",
-        off: "",
-        doc: "seconds that requests are counted",
-    },
-    Parameter {
-        name: "LITELLM_MAX_BUDGET_PER_SESSION_TTL",
-        default: "3600",
-        off: "",
-        doc: "seconds that dollars are counted",
-    },
-    Parameter {
-        name: "code_execution.max_iterations",
-        default: "null",
-        off: "null",
-        doc: "rounds of code execution; 10 as shipped",
-    },
-];
+params! {
+    LITELLM_PARAMS_MAX_ITERATIONS: "litellm_params.max_iterations" = null, off null,
+        "requests of a session, of the agent",
+        trap |n| if n <= 0.0 => "`max_iterations` of 0 or less is not off: the first request is refused";
+    MAX_BUDGET_PER_SESSION: "litellm_params.max_budget_per_session" = null, off null,
+        "dollars of a session, of the agent";
+    KEY_METADATA_MAX_ITERATIONS: "key_metadata.max_iterations" = null, off null,
+        "requests of a session, where the agent has no limit";
+    KEY_MAX_BUDGET: "key.max_budget" = null, off null, "dollars of a key";
+    LITELLM_SETTINGS_MAX_BUDGET: "litellm_settings.max_budget" = 0, off 0, "dollars of the whole proxy";
+    LITELLM_MAX_BUDGET: "litellm.max_budget" = 0, off 0, "dollars of the SDK: never acts",
+        trap |n| if n > 0.0 => "the SDK's `max_budget` never acts: the running cost never grows";
+    LITELLM_MAX_ITERATIONS_TTL: "LITELLM_MAX_ITERATIONS_TTL" = 3600, "seconds that requests are counted";
+    LITELLM_MAX_BUDGET_PER_SESSION_TTL: "LITELLM_MAX_BUDGET_PER_SESSION_TTL" = 3600,
+        "seconds that dollars are counted";
+    CODE_EXECUTION_MAX_ITERATIONS: "code_execution.max_iterations" = null, off null,
+        "rounds of code execution; 0 means 10";
+}
 
 const HOST: Host = Host::new(
     "the proxy's config.yaml",
@@ -115,24 +90,24 @@ environment_variables:
 ])
 .note("every request must carry a session_id in its metadata, else neither limit counts it");
 
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "litellm",
         version: "litellm 1.109.1",
         source: "litellm/proxy/hooks/max_iterations_limiter.py, max_budget_per_session_limiter.py, proxy/auth/auth_checks.py",
         summary: "optional requests and dollars by session, dollars by key and proxy; all off by default",
         manual: MANUAL,
-        parameters: PARAMETERS,
-        variants: &[],
+        parameters: param::ALL,
         tables: &[ITERATIONS, SESSION, KEY, PROXY, SDK, CODE],
         host: HOST,
-        build,
+        build: Build::Machine(build),
         case,
+        ..Framework::PRESET
     }
 }
 
 /// A case is a configuration of the proxy with its agents and its key.
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
 fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     Ok(Settings::of_config_case(rule, input))
 }
@@ -144,34 +119,28 @@ fn is_driven(settings: &Settings, drive: &str) -> bool {
 
 /// The configuration that the settings of a stack file spell, as a case writes it.
 fn assembled(settings: &Settings) -> Value {
-    let get = |name: &str| settings.get(name).cloned().unwrap_or_default();
+    let value = |parameter: &Parameter| settings.value(parameter).into_owned();
     let agent = json!({
-        ITERATIONS: get("litellm_params.max_iterations"),
-        SESSION: get("litellm_params.max_budget_per_session"),
+        ITERATIONS: value(&param::LITELLM_PARAMS_MAX_ITERATIONS),
+        SESSION: value(&param::MAX_BUDGET_PER_SESSION),
     });
-    let mut config = json!({
+    json!({
         "agent": "agent",
         "agents": { "agent": agent },
-        "key_metadata": { ITERATIONS: get("key_metadata.max_iterations") },
-        "max_budget": get("key.max_budget"),
-        "global_max_budget": get("litellm_settings.max_budget"),
-    });
-    for (from, to) in
-        [("LITELLM_MAX_ITERATIONS_TTL", "iterations_ttl"), ("LITELLM_MAX_BUDGET_PER_SESSION_TTL", "budget_ttl")]
-    {
-        if let Some(seconds) = settings.get(from) {
-            config[to] = seconds.clone();
-        }
-    }
-    config
+        "key_metadata": { ITERATIONS: value(&param::KEY_METADATA_MAX_ITERATIONS) },
+        "max_budget": value(&param::KEY_MAX_BUDGET),
+        "global_max_budget": value(&param::LITELLM_SETTINGS_MAX_BUDGET),
+        "iterations_ttl": value(&param::LITELLM_MAX_ITERATIONS_TTL),
+        "budget_ttl": value(&param::LITELLM_MAX_BUDGET_PER_SESSION_TTL),
+    })
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     let is_case = settings.device("drive").is_some();
-    for name in ["key.max_budget", "litellm_settings.max_budget", "litellm.max_budget"] {
-        settings.opt_number(name, None)?;
+    for budget in [&param::KEY_MAX_BUDGET, &param::LITELLM_SETTINGS_MAX_BUDGET, &param::LITELLM_MAX_BUDGET] {
+        settings.opt_number(budget)?;
     }
-    let rounds = settings.opt_int("code_execution.max_iterations", None)?;
+    let rounds = settings.opt_int(&param::CODE_EXECUTION_MAX_ITERATIONS)?;
     if is_driven(settings, "code") || rounds.is_some() {
         let config = settings.device("config").and_then(|config| config.get(ITERATIONS));
         let limit = config.and_then(Value::as_i64).or(rounds).filter(|limit| *limit != 0).unwrap_or(10);
@@ -189,14 +158,20 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         (SESSION, has("agents", SESSION)),
         (PROXY, config["global_max_budget"].as_f64().is_some_and(|dollars| dollars > 0.0)),
         (KEY, !is_sdk && !config["max_budget"].is_null()),
-        (SDK, is_sdk || settings.get("litellm.max_budget").is_some()),
+        (SDK, is_sdk || settings.amount(&param::LITELLM_MAX_BUDGET) > 0.0),
     ] {
         rules.extend(is_on.then_some(rule));
     }
     let goes_on = settings.device("continue_after_halt") == Some(&Value::Bool(true));
-    let seconds = |name: &str| config[name].as_i64().unwrap_or(HOUR).saturating_mul(1000);
+    let seconds = |name: &str, parameter: &Parameter| {
+        let given = config[name].as_i64().or_else(|| settings.default_of(parameter).as_i64());
+        given.unwrap_or_default().saturating_mul(1000)
+    };
     let machine = Proxy {
-        ttl: [seconds("iterations_ttl"), seconds("budget_ttl")],
+        ttl: [
+            seconds("iterations_ttl", &param::LITELLM_MAX_ITERATIONS_TTL),
+            seconds("budget_ttl", &param::LITELLM_MAX_BUDGET_PER_SESSION_TTL),
+        ],
         key_spend: config["spend"].as_f64().unwrap_or(0.0),
         sdk: if is_driven(settings, "sdk") { config.clone() } else { Value::Null },
         config,

@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value};
 
-use super::Preset;
 use super::frame::rounds::{AgentLoop, Flow, Rounds, answered};
-use super::frame::{Action, Acts, Parameter, Recipe, Settings, SettingsError, native, wrong_kind};
+use super::frame::{Action, Acts, Recipe, Settings, SettingsError, native, wrong_kind};
 use crate::decision::Need;
+use crate::framework::{Build, Framework, params};
 use crate::host::{Does, Host, OUT_OF_REACH, Place, Slot, Syntax};
 use crate::python;
 use crate::transcript::{Message, Moment, PointView};
@@ -13,6 +13,16 @@ use crate::transcript::{Message, Moment, PointView};
 const ITERATIONS: &str = "max_iterations";
 const METHOD: &str = "early_stopping_method";
 const DIRECT: &str = "return_direct";
+
+params! {
+    MAX_ITERATIONS: "max_iterations" = 20, "replies of one run",
+        trap |n| if n == 0.0 => "`max_iterations` of 0 is not off: it means 20",
+        trap |n| if (1.0..=1.0).contains(&n) =>
+            "`max_iterations` of 1 never returns an answer: the last reply is always lost";
+    EARLY_STOPPING_METHOD: "early_stopping_method" = "force", "force (an exception) or generate";
+    RETURN_DIRECT: "return_direct" = [], off [], "tools whose result is the answer";
+    AGENT: "agent" = "FunctionAgent", "FunctionAgent, ReActAgent or AgentWorkflow";
+}
 
 const MANUAL: &str = "\
 - **max_iterations** (20, an argument of `run`): replies of the run `>=` limit, counted **after each reply, before anything else**. \
@@ -42,33 +52,23 @@ const HOST: Host = Host::new(
 .quiet(&[("max_iterations", OUT_OF_REACH)])
 .cannot(&[("", "it counts replies, nothing else")]);
 
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "llama-index",
         version: "llama-index-core 0.14.25",
         source: "llama_index/core/agent/workflow/base_agent.py, multi_agent_workflow.py, react_agent.py",
         summary: "20 replies, the last of which is always lost; then an exception, or one more request",
         manual: MANUAL,
-        parameters: &[
-            Parameter { name: ITERATIONS, default: "20", off: "", doc: "replies of one run" },
-            Parameter { name: METHOD, default: "\"force\"", off: "", doc: "force (an exception) or generate" },
-            Parameter { name: DIRECT, default: "[]", off: "[]", doc: "tools whose result is the answer" },
-            Parameter {
-                name: "agent",
-                default: "\"FunctionAgent\"",
-                off: "",
-                doc: "FunctionAgent, ReActAgent or AgentWorkflow",
-            },
-        ],
-        variants: &[],
+        parameters: param::ALL,
         tables: &[ITERATIONS, METHOD, DIRECT, "react", "agent_workflow"],
         host: HOST,
-        build,
+        build: Build::Machine(build),
         case,
+        ..Framework::PRESET
     }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
 fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     let devices = [
         "agents",
@@ -81,24 +81,25 @@ fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
-    let agent = settings.text("agent")?.unwrap_or("FunctionAgent");
+    let agent = settings.text(&param::AGENT)?.unwrap_or_default();
     if !["FunctionAgent", "ReActAgent", "AgentWorkflow"].contains(&agent) {
         let expected = "FunctionAgent, ReActAgent or AgentWorkflow";
-        return Err(wrong_kind("agent", expected, &Value::from(agent)));
+        return Err(wrong_kind(param::AGENT.name, expected, &Value::from(agent)));
     }
-    let method = settings.text(METHOD)?.unwrap_or("force");
-    let of_agent = settings.device("agent_early_stopping_method").and_then(Value::as_str).unwrap_or("force");
+    let method = settings.text(&param::EARLY_STOPPING_METHOD)?.unwrap_or_default();
+    let of_agent = settings.device("agent_early_stopping_method").and_then(Value::as_str).unwrap_or(method);
     if [method, of_agent].iter().any(|method| !["force", "generate"].contains(method)) {
         return Err(SettingsError::refused("ValidationError", format!("1 validation error for {agent}")));
     }
     let of_run = settings.device("run_early_stopping_method").and_then(Value::as_str);
-    let max = settings.get(ITERATIONS).cloned().unwrap_or_default();
-    settings.number(ITERATIONS, 20.0)?;
+    settings.number(&param::MAX_ITERATIONS)?;
+    let max = settings.in_force(&param::MAX_ITERATIONS).into_owned();
     let by_run = settings.device("max_iterations_by_run").and_then(Value::as_array).cloned().unwrap_or_default();
-    let direct = settings.texts(DIRECT)?.unwrap_or_default();
+    let direct = settings.texts(&param::RETURN_DIRECT)?;
     let rules: &[&str] = if direct.is_empty() { &[ITERATIONS] } else { &[ITERATIONS, DIRECT] };
     let agent = Workflow {
         max,
+        default: settings.default_of(&param::MAX_ITERATIONS),
         by_run,
         shares: settings.device("share_context") == Some(&Value::Bool(true)),
         generates: of_run.unwrap_or(method) == "generate",
@@ -115,6 +116,8 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
 #[derive(Clone, Debug)]
 struct Workflow {
     max: Value,
+    /// What 0 and null mean.
+    default: Value,
     by_run: Vec<Value>,
     shares: bool,
     generates: bool,
@@ -133,7 +136,7 @@ impl Workflow {
             return;
         }
         let given = self.by_run.get(self.runs).unwrap_or(&self.max);
-        self.limit = if python::is_true(given) { given.clone() } else { Value::from(20) };
+        self.limit = if python::is_true(given) { given.clone() } else { self.default.clone() };
     }
 }
 
@@ -150,7 +153,8 @@ impl AgentLoop for Workflow {
             self.limit_of_run();
         }
         self.replies += 1;
-        let (replies, limit) = (f64::from(self.replies), self.limit.as_f64().unwrap_or(20.0));
+        let (replies, limit) =
+            (f64::from(self.replies), self.limit.as_f64().or(self.default.as_f64()).unwrap_or(f64::NAN));
         if replies < limit {
             return Flow::GoesOn;
         }

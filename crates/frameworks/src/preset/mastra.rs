@@ -2,11 +2,11 @@
 
 use serde_json::{Map, Value};
 
-use super::Preset;
 use super::frame::identity::{Keys, js_text};
 use super::frame::rounds::{AgentLoop, Flow, Rounds, answered};
-use super::frame::{Action, Acts, Facts, Parameter, Recipe, Settings, SettingsError, wrong_kind};
+use super::frame::{Action, Acts, Facts, Recipe, Settings, SettingsError, wrong_kind};
 use crate::decision::Need;
+use crate::framework::{Build, Framework, params};
 use crate::host::{Host, Place, Slot, Syntax};
 use crate::transcript::{Message, Moment, PointView};
 
@@ -15,8 +15,18 @@ const STOP_WHEN: &str = "stopWhen";
 const REASON: &str = "finishReason";
 const CALLER: &str = "returned_to_caller";
 const HOOK: &str = "onIterationComplete";
-/// Steps of a call where nothing else is set.
-const DEFAULT: f64 = 5.0;
+
+params! {
+    MAX_STEPS: "maxSteps" = 5, off -1, "steps of one call",
+        trap |n| if n < 0.0 || n.fract() != 0.0 =>
+            "`maxSteps` is an equality: negatives and fractions never match, so there is no cap",
+        trap |n| if n == 0.0 => "`maxSteps` of 0 means 5, and no cap at all beside `stopWhen`";
+    STOP_WHEN: "stopWhen" = null, off null, "a condition, or a list: any ends the run";
+    DEFAULT_OPTIONS_MAX_STEPS: "defaultOptions.maxSteps" = null, off null,
+        "the agent's own maxSteps, where the call has none";
+    CLIENT_TOOLS: "clientTools" = [], off [], "tools without execute";
+    REQUIRE_APPROVAL: "requireApproval" = [], off [], "tools that a person approves";
+}
 
 const MANUAL: &str = "\
 - **maxSteps** (5): a step is one reply with all its tools. Looked at after a step that would go on: steps `===` maxSteps. No error, no \
@@ -44,39 +54,23 @@ const HOST: Host = Host::new(
         Slot::new("tool.named", Moment::AfterTools, Place::Item("stopWhen", r#"{"has_tool_call": "$"}"#, r#"({ steps }) => steps.at(-1)?.toolCalls?.some((call) => (call.payload ?? call).toolName === "$") ?? false"#)).named(),
     ]).quiet(&[("maxSteps", "-1")]).cannot(&[("call", "a stopWhen function of your own could count this; none is shipped"), ("", "it counts steps; a stopWhen function of your own could count this")]);
 
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "mastra",
         version: "@mastra/core 1.71.0",
         source: "packages/core/src/loop, packages/core/src/agent",
         summary: "5 steps by equality, replaced by any stopWhen; finish reasons end or prolong a run",
         manual: MANUAL,
-        parameters: &[
-            Parameter { name: STEPS, default: "5", off: "-1", doc: "steps of one call" },
-            Parameter {
-                name: STOP_WHEN,
-                default: "null",
-                off: "null",
-                doc: "a condition, or a list: any ends the run",
-            },
-            Parameter {
-                name: "defaultOptions.maxSteps",
-                default: "null",
-                off: "null",
-                doc: "the agent's own maxSteps, where the call has none",
-            },
-            Parameter { name: "clientTools", default: "[]", off: "[]", doc: "tools without execute" },
-            Parameter { name: "requireApproval", default: "[]", off: "[]", doc: "tools that a person approves" },
-        ],
-        variants: &[],
+        parameters: param::ALL,
         tables: &["max_steps", "stop_when", "finish_reason", CALLER],
         host: HOST,
-        build,
+        build: Build::Machine(build),
         case,
+        ..Framework::PRESET
     }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
 fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     let settings = Settings::of_case(rule, input)
         .devices(&["on_iteration"])
@@ -115,15 +109,15 @@ fn condition(value: &Value) -> Result<(Condition, String), SettingsError> {
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
-    let conditions = match settings.get(STOP_WHEN) {
+    let conditions = match settings.get(param::STOP_WHEN.name) {
         None | Some(Value::Null) => None,
         Some(Value::Array(list)) => Some(list.iter().map(condition).collect::<Result<Vec<_>, _>>()?),
         Some(one) => Some(vec![condition(one)?]),
     };
-    let given = settings.get(STEPS).or_else(|| settings.get("defaultOptions.maxSteps"));
+    let given = settings.get(param::MAX_STEPS.name).or_else(|| settings.get(param::DEFAULT_OPTIONS_MAX_STEPS.name));
     let number = |value: &Value| value.as_f64().ok_or_else(|| wrong_kind(STEPS, "a number", value));
     let steps = given.filter(|given| !given.is_null()).map(number).transpose()?.filter(|steps| *steps != 0.0);
-    let cap = steps.or(conditions.is_none().then_some(DEFAULT));
+    let cap = steps.or_else(|| settings.default_of(&param::MAX_STEPS).as_f64().filter(|_| conditions.is_none()));
     let hook = settings.device("on_iteration").cloned().unwrap_or_default();
     let reads_tokens = |condition: &(Condition, String)| matches!(condition.0, Condition::TokensAtLeast(_));
     let counts_tokens = conditions.as_ref().is_some_and(|list| list.iter().any(reads_tokens));
@@ -134,8 +128,8 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     let agent = Mastra {
         cap,
         conditions: conditions.unwrap_or_default(),
-        client_tools: settings.texts("clientTools")?.unwrap_or_default(),
-        approval_tools: settings.texts("requireApproval")?.unwrap_or_default(),
+        client_tools: settings.texts(&param::CLIENT_TOOLS)?,
+        approval_tools: settings.texts(&param::REQUIRE_APPROVAL)?,
         stop_at: hook["stop_at"].as_u64(),
         go_on: hook["go_on"].as_u64().unwrap_or(0),
         gone_on: 0,

@@ -4,10 +4,8 @@ use serde_json::{Map, Value};
 
 use super::frame::counters::Streak;
 use super::frame::identity::{Keys, arguments, js_text};
-use super::frame::{
-    Action, Acts, Machine, Parameter, Recipe, RuleReading, Settings, SettingsError, reading, wrong_kind,
-};
-use super::{Preset, Variant};
+use super::frame::{Action, Acts, Machine, Recipe, RuleReading, Settings, SettingsError, reading, wrong_kind};
+use crate::framework::{Build, Framework, Profile, params};
 use crate::host::Host;
 use crate::transcript::{Event, Message, Moment, Name, PointView};
 
@@ -16,19 +14,28 @@ const STEPS: &str = "steps";
 /// Identical calls in a row that raise the question; a constant.
 const THRESHOLD: u32 = 3;
 
+params! {
+    DOOM_LOOP: "permission.doom_loop" = "ask", off "allow", "what a doom loop does: ask, allow or deny",
+        trap with |s| if !s.is_profile("documented") =>
+            "as shipped, `doom_loop` looks at one message only: one call per message never fires";
+    STEPS: "steps" = null, off null, "requests for one user message",
+        trap with |s| if s.amount(&STEPS).is_finite() && !s.is_profile("documented") =>
+            "as shipped, `steps` adds a text and enforces nothing";
+}
+
 const MANUAL: &str = "\
 **doom_loop** (at each tool call): asks permission when the last 3 calls are of one tool with identical input.
 - Identity: tool name and `JSON.stringify` of the input: key order matters at every level, 1 = 1.0. Errors and results \
 do not matter. Tested at every call: 6 identical calls ask four times. The calls are not held back by the question.
 - **Trap: as shipped it looks at one assistant message only**, and each request is a new message. One call per message \
-never fires, however often it is repeated. Variant `documented` counts across messages since the user's message.
+never fires, however often it is repeated. Profile `documented` counts across messages since the user's message.
 - `permission.doom_loop`: ask (default), allow (off), deny (ends the run). A rejected question ends the run; the next \
 user message starts afresh.
 
 **steps** (before each request): from request number `steps` since the user's message on (`>=`), a text is added that \
 says the maximum is reached. Absent: no cap; 0 is refused.
 - **Trap: as shipped nothing enforces it**: tools are still offered and run, the text is repeated at every request. \
-Variant `documented` forces a text answer.";
+Profile `documented` forces a text answer.";
 
 const HOST: Host = Host::none(&[
     ("steps", "steps only adds a text to the requests; nothing enforces it"),
@@ -36,34 +43,29 @@ const HOST: Host = Host::none(&[
     ("", "no setting of its ends a run on this"),
 ]);
 
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "opencode",
         version: "opencode-ai 1.18.33",
         source: "packages/opencode/src/session/processor.ts, session/prompt.ts",
         summary: "asks at the 3rd identical call within one message; tells the model when its steps are used up",
         manual: MANUAL,
-        parameters: &[
-            Parameter {
-                name: "permission.doom_loop",
-                default: "\"ask\"",
-                off: "\"allow\"",
-                doc: "what a doom loop does: ask, allow or deny",
-            },
-            Parameter { name: "steps", default: "null", off: "null", doc: "requests for one user message" },
-        ],
-        variants: &[
-            Variant { name: "shipped", doc: "within one message; the step limit is a text only" },
-            Variant { name: "documented", doc: "across messages; the step limit forces an answer" },
-        ],
+        parameters: param::ALL,
+        profiles: const {
+            &[
+                Profile::new("shipped", "within one message; the step limit is a text only"),
+                Profile::new("documented", "across messages; the step limit forces an answer"),
+            ]
+        },
         tables: &["doom_loop", "agent_steps"],
         host: HOST,
-        build,
+        build: Build::Machine(build),
         case,
+        ..Framework::PRESET
     }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
 fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     Ok(Settings { only: None, ..Settings::of_case(rule, input).devices(&["reply"]) })
 }
@@ -95,18 +97,18 @@ struct OpenCode {
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
-    let permission = match settings.text("permission.doom_loop")? {
-        None | Some("ask") => Permission::Ask,
-        Some("allow") => Permission::Allow,
-        Some("deny") => Permission::Deny,
-        Some(other) => return Err(wrong_kind("permission.doom_loop", "ask, allow or deny", &Value::from(other))),
+    let permission = match settings.text(&param::DOOM_LOOP)?.unwrap_or_default() {
+        "ask" => Permission::Ask,
+        "allow" => Permission::Allow,
+        "deny" => Permission::Deny,
+        other => return Err(wrong_kind(param::DOOM_LOOP.name, "ask, allow or deny", &Value::from(other))),
     };
     let answer = match settings.device("reply").and_then(Value::as_str) {
         Some("always") => Answer::Always,
         Some("reject") => Answer::Reject,
         _ => Answer::Once,
     };
-    let max_steps = settings.opt_int("steps", None)?;
+    let max_steps = settings.opt_int(&param::STEPS)?;
     if max_steps.is_some_and(|steps| steps <= 0) {
         return Err(SettingsError::refused("ConfigInvalidError", "steps must be greater than 0"));
     }
@@ -114,7 +116,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         permission,
         answer,
         max_steps,
-        documented: settings.is_variant("documented"),
+        documented: settings.is_profile("documented"),
         streak: Streak::default(),
         silenced: Vec::new(),
         requests: 0,

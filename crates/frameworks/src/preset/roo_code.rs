@@ -6,15 +6,23 @@ use serde_json::{Map, Value};
 
 use super::frame::counters::Streak;
 use super::frame::identity::{Keys, arguments, js_text};
-use super::frame::{Action, Acts, Machine, Parameter, Recipe, RuleReading, Settings, SettingsError, reading};
-use super::{Preset, Variant};
+use super::frame::{Action, Acts, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
 use crate::decision::Need;
+use crate::framework::{Build, Framework, Profile, params};
 use crate::host::Host;
 use crate::transcript::{Event, Message, Moment, PointView, ToolCall};
 
 const REPETITION: &str = "tool_repetition";
 const MISTAKES: &str = "consecutive_mistakes";
 const APPROVAL: &str = "auto_approval_limits";
+
+params! {
+    CONSECUTIVE_MISTAKE_LIMIT: "consecutiveMistakeLimit" = 3, off 0,
+        "limit of both the repetition check and the mistakes in a row";
+    ALLOWED_MAX_REQUESTS: "allowedMaxRequests" = null, off 0, "requests a person lets pass before being asked again",
+        trap |n| if n > 0.0 => "the present request is counted twice: limit n asks before request n, not after it";
+    ALLOWED_MAX_COST: "allowedMaxCost" = null, off 0, "dollars a person lets pass before being asked again";
+}
 
 const MANUAL: &str = "\
 **tool_repetition** (before each tool call)
@@ -23,7 +31,7 @@ const MANUAL: &str = "\
 the **4th** identical call that is held back. Counter and memory are then cleared: the next is the 8th.
 - Results, text and user messages do not matter; parallel calls count one by one; browser scrolling is not exempt. \
 `<= 0` is off.
-- Variant `native`: behind Roo's own parser of native tool calls. Nested values become JSON text first, so nested key \
+- Profile `native`: behind Roo's own parser of native tool calls. Nested values become JSON text first, so nested key \
 order matters; parameters no Roo tool knows are dropped; calls of MCP tools by their own name, of unknown tools, or \
 without required arguments never reach the check and do not break a streak. Only for recordings of Roo's own tools.
 
@@ -38,50 +46,34 @@ allowedMaxRequests`, or when the cost since then `> allowedMaxCost + 0.0001`. 0 
 
 const HOST: Host = Host::none(&[("", "every limit of its asks a person, and the run goes on if they say so")]);
 
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "roo-code",
         version: "RooCodeInc/Roo-Code cb83656 (3.52.1)",
         source: "src/core/tools/ToolRepetitionDetector.ts, src/core/task/Task.ts, src/core/auto-approval",
         summary: "asks at the 4th identical call in a row, after 3 mistakes in a row, and past request or cost limits",
         manual: MANUAL,
-        parameters: &[
-            Parameter {
-                name: "consecutiveMistakeLimit",
-                default: "3",
-                off: "0",
-                doc: "limit of both the repetition check and the mistakes in a row",
-            },
-            Parameter {
-                name: "allowedMaxRequests",
-                default: "null",
-                off: "0",
-                doc: "requests a person lets pass before being asked again",
-            },
-            Parameter {
-                name: "allowedMaxCost",
-                default: "null",
-                off: "0",
-                doc: "dollars a person lets pass before being asked again",
-            },
-        ],
-        variants: &[
-            Variant { name: "detector", doc: "calls as recorded, whatever the tools" },
-            Variant { name: "native", doc: "behind Roo's own parser: recordings of Roo's own tools only" },
-        ],
+        parameters: param::ALL,
+        profiles: const {
+            &[
+                Profile::new("detector", "calls as recorded, whatever the tools"),
+                Profile::new("native", "behind Roo's own parser: recordings of Roo's own tools only"),
+            ]
+        },
         tables: &[REPETITION, "tool_repetition_native", MISTAKES, APPROVAL],
         host: HOST,
-        build,
+        build: Build::Machine(build),
         case,
+        ..Framework::PRESET
     }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
 fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     let devices = ["response", "answer", "api_req_started_before_check"];
     let mut settings = Settings::of_case(rule, input).devices(&devices).renamed("limit", "consecutiveMistakeLimit");
     if rule == "tool_repetition_native" {
-        settings.variant = Some("native".to_owned());
+        settings.profile = Some("native".to_owned());
         settings.only = Some(REPETITION.to_owned());
     }
     Ok(settings)
@@ -95,18 +87,18 @@ struct Roo {
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
-    let limit = settings.int("consecutiveMistakeLimit", 3)?;
+    let limit = settings.int(&param::CONSECUTIVE_MISTAKE_LIMIT)?;
     let device = |name: &str| settings.device(name).cloned();
     let approval = Approval {
-        max_requests: settings.opt_number("allowedMaxRequests", None)?.filter(|max| *max > 0.0),
-        max_cost: settings.opt_number("allowedMaxCost", None)?.filter(|max| *max > 0.0),
+        max_requests: settings.opt_number(&param::ALLOWED_MAX_REQUESTS)?.filter(|max| *max > 0.0),
+        max_cost: settings.opt_number(&param::ALLOWED_MAX_COST)?.filter(|max| *max > 0.0),
         refused: device("answer").is_some_and(|answer| answer != "yesButtonClicked"),
         counts_present_request: device("api_req_started_before_check") != Some(Value::Bool(false)),
         requests: 0,
         cost: 0.0,
         present_is_announced: false,
     };
-    let native = settings.is_variant("native");
+    let native = settings.is_profile("native");
     let machine = Roo {
         repetition: settings.wants(REPETITION).then_some(Repetition { limit, native, streak: Streak::default() }),
         mistakes: settings.wants(MISTAKES).then_some(Mistakes { limit, count: 0, replies_without_calls: 0 }),
@@ -118,7 +110,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         .blind(&rules)
         .needs(MISTAKES, Need::ErrorFlags)
         .recorded_requests_only(is_approval_case);
-    if settings.opt_number("allowedMaxCost", None)?.is_some_and(|max| max > 0.0) {
+    if settings.opt_number(&param::ALLOWED_MAX_COST)?.is_some_and(|max| max > 0.0) {
         recipe = recipe.needs(APPROVAL, Need::Cost);
     }
     Ok(recipe)

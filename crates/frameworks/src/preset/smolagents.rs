@@ -2,16 +2,24 @@
 
 use serde_json::Value;
 
-use super::Preset;
 use super::frame::{
-    Action, Acts, Facts, Machine, Parameter, Recipe, RuleReading, Settings, SettingsError, caps, next_request, reading,
+    Action, Acts, Facts, Machine, Recipe, RuleReading, Settings, SettingsError, caps, next_request, reading,
     starts_run, wrong_kind,
 };
+use crate::framework::{Build, Framework, Parameter, params};
 use crate::host::{Does, Host, OUT_OF_REACH, Place, Slot, Syntax};
 use crate::transcript::{Event, Message, Moment, PointView};
 
 const RULE: &str = "max_steps";
 const ANSWER_TOOL: &str = "final_answer";
+
+params! {
+    MAX_STEPS: "max_steps" = 20, "steps of one run, as the agent has it",
+        trap |n| if n <= 0.0 => "`max_steps` of 0 or less is not off: the run fails";
+    RUN_MAX_STEPS: "run_max_steps" = null, "the argument max_steps of run()";
+    FINAL_ANSWER_CHECKS: "final_answer_checks" = null, off null, "never_accept: one check that always says no";
+    RESET: "reset" = true, "false keeps the memory; the counter starts anew";
+}
 
 const MANUAL: &str = "\
 - **max_steps** (20): steps are numbered from 1 with each `run()`; a step is taken while number `<=` limit. When the steps \
@@ -43,53 +51,37 @@ const HOST: Host = Host::new(
 .also(&["a reply without a call is a step and ends no prompt: the same on runs of one prompt"])
 .cannot(&[("", "it counts steps, nothing else")]);
 
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "smolagents",
         version: "smolagents 1.26.0",
         source: "huggingface/smolagents src/smolagents/agents.py",
         summary: "20 steps a run, then one more request without tools for the answer",
         manual: MANUAL,
-        parameters: &[
-            Parameter { name: RULE, default: "20", off: "", doc: "steps of one run, as the agent has it" },
-            Parameter { name: "run_max_steps", default: "null", off: "", doc: "the argument max_steps of run()" },
-            Parameter {
-                name: "final_answer_checks",
-                default: "null",
-                off: "null",
-                doc: "never_accept: one check that always says no",
-            },
-            Parameter {
-                name: "reset",
-                default: "true",
-                off: "",
-                doc: "false keeps the memory; the counter starts anew",
-            },
-        ],
-        variants: &[],
+        parameters: param::ALL,
         tables: &["max_steps"],
         host: HOST,
-        build,
+        build: Build::Machine(build),
         case: caps::case,
+        ..Framework::PRESET
     }
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
-    let agent = number(settings, RULE, Some(20.0))?;
-    let run = number(settings, "run_max_steps", None)?.filter(|steps| *steps != 0.0);
-    let never_accepts = settings.text("final_answer_checks")? == Some("never_accept");
-    settings.flag("reset", true)?;
+    let agent = number(settings, &param::MAX_STEPS)?;
+    let run = number(settings, &param::RUN_MAX_STEPS)?.filter(|steps| *steps != 0.0);
+    let never_accepts = settings.text(&param::FINAL_ANSWER_CHECKS)? == Some("never_accept");
+    settings.flag(&param::RESET)?;
     let machine = AgentRun { max_steps: run.or(agent), never_accepts, steps: 0, over: false, states: Vec::new() };
     Ok(Recipe::new(machine, &[RULE]).blind(&[RULE]).resumes_at_user())
 }
 
 /// A number, or none.
-fn number(settings: &Settings, name: &str, default: Option<f64>) -> Result<Option<f64>, SettingsError> {
-    match settings.get(name) {
-        None => Ok(default),
-        Some(Value::Null) => Ok(None),
-        Some(value) if value.as_str() == Some("none") => Ok(None),
-        Some(value) => value.as_f64().map(Some).ok_or_else(|| wrong_kind(name, "a number, or none", value)),
+fn number(settings: &Settings, parameter: &Parameter) -> Result<Option<f64>, SettingsError> {
+    match &*settings.value(parameter) {
+        Value::Null => Ok(None),
+        value if value.as_str() == Some("none") => Ok(None),
+        value => value.as_f64().map(Some).ok_or_else(|| wrong_kind(parameter.name, "a number, or none", value)),
     }
 }
 

@@ -2,11 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::Preset;
-use super::frame::{
-    Action, Acts, COMBINED, Facts, Machine, Parameter, Recipe, RuleReading, Settings, SettingsError, reading,
-};
+use super::frame::{Action, Acts, COMBINED, Facts, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
 use crate::decision::Need;
+use crate::framework::{Build, Framework, Parameter, params};
 use crate::host::{Host, Place, Slot, Syntax};
 use crate::python;
 use crate::transcript::{Event, Instant, Message, Moment, PointView};
@@ -19,35 +17,22 @@ const GRAPH: &str = "graph";
 const CAPS: [(&str, &str); 3] =
     [("turns", "limit_turns"), ("total_tokens", "limit_total_tokens"), ("output_tokens", "limit_output_tokens")];
 
-const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "limits",
-        default: "null",
-        off: "null",
-        doc: "caps of one invocation: turns, total_tokens, output_tokens; each a positive whole number",
-    },
-    Parameter { name: "max_handoffs", default: "20", off: "", doc: "agents of a swarm that may run" },
-    Parameter { name: "max_iterations", default: "20", off: "", doc: "agents of a swarm that may run: the same count" },
-    Parameter {
-        name: "execution_timeout",
-        default: "900.0",
-        off: "",
-        doc: "seconds of a swarm (a graph has none by default), looked at before the next agent",
-    },
-    Parameter {
-        name: "repetitive_handoff_detection_window",
-        default: "0",
-        off: "0",
-        doc: "how many of the latest agents of a swarm are looked at",
-    },
-    Parameter {
-        name: "repetitive_handoff_min_unique_agents",
-        default: "0",
-        off: "0",
-        doc: "how many of them must differ",
-    },
-    Parameter { name: "max_node_executions", default: "null", off: "null", doc: "nodes of a graph that may run" },
-];
+params! {
+    LIMITS: "limits" = null, off null,
+        "caps of one invocation: turns, total_tokens, output_tokens; each a positive whole number";
+    MAX_HANDOFFS: "max_handoffs" = 20, "agents of a swarm that may run",
+        trap with |s| if s.amount(&MAX_HANDOFFS) <= 0.0 || s.amount(&MAX_ITERATIONS) <= 0.0 =>
+            "0 is not off: the swarm stops before its first agent";
+    MAX_ITERATIONS: "max_iterations" = 20, "agents of a swarm that may run: the same count";
+    EXECUTION_TIMEOUT: "execution_timeout" = 900.0,
+        "seconds of a swarm (a graph has none by default), looked at before the next agent",
+        trap |n| if n >= crate::framework::LONG_SECONDS => "`execution_timeout` is more than a day: it counts seconds, not milliseconds";
+    REPETITIVE_HANDOFF_DETECTION_WINDOW: "repetitive_handoff_detection_window" = 0, off 0,
+        "how many of the latest agents of a swarm are looked at";
+    REPETITIVE_HANDOFF_MIN_UNIQUE_AGENTS: "repetitive_handoff_min_unique_agents" = 0, off 0,
+        "how many of them must differ";
+    MAX_NODE_EXECUTIONS: "max_node_executions" = null, off null, "nodes of a graph that may run";
+}
 
 const MANUAL: &str = "\
 ## Rules
@@ -93,31 +78,30 @@ const HOST: Host = Host::new(
 )
 .cannot(&[("", "its limits count turns, all tokens and output tokens, nothing else")]);
 
-/// The preset.
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "strands-agents",
         version: "strands-agents 1.62.0",
         source: "strands/event_loop/event_loop.py, multiagent/swarm.py, multiagent/graph.py",
         summary: "optional limits of an invocation; a swarm stops after 20 agents or 900 seconds",
         manual: MANUAL,
-        parameters: PARAMETERS,
-        variants: &[],
+        parameters: param::ALL,
         tables: &[LIMITS, SWARM, GRAPH],
         host: HOST,
-        build,
+        build: Build::Machine(build),
         case,
+        ..Framework::PRESET
     }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
 fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     let mut settings = Settings::of_case(rule, input).devices(&["seconds_per_model_call"]);
     if rule == COMBINED {
         // An agent, a swarm and a graph are driven apart: the configuration says which it is.
         settings.only = Some(match () {
-            () if settings.gives(&["max_node_executions"]) => GRAPH.to_owned(),
-            () if settings.gives(&["limits"]) => LIMITS.to_owned(),
+            () if settings.gives(&[&param::MAX_NODE_EXECUTIONS]) => GRAPH.to_owned(),
+            () if settings.gives(&[&param::LIMITS]) => LIMITS.to_owned(),
             () => SWARM.to_owned(),
         });
     }
@@ -125,36 +109,38 @@ fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
 }
 
 /// Parameters of a swarm or a graph; without one, `limits` are those of an agent by itself.
-const OF_TEAMS: [&str; 6] = [
-    "max_handoffs",
-    "max_iterations",
-    "execution_timeout",
-    "repetitive_handoff_detection_window",
-    "repetitive_handoff_min_unique_agents",
-    "max_node_executions",
+const OF_TEAMS: [&Parameter; 6] = [
+    &param::MAX_HANDOFFS,
+    &param::MAX_ITERATIONS,
+    &param::EXECUTION_TIMEOUT,
+    &param::REPETITIVE_HANDOFF_DETECTION_WINDOW,
+    &param::REPETITIVE_HANDOFF_MIN_UNIQUE_AGENTS,
+    &param::MAX_NODE_EXECUTIONS,
 ];
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
-    let alone = settings.only.is_none() && settings.gives(&[LIMITS]) && !settings.gives(&OF_TEAMS);
+    let alone = settings.only.is_none() && settings.gives(&[&param::LIMITS]) && !settings.gives(&OF_TEAMS);
     let wants = |rule: &str| settings.wants(rule) && (!alone || rule == LIMITS);
-    let timeout = settings.get("execution_timeout").filter(|value| !value.is_null());
+    let timeout = &param::EXECUTION_TIMEOUT;
+    let is_timed = wants(SWARM) || settings.get(timeout.name).is_some_and(|value| !value.is_null());
     let team = Team {
         swarm: wants(SWARM).then_some(SwarmLimits {
-            max_handoffs: settings.int("max_handoffs", 20)?,
-            max_iterations: settings.int("max_iterations", 20)?,
-            window: settings.int("repetitive_handoff_detection_window", 0)?,
-            min_unique: settings.int("repetitive_handoff_min_unique_agents", 0)?,
+            max_handoffs: settings.int(&param::MAX_HANDOFFS)?,
+            max_iterations: settings.int(&param::MAX_ITERATIONS)?,
+            window: settings.int(&param::REPETITIVE_HANDOFF_DETECTION_WINDOW)?,
+            min_unique: settings.int(&param::REPETITIVE_HANDOFF_MIN_UNIQUE_AGENTS)?,
         }),
-        max_nodes: if wants(GRAPH) { settings.opt_int("max_node_executions", None)? } else { None },
-        timeout: match timeout {
-            Some(value) => Some((settings.number("execution_timeout", 900.0)?, value.to_string())),
-            None => wants(SWARM).then(|| (900.0, "900.0".to_owned())),
+        max_nodes: if wants(GRAPH) { settings.opt_int(&param::MAX_NODE_EXECUTIONS)? } else { None },
+        timeout: if is_timed {
+            Some((settings.number(timeout)?, settings.in_force(timeout).to_string()))
+        } else {
+            None
         },
         started_at: None,
         history: Vec::new(),
         turn: Turn::Idle,
     };
-    let caps = if wants(LIMITS) { caps(settings.get("limits"))? } else { [None; 3] };
+    let caps = if wants(LIMITS) { caps(settings.get(param::LIMITS.name))? } else { [None; 3] };
     let mut rules = Vec::new();
     if caps.iter().any(Option::is_some) {
         rules.push(LIMITS);

@@ -2,11 +2,9 @@
 
 use serde_json::Value;
 
-use super::Preset;
-use super::frame::{
-    Action, Acts, Facts, Machine, Parameter, Recipe, RuleReading, Settings, SettingsError, caps, reading,
-};
+use super::frame::{Action, Acts, Facts, Machine, Recipe, RuleReading, Settings, SettingsError, caps, reading};
 use crate::decision::Need;
+use crate::framework::{Build, Framework, params};
 use crate::host::{Host, OUT_OF_REACH, Place, Slot, Syntax};
 use crate::transcript::{Event, Lane, Message, Moment, Role};
 
@@ -18,6 +16,15 @@ const STOP_WORDS: &str = "stop_words";
 /// What the simulated user says to end the conversation.
 const USER_STOPS: [&str; 3] = ["###STOP###", "###TRANSFER###", "###OUT-OF-SCOPE###"];
 const AGENT_STOP: &str = "###STOP###";
+
+params! {
+    MAX_STEPS: "max_steps" = 200, when ORCHESTRATOR_DEFAULTS = true => 100, "messages passed on",
+        trap |n| if n <= 0.0 => "`max_steps` of 0 is not off: one step is made";
+    MAX_ERRORS: "max_errors" = 10, "tool results flagged as errors";
+    VALIDATE_COMMUNICATION: "validate_communication" = false, off false, "text and calls may not be mixed";
+    ORCHESTRATOR_DEFAULTS: "orchestrator_defaults" = false, off false,
+        "the defaults of the orchestrator class, not of the benchmark's configuration";
+}
 
 const MANUAL: &str = "\
 Checked after each step, except while a call waits for the environment.
@@ -48,43 +55,28 @@ const HOST: Host = Host::new(
     ("", "it counts messages passed on and failed results, nothing else"),
 ]);
 
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "tau2-bench",
         version: "tau2 1.0.1 @a2c0247",
         source: "sierra-research/tau2-bench src/tau2/orchestrator/orchestrator.py",
         summary: "200 messages passed on, or 10 tool errors",
         manual: MANUAL,
-        parameters: &[
-            Parameter {
-                name: STEPS,
-                default: "200",
-                off: "",
-                doc: "messages passed on; 100 with orchestrator_defaults",
-            },
-            Parameter { name: ERRORS, default: "10", off: "", doc: "tool results flagged as errors" },
-            Parameter { name: COMMUNICATION, default: "false", off: "false", doc: "text and calls may not be mixed" },
-            Parameter {
-                name: "orchestrator_defaults",
-                default: "false",
-                off: "false",
-                doc: "the defaults of the orchestrator class, not of the benchmark's configuration",
-            },
-        ],
-        variants: &[],
+        parameters: param::ALL,
         tables: &["max_steps", "max_errors", "communication", "combined"],
         host: HOST,
-        build,
+        build: Build::Machine(build),
         case: caps::case,
+        ..Framework::PRESET
     }
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
-    let default_steps = if settings.flag("orchestrator_defaults", false)? { 100.0 } else { 200.0 };
+    settings.flag(&param::ORCHESTRATOR_DEFAULTS)?;
     let machine = Orchestrator {
-        max_steps: settings.number(STEPS, default_steps)?,
-        max_errors: settings.number(ERRORS, 10.0)?,
-        validates: settings.flag(COMMUNICATION, false)?,
+        max_steps: settings.number(&param::MAX_STEPS)?,
+        max_errors: settings.number(&param::MAX_ERRORS)?,
+        validates: settings.flag(&param::VALIDATE_COMMUNICATION)?,
         begun: false,
         steps: 0,
         errors: 0,

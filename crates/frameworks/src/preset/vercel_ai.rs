@@ -2,13 +2,24 @@
 
 use serde_json::Value;
 
-use super::frame::{Action, Acts, Machine, Parameter, Recipe, RuleReading, Settings, SettingsError, wrong_kind};
-use super::{Preset, Variant, plain_case};
+use super::frame::{Action, Acts, Machine, Recipe, RuleReading, Settings, SettingsError, wrong_kind};
 use crate::decision::RuleName;
+use crate::framework::{Build, Framework, Profile, params};
 use crate::host::{Host, Place, Slot, Syntax};
 use crate::transcript::{Event, Moment, PointView};
 
 const RULE: &str = "stopWhen";
+
+params! {
+    STOP_WHEN: "stopWhen" = { isStepCount = 1 }, when API = "ToolLoopAgent" => { isStepCount = 20 },
+        off { isLoopFinished = true },
+        "one condition or a list: isStepCount = n, hasToolCall = [names], isLoopFinished = true",
+        trap of "stopWhen.isStepCount" |n| if n < 1.0 || n.fract() != 0.0 =>
+            "`isStepCount` of 0, below 0 or with a fraction equals no step count and never fires",
+        trap of "stopWhen.isStepCount" |n| if n >= 1.0 =>
+            "`isStepCount` stops at equality only: a count that jumps over it goes on for ever";
+    API: "api" = "generateText", in "ToolLoopAgent" = "ToolLoopAgent", "generateText, streamText or ToolLoopAgent: decides the default condition";
+}
 
 const MANUAL: &str = "\
 Looked at only after a step whose tool calls all have results; a step without tool calls ends the loop by itself.
@@ -46,35 +57,24 @@ const HOST: Host = Host::new(
     "a stopWhen function of your own could count this; the shipped ones count steps and look at the last step's calls",
 )]);
 
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "vercel-ai",
         version: "ai 7.0.173",
         source: "vercel/ai packages/ai/src/generate-text/stop-condition.ts",
         summary: "stops when the step count equals n, or the last step called a named tool",
         manual: MANUAL,
-        parameters: &[
-            Parameter {
-                name: "stopWhen",
-                default: "null",
-                off: "{ isLoopFinished = true }",
-                doc: "one condition or a list: isStepCount = n, hasToolCall = [names], isLoopFinished = true",
-            },
-            Parameter {
-                name: "api",
-                default: "\"generateText\"",
-                off: "",
-                doc: "generateText, streamText or ToolLoopAgent: decides the default condition",
-            },
-        ],
-        variants: &[
-            Variant { name: "generateText", doc: "default: one step" },
-            Variant { name: "ToolLoopAgent", doc: "default: 20 steps" },
-        ],
+        parameters: param::ALL,
+        profiles: const {
+            &[
+                Profile::new("generateText", "generateText and streamText, called as functions"),
+                Profile::new("ToolLoopAgent", "the agent class"),
+            ]
+        },
         tables: &["step_count", "has_tool_call", "list"],
         host: HOST,
-        build,
-        case: plain_case,
+        build: Build::Machine(build),
+        ..Framework::PRESET
     }
 }
 
@@ -94,12 +94,9 @@ struct StopWhen {
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
-    let api = settings.text("api")?.or(settings.variant.as_deref()).unwrap_or("generateText");
-    let (any, code) = match settings.get("stopWhen") {
-        None | Some(Value::Null) => {
-            let steps = if api == "ToolLoopAgent" { 20.0 } else { 1.0 };
-            (vec![Condition::StepCount(steps)], "stopWhen default")
-        }
+    settings.text(&param::API)?;
+    let (any, code) = match settings.get(param::STOP_WHEN.name) {
+        None | Some(Value::Null) => (vec![condition(&settings.default_of(&param::STOP_WHEN))?], "stopWhen default"),
         Some(Value::Array(list)) => (list.iter().map(condition).collect::<Result<_, _>>()?, "stopWhen list"),
         Some(one) => {
             let condition = condition(one)?;
@@ -115,7 +112,8 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
 }
 
 fn condition(value: &Value) -> Result<Condition, SettingsError> {
-    let wrong = || wrong_kind("stopWhen", "isStepCount = n, hasToolCall = [names] or isLoopFinished = true", value);
+    let wrong =
+        || wrong_kind(param::STOP_WHEN.name, "isStepCount = n, hasToolCall = [names] or isLoopFinished = true", value);
     let table = value.as_object().ok_or_else(wrong)?;
     let (key, argument) = table.iter().next().ok_or_else(wrong)?;
     match (key.as_str(), argument) {

@@ -1,8 +1,7 @@
 //! The five seed systems, one folder each: native configuration, order of checks, profiles.
 //!
-//! A system is a state machine with an order of checks of its own. It is built from its framework's
-//! configuration, read verbatim, and becomes a [`Strategy`] like any stack. It knows no file and no
-//! recorded format: texts come in as [`ConfigText`], recordings as [`crate::transcript::Run`]s.
+//! A system is a framework with an order of checks of its own. It is built from a native configuration, read verbatim,
+//! and becomes a strategy like any stack.
 
 pub mod adaptive;
 pub mod agentao;
@@ -11,46 +10,20 @@ pub mod awaken;
 pub mod benchmark;
 pub mod mira;
 mod round;
-mod settings;
 #[cfg(test)]
 mod testing;
 mod traps;
 
-use std::sync::Arc;
-
-use crate::decision::Strategy;
-use crate::host::Host;
+use crate::framework::{Framework, Parameter, Settings, SettingsError};
+use crate::judge::Judge;
 
 pub use round::{Round, RoundClock};
-pub use settings::{About, ConfigError, ConfigText, Settings};
-pub use traps::{ConfigTrap, traps};
-
-/// A seed system.
-#[derive(Clone, Copy)]
-pub struct SystemInfo {
-    /// Its name in stack files: `use = "mira"`.
-    pub id: &'static str,
-    /// Its profiles; the first one is meant when a stack file names none.
-    pub profiles: &'static [&'static str],
-    /// The manual, in Markdown: order of checks, constants, differences, failure modes.
-    pub manual: &'static str,
-    /// What its configuration can hold of a stack.
-    pub host: Host,
-    /// Builds the strategy from its native configuration.
-    pub build: fn(&Settings) -> Result<Arc<dyn Strategy>, ConfigError>,
-}
-
-impl std::fmt::Debug for SystemInfo {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "SystemInfo({})", self.id)
-    }
-}
 
 /// Every system, in manual order.
-pub static SYSTEMS: &[SystemInfo] =
-    &[mira::MIRA, adaptive::ADAPTIVE, awaken::AWAKEN, agentao::AGENTAO, agentica::AGENTICA];
+pub static ALL: [Framework; 5] = [mira::MIRA, adaptive::ADAPTIVE, awaken::AWAKEN, agentao::AGENTAO, agentica::AGENTICA];
 
-/// The system of that name.
-pub fn find(id: &str) -> Option<&'static SystemInfo> {
-    SYSTEMS.iter().find(|system| system.id == id)
+/// The value of a parameter that says who judges.
+fn judge_of(settings: &Settings, parameter: &Parameter) -> Result<Judge, SettingsError> {
+    let value = settings.in_force(parameter);
+    Judge::from_json(&value).ok_or_else(|| SettingsError::value(parameter, &value, Judge::HELP))
 }

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::framework::{Parameter, Settings, SettingsError};
 use crate::transcript::{Moment, PointView};
 
 /// What a round is on a recording: some systems decide once a round, and many recordings hold only one.
@@ -28,6 +29,15 @@ impl Round {
             }
             _ => None,
         }
+    }
+}
+
+impl Round {
+    /// The value of a parameter that says what a round is.
+    pub fn of(settings: &Settings, parameter: &Parameter) -> Result<Self, SettingsError> {
+        let value = settings.in_force(parameter);
+        let help = "`round` is \"prompt\", \"step\" or a number of steps from 1";
+        Self::from_json(&value).ok_or_else(|| SettingsError::value(parameter, &value, help))
     }
 }
 

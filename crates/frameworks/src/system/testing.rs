@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::{ConfigText, Settings, SystemInfo};
 use crate::decision::{Action, Decision};
+use crate::framework::{ConfigText, Framework, Settings};
 use crate::transcript::{Draft, Event, JudgeReply, Message, Metrics, Role, Run, ToolCall, Usage};
 
 /// A recording under construction.
@@ -75,8 +75,8 @@ pub(super) fn configured(path: &str, text: &str) -> Settings {
 }
 
 /// What the system says of the recording, decision by decision, up to the first that ends it.
-pub(super) fn decisions(system: &SystemInfo, settings: &Settings, recording: Recording) -> String {
-    let strategy = (system.build)(settings).unwrap();
+pub(super) fn decisions(system: &Framework, settings: &Settings, recording: Recording) -> String {
+    let strategy = system.strategy(settings).unwrap();
     let run = recording.run();
     let mut watch = strategy.start(&run.header);
     let mut trail: Vec<Decision> = Vec::new();
@@ -94,6 +94,6 @@ pub(super) fn decisions(system: &SystemInfo, settings: &Settings, recording: Rec
 }
 
 /// The message with which the settings are refused.
-pub(super) fn refusal(system: &SystemInfo, settings: &Settings) -> String {
-    (system.build)(settings).err().unwrap().0.render(crate::diagnostic::Severity::Error)
+pub(super) fn refusal(system: &Framework, settings: &Settings) -> String {
+    system.strategy(settings).err().unwrap().error.render(crate::diagnostic::Severity::Error)
 }

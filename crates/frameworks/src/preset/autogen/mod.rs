@@ -5,9 +5,9 @@ mod message;
 
 use serde_json::{Map, Value};
 
-use super::Preset;
-use super::frame::{Action, Acts, Facts, Machine, Parameter, Recipe, RuleReading, Settings, SettingsError, reading};
+use super::frame::{Action, Acts, Facts, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
 use crate::decision::Need;
+use crate::framework::{Build, Framework, params};
 use crate::host::{Host, Place, Slot, Syntax};
 use crate::transcript::{Event, Instant, Moment, PointView, Role};
 
@@ -17,21 +17,13 @@ use message::{Message, Turn};
 const CONDITION: &str = "termination_condition";
 const MAX_TURNS: &str = "max_turns";
 
-const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "condition",
-        default: "null",
-        off: "null",
-        doc: "a table with `type` and the arguments of that condition, or { or = [..] }, { and = [..] }",
-    },
-    Parameter { name: "max_turns", default: "null", off: "null", doc: "agent responses of a team; at least 1" },
-    Parameter {
-        name: "started_at",
-        default: "null",
-        off: "",
-        doc: "when the conditions were made, for TimeoutTermination; by default when the run began",
-    },
-];
+params! {
+    CONDITION: "condition" = null, off null,
+        "a table with `type` and the arguments of that condition, or { or = [..] }, { and = [..] }";
+    MAX_TURNS: "max_turns" = null, off null, "agent responses of a team; at least 1";
+    STARTED_AT: "started_at" = null,
+        "when the conditions were made, for TimeoutTermination; by default when the run began";
+}
 
 const MANUAL: &str = "\
 ## Rules
@@ -115,16 +107,14 @@ max_turns = <<max_turns>>
 ])
 .note("the limit is looked at after an agent's turn; a team forgets its counts once it has stopped");
 
-/// The preset.
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "autogen",
         version: "autogen-agentchat 0.7.5",
         source: "autogen_agentchat/conditions/_terminations.py, base/_termination.py, teams/_group_chat",
         summary: "conditions composed by the user; no default",
         manual: MANUAL,
-        parameters: PARAMETERS,
-        variants: &[],
+        parameters: param::ALL,
         tables: &[
             "MaxMessageTermination",
             "TextMentionTermination",
@@ -141,14 +131,15 @@ pub(super) fn preset() -> Preset {
             "team",
         ],
         host: HOST,
-        build,
+        build: Build::Machine(build),
         case,
+        ..Framework::PRESET
     }
 }
 
 fn case(_rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     let settings = Settings { only: None, ..Settings::of_case("", input) };
-    match settings.get("condition").and_then(unknown_function) {
+    match settings.get(param::CONDITION.name).and_then(unknown_function) {
         Some(function) => Err(format!("the driver's own function `{function}` is not in the case")),
         None => Ok(settings),
     }
@@ -163,16 +154,16 @@ fn unknown_function(condition: &Value) -> Option<String> {
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
-    let max_turns = settings.opt_int("max_turns", None)?;
+    let max_turns = settings.opt_int(&param::MAX_TURNS)?;
     if max_turns.is_some_and(|max| max <= 0) {
         return Err(SettingsError::refused("ValueError", "The maximum number of turns must be greater than 0."));
     }
-    let condition = match settings.get("condition") {
+    let condition = match settings.get(param::CONDITION.name) {
         None | Some(Value::Null) => None,
         Some(value) => Some(Condition::read(value)?),
     };
     let needs = condition.as_ref().map(Condition::needs).unwrap_or_default();
-    let started_at = settings.text("started_at")?.and_then(|text| text.parse::<jiff::Timestamp>().ok());
+    let started_at = settings.text(&param::STARTED_AT)?.and_then(|text| text.parse::<jiff::Timestamp>().ok());
     let started_at = started_at.map(|at| Instant(at.as_millisecond()));
     let mut rules = Vec::new();
     rules.extend(condition.is_some().then_some(CONDITION));

@@ -7,11 +7,10 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::frame::{
-    Action, Acts, Facts, Machine, Parameter, Places, Recipe, RuleReading, Settings, SettingsError, native, reading,
-    wrong_kind,
+    Action, Acts, Facts, Machine, Places, Recipe, RuleReading, Settings, SettingsError, native, reading, wrong_kind,
 };
-use super::{Preset, Variant};
 use crate::decision::Need;
+use crate::framework::{Build, Framework, Profile, params};
 use crate::host::{Does, Host, OUT_OF_REACH, Place, Slot, Syntax};
 use crate::transcript::{Event, Message, Moment, PointView, Role};
 
@@ -25,24 +24,17 @@ const USES: &str = "max_usage_count";
 /// Equal calls with equal results that a task survives, plus one.
 const MAX_REPEATED: u32 = 5;
 
-const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "max_iter",
-        default: "25",
-        off: "",
-        doc: "replies with calls of one task; 0 and below fail at once",
-    },
-    Parameter { name: "max_usage_count", default: "{}", off: "null", doc: "by tool: uses in one task; at least 1" },
-    Parameter { name: "cache", default: "false", off: "false", doc: "repeats of a call return its first result" },
-    Parameter { name: "max_retry_limit", default: "2", off: "", doc: "retries of other errors; plays no part here" },
-];
+params! {
+    MAX_ITER: "max_iter" = 25, "replies with calls of one task; 0 and below fail at once",
+        trap |n| if n <= 0.0 => "`max_iter` of 0 or less is not off: the run fails at once";
+    MAX_USAGE_COUNT: "max_usage_count" = {}, off null, "by tool: uses in one task; at least 1";
+    CACHE: "cache" = false, off false, "repeats of a call return its first result";
+    MAX_RETRY_LIMIT: "max_retry_limit" = 2, "retries of other errors; plays no part here";
+}
 
-const VARIANTS: &[Variant] = &[
-    Variant { name: "native", doc: "the model calls tools itself" },
-    Variant {
-        name: "react",
-        doc: "calls as text (Action / Action Input): also refuses the same input as the last tool use",
-    },
+const PROFILES: &[Profile] = &[
+    Profile::new("native", "the model calls tools itself"),
+    Profile::new("react", "calls as text (Action / Action Input): also refuses the same input as the last tool use"),
 ];
 
 const MANUAL: &str = "\
@@ -91,29 +83,29 @@ const HOST: Host = Host::new(
     ("", "it counts iterations, nothing else"),
 ]);
 
-/// The preset.
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "crewai",
         version: "crewai 1.15.30",
         source: "crewai/agents/agent_executor.py, tools/tool_usage.py, utilities/agent_utils.py",
         summary: "25 iterations, then a forced answer; fails at the 5th equal call with an equal result",
         manual: MANUAL,
-        parameters: PARAMETERS,
-        variants: VARIANTS,
+        parameters: param::ALL,
+        profiles: PROFILES,
         tables: &[MAX_ITER, SAME_INPUT, REPEATED, USES],
         host: HOST,
-        build,
+        build: Build::Machine(build),
         case,
+        ..Framework::PRESET
     }
 }
 
-/// `config.path` is the variant; the driver's agent is called `r` and its tool class `T`.
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+/// `config.path` is the profile; the driver's agent is called `r` and its tool class `T`.
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
 fn case(_rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     let mut settings = Settings { only: None, ..Settings::of_case("", input) };
     if let Some(Value::String(path)) = settings.set.shift_remove("path") {
-        settings.variant = Some(path);
+        settings.profile = Some(path);
     }
     settings.driver.insert("role".to_owned(), Value::from("r"));
     settings.driver.insert("tool_class".to_owned(), Value::from("T"));
@@ -123,31 +115,30 @@ fn case(_rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     let device =
         |name: &str, default: &str| settings.device(name).and_then(Value::as_str).unwrap_or(default).to_owned();
-    if settings.get("max_iter").is_some_and(Value::is_null) {
+    if settings.get(param::MAX_ITER.name).is_some_and(Value::is_null) {
         return Err(SettingsError::refused("ValidationError", "1 validation error for Agent"));
     }
     let mut limits = BTreeMap::new();
-    if let Some(value) = settings.get("max_usage_count").filter(|value| !value.is_null()) {
-        let table = value.as_object().ok_or_else(|| wrong_kind(USES, "a table of tools", value))?;
-        for (tool, limit) in table.iter().filter(|(_, limit)| !limit.is_null()) {
-            let limit = limit.as_i64().ok_or_else(|| wrong_kind(USES, "a whole number for each tool", limit))?;
-            if limit <= 0 {
-                let words = format!("1 validation error for {}", device("tool_class", "BaseTool"));
-                return Err(SettingsError::refused("ValidationError", words));
-            }
-            limits.insert(sanitized(tool), limit);
+    let uses = settings.in_force(&param::MAX_USAGE_COUNT);
+    let table = uses.as_object().ok_or_else(|| wrong_kind(USES, "a table of tools", &uses))?;
+    for (tool, limit) in table.iter().filter(|(_, limit)| !limit.is_null()) {
+        let limit = limit.as_i64().ok_or_else(|| wrong_kind(USES, "a whole number for each tool", limit))?;
+        if limit <= 0 {
+            let words = format!("1 validation error for {}", device("tool_class", "BaseTool"));
+            return Err(SettingsError::refused("ValidationError", words));
         }
+        limits.insert(sanitized(tool), limit);
     }
-    let react = settings.is_variant("react");
+    let react = settings.is_profile("react");
     let mut rules = Vec::new();
     rules.extend(react.then_some(SAME_INPUT));
     rules.extend((!limits.is_empty()).then_some(USES));
     rules.extend([REPEATED, MAX_ITER]);
     let crew = Crew {
         react,
-        max_iter: settings.int("max_iter", 25)?,
+        max_iter: settings.int(&param::MAX_ITER)?,
         limits,
-        cache: settings.flag("cache", false)?.then(BTreeMap::new),
+        cache: settings.flag(&param::CACHE)?.then(BTreeMap::new),
         role: device("role", "agent"),
         stage: Stage::Before,
         reply: None,

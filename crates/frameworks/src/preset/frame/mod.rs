@@ -1,21 +1,18 @@
-//! What every preset shares: its settings, the machine it runs, and the counters machines are made of.
+//! What machines are made of: counters, identities, the loop of a run, and the machine of caps, as data.
 //!
 //! It knows no framework.
 
 pub mod caps;
 pub mod counters;
 pub mod identity;
-mod machine;
 pub mod native;
 mod places;
 pub mod rounds;
-mod settings;
 
-pub use identity::arguments;
-pub use machine::{
-    Act, Action, Acts, AfterStop, Facts, Machine, PresetStrategy, PresetWatch, Recipe, RuleReading, next_request,
-    reading, starts_run,
+pub use crate::framework::machine::{
+    Act, Action, Acts, AfterStop, Facts, Machine, Recipe, RuleReading, next_request, reading, starts_run,
 };
+pub(in crate::preset) use crate::framework::wrong_kind;
+pub use crate::framework::{COMBINED, Settings, SettingsError};
+pub use identity::arguments;
 pub use places::Places;
-pub(in crate::preset) use settings::wrong_kind;
-pub use settings::{COMBINED, Parameter, Settings, SettingsError};

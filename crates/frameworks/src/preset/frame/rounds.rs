@@ -16,7 +16,7 @@ pub enum Flow {
 }
 
 /// A framework's loop, moment by moment.
-pub trait AgentLoop: Send {
+pub trait AgentLoop: Send + std::fmt::Debug {
     /// A user spoke: true when that starts a run, false when the framework itself put the words there.
     fn starts(&mut self, _message: &Message) -> bool {
         true

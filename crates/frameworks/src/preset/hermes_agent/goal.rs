@@ -31,9 +31,7 @@ enum Verdict {
 }
 
 impl Goal {
-    /// 0 turns mean the default.
     pub(super) fn new(max_turns: i64) -> Self {
-        let max_turns = if max_turns == 0 { 20 } else { max_turns };
         Self { max_turns, used: 0, parse_failures: 0, transport_failures: 0, turns: Vec::new() }
     }
 

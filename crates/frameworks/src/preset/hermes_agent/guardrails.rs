@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::super::frame::{Action, Acts, Places, Settings};
+use super::param;
+use crate::framework::Parameter;
 use crate::python;
 use crate::transcript::fingerprint::canonical_json;
 use crate::transcript::{Event, Message, ToolCall, json_value};
@@ -247,30 +249,31 @@ impl Guardrails {
 
 impl Limits {
     fn new(settings: &Settings) -> Self {
-        let get = |name: &str| settings.get(&format!("tool_loop_guardrails.{name}"));
-        let limit = |nested: &str, flat: &str, default: i64| {
-            let value = get(nested).or_else(|| get(flat)).and_then(python::small_int);
-            value.filter(|value| *value >= 1).unwrap_or(default)
+        let limit = |parameter: &Parameter, older: &Parameter| {
+            let given = settings.get(parameter.name).or_else(|| settings.get(older.name)).and_then(python::small_int);
+            let default = || settings.default_of(parameter).as_i64().unwrap_or_default();
+            given.filter(|value| *value >= 1).unwrap_or_else(default)
         };
         Self {
-            warnings: switch(get("warnings_enabled"), true),
-            hard_stop: switch(get("hard_stop_enabled"), false),
-            exact_warn: limit("warn_after.exact_failure", "exact_failure_warn_after", 2),
-            same_tool_warn: limit("warn_after.same_tool_failure", "same_tool_failure_warn_after", 3),
-            no_progress_warn: limit("warn_after.idempotent_no_progress", "no_progress_warn_after", 2),
-            exact_block: limit("hard_stop_after.exact_failure", "exact_failure_block_after", 5),
-            same_tool_halt: limit("hard_stop_after.same_tool_failure", "same_tool_failure_halt_after", 8),
-            no_progress_block: limit("hard_stop_after.idempotent_no_progress", "no_progress_block_after", 5),
+            warnings: switch(settings, &param::WARNINGS_ENABLED),
+            hard_stop: switch(settings, &param::HARD_STOP_ENABLED),
+            exact_warn: limit(&param::WARN_AFTER_EXACT_FAILURE, &param::EXACT_FAILURE_WARN_AFTER),
+            same_tool_warn: limit(&param::WARN_AFTER_SAME_TOOL_FAILURE, &param::SAME_TOOL_FAILURE_WARN_AFTER),
+            no_progress_warn: limit(&param::WARN_AFTER_IDEMPOTENT_NO_PROGRESS, &param::NO_PROGRESS_WARN_AFTER),
+            exact_block: limit(&param::HARD_STOP_AFTER_EXACT_FAILURE, &param::EXACT_FAILURE_BLOCK_AFTER),
+            same_tool_halt: limit(&param::HARD_STOP_AFTER_SAME_TOOL_FAILURE, &param::SAME_TOOL_FAILURE_HALT_AFTER),
+            no_progress_block: limit(&param::HARD_STOP_AFTER_IDEMPOTENT_NO_PROGRESS, &param::NO_PROGRESS_BLOCK_AFTER),
         }
     }
 }
 
 /// A switch as the framework reads it: also numbers and words.
-fn switch(value: Option<&Value>, default: bool) -> bool {
-    match value {
-        Some(Value::Bool(flag)) => *flag,
-        Some(Value::Number(number)) => number.as_f64() != Some(0.0),
-        Some(Value::String(word)) => match python::lower(python::strip(word)).as_str() {
+fn switch(settings: &Settings, parameter: &Parameter) -> bool {
+    let default = settings.default_of(parameter) == true;
+    match &*settings.value(parameter) {
+        Value::Bool(flag) => *flag,
+        Value::Number(number) => number.as_f64() != Some(0.0),
+        Value::String(word) => match python::lower(python::strip(word)).as_str() {
             "1" | "true" | "yes" | "on" | "enabled" => true,
             "0" | "false" | "no" | "off" | "disabled" => false,
             _ => default,

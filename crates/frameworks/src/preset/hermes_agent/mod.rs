@@ -5,11 +5,9 @@ mod guardrails;
 
 use serde_json::{Map, Value};
 
-use super::Preset;
-use super::frame::{
-    Action, Acts, COMBINED, Facts, Machine, Parameter, Recipe, RuleReading, Settings, SettingsError, reading,
-};
+use super::frame::{Action, Acts, COMBINED, Facts, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
 use crate::decision::Need;
+use crate::framework::{Build, Framework, params};
 use crate::host::{Does, Host, OUT_OF_REACH, Place, Slot, Syntax};
 use crate::transcript::{Event, Moment, PointView};
 
@@ -22,90 +20,32 @@ const GOAL: &str = "goal";
 
 const SECTION: &str = "tool_loop_guardrails";
 
-const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "tool_loop_guardrails.warnings_enabled",
-        default: "true",
-        off: "false",
-        doc: "warnings after a tool result",
-    },
-    Parameter {
-        name: "tool_loop_guardrails.hard_stop_enabled",
-        default: "false",
-        off: "false",
-        doc: "refusals and halts",
-    },
-    Parameter {
-        name: "tool_loop_guardrails.warn_after.exact_failure",
-        default: "2",
-        off: "",
-        doc: "failures of one call; 0 and negatives mean the default",
-    },
-    Parameter {
-        name: "tool_loop_guardrails.warn_after.same_tool_failure",
-        default: "3",
-        off: "",
-        doc: "failures of one tool; 0 and negatives mean the default",
-    },
-    Parameter {
-        name: "tool_loop_guardrails.warn_after.idempotent_no_progress",
-        default: "2",
-        off: "",
-        doc: "equal results of one read-only call; 0 and negatives mean the default",
-    },
-    Parameter {
-        name: "tool_loop_guardrails.hard_stop_after.exact_failure",
-        default: "5",
-        off: "",
-        doc: "failures of one call after which the next is refused",
-    },
-    Parameter {
-        name: "tool_loop_guardrails.hard_stop_after.same_tool_failure",
-        default: "8",
-        off: "",
-        doc: "failures of one tool at which the turn is halted",
-    },
-    Parameter {
-        name: "tool_loop_guardrails.hard_stop_after.idempotent_no_progress",
-        default: "5",
-        off: "",
-        doc: "equal results of one read-only call after which the next is refused",
-    },
-    Parameter { name: "tool_loop_guardrails.exact_failure_warn_after", default: "2", off: "", doc: "older spelling" },
-    Parameter {
-        name: "tool_loop_guardrails.same_tool_failure_warn_after",
-        default: "3",
-        off: "",
-        doc: "older spelling",
-    },
-    Parameter { name: "tool_loop_guardrails.no_progress_warn_after", default: "2", off: "", doc: "older spelling" },
-    Parameter { name: "tool_loop_guardrails.exact_failure_block_after", default: "5", off: "", doc: "older spelling" },
-    Parameter {
-        name: "tool_loop_guardrails.same_tool_failure_halt_after",
-        default: "8",
-        off: "",
-        doc: "older spelling",
-    },
-    Parameter { name: "tool_loop_guardrails.no_progress_block_after", default: "5", off: "", doc: "older spelling" },
-    Parameter {
-        name: "max_iterations",
-        default: "90",
-        off: "",
-        doc: "requests of one turn; 0 asks for the summary only",
-    },
-    Parameter {
-        name: "goal",
-        default: "false",
-        off: "false",
-        doc: "a standing goal is set, so each turn is judged; without one the goal rules are not on",
-    },
-    Parameter {
-        name: "max_turns",
-        default: "20",
-        off: "",
-        doc: "turns of the standing goal; 0 means 20, negatives stop at once",
-    },
-];
+params! {
+    WARNINGS_ENABLED: "tool_loop_guardrails.warnings_enabled" = true, off false, "warnings after a tool result";
+    HARD_STOP_ENABLED: "tool_loop_guardrails.hard_stop_enabled" = false, off false, "refusals and halts";
+    WARN_AFTER_EXACT_FAILURE: "tool_loop_guardrails.warn_after.exact_failure" = 2,
+        "failures of one call; 0 and negatives mean the default";
+    WARN_AFTER_SAME_TOOL_FAILURE: "tool_loop_guardrails.warn_after.same_tool_failure" = 3,
+        "failures of one tool; 0 and negatives mean the default";
+    WARN_AFTER_IDEMPOTENT_NO_PROGRESS: "tool_loop_guardrails.warn_after.idempotent_no_progress" = 2,
+        "equal results of one read-only call; 0 and negatives mean the default";
+    HARD_STOP_AFTER_EXACT_FAILURE: "tool_loop_guardrails.hard_stop_after.exact_failure" = 5,
+        "failures of one call after which the next is refused";
+    HARD_STOP_AFTER_SAME_TOOL_FAILURE: "tool_loop_guardrails.hard_stop_after.same_tool_failure" = 8,
+        "failures of one tool at which the turn is halted";
+    HARD_STOP_AFTER_IDEMPOTENT_NO_PROGRESS: "tool_loop_guardrails.hard_stop_after.idempotent_no_progress" = 5,
+        "equal results of one read-only call after which the next is refused";
+    EXACT_FAILURE_WARN_AFTER: "tool_loop_guardrails.exact_failure_warn_after" = null, "older spelling";
+    SAME_TOOL_FAILURE_WARN_AFTER: "tool_loop_guardrails.same_tool_failure_warn_after" = null, "older spelling";
+    NO_PROGRESS_WARN_AFTER: "tool_loop_guardrails.no_progress_warn_after" = null, "older spelling";
+    EXACT_FAILURE_BLOCK_AFTER: "tool_loop_guardrails.exact_failure_block_after" = null, "older spelling";
+    SAME_TOOL_FAILURE_HALT_AFTER: "tool_loop_guardrails.same_tool_failure_halt_after" = null, "older spelling";
+    NO_PROGRESS_BLOCK_AFTER: "tool_loop_guardrails.no_progress_block_after" = null, "older spelling";
+    MAX_ITERATIONS: "max_iterations" = 90, "requests of one turn; 0 asks for the summary only";
+    GOAL: "goal" = false, off false,
+        "a standing goal is set, so each turn is judged; without one the goal rules are not on";
+    MAX_TURNS: "max_turns" = 20, "turns of the standing goal; 0 means the default, negatives stop at once";
+}
 
 const MANUAL: &str = "\
 ## Rules
@@ -151,30 +91,29 @@ tool_loop_guardrails:
     ("", "it counts requests, and failures and equal results by call"),
 ]);
 
-/// The preset.
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "hermes-agent",
         version: "hermes-agent 0.19.0",
         source: "agent/tool_guardrails.py, run_agent.py, hermes_cli/goals.py",
         summary: "warns of failing and unprogressing calls, 90 requests a turn, a judged goal of 20 turns",
         manual: MANUAL,
-        parameters: PARAMETERS,
-        variants: &[],
+        parameters: param::ALL,
         tables: &[GUARDRAILS, BUDGET, GOAL],
         host: HOST,
-        build,
+        build: Build::Machine(build),
         case,
+        ..Framework::PRESET
     }
 }
 
 /// The framework ignores what it does not know in its configuration section.
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
 fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     let mut settings = Settings::of_case(rule, input);
     let section = settings.set.shift_remove(SECTION);
     if let Some(Value::Object(section)) = section {
-        let known = |path: &str| PARAMETERS.iter().any(|parameter| parameter.name == format!("{SECTION}.{path}"));
+        let known = |path: &str| param::ALL.iter().any(|parameter| parameter.name == format!("{SECTION}.{path}"));
         for (key, value) in section {
             match value {
                 Value::Object(inner) => {
@@ -186,17 +125,20 @@ fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
             }
         }
     }
-    let has_goal = rule == GOAL || (rule == COMBINED && settings.gives(&["max_turns"]));
-    if !settings.gives(&["goal"]) {
-        settings.set.insert("goal".to_owned(), Value::Bool(has_goal));
+    let has_goal = rule == GOAL || (rule == COMBINED && settings.gives(&[&param::MAX_TURNS]));
+    if !settings.gives(&[&param::GOAL]) {
+        settings.set.insert(param::GOAL.name.to_owned(), Value::Bool(has_goal));
     }
     Ok(settings)
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
-    let goal_set = settings.flag("goal", false)?;
-    let max_iterations = settings.opt_int("max_iterations", Some(90))?.unwrap_or(90);
-    let max_turns = settings.opt_int("max_turns", Some(20))?.unwrap_or(20);
+    let goal_set = settings.flag(&param::GOAL)?;
+    let max_iterations = settings.int_or_default(&param::MAX_ITERATIONS)?;
+    let max_turns = match settings.int_or_default(&param::MAX_TURNS)? {
+        0 => settings.default_of(&param::MAX_TURNS).as_i64().unwrap_or_default(),
+        turns => turns,
+    };
     let machine = Hermes {
         guardrails: settings.wants(GUARDRAILS).then(|| Guardrails::new(settings)),
         budget: settings.wants(BUDGET).then(|| Budget::new(max_iterations)),

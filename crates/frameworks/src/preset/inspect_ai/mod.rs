@@ -6,10 +6,10 @@ mod tokens;
 use serde_json::{Map, Value};
 
 use self::tokens::{TokenLimit, grouped};
-use super::Preset;
 use super::frame::rounds::answered;
-use super::frame::{Act, Action, Acts, Facts, Machine, Parameter, Recipe, Settings, SettingsError, native, wrong_kind};
+use super::frame::{Act, Action, Acts, Facts, Machine, Recipe, Settings, SettingsError, native, wrong_kind};
 use crate::decision::Need;
+use crate::framework::{Build, Framework, Parameter, params};
 use crate::python;
 use crate::transcript::{Event, Instant, Message, Moment, Point, PointView, Role, Usage};
 use host::HOST;
@@ -48,59 +48,52 @@ end it, `model_length` at once unless `agent.truncation` is on. `on_continue` ma
 failed submission counts as an answer.
 - Traps: the manual calls turn_limit a maximum of turns and says that `LimitExceededError` is raised: at sample level nothing is.";
 
-const PARAMETERS: &[Parameter] = &[
-    Parameter { name: MESSAGE, default: "null", off: "null", doc: "messages of the conversation" },
-    Parameter { name: TOKEN, default: "null", off: "null", doc: "tokens: a number, output:1m, or tokens and type" },
-    Parameter { name: TURN, default: "null", off: "null", doc: "replies; one more is paid for" },
-    Parameter { name: COST, default: "null", off: "null", doc: "dollars" },
-    Parameter { name: TIME, default: "null", off: "null", doc: "seconds of clock time" },
-    Parameter { name: WORKING, default: "null", off: "null", doc: "seconds of working time" },
-    Parameter { name: "solver", default: "\"react\"", off: "", doc: "react, basic_agent or generate" },
-    Parameter { name: "agent.attempts", default: "1", off: "", doc: "submissions of react" },
-    Parameter { name: "agent.max_attempts", default: "1", off: "", doc: "submissions of basic_agent" },
-    Parameter { name: "agent.submit", default: "true", off: "false", doc: "is there a tool to submit with?" },
-    Parameter { name: "agent.submit_name", default: "\"submit\"", off: "", doc: "its name" },
-    Parameter {
-        name: "agent.on_continue",
-        default: "null",
-        off: "null",
-        doc: "a text, or a function: stop_without_calls, stop_after, say",
-    },
-    Parameter { name: "agent.truncation", default: "\"disabled\"", off: "\"disabled\"", doc: "auto: go on when full" },
-    Parameter { name: "agent.prompt", default: "false", off: "", doc: "a system prompt is put in front" },
-    Parameter { name: "agent.message_limit", default: "null", off: "0", doc: "basic_agent's own message limit" },
-    Parameter { name: "agent.token_limit", default: "null", off: "0", doc: "basic_agent's own token limit" },
-    Parameter { name: "agent_limits.message", default: "null", off: "", doc: "messages, of the agent in the sample" },
-    Parameter { name: "agent_limits.token", default: "null", off: "null", doc: "tokens, of the agent" },
-    Parameter { name: "agent_limits.turn", default: "null", off: "null", doc: "replies, of the agent" },
-    Parameter { name: "agent_limits.cost", default: "null", off: "null", doc: "dollars, of the agent" },
-    Parameter { name: "agent_limits.time", default: "null", off: "null", doc: "seconds, of the agent" },
-    Parameter { name: "agent_limits.working", default: "null", off: "null", doc: "watched by nobody" },
-    Parameter {
-        name: "model_cost",
-        default: "null",
-        off: "",
-        doc: "dollars per million tokens: input, output, input_cache_write, input_cache_read; else the recorded costs",
-    },
-];
+params! {
+    MESSAGE_LIMIT: "message_limit" = null, off null, "messages of the conversation";
+    TOKEN_LIMIT: "token_limit" = null, off null, "tokens: a number, output:1m, or tokens and type";
+    TURN_LIMIT: "turn_limit" = null, off null, "replies; one more is paid for",
+        trap |n| if n.is_finite() => "`turn_limit` pays for one reply more than the limit and throws it away";
+    COST_LIMIT: "cost_limit" = null, off null, "dollars";
+    TIME_LIMIT: "time_limit" = null, off null, "seconds of clock time";
+    WORKING_LIMIT: "working_limit" = null, off null, "seconds of working time";
+    SOLVER: "solver" = "react", "react, basic_agent or generate";
+    ATTEMPTS: "agent.attempts" = 1, "submissions of react";
+    MAX_ATTEMPTS: "agent.max_attempts" = 1, "submissions of basic_agent";
+    SUBMIT: "agent.submit" = true, off false, "is there a tool to submit with?";
+    SUBMIT_NAME: "agent.submit_name" = "submit", "its name";
+    ON_CONTINUE: "agent.on_continue" = null, off null, "a text, or a function: stop_without_calls, stop_after, say";
+    TRUNCATION: "agent.truncation" = "disabled", off "disabled", "auto: go on when full";
+    PROMPT: "agent.prompt" = false, "a system prompt is put in front";
+    AGENT_MESSAGE_LIMIT: "agent.message_limit" = null, off 0, "basic_agent's own message limit";
+    AGENT_TOKEN_LIMIT: "agent.token_limit" = null, off 0, "basic_agent's own token limit";
+    AGENT_LIMITS_MESSAGE: "agent_limits.message" = null, "messages, of the agent in the sample";
+    AGENT_LIMITS_TOKEN: "agent_limits.token" = null, off null, "tokens, of the agent";
+    AGENT_LIMITS_TURN: "agent_limits.turn" = null, off null, "replies, of the agent";
+    AGENT_LIMITS_COST: "agent_limits.cost" = null, off null, "dollars, of the agent";
+    AGENT_LIMITS_TIME: "agent_limits.time" = null, off null, "seconds, of the agent";
+    AGENT_LIMITS_WORKING: "agent_limits.working" = null, off null, "watched by nobody",
+        trap |n| if n.is_finite() => "a working limit of the agent is watched by nobody";
+    MODEL_COST: "model_cost" = null,
+        "dollars per million tokens: input, output, input_cache_write, input_cache_read; else the recorded costs";
+}
 
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "inspect-ai",
         version: "inspect-ai 0.3.285",
         source: "inspect_ai/util/_limit.py, agent/_react.py, solver/_basic_agent.py, model/_model.py",
         summary: "limits on messages, tokens, turns, dollars and seconds, all off; react ends with a submission",
         manual: MANUAL,
-        parameters: PARAMETERS,
-        variants: &[],
+        parameters: param::ALL,
         tables: &[MESSAGE, TOKEN, TURN, COST, TIME, WORKING, ATTEMPTS, ON_CONTINUE, "basic_agent"],
         host: HOST,
-        build,
+        build: Build::Machine(build),
         case,
+        ..Framework::PRESET
     }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
 fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     let mut settings = Settings { only: None, ..Settings::of_case(rule, input).devices(&["target"]) };
     // The driver scores by containment of an answer that every case shares.
@@ -124,10 +117,14 @@ struct OnContinue {
 }
 
 /// A number that may be none; negatives are refused in the framework's words.
-fn limit(settings: &Settings, name: &'static str, words: Option<(&str, &str)>) -> Result<Option<f64>, SettingsError> {
-    let limit = settings.opt_number(name, None)?;
+fn limit(
+    settings: &Settings,
+    parameter: &Parameter,
+    words: Option<(&str, &str)>,
+) -> Result<Option<f64>, SettingsError> {
+    let limit = settings.opt_number(parameter)?;
     if let (Some(number), Some((what, kind))) = (limit.filter(|number| *number < 0.0), words) {
-        let value = settings.get(name).map_or_else(|| number.to_string(), python::text);
+        let value = settings.get(parameter.name).map_or_else(|| number.to_string(), python::text);
         let words = format!("{what} limit value must be a non-negative {kind} or None: {value}");
         return Err(SettingsError::refused("ValueError", words));
     }
@@ -137,41 +134,42 @@ fn limit(settings: &Settings, name: &'static str, words: Option<(&str, &str)>) -
 /// What is refused only when the sample starts.
 fn late_refusal(settings: &Settings) -> Result<Option<(&'static str, String)>, SettingsError> {
     let negative =
-        |name: &'static str| Ok::<_, SettingsError>(limit(settings, name, None)?.filter(|limit| *limit < 0.0));
-    let given = |name: &str| settings.get(name).map(python::text).unwrap_or_default();
-    if negative("agent.message_limit")?.is_some() {
-        let value = given("agent.message_limit");
+        |parameter: &Parameter| Ok::<_, SettingsError>(limit(settings, parameter, None)?.filter(|limit| *limit < 0.0));
+    let given = |parameter: &Parameter| settings.get(parameter.name).map(python::text).unwrap_or_default();
+    if negative(&param::AGENT_MESSAGE_LIMIT)?.is_some() {
+        let value = given(&param::AGENT_MESSAGE_LIMIT);
         return Ok(Some((MESSAGE, format!("Message limit value must be a non-negative integer or None: {value}"))));
     }
-    if let Some(limit) = negative(TIME)? {
+    if let Some(limit) = negative(&param::TIME_LIMIT)? {
         // The message names the time that scoring would get.
         let half = python::repr_float(limit / 2.0);
         return Ok(Some((TIME, format!("Time limit value must be a non-negative float or None: {half}"))));
     }
-    if negative(WORKING)?.is_some() {
-        let words = format!("Working time limit value must be a non-negative float or None: {}", given(WORKING));
+    if negative(&param::WORKING_LIMIT)?.is_some() {
+        let words =
+            format!("Working time limit value must be a non-negative float or None: {}", given(&param::WORKING_LIMIT));
         return Ok(Some((WORKING, words)));
     }
-    if negative(TURN)?.is_some() {
-        let words = format!("Turn limit value must be a non-negative integer or None: {}", given(TURN));
+    if negative(&param::TURN_LIMIT)?.is_some() {
+        let words = format!("Turn limit value must be a non-negative integer or None: {}", given(&param::TURN_LIMIT));
         return Ok(Some((TURN, words)));
     }
     Ok(None)
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
-    let solver = match settings.text("solver")? {
-        None | Some("react") => Solver::React,
-        Some("basic_agent") => Solver::BasicAgent,
-        Some("generate") => Solver::Generate,
-        Some(other) => return Err(wrong_kind("solver", "react, basic_agent or generate", &Value::from(other))),
+    let solver = match settings.text(&param::SOLVER)?.unwrap_or_default() {
+        "react" => Solver::React,
+        "basic_agent" => Solver::BasicAgent,
+        "generate" => Solver::Generate,
+        other => return Err(wrong_kind(param::SOLVER.name, "react, basic_agent or generate", &Value::from(other))),
     };
-    let of_sample = limit(settings, MESSAGE, Some(("Message", "integer")))?;
-    let of_agent = settings.gives(&["agent_limits.message"]);
-    let own = limit(settings, "agent.message_limit", None)?.filter(|limit| *limit != 0.0);
-    let own_tokens = settings.get("agent.token_limit");
+    let of_sample = limit(settings, &param::MESSAGE_LIMIT, Some(("Message", "integer")))?;
+    let of_agent = settings.gives(&[&param::AGENT_LIMITS_MESSAGE]);
+    let own = limit(settings, &param::AGENT_MESSAGE_LIMIT, None)?.filter(|limit| *limit != 0.0);
+    let own_tokens = settings.get(param::AGENT_TOKEN_LIMIT.name);
     let message = match solver {
-        _ if of_agent => limit(settings, "agent_limits.message", Some(("Message", "integer")))?,
+        _ if of_agent => limit(settings, &param::AGENT_LIMITS_MESSAGE, Some(("Message", "integer")))?,
         Solver::BasicAgent => {
             let has_tokens = own_tokens.is_some_and(|tokens| !tokens.is_null());
             own.or(of_sample).or((!has_tokens).then_some(50.0))
@@ -179,22 +177,28 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         _ => of_sample,
     };
     let tokens = [
-        TokenLimit::of(TOKEN, settings.get(TOKEN))?,
-        TokenLimit::of("agent_limits.token", settings.get("agent_limits.token"))?,
-        TokenLimit::of("agent.token_limit", own_tokens.filter(|own| solver == Solver::BasicAgent && **own != 0))?,
+        TokenLimit::of(&param::TOKEN_LIMIT, settings.get(param::TOKEN_LIMIT.name))?,
+        TokenLimit::of(&param::AGENT_LIMITS_TOKEN, settings.get(param::AGENT_LIMITS_TOKEN.name))?,
+        TokenLimit::of(&param::AGENT_TOKEN_LIMIT, own_tokens.filter(|own| solver == Solver::BasicAgent && **own != 0))?,
     ];
     let costs = [
-        limit(settings, COST, Some(("Cost", "float")))?,
-        limit(settings, "agent_limits.cost", Some(("Cost", "float")))?,
+        limit(settings, &param::COST_LIMIT, Some(("Cost", "float")))?,
+        limit(settings, &param::AGENT_LIMITS_COST, Some(("Cost", "float")))?,
     ];
-    let turns = [limit(settings, TURN, None)?, limit(settings, "agent_limits.turn", Some(("Turn", "integer")))?];
-    let times = [limit(settings, TIME, None)?, limit(settings, "agent_limits.time", Some(("Time", "float")))?];
+    let turns = [
+        limit(settings, &param::TURN_LIMIT, None)?,
+        limit(settings, &param::AGENT_LIMITS_TURN, Some(("Turn", "integer")))?,
+    ];
+    let times = [
+        limit(settings, &param::TIME_LIMIT, None)?,
+        limit(settings, &param::AGENT_LIMITS_TIME, Some(("Time", "float")))?,
+    ];
     let attempts = match solver {
-        Solver::BasicAgent => settings.number("agent.max_attempts", 1.0)?,
-        _ => settings.number("agent.attempts", 1.0)?,
+        Solver::BasicAgent => settings.number(&param::MAX_ATTEMPTS)?,
+        _ => settings.number(&param::ATTEMPTS)?,
     };
-    let has_submit = solver != Solver::Generate && settings.flag("agent.submit", true)?;
-    let on_continue = settings.get("agent.on_continue").filter(|given| !given.is_null());
+    let has_submit = solver != Solver::Generate && settings.flag(&param::SUBMIT)?;
+    let on_continue = settings.get(param::ON_CONTINUE.name).filter(|given| !given.is_null());
     let on_continue = on_continue.map_or_else(OnContinue::default, |given| OnContinue {
         given: given.is_object(),
         stop_without_calls: given["stop_without_calls"] == true,
@@ -207,15 +211,15 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         outer_message: of_sample.filter(|_| of_agent),
         tokens: tokens.into_iter().flatten().collect(),
         costs: costs.into_iter().flatten().collect(),
-        prices: settings.get("model_cost").cloned(),
+        prices: settings.get(param::MODEL_COST.name).cloned(),
         turns: turns.into_iter().flatten().collect(),
         times: times.into_iter().flatten().map(|time| (time, seconds_of(settings, time))).collect(),
-        working: limit(settings, WORKING, None)?.map(|time| (time, seconds_of(settings, time))),
+        working: limit(settings, &param::WORKING_LIMIT, None)?.map(|time| (time, seconds_of(settings, time))),
         attempts: attempts.max(1.0),
-        submit: has_submit.then_some(settings.text("agent.submit_name")?.unwrap_or("submit").to_owned()),
+        submit: has_submit.then_some(settings.text(&param::SUBMIT_NAME)?.unwrap_or_default().to_owned()),
         target: settings.device("target").and_then(Value::as_str).map(str::to_owned),
         on_continue,
-        truncates: settings.text("agent.truncation")?.is_some_and(|truncation| truncation != "disabled"),
+        truncates: settings.text(&param::TRUNCATION)?.is_some_and(|truncation| truncation != "disabled"),
         n_messages: 0,
         replies: 0,
         input: 0,
@@ -231,8 +235,8 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
 
 /// The limit as it was written, for the words of the framework.
 fn seconds_of(settings: &Settings, time: f64) -> String {
-    let names = [TIME, "agent_limits.time", WORKING];
-    let given = names.iter().filter_map(|name| settings.get(name)).find(|given| given.as_f64() == Some(time));
+    let limits = [&param::TIME_LIMIT, &param::AGENT_LIMITS_TIME, &param::WORKING_LIMIT];
+    let given = limits.iter().filter_map(|limit| settings.get(limit.name)).find(|given| given.as_f64() == Some(time));
     given.map_or_else(|| time.to_string(), python::text)
 }
 

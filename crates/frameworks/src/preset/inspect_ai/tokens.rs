@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::framework::Parameter;
 use crate::preset::frame::SettingsError;
 use crate::python;
 
@@ -23,12 +24,12 @@ enum Meter {
 
 impl TokenLimit {
     /// A number, a table with `tokens` and `type`, or a text such as `output:1m`; `None` where it is none.
-    pub(super) fn of(name: &'static str, value: Option<&Value>) -> Result<Option<Self>, SettingsError> {
+    pub(super) fn of(parameter: &Parameter, value: Option<&Value>) -> Result<Option<Self>, SettingsError> {
         let refused = |words: String| SettingsError::refused("ValueError", words);
         let invalid = || SettingsError::refused("ValidationError", "1 validation error for TokenLimit");
         let wrong = |value: &Value| {
             crate::preset::frame::wrong_kind(
-                name,
+                parameter.name,
                 "a number, a text such as output:1m, or a table of tokens and type",
                 value,
             )

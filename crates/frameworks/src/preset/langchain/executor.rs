@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::super::frame::{Action, Acts, Machine, RuleReading, Settings, SettingsError, reading};
-use super::EXECUTOR;
+use super::{EXECUTOR, param};
 use crate::python;
 use crate::transcript::{Event, Instant, Message, Moment, PointView};
 
@@ -23,11 +23,11 @@ pub(super) struct Executor {
 impl Executor {
     pub(super) fn new(settings: &Settings) -> Result<Self, SettingsError> {
         Ok(Self {
-            max_iterations: settings.opt_int("max_iterations", Some(15))?,
-            max_seconds: settings.opt_number("max_execution_time", None)?,
-            method: settings.text("early_stopping_method")?.unwrap_or("force").to_owned(),
-            legacy: settings.text("agent")? == Some("ZeroShotAgent"),
-            handles_parsing_errors: settings.get("handle_parsing_errors").is_some_and(python::is_true),
+            max_iterations: settings.opt_int(&param::MAX_ITERATIONS)?,
+            max_seconds: settings.opt_number(&param::MAX_EXECUTION_TIME)?,
+            method: settings.text(&param::EARLY_STOPPING_METHOD)?.unwrap_or_default().to_owned(),
+            legacy: settings.text(&param::AGENT)? == Some("ZeroShotAgent"),
+            handles_parsing_errors: python::is_true(&settings.value(&param::HANDLE_PARSING_ERRORS)),
             forced_answer: settings.device("forced_answer").and_then(Value::as_str).map(str::to_owned),
             iterations: 0,
             started_at: None,

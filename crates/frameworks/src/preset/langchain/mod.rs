@@ -6,9 +6,9 @@ mod middleware;
 
 use serde_json::{Map, Value};
 
-use super::frame::{COMBINED, Parameter, Recipe, Settings, SettingsError};
-use super::{Preset, Variant};
+use super::frame::{COMBINED, Recipe, Settings, SettingsError};
 use crate::decision::Need;
+use crate::framework::{Build, Framework, Profile, params};
 use crate::host::{FROM_ZERO, Host, OUT_OF_REACH, Place, Slot, Syntax};
 use crate::transcript::Moment;
 
@@ -18,54 +18,27 @@ const MODEL_CALLS: &str = "ModelCallLimitMiddleware";
 const TOOL_CALLS: &str = "ToolCallLimitMiddleware";
 const EXECUTOR: &str = "AgentExecutor";
 
-const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "recursion_limit",
-        default: "9999",
-        off: "",
-        doc: "supersteps of one invoke (10007 outside create_agent); below 1 is refused",
-    },
-    Parameter {
-        name: "middleware",
-        default: "[]",
-        off: "[]",
-        doc: "tables with `type` (ModelCallLimitMiddleware, ToolCallLimitMiddleware), run_limit, thread_limit, \
-              exit_behavior and tool_name; at least one limit each",
-    },
-    Parameter {
-        name: "max_iterations",
-        default: "15",
-        off: "null",
-        doc: "AgentExecutor: replies with calls of one run",
-    },
-    Parameter { name: "max_execution_time", default: "null", off: "null", doc: "AgentExecutor: seconds of one run" },
-    Parameter {
-        name: "early_stopping_method",
-        default: "force",
-        off: "",
-        doc: "AgentExecutor: force (a fixed sentence) or generate (one more model call; legacy agents only)",
-    },
-    Parameter {
-        name: "handle_parsing_errors",
-        default: "false",
-        off: "",
-        doc: "AgentExecutor: an unparsable reply is an iteration rather than an error",
-    },
-    Parameter {
-        name: "agent",
-        default: "tool-calling",
-        off: "",
-        doc: "AgentExecutor: tool-calling (runnable) or ZeroShotAgent (legacy, text)",
-    },
-];
+params! {
+    RECURSION_LIMIT: "recursion_limit" = 9999, in "create_react_agent" = 10007,
+        "supersteps of one invoke; below 1 is refused";
+    MIDDLEWARE: "middleware" = [], off [],
+        "tables with `type` (ModelCallLimitMiddleware, ToolCallLimitMiddleware), run_limit, thread_limit, \
+         exit_behavior and tool_name; at least one limit each";
+    MAX_ITERATIONS: "max_iterations" = 15, off null, "AgentExecutor: replies with calls of one run",
+        trap |n| if n <= 0.0 => "`max_iterations` of 0 or less is not off: the run stops before its first model call";
+    MAX_EXECUTION_TIME: "max_execution_time" = null, off null, "AgentExecutor: seconds of one run",
+        trap |n| if n >= crate::framework::LONG_SECONDS => "`max_execution_time` is more than a day: it counts seconds, not milliseconds";
+    EARLY_STOPPING_METHOD: "early_stopping_method" = "force",
+        "AgentExecutor: force (a fixed sentence) or generate (one more model call; legacy agents only)";
+    HANDLE_PARSING_ERRORS: "handle_parsing_errors" = false,
+        "AgentExecutor: an unparsable reply is an iteration rather than an error";
+    AGENT: "agent" = "tool-calling", "AgentExecutor: tool-calling (runnable) or ZeroShotAgent (legacy, text)";
+}
 
-const VARIANTS: &[Variant] = &[
-    Variant { name: "create_agent", doc: "langchain's agent with middleware; recursion_limit 9999" },
-    Variant {
-        name: "create_react_agent",
-        doc: "langgraph's prebuilt agent; recursion_limit 10007; apologises when the steps run out",
-    },
-    Variant { name: "AgentExecutor", doc: "the older loop of langchain-classic; 15 iterations" },
+const PROFILES: &[Profile] = &[
+    Profile::new("create_agent", "langchain's agent with middleware"),
+    Profile::new("create_react_agent", "langgraph's prebuilt agent; apologises when the steps run out"),
+    Profile::new("AgentExecutor", "the older loop of langchain-classic"),
 ];
 
 const MANUAL: &str = "\
@@ -166,48 +139,53 @@ agent = create_agent(
 .profile("create_agent")
 .note("a thread_limit counts over the thread: give the agent a checkpointer");
 
-/// The preset.
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "langchain",
         version: "langgraph 1.2.22, langchain 1.4.7, langchain-classic 1.0.8, langgraph-prebuilt 1.1.2",
         source: "langgraph pregel loop, langchain/agents/middleware, langchain_classic/agents/agent.py",
         summary: "9999 supersteps (n need n + 1), optional call limits; older executor: 15 iterations",
         manual: MANUAL,
-        parameters: PARAMETERS,
-        variants: VARIANTS,
+        parameters: param::ALL,
+        profiles: PROFILES,
         tables: &[RECURSION, REMAINING, MODEL_CALLS, TOOL_CALLS, "together", EXECUTOR],
         host: HOST,
-        build,
+        build: Build::Machine(build),
         case,
+        ..Framework::PRESET
     }
 }
 
 /// `config.agent` names the kind of agent; the forced last answer of `generate` is scripted.
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
 fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     let mut settings = Settings { only: None, ..Settings::of_case("", input) };
     // All at once is either the executor's limits or the middlewares of a graph.
-    let executor = ["max_iterations", "early_stopping_method", "max_execution_time", "handle_parsing_errors"];
+    let executor = [
+        &param::MAX_ITERATIONS,
+        &param::EARLY_STOPPING_METHOD,
+        &param::MAX_EXECUTION_TIME,
+        &param::HANDLE_PARSING_ERRORS,
+    ];
     if rule == EXECUTOR || (rule == COMBINED && settings.gives(&executor)) {
-        settings.variant = Some(EXECUTOR.to_owned());
+        settings.profile = Some(EXECUTOR.to_owned());
         settings.driver.insert("forced_answer".to_owned(), Value::from("forced"));
     } else if let Some(Value::String(agent)) = settings.set.shift_remove("agent") {
-        settings.variant = Some(agent);
+        settings.profile = Some(agent);
     }
     Ok(settings)
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
-    if settings.is_variant(EXECUTOR) {
+    if settings.is_profile(EXECUTOR) {
         let executor = executor::Executor::new(settings)?;
         let timed = executor.is_timed();
         let recipe = Recipe::new(executor, &[EXECUTOR]).resumes_at_user().asks_after_end();
         return Ok(if timed { recipe.needs(EXECUTOR, Need::Times) } else { recipe });
     }
-    let react = settings.is_variant("create_react_agent");
-    let limit = settings.opt_int("recursion_limit", None)?.unwrap_or(if react { 10007 } else { 9999 });
-    let hooks = middleware::list(settings.get("middleware"))?;
+    let react = settings.is_profile("create_react_agent");
+    let limit = settings.int_or_default(&param::RECURSION_LIMIT)?;
+    let hooks = middleware::list(settings.get(param::MIDDLEWARE.name))?;
     let mut rules = vec![RECURSION];
     rules.extend(react.then_some(REMAINING));
     for rule in hooks.iter().map(middleware::Middleware::rule) {

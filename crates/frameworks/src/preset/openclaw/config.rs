@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::PARAMETERS;
+use super::param;
+use crate::framework::Parameter;
 use crate::preset::frame::{Settings, SettingsError};
 
 /// Which numbers are constants.
@@ -53,42 +54,38 @@ impl LoopDetection {
             (Some(all), Some(own)) => overlaid(all, own),
             (one, other) => one.or(other).cloned().unwrap_or_default(),
         };
-        Ok(Self::in_force(&block, release))
+        Ok(Self::in_force(&block, release, settings))
     }
 
-    fn in_force(block: &Map<String, Value>, release: Release) -> Self {
-        let number = |name: &str, default: usize| {
-            block.get(name).and_then(Value::as_f64).map_or(default, |number| {
-                #[expect(
-                    clippy::cast_possible_truncation,
-                    clippy::cast_sign_loss,
-                    reason = "whole and above 0: checked"
-                )]
-                let number = number as usize;
-                number
-            })
+    fn in_force(block: &Map<String, Value>, release: Release, settings: &Settings) -> Self {
+        // What the block holds of a parameter, or its default.
+        let value = |parameter: &Parameter| {
+            let path = parameter.name.trim_start_matches("tools.loopDetection.");
+            let found = match path.split_once('.') {
+                Some((group, name)) => block.get(group).and_then(|group| group.get(name)),
+                None => block.get(path),
+            };
+            found.cloned().unwrap_or_else(|| settings.default_of(parameter))
         };
-        let inner = |group: &str, name: &str| block.get(group).and_then(|group| group.get(name));
-        let detector = |name: &str| inner("detectors", name).and_then(Value::as_bool).unwrap_or(true);
-        let enabled = block.get("enabled").and_then(Value::as_bool);
-        let warning = number("warningThreshold", 10);
-        let critical = number("criticalThreshold", 20).max(warning.saturating_add(1));
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole and above 0: checked")]
+        let number = |parameter: &Parameter| value(parameter).as_f64().unwrap_or_default() as usize;
+        let detector = |parameter: &Parameter| value(parameter) == true;
+        let enabled = value(&param::ENABLED).as_bool();
+        let warning = number(&param::WARNING_THRESHOLD);
+        let critical = number(&param::CRITICAL_THRESHOLD).max(warning.saturating_add(1));
         Self {
             release,
             enabled: enabled == Some(true),
-            history: number("historySize", 30),
+            history: number(&param::HISTORY_SIZE),
             warning,
             critical,
-            breaker: number("globalCircuitBreakerThreshold", 30).max(critical.saturating_add(1)),
-            unknown: number("unknownToolThreshold", 10),
-            generic: detector("genericRepeat"),
-            polls: detector("knownPollNoProgress"),
-            ping_pong: detector("pingPong"),
+            breaker: number(&param::GLOBAL_CIRCUIT_BREAKER_THRESHOLD).max(critical.saturating_add(1)),
+            unknown: number(&param::UNKNOWN_TOOL_THRESHOLD),
+            generic: detector(&param::GENERIC_REPEAT),
+            polls: detector(&param::KNOWN_POLL_NO_PROGRESS),
+            ping_pong: detector(&param::PING_PONG),
             guarded: enabled != Some(false),
-            window: inner("postCompactionGuard", "windowSize")
-                .and_then(Value::as_u64)
-                .and_then(|window| usize::try_from(window).ok())
-                .unwrap_or(3),
+            window: number(&param::WINDOW_SIZE),
         }
     }
 }
@@ -96,7 +93,7 @@ impl LoopDetection {
 /// The configuration that the settings of a stack file spell.
 fn assembled(settings: &Settings) -> Value {
     let mut config = Value::Object(Map::new());
-    for parameter in PARAMETERS.iter().filter(|parameter| parameter.name != super::DETAILS) {
+    for parameter in param::ALL.iter().filter(|parameter| parameter.name != param::RESULT_DETAILS.name) {
         let Some(value) = settings.get(parameter.name) else { continue };
         let mut place = &mut config;
         for key in parameter.name.split('.') {

@@ -13,17 +13,15 @@ use self::config::{LoopDetection, Release};
 use self::history::{Asked, Entry, History, Verdict, WarningKey};
 use self::outcome::{Given, Outcome, is_poll, missing_tool, returned, thrown};
 use super::frame::identity::{Keys, arguments, js_text};
-use super::frame::{Action, Acts, Facts, Machine, Parameter, Recipe, Settings, SettingsError, native, starts_run};
-use super::{Preset, Variant};
+use super::frame::{Action, Acts, Facts, Machine, Recipe, Settings, SettingsError, native, starts_run};
 use crate::decision::Need;
+use crate::framework::{Build, Framework, Profile, params};
 use crate::transcript::fingerprint::of_text;
 use crate::transcript::{Event, Fingerprint, Message, Name, Point, ToolCall};
 use host::HOST;
 
 const GUARD: &str = "unknown_tool_guard";
 const COMPACTION: &str = "compaction_loop_persisted";
-/// What the results of a recording have beside their texts.
-const DETAILS: &str = "result_details";
 /// A warning is said once per so many.
 const PER_WARNING: usize = 10;
 
@@ -56,7 +54,7 @@ abort the run. A compaction that the recording does not name is not seen.
 stays, and the next one ends the run; `exec` with new commands and one failure is refused at 20 without any warning; in the \
 agent loop the circuit breaker needs a reply of 30 equal calls.
 
-Variant `2026.7` (up to 2026.7.35): the numbers are settings; **warnings are only logged**; a critical refuses only its own \
+Profile `2026.7` (up to 2026.7.35): the numbers are settings; **warnings are only logged**; a critical refuses only its own \
 call and leaves no trace, so nothing ever ends the run (20, 20, 20 …); no churn, no shapes of failures. \
 critical is raised to warning + 1 and the breaker to critical + 1; with `warningThreshold` below 10 nothing is said before 10; \
 a `historySize` below a threshold puts it out of reach.
@@ -64,112 +62,73 @@ a `historySize` below a threshold puts it out of reach.
 A recording without details is not evaluable for the rules that compare results, unless `result_details` is `none`: then a \
 result is its text, as it is for tools that return nothing else.";
 
-const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "tools.loopDetection.enabled",
-        default: "false",
-        off: "false",
-        doc: "switches the detection; false also the guard after a compaction",
-    },
-    Parameter {
-        name: "tools.loopDetection.historySize",
-        default: "30",
-        off: "",
-        doc: "variant 2026.7: calls that are remembered",
-    },
-    Parameter {
-        name: "tools.loopDetection.warningThreshold",
-        default: "10",
-        off: "",
-        doc: "variant 2026.7: repeats that are logged",
-    },
-    Parameter {
-        name: "tools.loopDetection.criticalThreshold",
-        default: "20",
-        off: "",
-        doc: "variant 2026.7: equal results that refuse the call",
-    },
-    Parameter {
-        name: "tools.loopDetection.unknownToolThreshold",
-        default: "10",
-        off: "",
-        doc: "variant 2026.7: errors, or replies, about one missing tool",
-    },
-    Parameter {
-        name: "tools.loopDetection.globalCircuitBreakerThreshold",
-        default: "30",
-        off: "",
-        doc: "variant 2026.7: equal results of any tool that refuse the call",
-    },
-    Parameter {
-        name: "tools.loopDetection.detectors.genericRepeat",
-        default: "true",
-        off: "false",
-        doc: "variant 2026.7: switches generic_repeat",
-    },
-    Parameter {
-        name: "tools.loopDetection.detectors.knownPollNoProgress",
-        default: "true",
-        off: "false",
-        doc: "variant 2026.7: switches known_poll_no_progress",
-    },
-    Parameter {
-        name: "tools.loopDetection.detectors.pingPong",
-        default: "true",
-        off: "false",
-        doc: "variant 2026.7: switches ping_pong",
-    },
-    Parameter {
-        name: "tools.loopDetection.postCompactionGuard.windowSize",
-        default: "3",
-        off: "",
-        doc: "variant 2026.7: equal outcomes after a compaction that abort the run",
-    },
-    Parameter {
-        name: "agents",
-        default: "{}",
-        off: "{}",
-        doc: "blocks of single agents, as in openclaw.json; that of `main` is laid over the others",
-    },
-    Parameter {
-        name: DETAILS,
-        default: "\"recorded\"",
-        off: "",
-        doc: "\"none\": the tools return texts only, so a recording without details lacks nothing",
-    },
-];
+params! {
+    ENABLED: "tools.loopDetection.enabled" = null, off false,
+        "switches the detection; false also the guard after a compaction";
+    HISTORY_SIZE: "tools.loopDetection.historySize" = 30, "profile 2026.7: calls that are remembered",
+        trap with |s| if s.amount(&HISTORY_SIZE) < s.amount(&CRITICAL_THRESHOLD) =>
+            "`historySize` is shorter than `criticalThreshold`, which is then out of reach";
+    WARNING_THRESHOLD: "tools.loopDetection.warningThreshold" = 10, "profile 2026.7: repeats that are logged",
+        trap |n| if n < 10.0 => "`warningThreshold` below 10 says nothing before 10: warnings are said once per ten";
+    CRITICAL_THRESHOLD: "tools.loopDetection.criticalThreshold" = 20,
+        "profile 2026.7: equal results that refuse the call";
+    UNKNOWN_TOOL_THRESHOLD: "tools.loopDetection.unknownToolThreshold" = 10,
+        "profile 2026.7: errors, or replies, about one missing tool";
+    GLOBAL_CIRCUIT_BREAKER_THRESHOLD: "tools.loopDetection.globalCircuitBreakerThreshold" = 30,
+        "profile 2026.7: equal results of any tool that refuse the call";
+    GENERIC_REPEAT: "tools.loopDetection.detectors.genericRepeat" = true, off false,
+        "profile 2026.7: switches generic_repeat";
+    KNOWN_POLL_NO_PROGRESS: "tools.loopDetection.detectors.knownPollNoProgress" = true, off false,
+        "profile 2026.7: switches known_poll_no_progress";
+    PING_PONG: "tools.loopDetection.detectors.pingPong" = true, off false, "profile 2026.7: switches ping_pong";
+    WINDOW_SIZE: "tools.loopDetection.postCompactionGuard.windowSize" = 3,
+        "profile 2026.7: equal outcomes after a compaction that abort the run";
+    AGENTS: "agents" = {}, off {},
+        "blocks of single agents, as in openclaw.json; that of `main` is laid over the others";
+    RESULT_DETAILS: "result_details" = "recorded",
+        "\"none\": the tools return texts only, so a recording without details lacks nothing";
+}
 
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "openclaw",
         version: "openclaw 2026.9.6",
         source: "src/agents/tool-loop-detection.ts, embedded-agent-runner/run/tool-loop-recovery.ts",
         summary: "off by default: warns at the 10th repeat, refuses the reply at 20 equal results, then ends the run",
         manual: MANUAL,
-        parameters: PARAMETERS,
-        variants: &[
-            Variant { name: "2026.9", doc: "2026.9.6: the numbers are constants, a second critical ends the run" },
-            Variant { name: "2026.7", doc: "2026.7.35: the numbers are settings, a refused call leaves no trace" },
-        ],
+        parameters: param::ALL,
+        profiles: const {
+            &[
+                Profile::new("2026.9", "2026.9.6: the numbers are constants, a second critical ends the run"),
+                Profile::new("2026.7", "2026.7.35: the numbers are settings, a refused call leaves no trace"),
+            ]
+        },
         tables: &DETECTORS,
         host: HOST,
-        build,
+        build: Build::Machine(build),
         case,
+        ..Framework::PRESET
     }
 }
 
 /// The tables drive all rules at once; the configuration is checked as the framework checks it.
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
 fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     Ok(Settings::of_config_case(rule, input))
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
-    let release = if settings.is_variant("2026.7") { Release::Numbers } else { Release::Constants };
-    let has_details = match settings.text(DETAILS)? {
-        None | Some("recorded") => true,
-        Some("none") => false,
-        Some(other) => return Err(super::frame::wrong_kind(DETAILS, "\"recorded\" or \"none\"", &Value::from(other))),
+    let release = if settings.is_profile("2026.7") { Release::Numbers } else { Release::Constants };
+    let has_details = match settings.text(&param::RESULT_DETAILS)?.unwrap_or_default() {
+        "recorded" => true,
+        "none" => false,
+        other => {
+            return Err(super::frame::wrong_kind(
+                param::RESULT_DETAILS.name,
+                "\"recorded\" or \"none\"",
+                &Value::from(other),
+            ));
+        }
     };
     let limits = LoopDetection::of(settings, release)?;
     let tools = |name: &str| {

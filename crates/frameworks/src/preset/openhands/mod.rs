@@ -5,8 +5,8 @@ mod detector;
 use serde_json::{Map, Value};
 
 use super::frame::{Action, Acts, Machine, Recipe, RuleReading, Settings, SettingsError, native, reading};
-use super::{Parameter, Preset};
 use crate::decision::Need;
+use crate::framework::{Build, Framework, Parameter, params};
 use crate::host::{Host, OUT_OF_REACH, Place, Slot, Syntax};
 use crate::python;
 use crate::transcript::{Event, Message, Moment, PointView, Role};
@@ -21,41 +21,23 @@ const CORRECTIVE: &str = "corrective_nudge";
 const ITERATIONS: &str = "max_iteration_per_run";
 const BUDGET: &str = "max_budget_per_run";
 
-const PARAMETERS: &[Parameter] = &[
-    Parameter { name: "stuck_detection", default: "true", off: "false", doc: "the detector as a whole" },
-    Parameter {
-        name: "thresholds.action_observation",
-        default: "4",
-        off: "",
-        doc: "equal actions with equal observations; at least 1",
-    },
-    Parameter {
-        name: "thresholds.action_error",
-        default: "3",
-        off: "",
-        doc: "equal actions answered by agent errors: nudge at this many, stuck one later; at least 1",
-    },
-    Parameter { name: "thresholds.monologue", default: "3", off: "", doc: "agent messages at the tail; at least 1" },
-    Parameter {
-        name: "thresholds.alternating_pattern",
-        default: "6",
-        off: "",
-        doc: "actions (and observations) equal to the one two before; at least 1",
-    },
-    Parameter { name: "max_iteration_per_run", default: "500", off: "", doc: "model calls of one run(); at least 1" },
-    Parameter {
-        name: "schema_defaults",
-        default: "{}",
-        off: "{}",
-        doc: "arguments that the tools' schemas fill in when a call leaves them out; no recording holds the schemas",
-    },
-    Parameter {
-        name: "max_budget_per_run",
-        default: "null",
-        off: "null",
-        doc: "dollars spent; 0 stops after one step",
-    },
-];
+params! {
+    STUCK_DETECTION: "stuck_detection" = true, off false, "the detector as a whole";
+    ACTION_OBSERVATION: "thresholds.action_observation" = 4, "equal actions with equal observations; at least 1",
+        trap with |s| if s.amount(&ACTION_OBSERVATION).max(s.amount(&ALTERNATING_PATTERN)) > 10.0 =>
+            "a threshold above 10 pairs does not fit into the window of 20 events and never fires";
+    ACTION_ERROR: "thresholds.action_error" = 3,
+        "equal actions answered by agent errors: nudge at this many, stuck one later; at least 1",
+        trap |n| if n >= 9.0 =>
+            "`action_error` of 9 or more never gets stuck: nudges take places in the window of 20 events";
+    MONOLOGUE: "thresholds.monologue" = 3, "agent messages at the tail; at least 1";
+    ALTERNATING_PATTERN: "thresholds.alternating_pattern" = 6,
+        "actions (and observations) equal to the one two before; at least 1";
+    MAX_ITERATION_PER_RUN: "max_iteration_per_run" = 500, "model calls of one run(); at least 1";
+    SCHEMA_DEFAULTS: "schema_defaults" = {}, off {},
+        "arguments that the tools' schemas fill in when a call leaves them out; no recording holds the schemas";
+    MAX_BUDGET_PER_RUN: "max_budget_per_run" = null, off null, "dollars spent; 0 stops after one step";
+}
 
 const MANUAL: &str = "\
 ## Rules, in order
@@ -113,44 +95,43 @@ conversation = LocalConversation(
         Slot::new("call_result.streak", Moment::BeforeRequest, Place::Is("thresholds.action_observation")).range((2.0, 10.0)).differs("the text beside the call must be equal, too; parallel calls count one by one, in a window of 20 events").with(&[("stuck_detection", "true"), ("thresholds.action_error", "21"), ("thresholds.monologue", "21"), ("thresholds.alternating_pattern", "21")]),
     ]).quiet(&[("max_iteration_per_run", OUT_OF_REACH), ("stuck_detection", "false")]).cannot(&[("tokens.", "it counts iterations, dollars and repeated events, no tokens"), ("call", "its detector compares actions with their thoughts, and observations, in a window of 20 events"), ("", "it counts iterations, dollars and repeated events, nothing else")]);
 
-/// The preset.
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "openhands",
         version: "openhands-sdk 1.58.0",
         source: "openhands/sdk/conversation/stuck_detector.py, impl/local_conversation.py",
         summary: "stuck detector with four patterns, 500 iterations, optional budget",
         manual: MANUAL,
-        parameters: PARAMETERS,
-        variants: &[],
+        parameters: param::ALL,
         tables: &["stuck_detector", ITERATIONS, BUDGET],
         host: HOST,
-        build,
+        build: Build::Machine(build),
         case,
+        ..Framework::PRESET
     }
 }
 
 /// The detector is part of every run, so no rule is left out. The driver's own tool, in the loop,
 /// declares `y` with the default 0.
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
 fn case(_rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     let mut settings = Settings { only: None, ..Settings::of_case("", input) };
     if settings.device("drive").and_then(Value::as_str) == Some("run") {
-        settings.set.insert("schema_defaults".to_owned(), serde_json::json!({ "y": 0 }));
+        settings.set.insert(param::SCHEMA_DEFAULTS.name.to_owned(), serde_json::json!({ "y": 0 }));
     }
     Ok(settings)
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
-    let max_iterations = settings.int("max_iteration_per_run", 500)?;
+    let max_iterations = settings.int(&param::MAX_ITERATION_PER_RUN)?;
     if max_iterations < 1 {
         return Err(SettingsError::refused("ValidationError", "1 validation error for ConversationState"));
     }
     let thresholds = Thresholds {
-        action_observation: threshold(settings, "thresholds.action_observation", 4)?,
-        action_error: threshold(settings, "thresholds.action_error", 3)?,
-        monologue: threshold(settings, "thresholds.monologue", 3)?,
-        alternating_pattern: threshold(settings, "thresholds.alternating_pattern", 6)?,
+        action_observation: threshold(settings, &param::ACTION_OBSERVATION)?,
+        action_error: threshold(settings, &param::ACTION_ERROR)?,
+        monologue: threshold(settings, &param::MONOLOGUE)?,
+        alternating_pattern: threshold(settings, &param::ALTERNATING_PATTERN)?,
     };
     let conversation = Conversation {
         drive: match settings.device("drive").and_then(Value::as_str) {
@@ -158,10 +139,10 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
             Some("run") => Drive::Run,
             _ => Drive::Recording,
         },
-        detector: settings.flag("stuck_detection", true)?.then(|| Detector::new(thresholds)),
+        detector: settings.flag(&param::STUCK_DETECTION)?.then(|| Detector::new(thresholds)),
         max_iterations,
-        max_budget: settings.opt_number("max_budget_per_run", None)?,
-        schema_defaults: settings.get("schema_defaults").and_then(Value::as_object).cloned().unwrap_or_default(),
+        max_budget: settings.opt_number(&param::MAX_BUDGET_PER_RUN)?,
+        schema_defaults: settings.in_force(&param::SCHEMA_DEFAULTS).as_object().cloned().unwrap_or_default(),
         iterations: 0,
         spent: 0.0,
         finished: false,
@@ -182,8 +163,8 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         .asks_after_end())
 }
 
-fn threshold(settings: &Settings, name: &str, default: i64) -> Result<usize, SettingsError> {
-    let value = settings.int(name, default)?;
+fn threshold(settings: &Settings, parameter: &Parameter) -> Result<usize, SettingsError> {
+    let value = settings.int(parameter)?;
     usize::try_from(value)
         .ok()
         .filter(|value| *value >= 1)

@@ -1,15 +1,12 @@
 //! Qwen Code's budgets of a goal: tokens, goal turns, active time, and turns that record nothing.
 
-use serde_json::Value;
-
-use super::{GOAL, NO_PROGRESS};
+use super::{GOAL, NO_PROGRESS, param};
+use crate::framework::Parameter;
 use crate::preset::frame::{Action, Acts, Machine, Settings, starts_run};
 use crate::transcript::{Event, Instant, Message, Moment, Point};
 
-/// Tokens of a goal where nothing else is set.
-const DEFAULT_TOKENS: f64 = 30_000_000.0;
-const MOST_TOKENS: f64 = 10.0 * DEFAULT_TOKENS;
 /// The largest values that count.
+const MOST_TOKENS: f64 = 300_000_000.0;
 const MOST_TURNS: i64 = 10_000;
 const MOST_MINUTES: i64 = 7 * 24 * 60;
 /// Goal turns in a row without a tool result.
@@ -58,17 +55,19 @@ pub(super) struct Goal {
 
 impl Goal {
     pub(super) fn of(settings: &Settings) -> Self {
-        let whole = |name: &str| settings.get(name).and_then(Value::as_f64).filter(|number| number.fract() == 0.0);
-        let tokens = match (settings.get("model.goalTokenBudget"), whole("model.goalTokenBudget")) {
-            (_, Some(0.0 | -1.0)) => None,
-            (_, Some(tokens)) if tokens > 0.0 && tokens <= MOST_TOKENS => Some(tokens),
-            _ => Some(DEFAULT_TOKENS),
+        let whole = |parameter: &Parameter| settings.value(parameter).as_f64().filter(|number| number.fract() == 0.0);
+        let tokens = match whole(&param::GOAL_TOKEN_BUDGET) {
+            Some(0.0 | -1.0) => None,
+            Some(tokens) if tokens > 0.0 && tokens <= MOST_TOKENS => Some(tokens),
+            _ => settings.default_of(&param::GOAL_TOKEN_BUDGET).as_f64(),
         };
-        let within = |name: &str, most: i64| whole(name).filter(|number| *number >= 1.0 && *number <= most as f64);
-        let minutes = within("model.goalMaxActiveMinutes", MOST_MINUTES);
+        let within = |parameter: &Parameter, most: i64| {
+            whole(parameter).filter(|number| *number >= 1.0 && *number <= most as f64)
+        };
+        let minutes = within(&param::GOAL_MAX_ACTIVE_MINUTES, MOST_MINUTES);
         Self {
             tokens: Budget::granted(tokens),
-            turns: Budget::granted(within("model.goalMaxTurns", MOST_TURNS)),
+            turns: Budget::granted(within(&param::GOAL_MAX_TURNS, MOST_TURNS)),
             time: Budget::granted(minutes.map(|minutes| minutes * 60_000.0)),
             is_active: false,
             metered_at: None,

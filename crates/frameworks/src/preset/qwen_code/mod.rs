@@ -13,11 +13,9 @@ use self::acp::{Acp, Mode, Prompt};
 use self::calls::{Calls, Cap, Seen};
 use self::goal::Goal;
 use self::text::{Repetition, Texts};
-use super::Preset;
-use super::frame::{
-    Act, Action, Acts, Machine, Parameter, Recipe, Settings, SettingsError, native, starts_run, wrong_kind,
-};
+use super::frame::{Act, Action, Acts, Machine, Recipe, Settings, SettingsError, native, starts_run, wrong_kind};
 use crate::decision::Need;
+use crate::framework::{Build, Framework, Parameter, params};
 use crate::transcript::{Event, Instant, Message, Moment, PointView};
 use host::HOST;
 
@@ -64,39 +62,29 @@ turn may overshoot without bound.
 enforce), the next batch ends; 3 calls with invalid parameters of one tool end; cap and duplicates. **No rule for identical calls in a row.**
 - Traps: `skipLoopDetection` is **true** in the settings; an unclosed code fence hides the text of all later prompts; no rule looks at money.";
 
-const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "model.skipLoopDetection",
-        default: "true",
-        off: "true",
-        doc: "false switches the opt-in rules on",
-    },
-    Parameter { name: "model.maxToolCallsPerTurn", default: "100 (adaptive)", off: "-1", doc: "calls of one turn" },
-    Parameter { name: "model.maxSessionTurns", default: "-1", off: "-1", doc: "requests of the session" },
-    Parameter { name: "model.sessionTokenLimit", default: "-1", off: "-1", doc: "tokens of the last prompt" },
-    Parameter { name: "model.goalTokenBudget", default: "30000000", off: "-1", doc: "tokens of a goal" },
-    Parameter { name: "model.goalMaxTurns", default: "-1", off: "-1", doc: "turns of a goal" },
-    Parameter { name: "model.goalMaxActiveMinutes", default: "-1", off: "-1", doc: "active minutes of a goal" },
-    Parameter { name: "maxToolCalls", default: "-1", off: "-1", doc: "headless: --max-tool-calls" },
-    Parameter { name: "maxWallTime", default: "null", off: "null", doc: "headless: --max-wall-time, such as 90, 5m" },
-    Parameter { name: "failureGuard", default: "\"shadow\"", off: "\"off\"", doc: "ACP: off, shadow, warn, enforce" },
-    Parameter {
-        name: "surface",
-        default: "\"interactive\"",
-        off: "",
-        doc: "interactive, headless, goal or acp: each has rules of its own",
-    },
-];
+params! {
+    SKIP_LOOP_DETECTION: "model.skipLoopDetection" = true, off true, "false switches the opt-in rules on";
+    MAX_TOOL_CALLS_PER_TURN: "model.maxToolCallsPerTurn" = 100, off -1, "calls of one turn; not set: only where some call is repeated, else 1000";
+    MAX_SESSION_TURNS: "model.maxSessionTurns" = -1, off -1, "requests of the session",
+        trap |n| if n == 0.0 => "`maxSessionTurns` of 0 is off in the client, but lets no request through with `-p`";
+    SESSION_TOKEN_LIMIT: "model.sessionTokenLimit" = -1, off -1, "tokens of the last prompt";
+    GOAL_TOKEN_BUDGET: "model.goalTokenBudget" = 30000000, off -1, "tokens of a goal";
+    GOAL_MAX_TURNS: "model.goalMaxTurns" = -1, off -1, "turns of a goal";
+    GOAL_MAX_ACTIVE_MINUTES: "model.goalMaxActiveMinutes" = -1, off -1, "active minutes of a goal";
+    MAX_TOOL_CALLS: "maxToolCalls" = -1, off -1, "headless: --max-tool-calls";
+    MAX_WALL_TIME: "maxWallTime" = null, off null, "headless: --max-wall-time, such as 90, 5m";
+    FAILURE_GUARD: "failureGuard" = "shadow", off "off", "ACP: off, shadow, warn, enforce";
+    SURFACE: "surface" = "interactive", "interactive, headless, goal or acp: each has rules of its own";
+}
 
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "qwen-code",
         version: "@qwen-code/qwen-code 0.24.4",
         source: "packages/core/src/services/loopDetectionService.ts, core/client.ts; cli acp-integration/session",
         summary: "ends the turn at the 5th identical call, 8 git overviews, or 100 calls with repeats; more rules are opt-in",
         manual: MANUAL,
-        parameters: PARAMETERS,
-        variants: &[],
+        parameters: param::ALL,
         tables: &[
             SAME,
             SHELL,
@@ -115,15 +103,16 @@ pub(super) fn preset() -> Preset {
             INVALID,
         ],
         host: HOST,
-        build,
+        build: Build::Machine(build),
         case,
+        ..Framework::PRESET
     }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
 fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     let mut settings = Settings::of_case(rule, input).devices(&["disableForSession", "stream_chunk"]);
-    for parameter in PARAMETERS {
+    for parameter in param::ALL {
         if let Some(bare) = parameter.name.strip_prefix("model.") {
             settings = settings.renamed(bare, parameter.name);
         }
@@ -133,9 +122,9 @@ fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     let drive = settings.device("drive").and_then(Value::as_str);
-    let surface = settings.text("surface")?;
+    let surface = settings.text(&param::SURFACE)?;
     let goes_on = settings.device("continue_after_halt") == Some(&Value::Bool(true));
-    let recipe = match drive.or(surface).unwrap_or("interactive") {
+    let recipe = match drive.or(surface).unwrap_or_default() {
         "goal" => {
             let goal = Goal::of(settings);
             let timed = goal.is_timed();
@@ -145,8 +134,8 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         }
         "acp" => {
             let acp = Acp {
-                mode: Mode::of(settings.text("failureGuard")?),
-                opted_in: !settings.flag("model.skipLoopDetection", true)?,
+                mode: Mode::of(settings.text(&param::FAILURE_GUARD)?),
+                opted_in: !settings.flag(&param::SKIP_LOOP_DETECTION)?,
                 cap: cap(settings)?,
                 prompt: Prompt::default(),
             };
@@ -160,7 +149,9 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         }
         "client" | "interactive" => session(settings, false)?,
         "headless" => session(settings, true)?,
-        other => return Err(wrong_kind("surface", "interactive, headless, goal or acp", &Value::from(other))),
+        other => {
+            return Err(wrong_kind(param::SURFACE.name, "interactive, headless, goal or acp", &Value::from(other)));
+        }
     };
     Ok(match (drive, goes_on) {
         (None, _) => recipe.resumes_at_user(),
@@ -171,12 +162,10 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
 
 /// `maxToolCallsPerTurn`: null is set too, at its default.
 fn cap(settings: &Settings) -> Result<Cap, SettingsError> {
-    let Some(given) = settings.get("model.maxToolCallsPerTurn") else {
-        return Ok(Cap { calls: 100.0, is_set: false });
+    let parameter = &param::MAX_TOOL_CALLS_PER_TURN;
+    let Some(given) = settings.get(parameter.name).filter(|given| !given.is_null()) else {
+        return Ok(Cap { calls: settings.number(parameter)?, is_set: settings.gives(&[parameter]) });
     };
-    if given.is_null() {
-        return Ok(Cap { calls: 100.0, is_set: true });
-    }
     let Some(calls) = given.as_f64().filter(|calls| calls.fract() == 0.0) else {
         let got = given.as_str().map_or_else(|| given.to_string(), str::to_owned);
         let words = format!("Invalid maxToolCallsPerTurn: must be an integer, got {got}");
@@ -186,9 +175,9 @@ fn cap(settings: &Settings) -> Result<Cap, SettingsError> {
 }
 
 /// A whole number of a headless option, which may be written as a text.
-fn option(settings: &Settings, name: &'static str, headless: bool) -> Result<Option<i64>, SettingsError> {
-    let Some(given) = settings.get(name).filter(|given| !given.is_null()) else { return Ok(None) };
-    let whole = match given {
+fn option(settings: &Settings, parameter: &Parameter, headless: bool) -> Result<i64, SettingsError> {
+    let value = settings.in_force(parameter);
+    let whole = match &*value {
         Value::String(text) => text.trim().parse().ok(),
         number => number.as_f64().filter(|number| number.fract() == 0.0 && number.abs() < 9e15).map(|number| {
             #[expect(clippy::cast_possible_truncation, reason = "whole and below 2^53")]
@@ -200,15 +189,15 @@ fn option(settings: &Settings, name: &'static str, headless: bool) -> Result<Opt
         if headless {
             SettingsError::refused("refused", "not a whole number")
         } else {
-            wrong_kind(name, "a whole number", given)
+            wrong_kind(parameter.name, "a whole number", &value)
         }
     };
-    whole.map(Some).ok_or_else(refused)
+    whole.ok_or_else(refused)
 }
 
 /// `90`, `30s`, `5m`, `1h`, `500ms`: milliseconds, and how it is written.
 fn wall_time(settings: &Settings) -> Result<Option<(f64, String)>, SettingsError> {
-    let Some(given) = settings.get("maxWallTime").filter(|given| !given.is_null()) else { return Ok(None) };
+    let Some(given) = settings.get(param::MAX_WALL_TIME.name).filter(|given| !given.is_null()) else { return Ok(None) };
     let written = given.as_str().map_or_else(|| given.to_string(), str::to_owned);
     let text = written.trim().to_lowercase();
     let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
@@ -233,13 +222,13 @@ fn session(settings: &Settings, headless: bool) -> Result<Recipe, SettingsError>
     let is_on = |name: &str| settings.device(name) == Some(&Value::Bool(true));
     let piece = settings.device("stream_chunk").and_then(Value::as_u64).unwrap_or(0);
     let session = Session {
-        opted_in: !settings.flag("model.skipLoopDetection", true)?,
+        opted_in: !settings.flag(&param::SKIP_LOOP_DETECTION)?,
         cap: cap(settings)?,
-        max_turns: option(settings, "model.maxSessionTurns", headless)?.unwrap_or(-1),
-        token_limit: settings.number("model.sessionTokenLimit", -1.0)?,
+        max_turns: option(settings, &param::MAX_SESSION_TURNS, headless)?,
+        token_limit: settings.number(&param::SESSION_TOKEN_LIMIT)?,
         headless,
         max_tool_calls: if headless {
-            option(settings, "maxToolCalls", headless)?.filter(|max| *max >= 0)
+            Some(option(settings, &param::MAX_TOOL_CALLS, headless)?).filter(|max| *max >= 0)
         } else {
             None
         },

@@ -1,7 +1,7 @@
 //! Functions called without asking, a number of times.
 
-use super::super::frame::{Action, Acts, Facts, Machine, RuleReading, Settings, SettingsError, reading};
-use super::AUTO_INVOKE;
+use super::super::frame::{Action, Acts, Facts, Machine, RuleReading, Settings, SettingsError, reading, wrong_kind};
+use super::{AUTO_INVOKE, param};
 use crate::transcript::{Event, Moment, PointView, Role};
 
 #[derive(Clone, Debug)]
@@ -17,13 +17,13 @@ pub(super) struct AutoInvoke {
 
 impl AutoInvoke {
     pub(super) fn new(settings: &Settings) -> Result<Self, SettingsError> {
-        let on = settings.flag("auto_invoke", true)?;
-        let default = match settings.text("function_choice_behavior")?.unwrap_or("Auto") {
-            "Required" if on => 1,
-            "Auto" if on => 5,
-            _ => 0,
-        };
-        let max = settings.int("maximum_auto_invoke_attempts", default)?;
+        settings.flag(&param::AUTO_INVOKE)?;
+        let behavior = settings.text(&param::FUNCTION_CHOICE_BEHAVIOR)?.unwrap_or_default();
+        if !["Auto", "Required", "None"].contains(&behavior) {
+            let parameter = param::FUNCTION_CHOICE_BEHAVIOR.name;
+            return Err(wrong_kind(parameter, "Auto, Required or None", &behavior.into()));
+        }
+        let max = settings.int(&param::MAXIMUM_AUTO_INVOKE_ATTEMPTS)?;
         Ok(Self { max, attempts: 0, forced: false, calls: 0, executed: 0 })
     }
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::super::frame::{Action, Acts, Facts, Machine, RuleReading, Settings, SettingsError, reading, wrong_kind};
 use super::strategy::Strategy;
-use super::{AGGREGATOR, MAXIMUM, ROUNDS, STRATEGY};
+use super::{AGGREGATOR, MAXIMUM, ROUNDS, STRATEGY, param};
 use crate::transcript::{Event, Message, Moment, PointView, Role};
 
 /// The agent's own words at the end of its turn.
@@ -28,7 +28,7 @@ pub(super) struct GroupChat {
 
 impl GroupChat {
     pub(super) fn new(settings: &Settings) -> Result<Self, SettingsError> {
-        let strategy = Strategy::read(settings.get("termination_strategy"))?;
+        let strategy = Strategy::read(&settings.in_force(&param::TERMINATION_STRATEGY))?;
         Ok(Self { strategy, turns: None, messages: 0, complete: false, calls: 0 })
     }
 
@@ -91,14 +91,15 @@ pub(super) struct Aggregator {
 impl Aggregator {
     /// An aggregator has no default parts.
     pub(super) fn new(settings: &Settings) -> Result<Self, SettingsError> {
-        let parts = settings.get("strategies").unwrap_or(&Value::Null);
-        let parts = parts.as_array().ok_or_else(|| wrong_kind("strategies", "a list of strategies", parts))?;
-        let all = match settings.text("condition")?.unwrap_or("All") {
+        let parts = settings.get(param::STRATEGIES.name).unwrap_or(&Value::Null);
+        let parts =
+            parts.as_array().ok_or_else(|| wrong_kind(param::STRATEGIES.name, "a list of strategies", parts))?;
+        let all = match settings.text(&param::CONDITION)?.unwrap_or_default() {
             "All" => true,
             "Any" => false,
-            other => return Err(wrong_kind("condition", "All or Any", &Value::from(other))),
+            other => return Err(wrong_kind(param::CONDITION.name, "All or Any", &Value::from(other))),
         };
-        let parts = parts.iter().map(|part| Strategy::read(Some(part))).collect::<Result<_, _>>()?;
+        let parts = parts.iter().map(Strategy::read).collect::<Result<_, _>>()?;
         Ok(Self { parts, all, messages: 0, answers: Vec::new() })
     }
 }
@@ -129,7 +130,7 @@ pub(super) struct Rounds {
 
 impl Rounds {
     pub(super) fn new(settings: &Settings) -> Result<Self, SettingsError> {
-        Ok(Self { max: settings.opt_int("max_rounds", None)?, spoken: 0 })
+        Ok(Self { max: settings.opt_int(&param::MAX_ROUNDS)?, spoken: 0 })
     }
 }
 

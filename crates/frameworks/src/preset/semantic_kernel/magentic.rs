@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::super::frame::{Action, Acts, Facts, Machine, Settings, SettingsError};
-use super::{MAGENTIC_LEDGER, MAGENTIC_LIMITS};
+use super::{MAGENTIC_LEDGER, MAGENTIC_LIMITS, param};
 use crate::python;
 use crate::transcript::{Event, Role};
 
@@ -42,9 +42,9 @@ impl Ledger {
 
 impl Magentic {
     pub(super) fn new(settings: &Settings) -> Result<Self, SettingsError> {
-        let max_stalls = settings.int("max_stall_count", 3)?;
-        let max_resets = settings.opt_int("max_reset_count", None)?;
-        let max_rounds = settings.opt_int("max_round_count", None)?;
+        let max_stalls = settings.int(&param::MAX_STALL_COUNT)?;
+        let max_resets = settings.opt_int(&param::MAX_RESET_COUNT)?;
+        let max_rounds = settings.opt_int(&param::MAX_ROUND_COUNT)?;
         let refused = max_stalls < 0 || max_resets.is_some_and(|max| max < 0) || max_rounds.is_some_and(|max| max < 1);
         if refused {
             return Err(SettingsError::refused("ValidationError", "1 validation error for the manager"));

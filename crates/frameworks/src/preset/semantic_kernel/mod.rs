@@ -7,9 +7,9 @@ mod strategy;
 
 use serde_json::{Map, Value};
 
-use super::frame::{COMBINED, Parameter, Recipe, Settings, SettingsError};
-use super::{Preset, Variant};
+use super::frame::{COMBINED, Recipe, Settings, SettingsError};
 use crate::decision::Need;
+use crate::framework::{Build, Framework, Profile, params};
 use crate::host::{Does, Host, OUT_OF_REACH, Place, Slot, Syntax};
 use crate::transcript::Moment;
 
@@ -22,39 +22,32 @@ const MAGENTIC_LIMITS: &str = "magentic.limits";
 const MAGENTIC_LEDGER: &str = "magentic.ledger";
 const AGENT_NAMES: Need = Need::AgentNames;
 
-const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "maximum_auto_invoke_attempts",
-        default: "5",
-        off: "0",
-        doc: "rounds of calls before the functions are taken away; 1 with Required, 0 with None",
-    },
-    Parameter { name: "function_choice_behavior", default: "Auto", off: "", doc: "Auto, Required or None" },
-    Parameter { name: "auto_invoke", default: "true", off: "false", doc: "call functions without asking" },
-    Parameter {
-        name: "termination_strategy",
-        default: "{ type = \"default\" }",
-        off: "",
-        doc: "AgentGroupChat: type (default, never, contains, min_messages), word, n, agents, maximum_iterations, \
-              automatic_reset",
-    },
-    Parameter { name: "strategies", default: "null", off: "", doc: "aggregator: its parts, written as above" },
-    Parameter { name: "condition", default: "All", off: "", doc: "aggregator: All or Any" },
-    Parameter { name: "max_rounds", default: "null", off: "null", doc: "GroupChatOrchestration: agents that speak" },
-    Parameter { name: "max_stall_count", default: "3", off: "", doc: "Magentic: stalls before a new plan" },
-    Parameter { name: "max_reset_count", default: "null", off: "null", doc: "Magentic: new plans" },
-    Parameter { name: "max_round_count", default: "null", off: "null", doc: "Magentic: progress ledgers" },
-];
+params! {
+    MAXIMUM_AUTO_INVOKE_ATTEMPTS: "maximum_auto_invoke_attempts" = 5, when AUTO_INVOKE = false => 0,
+        when FUNCTION_CHOICE_BEHAVIOR = "Required" => 1, when FUNCTION_CHOICE_BEHAVIOR = "None" => 0, off 0,
+        "rounds of calls before the functions are taken away";
+    FUNCTION_CHOICE_BEHAVIOR: "function_choice_behavior" = "Auto", "Auto, Required or None";
+    AUTO_INVOKE: "auto_invoke" = true, off false, "call functions without asking";
+    TERMINATION_STRATEGY: "termination_strategy" = { type = "default" },
+        "AgentGroupChat: type (default, never, contains, min_messages), word, n, agents, maximum_iterations, \
+         automatic_reset";
+    STRATEGIES: "strategies" = null, "aggregator: its parts, written as above";
+    CONDITION: "condition" = "All", "aggregator: All or Any";
+    MAX_ROUNDS: "max_rounds" = null, off null, "GroupChatOrchestration: agents that speak";
+    MAX_STALL_COUNT: "max_stall_count" = 3, "Magentic: stalls before a new plan";
+    MAX_RESET_COUNT: "max_reset_count" = null, off null, "Magentic: new plans";
+    MAX_ROUND_COUNT: "max_round_count" = null, off null, "Magentic: progress ledgers";
+}
 
-const VARIANTS: &[Variant] = &[
-    Variant { name: "auto_invoke", doc: "one agent and its functions: 5 rounds of calls, then a request without them" },
-    Variant { name: "AgentGroupChat", doc: "agents in turn under a termination strategy: 5 turns an invocation" },
-    Variant { name: "GroupChatOrchestration", doc: "agents in turn under a manager: max_rounds, none by default" },
-    Variant { name: "MagenticOrchestration", doc: "a manager with progress ledgers: replans after the 4th stall" },
-    Variant {
-        name: "AggregatorTerminationStrategy",
-        doc: "ALL or ANY of several strategies; in this version no AgentGroupChat takes it",
-    },
+const PROFILES: &[Profile] = &[
+    Profile::new("auto_invoke", "one agent and its functions: rounds of calls, then a request without them"),
+    Profile::new("AgentGroupChat", "agents in turn under a termination strategy: 5 turns an invocation"),
+    Profile::new("GroupChatOrchestration", "agents in turn under a manager: max_rounds, none by default"),
+    Profile::new("MagenticOrchestration", "a manager with progress ledgers: replans after the 4th stall"),
+    Profile::new(
+        "AggregatorTerminationStrategy",
+        "ALL or ANY of several strategies; in this version no AgentGroupChat takes it",
+    ),
 ];
 
 const MANUAL: &str = "\
@@ -99,46 +92,48 @@ settings.function_choice_behavior = behavior
 .cannot(&[("", "it counts rounds of calls, and of agents; nothing else")])
 .profile("auto_invoke");
 
-/// The preset.
-pub(super) fn preset() -> Preset {
-    Preset {
+pub(super) fn framework() -> Framework {
+    Framework {
         id: "semantic-kernel",
         version: "semantic-kernel 1.45.0",
         source: "connectors/ai/chat_completion_client_base.py, agents/group_chat, agents/strategies, agents/orchestration",
         summary: "5 automatic rounds of calls, then a request without functions; group chats of 5 turns; Magentic",
         manual: MANUAL,
-        parameters: PARAMETERS,
-        variants: VARIANTS,
+        parameters: param::ALL,
+        profiles: PROFILES,
         tables: &["auto_invoke", "group_chat_termination", "aggregator", "orchestration_max_rounds", "magentic"],
         host: HOST,
-        build,
+        build: Build::Machine(build),
         case,
+        ..Framework::PRESET
     }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
 fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     let given = Settings::of_case(rule, input);
     // All at once: which of its loops is driven, the configuration says.
     let rule = match rule {
-        COMBINED if given.gives(&["termination_strategy"]) => "group_chat_termination",
-        COMBINED if given.gives(&["strategies"]) => "aggregator",
-        COMBINED if given.gives(&["max_stall_count", "max_round_count", "max_reset_count"]) => "magentic",
-        COMBINED if given.gives(&["max_rounds"]) => "orchestration_max_rounds",
+        COMBINED if given.gives(&[&param::TERMINATION_STRATEGY]) => "group_chat_termination",
+        COMBINED if given.gives(&[&param::STRATEGIES]) => "aggregator",
+        COMBINED if given.gives(&[&param::MAX_STALL_COUNT, &param::MAX_ROUND_COUNT, &param::MAX_RESET_COUNT]) => {
+            "magentic"
+        }
+        COMBINED if given.gives(&[&param::MAX_ROUNDS]) => "orchestration_max_rounds",
         rule => rule,
     };
-    let variant = match rule {
+    let profile = match rule {
         "group_chat_termination" => "AgentGroupChat",
         "aggregator" => AGGREGATOR,
         "orchestration_max_rounds" => "GroupChatOrchestration",
         "magentic" => "MagenticOrchestration",
         _ => "auto_invoke",
     };
-    Ok(Settings { only: None, variant: Some(variant.to_owned()), ..given })
+    Ok(Settings { only: None, profile: Some(profile.to_owned()), ..given })
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
-    let recipe = match settings.variant.as_deref() {
+    let recipe = match settings.profile.as_deref() {
         Some("AgentGroupChat") => Recipe::new(chat::GroupChat::new(settings)?, &[STRATEGY, MAXIMUM])
             .needs(STRATEGY, AGENT_NAMES)
             .needs(MAXIMUM, AGENT_NAMES),

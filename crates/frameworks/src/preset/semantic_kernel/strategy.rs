@@ -23,13 +23,13 @@ enum Kind {
 }
 
 impl Strategy {
-    /// A strategy as configured; `None` is the default one.
-    pub(super) fn read(value: Option<&Value>) -> Result<Self, SettingsError> {
+    /// A strategy as configured; null is the default one.
+    pub(super) fn read(value: &Value) -> Result<Self, SettingsError> {
         let empty = Map::new();
         let table = match value {
-            None | Some(Value::Null) => &empty,
-            Some(Value::Object(table)) => table,
-            Some(other) => return Err(wrong_kind("termination_strategy", "a table", other)),
+            Value::Null => &empty,
+            Value::Object(table) => table,
+            other => return Err(wrong_kind("termination_strategy", "a table", other)),
         };
         let word = |name: &str| table.get(name).and_then(Value::as_str);
         let (kind, maximum) = match word("type").unwrap_or("default") {

@@ -3,8 +3,9 @@
 use serde_json::Value;
 
 use super::iterations::{DEFAULT_MAX, Strategies};
+use super::param;
 use crate::diagnostic::Location;
-use crate::system::{ConfigError, ConfigText, Settings};
+use crate::framework::{ConfigText, Settings, SettingsError, wrong_kind};
 
 /// Where the number stands.
 const PATH: [&str; 3] = ["agent", "search", "max_iterations"];
@@ -12,9 +13,9 @@ const KEY: &str = "agent.search.max_iterations";
 
 /// The number of iterations: the stack file's `max_iterations`, else the configuration's, else 5.
 /// Any integer is taken; the workflow does not check it.
-pub(in crate::system) fn max_iterations(settings: &Settings) -> Result<i64, ConfigError> {
-    if let Some(value) = settings.set.get("max_iterations") {
-        return whole(value).ok_or_else(|| settings.bad_option("max_iterations", value, "a whole number"));
+pub(super) fn max_iterations(settings: &Settings) -> Result<i64, SettingsError> {
+    if let Some(value) = settings.get(param::MAX_ITERATIONS.name) {
+        return whole(value).ok_or_else(|| wrong_kind(param::MAX_ITERATIONS.name, "a whole number", value));
     }
     let Some(config) = &settings.config else { return Ok(DEFAULT_MAX) };
     let extension = config.path.rsplit('.').next().unwrap_or_default().to_lowercase();
@@ -31,34 +32,25 @@ pub(in crate::system) fn max_iterations(settings: &Settings) -> Result<i64, Conf
 }
 
 /// The strategies of the design document that are in force: `strategies`, a list of their numbers, and
-/// `consecutive_successes` for the fourth (2 when it does not say).
-pub fn strategies(settings: &Settings) -> Result<Strategies, ConfigError> {
+/// `consecutive_successes` for the fourth, which it adds when it is set alone.
+pub fn strategies(settings: &Settings) -> Result<Strategies, SettingsError> {
     const HELP: &str = "a list of the design document's numbers: 1 conclusion tag, 2 task status, 3 completion words, \
                         4 consecutive successes";
-    let streak = match settings.set.get("consecutive_successes") {
-        None => None,
-        Some(value) => {
-            let wanted = value.as_u64().and_then(|wanted| u32::try_from(wanted).ok()).filter(|wanted| *wanted > 0);
-            let refused = || settings.bad_option("consecutive_successes", value, "a whole number from 1");
-            Some(wanted.ok_or_else(refused)?)
-        }
-    };
-    let Some(value) = settings.set.get("strategies") else {
-        return Ok(Strategies { successes: streak, ..Strategies::default() });
-    };
-    let refused = || settings.bad_option("strategies", value, HELP);
+    let streak = settings.in_force(&param::CONSECUTIVE_SUCCESSES);
+    let wanted = streak.as_u64().and_then(|wanted| u32::try_from(wanted).ok()).filter(|wanted| *wanted > 0);
+    let streak =
+        wanted.ok_or_else(|| wrong_kind(param::CONSECUTIVE_SUCCESSES.name, "a whole number from 1", &streak))?;
+    let value = settings.in_force(&param::STRATEGIES);
     let numbers: Option<Vec<u64>> = value
         .as_array()
-        .ok_or_else(refused)?
-        .iter()
-        .map(|number| number.as_u64().filter(|n| (1..=4).contains(n)))
-        .collect();
-    let numbers = numbers.ok_or_else(refused)?;
+        .and_then(|list| list.iter().map(|number| number.as_u64().filter(|n| (1..=4).contains(n))).collect());
+    let numbers = numbers.ok_or_else(|| SettingsError::value(&param::STRATEGIES, &value, HELP))?;
+    let set_alone = settings.gives(&[&param::CONSECUTIVE_SUCCESSES]) && !settings.gives(&[&param::STRATEGIES]);
     Ok(Strategies {
         conclusion_tag: numbers.contains(&1),
         task_status: numbers.contains(&2),
         completion_words: numbers.contains(&3),
-        successes: numbers.contains(&4).then(|| streak.unwrap_or(2)),
+        successes: (numbers.contains(&4) || set_alone).then_some(streak),
     })
 }
 
@@ -68,7 +60,7 @@ fn whole(value: &Value) -> Option<i64> {
 
 /// The one path, read from the block style of YAML. What cannot be read for certain is refused:
 /// flow style, anchors, tags and tabs on the way to the number.
-fn yaml(config: &ConfigText) -> Result<Option<Value>, ConfigError> {
+fn yaml(config: &ConfigText) -> Result<Option<Value>, SettingsError> {
     // The mappings of the path that are open, by their column, and the column of each one's children.
     let (mut open, mut children): (Vec<usize>, Vec<Option<usize>>) = (Vec::new(), vec![None]);
     let mut offset = 0;
@@ -81,7 +73,7 @@ fn yaml(config: &ConfigText) -> Result<Option<Value>, ConfigError> {
             continue;
         }
         let indent = content.len() - body.len();
-        let refuse = |what: &str| Err(ConfigError::new(at.clone(), what, help()));
+        let refuse = |what: &str| Err(SettingsError::new(at.clone(), what, help()));
         if body.starts_with('\t') {
             return refuse("a tab indents this line");
         }

@@ -6,7 +6,7 @@ use crate::text::completion_words::completion_word;
 use crate::text::conclusion_tag::has_conclusion;
 
 /// `max_iterations` when nothing is configured.
-pub const DEFAULT_MAX: i64 = 5;
+pub const DEFAULT_MAX: i64 = super::param::MAX_ITERATIONS.whole();
 
 /// Which checks are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,12 +28,6 @@ pub struct Strategies {
     pub completion_words: bool,
     /// 4, advised against: so many experiments in a row ran without failing. One more call, too.
     pub successes: Option<u32>,
-}
-
-impl Default for Strategies {
-    fn default() -> Self {
-        Self { conclusion_tag: true, task_status: false, completion_words: true, successes: None }
-    }
 }
 
 /// Does the reply's last `<TaskStatus>` say `complete`? In any case, with blanks around.
@@ -92,16 +86,8 @@ pub struct Iterations {
 
 impl Iterations {
     /// A loop before its first call. `max` is not validated: below 2 there is a single call.
-    pub fn new(profile: Profile, max: i64) -> Self {
-        let strategies = Strategies::default();
+    pub fn new(profile: Profile, max: i64, strategies: Strategies) -> Self {
         Self { profile, max, strategies, successes: 0, current: 0, finalising: None, log: Vec::new() }
-    }
-
-    /// The same with these strategies of the design document.
-    #[must_use]
-    pub fn with(mut self, strategies: Strategies) -> Self {
-        self.strategies = strategies;
-        self
     }
 
     /// A reply came in; `has_experiment` tells whether there is an experiment in it.

@@ -8,16 +8,36 @@ mod replay;
 pub mod review;
 #[cfg(test)]
 mod tests;
+mod traps;
 
-pub(in crate::system) use config::max_iterations;
+use crate::framework::{Build, Framework, Profile, params};
 
-use super::SystemInfo;
+params! {
+    MAX_ITERATIONS: "max_iterations" = 5, "iterations at most; goes before the configuration's";
+    ROUND: "round" = "step", "what an iteration is: step, prompt, or a number of steps";
+    STRATEGIES: "strategies" = [1, 3],
+        "the design note's checks by number: 1 conclusion tag, 2 task status, 3 completion words, 4 successes in a row";
+    CONSECUTIVE_SUCCESSES: "consecutive_successes" = 2,
+        "experiments in a row that did not fail, for the fourth check; set alone, it adds that check";
+    JUDGE: "judge" = "recorded", off "none",
+        "the reviewer of `published`: recorded, none, or { sensitivity = 0.9, specificity = 0.95, seed = 1 }";
+}
 
 /// The system as it is registered.
-pub const ADAPTIVE: SystemInfo = SystemInfo {
+pub const ADAPTIVE: Framework = Framework {
     id: "adaptive",
-    profiles: replay::PROFILES,
+    version: "the released workflow of DeepModeling",
+    source: "the design note \"adaptive number of rounds\"; the released workflow",
+    summary: "the iterations of a scientific workflow, which two checks or a reviewer may end early",
     manual: include_str!("manual.md"),
+    parameters: param::ALL,
+    profiles: &[
+        Profile::new(replay::PROFILES[0], "the design note"),
+        Profile::new(replay::PROFILES[1], "the released workflow, with a reviewer"),
+    ],
+    config: "`agent.search.max_iterations` of a config.yaml (block style only), or the same in JSON or TOML",
+    traps: traps::traps,
     host: host::HOST,
-    build: replay::build,
+    build: Build::Strategy(replay::build),
+    ..Framework::SYSTEM
 };

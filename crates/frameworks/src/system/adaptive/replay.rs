@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use super::config;
 use super::iterations::{End, Iterations, Next, Profile, Strategies};
+use super::param;
 use super::review::Review;
 use crate::decision::{Action, Decision, Evidence, Need, Requirement, RuleName, RuleReading, Strategy, Watch};
+use crate::framework::{Settings, SettingsError};
 use crate::judge::Judge;
-use crate::system::{ConfigError, Round, RoundClock, Settings};
+use crate::system::{Round, RoundClock, judge_of};
 use crate::text::conclusion_tag::has_conclusion;
 use crate::text::experiment_tag::experiment_code;
 use crate::text::observation::observation;
@@ -16,7 +18,6 @@ use crate::transcript::{Event, Header, JudgeReply, Message, Moment, PointView, R
 
 /// The profiles' names; the first is the default.
 pub(super) const PROFILES: &[&str] = &["documented", "published"];
-const OPTIONS: &[&str] = &["max_iterations", "round", "judge", "strategies", "consecutive_successes"];
 
 const CONCLUSION: RuleName = RuleName::fixed("adaptive.conclusion_tag");
 const COMPLETED: RuleName = RuleName::fixed("adaptive.task_completed");
@@ -37,21 +38,17 @@ struct Adaptive {
 }
 
 /// Builds the strategy from a config.yaml (or JSON, or TOML).
-pub(super) fn build(settings: &Settings) -> Result<Arc<dyn Strategy>, ConfigError> {
-    settings.refuse_unknown(OPTIONS)?;
-    let profile = match settings.profile_of(PROFILES)? {
-        "published" => Profile::Published,
-        _ => Profile::Documented,
-    };
-    let round = if settings.set.contains_key("round") { settings.round()? } else { Round::Step };
-    let read_judge = |value| Judge::from_json(value).ok_or_else(|| settings.bad_option("judge", value, Judge::HELP));
-    let reviewer = settings.set.get("judge").map_or(Ok(Judge::Recorded), read_judge)?;
+pub(super) fn build(settings: &Settings) -> Result<Arc<dyn Strategy>, SettingsError> {
+    let profile = if settings.is_profile(PROFILES[1]) { Profile::Published } else { Profile::Documented };
+    let round = Round::of(settings, &param::ROUND)?;
+    let reviewer = judge_of(settings, &param::JUDGE)?;
     let max = config::max_iterations(settings)?;
     let strategies = config::strategies(settings)?;
-    if profile == Profile::Published && strategies != Strategies::default() {
+    if profile == Profile::Published && strategies != config::strategies(&Settings::default())? {
         let help = "the released workflow has none of them; take the profile `documented`";
-        let value = settings.set.get("strategies").or(settings.set.get("consecutive_successes"));
-        return Err(settings.bad_option("strategies", value.unwrap_or(&serde_json::Value::Null), help));
+        let set =
+            if settings.gives(&[&param::STRATEGIES]) { &param::STRATEGIES } else { &param::CONSECUTIVE_SUCCESSES };
+        return Err(SettingsError::value(set, &settings.value(set), help));
     }
     Ok(Arc::new(Adaptive { name: settings.name.clone(), profile, max, round, reviewer, strategies }))
 }
@@ -107,7 +104,7 @@ impl Strategy for Adaptive {
     fn start(self: Arc<Self>, _: &Header) -> Box<dyn Watch> {
         Box::new(Workflow {
             clock: RoundClock::new(self.round),
-            iterations: Iterations::new(self.profile, self.max).with(self.strategies),
+            iterations: Iterations::new(self.profile, self.max, self.strategies),
             adaptive: self,
             cycle: Cycle::default(),
             final_call: None,

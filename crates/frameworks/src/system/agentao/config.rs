@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::bailout::{self, BailoutError, Recipe};
 use crate::diagnostic::{Location, nearest};
-use crate::system::{ConfigError, ConfigText, Settings};
+use crate::framework::{ConfigText, Settings, SettingsError};
 
 /// agentao's iteration cap when the call names none.
 pub const DEFAULT_MAX_ITERATIONS: i64 = 100;
@@ -35,7 +35,7 @@ impl Cap {
     /// Reads `max_iterations` (or a `scenario` of the page's table), `strategy` and `params` from JSON or
     /// TOML; everything is optional.
     /// Without a strategy the transport's default is asked, which stops.
-    pub fn read(settings: &Settings) -> Result<Self, ConfigError> {
+    pub fn read(settings: &Settings) -> Result<Self, SettingsError> {
         let nowhere = ConfigText::default();
         let config = settings.config.as_ref().unwrap_or(&nowhere);
         let values = match &settings.config {
@@ -78,11 +78,11 @@ impl Cap {
 const KEYS: [&str; 4] = ["max_iterations", "scenario", "strategy", "params"];
 const HELP: &str = "for example `max_iterations = 100`, `strategy = \"smart\"`";
 
-fn read_text(config: &ConfigText) -> Result<Value, ConfigError> {
+fn read_text(config: &ConfigText) -> Result<Value, SettingsError> {
     if config.text.trim_start().starts_with('{') { config.json() } else { config.toml() }
 }
 
-fn refused(config: &ConfigText, error: &BailoutError) -> ConfigError {
+fn refused(config: &ConfigText, error: &BailoutError) -> SettingsError {
     let help = match error {
         BailoutError::Unknown(name) => {
             let known = bailout::REGISTRY.iter().map(|bailout| bailout.id);
@@ -95,5 +95,5 @@ fn refused(config: &ConfigText, error: &BailoutError) -> ConfigError {
             "parameters stand in the table `params`".to_owned()
         }
     };
-    ConfigError::new(Location::file(&config.path), error.to_string(), help)
+    SettingsError::new(Location::file(&config.path), error.to_string(), help)
 }

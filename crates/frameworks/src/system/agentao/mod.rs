@@ -4,24 +4,44 @@
 mod config;
 mod guard;
 mod host;
+mod traps;
 
 use std::sync::Arc;
 
 pub use config::{Cap, DEFAULT_MAX_ITERATIONS};
 pub use guard::{Call, Guard, Tripped, is_cut, why_unreadable};
 
-use super::{ConfigError, Settings, SystemInfo};
 use crate::bailout::{AtCap, Bailout, Entry, History, Reply, RunHistory, Speaker, Verdict, rough_tokens};
 use crate::decision::{Action, Decision, Evidence, Need, Requirement, RuleName, RuleReading, Strategy, Watch};
+use crate::framework::{Build, Framework, Profile as Named, Settings, SettingsError, params};
 use crate::transcript::{Header, Message, Moment, PointView};
 
+params! {
+    SECOND_ARGUMENT: "second_argument" = "last_calls", in "documented" = "history",
+        "what the strategy is handed beside the count: history (all messages) or last_calls (the last reply's)";
+    READ_ONLY: "read_only" = ["read_file", "glob", "search_file_content"],
+        "tools that change nothing: a new call of any other clears the guard against repeated calls";
+    APPROACHING_LIMIT: "approaching_limit" = false, off false,
+        "the page's warning to the interface: true for 20 model calls before the cap, or another number";
+}
+
 /// The system's registration.
-pub const AGENTAO: SystemInfo = SystemInfo {
+pub const AGENTAO: Framework = Framework {
     id: "agentao",
-    profiles: &["published-0.5", "documented"],
+    version: "agentao 0.5.17",
+    source: "the page \"4.6 max iterations\"; the package",
+    summary: "a cap on the model calls of a chat, and a strategy that is asked when it is hit",
     manual: include_str!("manual.md"),
+    parameters: param::ALL,
+    profiles: &[
+        Named::new("published-0.5", "the package, 0.5.17"),
+        Named::new("documented", "the page on the iteration cap"),
+    ],
+    config: "TOML or JSON: `max_iterations` (or a `scenario`), `strategy`, `params`",
+    traps: traps::traps,
     host: host::HOST,
-    build: |settings| Ok(Arc::new(Agentao::build(settings)?)),
+    build: Build::Strategy(|settings| Ok(Arc::new(Agentao::build(settings)?))),
+    ..Framework::SYSTEM
 };
 
 /// Whose word is followed.
@@ -55,36 +75,20 @@ pub struct Agentao {
 }
 
 impl Agentao {
-    /// Builds it. Options: `second_argument` (`history` or `last_calls`; each profile has its own
-    /// default) and `read_only` (tools that change nothing; a new call of any other clears the
-    /// repeated-call guard), and `approaching_limit`: the page's warning, `true` for 20 calls before the
-    /// cap, or another number.
-    pub fn build(settings: &Settings) -> Result<Self, ConfigError> {
-        let profile = match settings.profile_of(AGENTAO.profiles)? {
-            "documented" => Profile::Documented,
-            _ => Profile::Published05,
+    /// Builds it.
+    pub fn build(settings: &Settings) -> Result<Self, SettingsError> {
+        let profile = if settings.is_profile("documented") { Profile::Documented } else { Profile::Published05 };
+        let second = match settings.word(&param::SECOND_ARGUMENT, &["history", "last_calls"])? {
+            "history" => SecondArgument::History,
+            _ => SecondArgument::LastCalls,
         };
-        settings.refuse_unknown(&["second_argument", "read_only", "approaching_limit"])?;
-        let second = match (settings.set.contains_key("second_argument"), profile) {
-            (false, Profile::Documented) => SecondArgument::History,
-            (false, Profile::Published05) => SecondArgument::LastCalls,
-            (true, _) => match settings.word("second_argument", &["history", "last_calls"])? {
-                "history" => SecondArgument::History,
-                _ => SecondArgument::LastCalls,
-            },
-        };
-        let read_only = match settings.set.get("read_only") {
-            None => READ_ONLY.map(str::to_owned).to_vec(),
-            Some(value) => value
-                .as_array()
-                .and_then(|names| names.iter().map(|name| name.as_str().map(str::to_owned)).collect())
-                .ok_or_else(|| settings.bad_option("read_only", value, "a list of tool names"))?,
-        };
-        let warns_before = match settings.set.get("approaching_limit") {
-            None | Some(serde_json::Value::Bool(false)) => None,
-            Some(serde_json::Value::Bool(true)) => Some(WARNS_BEFORE),
-            Some(value) => {
-                let refused = || settings.bad_option("approaching_limit", value, "`true`, or a number of model calls");
+        let read_only = settings.texts(&param::READ_ONLY)?;
+        let warns_before = match &*settings.in_force(&param::APPROACHING_LIMIT) {
+            serde_json::Value::Bool(false) => None,
+            serde_json::Value::Bool(true) => Some(WARNS_BEFORE),
+            value => {
+                let help = "`true`, or a number of model calls";
+                let refused = || SettingsError::value(&param::APPROACHING_LIMIT, value, help);
                 Some(value.as_i64().filter(|calls| *calls >= 0).ok_or_else(refused)?)
             }
         };
@@ -100,9 +104,6 @@ impl Agentao {
 const APPROACHING: RuleName = RuleName::fixed("approaching limit");
 /// How many model calls before the cap the page's example warns.
 const WARNS_BEFORE: i64 = 20;
-
-/// The package's own tools that change nothing.
-const READ_ONLY: [&str; 3] = ["read_file", "glob", "search_file_content"];
 
 const GUARDS: [Tripped; 4] = [Tripped::SameCall, Tripped::EmptyName, Tripped::BadArguments, Tripped::CutReplies];
 
@@ -284,7 +285,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::system::ConfigText;
+    use crate::framework::ConfigText;
     use crate::transcript::{Draft, Event, Role, Run, ToolCall};
 
     /// Steps that call `ls`, each with other arguments unless `same`, then an answer.

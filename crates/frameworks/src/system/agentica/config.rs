@@ -6,8 +6,8 @@ use super::goal::Budgets;
 use super::limit::Limit;
 use super::{Rules, Version};
 use crate::diagnostic::nearest;
+use crate::framework::{ConfigText, Settings, SettingsError};
 use crate::judge::Judge;
-use crate::system::{ConfigError, ConfigText, Settings};
 
 /// The keyword arguments that have a say in stopping, and `objective`, which is taken and not used.
 const KEYS: [&str; 8] = [
@@ -35,7 +35,7 @@ pub struct GoalConfig {
 
 impl GoalConfig {
     /// Reads the arguments; everything is optional.
-    pub fn read(version: Version, judge: Judge, settings: &Settings) -> Result<Self, ConfigError> {
+    pub fn read(version: Version, judge: Judge, settings: &Settings) -> Result<Self, SettingsError> {
         let nowhere = ConfigText::default();
         let config = settings.config.as_ref().unwrap_or(&nowhere);
         let values = read_text(config)?;
@@ -66,7 +66,7 @@ impl GoalConfig {
     }
 }
 
-fn read_text(config: &ConfigText) -> Result<Map<String, Value>, ConfigError> {
+fn read_text(config: &ConfigText) -> Result<Map<String, Value>, SettingsError> {
     let value = if config.text.trim_start().starts_with('{') { config.json()? } else { config.toml()? };
     match value {
         Value::Object(values) => Ok(values),
@@ -85,11 +85,11 @@ impl Arguments<'_> {
         self.values.get(name).filter(|value| !value.is_null())
     }
 
-    fn wrong(&self, name: &str, wanted: &str) -> ConfigError {
+    fn wrong(&self, name: &str, wanted: &str) -> SettingsError {
         self.config.error_at(name, format!("`{name}` is no {wanted}"), HELP)
     }
 
-    fn whole(&self, name: &str) -> Result<Option<Limit>, ConfigError> {
+    fn whole(&self, name: &str) -> Result<Option<Limit>, SettingsError> {
         let whole = |value: &Value| match Limit::of(value) {
             Some(limit @ Limit::Whole(_)) => Ok(limit),
             _ => Err(self.wrong(name, "whole number")),
@@ -97,11 +97,11 @@ impl Arguments<'_> {
         self.get(name).map(whole).transpose()
     }
 
-    fn number(&self, name: &str) -> Result<Option<f64>, ConfigError> {
+    fn number(&self, name: &str) -> Result<Option<f64>, SettingsError> {
         self.get(name).map(|value| value.as_f64().ok_or_else(|| self.wrong(name, "number"))).transpose()
     }
 
-    fn flag(&self, name: &str, default: bool) -> Result<bool, ConfigError> {
+    fn flag(&self, name: &str, default: bool) -> Result<bool, SettingsError> {
         self.get(name).map_or(Ok(default), |value| value.as_bool().ok_or_else(|| self.wrong(name, "truth value")))
     }
 }

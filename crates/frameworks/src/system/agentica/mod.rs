@@ -8,6 +8,7 @@ mod limit;
 mod reply;
 mod round;
 mod ruling;
+mod traps;
 
 use std::sync::Arc;
 
@@ -19,18 +20,38 @@ pub use reply::{Verdict, read as read_judge_reply};
 pub use ruling::{Cause, Event, Prompt, Ruling};
 
 use self::round::{GoalRow, RoundEvents, RoundJudge, UserDeed};
-use super::{ConfigError, Round, RoundClock, Settings, SystemInfo};
+use super::{Round, RoundClock, judge_of};
 use crate::decision::{Action, Decision, Evidence, Need, Requirement, RuleName, RuleReading, Strategy, Watch};
+use crate::framework::{Build, Framework, Profile, Settings, SettingsError, params};
 use crate::judge::Judge;
 use crate::transcript::{Header, Instant, PointView, Truth};
 
+params! {
+    ROUND: "round" = "prompt", "what a turn is on recordings that hold only one: prompt, step, or a number of steps";
+    JUDGE: "judge" = "recorded", off "none",
+        "recorded, none, or simulated: { sensitivity = 0.9, specificity = 0.95, seed = 1 }";
+    RUN_GOAL_TOKENS: "run_goal_tokens" = false, off false,
+        "1.4's undercount: `run_goal` charges only what a turn took more than the one before";
+}
+
 /// The system's registration.
-pub const AGENTICA: SystemInfo = SystemInfo {
+pub const AGENTICA: Framework = Framework {
     id: "agentica",
-    profiles: &["published-1.4", "published-1.5", "documented"],
+    version: "agentica 1.4.6, 1.5.0",
+    source: "the page \"Standing Goal Loop\"; the packages",
+    summary: "a standing goal: budgets and a judge, asked at the end of each turn",
+    parameters: param::ALL,
+    config: "the keyword arguments of `run_goal`, as TOML or JSON",
+    traps: traps::traps,
+    profiles: &[
+        Profile::new("published-1.4", "1.4.6: as the page, but the turn budget comes last"),
+        Profile::new("published-1.5", "1.5.0: no turn cap and no judge unless asked for, one wrap-up turn, verifier"),
+        Profile::new("documented", "the page: all three budgets first, then the tool, then the judge"),
+    ],
     manual: include_str!("manual.md"),
     host: host::HOST,
-    build: |settings| Ok(Arc::new(Agentica::build(settings)?)),
+    build: Build::Strategy(|settings| Ok(Arc::new(Agentica::build(settings)?))),
+    ..Framework::SYSTEM
 };
 
 /// The objective of a goal in a replay: what it says is not looked at.
@@ -73,30 +94,20 @@ pub struct Agentica {
 }
 
 impl Agentica {
-    /// Builds it. Options: `round` (what a turn is on recordings that hold only one), `judge`, and
-    /// `run_goal_tokens = true` (1.4's undercount of tokens).
-    pub fn build(settings: &Settings) -> Result<Self, ConfigError> {
-        let version = match settings.profile_of(AGENTICA.profiles)? {
-            "documented" => Version::Documented,
-            "published-1.5" => Version::V15,
+    /// Builds it.
+    pub fn build(settings: &Settings) -> Result<Self, SettingsError> {
+        let version = match settings.profile.as_deref() {
+            Some("documented") => Version::Documented,
+            Some("published-1.5") => Version::V15,
             _ => Version::V14,
         };
-        settings.refuse_unknown(&["round", "judge", "run_goal_tokens"])?;
-        let judge = match settings.set.get("judge") {
-            None => Judge::Recorded,
-            Some(value) => Judge::from_json(value).ok_or_else(|| settings.bad_option("judge", value, Judge::HELP))?,
-        };
-        let undercounts = match settings.set.get("run_goal_tokens") {
-            None => false,
-            Some(value) => {
-                value.as_bool().ok_or_else(|| settings.bad_option("run_goal_tokens", value, "`true` or `false`"))?
-            }
-        };
+        let judge = judge_of(settings, &param::JUDGE)?;
+        let undercounts = settings.flag(&param::RUN_GOAL_TOKENS)?;
         Ok(Self {
             name: settings.name.clone(),
             goal: GoalConfig::read(version, judge, settings)?,
             judge,
-            round: settings.round()?,
+            round: Round::of(settings, &param::ROUND)?,
             undercounts,
         })
     }

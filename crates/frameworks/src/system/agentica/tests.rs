@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::*;
+use crate::framework::ConfigText;
 use crate::replay::trail;
-use crate::system::ConfigText;
 use crate::transcript::{Draft, Event, Grade, JudgeReply, Message, Note, Outcome, Role, Run, Text, ToolCall, Usage};
 
 /// Rounds of one tool step and one answer; `judge` is asked after each.

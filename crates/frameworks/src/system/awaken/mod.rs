@@ -5,6 +5,7 @@ mod hooks;
 mod host;
 mod policy;
 mod spec;
+mod traps;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -14,18 +15,34 @@ pub use hooks::Hooks;
 pub use policy::{Policy, Stop};
 pub use spec::{AgentStops, DEFAULT_MAX_ROUNDS, StopConditionSpec};
 
-use super::{ConfigError, Settings, SystemInfo};
 use crate::decision::{Action, Decision, FirstFiring, Requirement, RuleName, RuleReading, Strategy, Watch};
 use crate::diagnostic::Location;
+use crate::framework::{Build, Framework, Profile as Named, Settings, SettingsError, params};
 use crate::transcript::{Header, Message, Millis, Moment, PointView};
 
+params! {
+    MAX_ROUNDS: "max_rounds" = 16, off 0, "model replies of the agent's own round guard; goes before the configuration's";
+    SHARED_COUNTERS: "shared_counters" = false, off false,
+        "the guard is a second hook on the counters of the stop conditions: each step counts twice";
+}
+
 /// The system's registration.
-pub const AWAKEN: SystemInfo = SystemInfo {
+pub const AWAKEN: Framework = Framework {
     id: "awaken",
-    profiles: &["published-0.6", "documented"],
+    version: "awaken-runtime 0.6.0, awaken-runtime-contract 0.6.0",
+    source: "the page \"configure stop policies\"; the packages",
+    summary: "stop policies asked after every model reply, before its tools run",
     manual: include_str!("manual.md"),
+    parameters: param::ALL,
+    profiles: &[
+        Named::new("published-0.6", "awaken-runtime 0.6.0"),
+        Named::new("documented", "the page on stop policies, to the letter"),
+    ],
+    config: "a JSON list of stop conditions, or an agent's JSON with `max_rounds` and `stop_conditions`",
+    traps: traps::traps,
     host: host::HOST,
-    build: |settings| Ok(Arc::new(Awaken::build(settings)?)),
+    build: Build::Strategy(|settings| Ok(Arc::new(Awaken::build(settings)?))),
+    ..Framework::SYSTEM
 };
 
 /// Whose word is followed.
@@ -49,14 +66,8 @@ pub struct Awaken {
 
 impl Awaken {
     /// Builds it from a list of stop conditions, or from an agent's configuration that holds one.
-    /// Options: `max_rounds` (the agent's own round guard; 0 switches it off) and `shared_counters`
-    /// (the guard attached as a second hook on the same counters).
-    pub fn build(settings: &Settings) -> Result<Self, ConfigError> {
-        let profile = match settings.profile_of(AWAKEN.profiles)? {
-            "documented" => Profile::Documented,
-            _ => Profile::Published06,
-        };
-        settings.refuse_unknown(&["max_rounds", "shared_counters"])?;
+    pub fn build(settings: &Settings) -> Result<Self, SettingsError> {
+        let profile = if settings.is_profile("documented") { Profile::Documented } else { Profile::Published06 };
         let mut stops = match &settings.config {
             None => AgentStops::default(),
             Some(config) => AgentStops::read(&config.text).map_err(|error| {
@@ -64,22 +75,18 @@ impl Awaken {
                 config.json_error(&error, "awaken refuses it", help)
             })?,
         };
-        if let Some(value) = settings.set.get("max_rounds") {
+        if let Some(value) = settings.get(param::MAX_ROUNDS.name) {
             let rounds = value.as_u64().and_then(|rounds| usize::try_from(rounds).ok());
             stops.max_rounds = rounds.ok_or_else(|| {
-                settings.bad_option("max_rounds", value, "a number of model replies; 0 switches the guard off")
+                let help = "a number of model replies; 0 switches the guard off";
+                SettingsError::value(&param::MAX_ROUNDS, value, help)
             })?;
         }
-        let shared = match settings.set.get("shared_counters") {
-            None => false,
-            Some(value) => {
-                value.as_bool().ok_or_else(|| settings.bad_option("shared_counters", value, "`true` or `false`"))?
-            }
-        };
+        let shared = settings.flag(&param::SHARED_COUNTERS)?;
         if shared && profile == Profile::Documented {
             let what = "StateError::KeyAlreadyRegistered: StopConditionPlugin and MaxRoundsPlugin are both registered";
             let help = "the page: choose one of the two (drop `shared_counters`); 0.6.0 takes both, in `published-0.6`";
-            return Err(ConfigError::new(Location::default(), what, help));
+            return Err(SettingsError::new(Location::default(), what, help));
         }
         Ok(Self::new(settings.name.clone(), profile, stops, shared))
     }
@@ -235,7 +242,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::system::ConfigText;
+    use crate::framework::ConfigText;
     use crate::transcript::{Draft, Event, Role, Run, ToolCall, Usage};
 
     fn reply(text: &str, tool: Option<&str>) -> Event {

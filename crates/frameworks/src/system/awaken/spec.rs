@@ -70,7 +70,8 @@ pub struct AgentStops {
 }
 
 /// awaken's round guard when the agent's configuration names none.
-pub const DEFAULT_MAX_ROUNDS: usize = 16;
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small number above 0")]
+pub const DEFAULT_MAX_ROUNDS: usize = super::param::MAX_ROUNDS.whole() as usize;
 
 impl Default for AgentStops {
     fn default() -> Self {

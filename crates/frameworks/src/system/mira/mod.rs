@@ -15,14 +15,43 @@ pub mod rules;
 pub mod stop;
 #[cfg(test)]
 mod tests;
+mod traps;
 
-use super::SystemInfo;
+use crate::framework::{Build, Framework, params};
+
+params! {
+    LOGIC: "logic" = null, "the policy's: AND or OR of its goals; goes before the configuration's, as the next four";
+    GOALS: "goals" = null, "the policy's: a list of { metric, operator, value }";
+    MAX_EXPERIMENTS: "maxExperiments" = null, off null, "the policy's: experiments recorded";
+    MAX_TOKENS: "maxTokens" = null, off null, "the policy's: tokens";
+    STRICT_HEURISTICS: "strictHeuristics" = null, off false, "the policy's: what replies say stops, too";
+    ROUND: "round" = "prompt", "when MIRA is asked: prompt (at the reply without a tool), step, or a number of steps";
+    PROMPTS: "prompts" = "follow_up",
+        "a recorded prompt stands for the loop's own follow_up, or starts the count anew as a user's message does";
+    MODE: "mode" = "auto", "auto, or manual: one run and a silent end";
+    CHANNEL: "channel" = "cli", "cli or ui: the export guards work on the UI channel only";
+    AGENT_PROFILE: "agent_profile" = null,
+        "which fields the guardrail asks for: default, research, engineer or team; else the project's";
+    ORDER: "order" = "code", in "documented" = "documented", "the order of the checks: code or documented";
+    METRICS: "metrics" = "merged", in "documented" = "last_experiment",
+        "which metrics goals see: merged or last_experiment";
+    TOKEN_SCOPE: "token_scope" = "message", in "documented" = "session", "what maxTokens counts: message or session";
+    AUTO_MAX_ROUNDS: "auto_max_rounds" = 20, in "published-0.5.0" = 100,
+        "follow-up runs of one message; fixed before 0.3.3";
+}
 
 /// The system as it is registered.
-pub const MIRA: SystemInfo = SystemInfo {
+pub const MIRA: Framework = Framework {
     id: "mira",
-    profiles: rules::PROFILES,
+    version: "mira-engine 0.2.0 to 0.5.0",
+    source: "the page \"Auto mode and automation policy\"; the wheels' `research_loop`, `task_plan/guardrails`",
+    summary: "when the auto mode stops: after each agent run, is there to be another one?",
     manual: include_str!("manual.md"),
+    parameters: param::ALL,
+    profiles: rules::PROFILES,
+    config: "the automation policy as JSON, or a project.json that holds one",
+    traps: traps::traps,
     host: host::HOST,
-    build: replay::build,
+    build: Build::Strategy(replay::build),
+    ..Framework::SYSTEM
 };

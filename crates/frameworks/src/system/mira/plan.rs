@@ -22,6 +22,13 @@ pub enum MetricsScope {
     LastExperiment,
 }
 
+impl MetricsScope {
+    /// By its name in settings.
+    pub(super) fn named(name: &str) -> Self {
+        if name == "last_experiment" { Self::LastExperiment } else { Self::Merged }
+    }
+}
+
 /// The list of experiments; empty where there is none.
 pub fn experiments(plan: Plan<'_>) -> &[Value] {
     plan.and_then(|plan| plan.get("experiments")).and_then(Value::as_array).map_or(&[], Vec::as_slice)

@@ -6,33 +6,25 @@ use serde_json::{Map, Value, json};
 
 use super::guardrail::{AgentProfile, PlanFile, Project, experiment_number};
 use super::message::{Message, Next, RunKind};
+use super::param;
 use super::plan::MetricsScope;
 use super::policy::Policy;
-use super::rules::{Guardrail, Order, PROFILES, Profile, ProviderCheck, Rules, TokenScope};
+use super::rules::{Guardrail, Order, Profile, ProviderCheck, Rules, TokenScope};
 use super::stop::{RULES, Reason};
 use crate::decision::{Action, Decision, Evidence, Need, Requirement, RuleName, RuleReading, Strategy, Watch};
+use crate::framework::{ConfigText, Settings, SettingsError};
 use crate::python::{self, Raised, Strictness};
-use crate::system::{ConfigError, ConfigText, Round, RoundClock, Settings};
+use crate::system::{Round, RoundClock};
 use crate::transcript::{Event, Header, Lane, Message as Recorded, Metrics, PointView, Role};
 
-/// Options of the stack file: the policy's own keys, and how a recording is read.
-const OPTIONS: &[&str] = &[
-    "logic",
-    "goals",
-    "maxExperiments",
-    "maxTokens",
-    "strictHeuristics",
-    "round",
-    "prompts",
-    "mode",
-    "channel",
-    "agent_profile",
-    "order",
-    "metrics",
-    "token_scope",
-    "auto_max_rounds",
+/// The policy's own keys, which a stack file may set, too.
+const POLICY_KEYS: &[&str] = &[
+    param::LOGIC.name,
+    param::GOALS.name,
+    param::MAX_EXPERIMENTS.name,
+    param::MAX_TOKENS.name,
+    param::STRICT_HEURISTICS.name,
 ];
-const POLICY_KEYS: &[&str] = &["logic", "goals", "maxExperiments", "maxTokens", "strictHeuristics"];
 const PROJECT_KEYS: &[&str] = &["automation_policy", "agent_profile", "contract_version"];
 /// The rule of a run that is not in auto mode: one run, and a silent end.
 const MANUAL: RuleName = RuleName::fixed("mira.manual_mode");
@@ -56,12 +48,8 @@ struct Mira {
 }
 
 /// Builds the strategy from an automation policy or a project.json that holds one.
-pub(super) fn build(settings: &Settings) -> Result<Arc<dyn Strategy>, ConfigError> {
-    settings.refuse_unknown(OPTIONS)?;
-    let profile = match settings.profile.as_deref().and_then(Profile::from_name) {
-        Some(profile) => profile,
-        None => Profile::from_name(settings.profile_of(PROFILES)?).unwrap_or(Profile::Described03),
-    };
+pub(super) fn build(settings: &Settings) -> Result<Arc<dyn Strategy>, SettingsError> {
+    let profile = settings.profile.as_deref().and_then(Profile::from_name).unwrap_or(Profile::Described03);
     let project = settings.config.as_ref().map(read_config).transpose()?;
     let mut policy = match project.as_ref().and_then(|project| project.get("automation_policy")) {
         Some(Value::Object(policy)) => policy.clone(),
@@ -81,15 +69,15 @@ pub(super) fn build(settings: &Settings) -> Result<Arc<dyn Strategy>, ConfigErro
         policy,
         project,
         agent_profile: agent_profile(settings)?,
-        is_auto: settings.word("mode", &["auto", "manual"])? == "auto",
-        guards_export: settings.word("channel", &["cli", "ui"])? == "ui",
-        prompts_restart: settings.word("prompts", &["follow_up", "message"])? == "message",
-        round: settings.round()?,
+        is_auto: settings.word(&param::MODE, &["auto", "manual"])? == "auto",
+        guards_export: settings.word(&param::CHANNEL, &["cli", "ui"])? == "ui",
+        prompts_restart: settings.word(&param::PROMPTS, &["follow_up", "message"])? == "message",
+        round: Round::of(settings, &param::ROUND)?,
     }))
 }
 
 /// The file as a project.json: a bare policy is put where a project has it.
-fn read_config(config: &ConfigText) -> Result<Value, ConfigError> {
+fn read_config(config: &ConfigText) -> Result<Value, SettingsError> {
     let value = python::loads(&config.text, Strictness::Strict).map_or_else(|| config.json(), Ok)?;
     if value.is_null() {
         return Ok(json!({}));
@@ -111,33 +99,24 @@ fn read_config(config: &ConfigText) -> Result<Value, ConfigError> {
     Err(config.error_at(&format!("\"{key}\""), "nothing here that MIRA reads", help))
 }
 
-fn agent_profile(settings: &Settings) -> Result<Option<AgentProfile>, ConfigError> {
+fn agent_profile(settings: &Settings) -> Result<Option<AgentProfile>, SettingsError> {
     let read = |value: &Value| {
         let help = "`agent_profile` is \"default\", \"research\", \"engineer\" or \"team\"";
-        AgentProfile::of(value).ok_or_else(|| settings.bad_option("agent_profile", value, help))
+        AgentProfile::of(value).ok_or_else(|| SettingsError::value(&param::AGENT_PROFILE, value, help))
     };
-    settings.set.get("agent_profile").map(read).transpose()
+    settings.get(param::AGENT_PROFILE.name).map(read).transpose()
 }
 
 /// The profile's switches, with those the stack file sets.
-fn switches(settings: &Settings, mut rules: Rules) -> Result<Rules, ConfigError> {
-    if settings.set.contains_key("order") {
-        let code = settings.word("order", &["code", "documented"])? == "code";
-        rules.order = if code { Order::Code } else { Order::Documented };
-    }
-    if settings.set.contains_key("metrics") {
-        let merged = settings.word("metrics", &["merged", "last_experiment"])? == "merged";
-        rules.metrics = if merged { MetricsScope::Merged } else { MetricsScope::LastExperiment };
-    }
-    if settings.set.contains_key("token_scope") {
-        let message = settings.word("token_scope", &["message", "session"])? == "message";
-        rules.tokens = if message { TokenScope::Message } else { TokenScope::Session };
-    }
-    if let Some(value) = settings.set.get("auto_max_rounds") {
+fn switches(settings: &Settings, mut rules: Rules) -> Result<Rules, SettingsError> {
+    rules.order = Order::named(settings.word(&param::ORDER, &["code", "documented"])?);
+    rules.metrics = MetricsScope::named(settings.word(&param::METRICS, &["merged", "last_experiment"])?);
+    rules.tokens = TokenScope::named(settings.word(&param::TOKEN_SCOPE, &["message", "session"])?);
+    if let Some(value) = settings.get(param::AUTO_MAX_ROUNDS.name) {
         let cap = value.as_u64().and_then(|cap| u32::try_from(cap).ok()).filter(|cap| *cap > 0);
-        let help = "a number from 1, in the profile `published-0.5.0`: before 0.3.3 the cap of 20 is fixed";
+        let help = "a number from 1, in the profile `published-0.5.0`: before 0.3.3 the cap is fixed";
         let is_fixed = rules.guardrail != Guardrail::Severe;
-        let refused = || settings.bad_option("auto_max_rounds", value, help);
+        let refused = || SettingsError::value(&param::AUTO_MAX_ROUNDS, value, help);
         rules.max_rounds = cap.filter(|_| !is_fixed).ok_or_else(refused)?;
     }
     Ok(rules)

@@ -1,6 +1,8 @@
 //! The profiles, and the switches in which they differ.
 
+use super::param;
 use super::plan::MetricsScope;
+use crate::framework;
 use crate::text::Wording;
 
 /// Which rules are in force.
@@ -21,19 +23,27 @@ pub enum Profile {
     Published050,
 }
 
-/// The profiles' names; the first is the default.
-pub const PROFILES: &[&str] =
-    &["described-0.3", "documented", "published-0.2.0", "published-0.3.0", "published-0.3.2", "published-0.5.0"];
-
-/// Other names: releases that decide as another one does, and the names of before, of which no release
-/// had the rules.
-const ALIASES: [(&str, Profile); 6] = [
-    ("published-0.3.1", Profile::Published032),
-    ("published-0.3.3", Profile::Published050),
-    ("published-0.3.4", Profile::Published050),
-    ("published-0.3", Profile::Described03),
-    ("published-0.2", Profile::Published020),
-    ("published-later", Profile::Published050),
+/// The profiles; the first is the default. Other names are releases that decide as another one does, and the names of
+/// before, of which no release had the rules.
+pub const PROFILES: &[framework::Profile] = &[
+    framework::Profile {
+        name: "described-0.3",
+        doc: "the code that the page describes; it stood in the repository and is in no wheel",
+        also: &["published-0.3"],
+    },
+    framework::Profile::new("documented", "the page, to the letter"),
+    framework::Profile { name: "published-0.2.0", doc: "release 0.2.0", also: &["published-0.2"] },
+    framework::Profile::new("published-0.3.0", "release 0.3.0"),
+    framework::Profile {
+        name: "published-0.3.2",
+        doc: "releases 0.3.1 and 0.3.2, which decide alike",
+        also: &["published-0.3.1"],
+    },
+    framework::Profile {
+        name: "published-0.5.0",
+        doc: "releases 0.3.3, 0.3.4 and 0.5.0, which decide alike",
+        also: &["published-0.3.3", "published-0.3.4", "published-later"],
+    },
 ];
 
 impl Profile {
@@ -48,13 +58,13 @@ impl Profile {
 
     /// The profile of that name, or of a release that decides as it does.
     pub fn from_name(name: &str) -> Option<Self> {
-        let alias = || ALIASES.into_iter().find(|(alias, _)| *alias == name).map(|(_, profile)| profile);
-        Self::ALL.into_iter().find(|profile| profile.name() == name).or_else(alias)
+        let is_it = |profile: &framework::Profile| profile.name == name || profile.also.contains(&name);
+        Self::ALL.into_iter().find(|profile| is_it(&PROFILES[*profile as usize]))
     }
 
     /// Its name.
     pub fn name(self) -> &'static str {
-        PROFILES[self as usize]
+        PROFILES[self as usize].name
     }
 }
 
@@ -67,6 +77,13 @@ pub enum Order {
     Documented,
 }
 
+impl Order {
+    /// By its name in settings.
+    pub(super) fn named(name: &str) -> Self {
+        if name == "documented" { Self::Documented } else { Self::Code }
+    }
+}
+
 /// Over what `maxTokens` is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenScope {
@@ -74,6 +91,13 @@ pub enum TokenScope {
     Message,
     /// The session, until `/new`.
     Session,
+}
+
+impl TokenScope {
+    /// By its name in settings.
+    pub(super) fn named(name: &str) -> Self {
+        if name == "session" { Self::Session } else { Self::Message }
+    }
 }
 
 /// When a provider's error stops the loop.
@@ -162,11 +186,12 @@ pub struct Rules {
 impl Rules {
     /// The switches of a profile.
     pub fn of(profile: Profile) -> Self {
+        let default = |parameter: &framework::Parameter| parameter.default_in(profile.name()).trim_matches('"');
         let described = Self {
-            order: Order::Code,
+            order: Order::named(default(&param::ORDER)),
             wording: Wording::V03,
-            metrics: MetricsScope::Merged,
-            tokens: TokenScope::Message,
+            metrics: MetricsScope::named(default(&param::METRICS)),
+            tokens: TokenScope::named(default(&param::TOKEN_SCOPE)),
             provider: ProviderCheck::First,
             replan: Replan::Liberal,
             guardrail: Guardrail::All,
@@ -177,7 +202,7 @@ impl Rules {
             keeps_open: true,
             says_why: true,
             web_only: false,
-            max_rounds: 20,
+            max_rounds: default(&param::AUTO_MAX_ROUNDS).parse().unwrap_or(u32::MAX),
         };
         // The wheels' own words: "error calling llm" is a failure signal.
         let wheel =
@@ -186,15 +211,9 @@ impl Rules {
             Self { provider: ProviderCheck::Heuristic, guardrail: Guardrail::Fatal, repair: Repair::Blocked, ..wheel };
         match profile {
             Profile::Described03 => described,
-            Profile::Documented => Self {
-                order: Order::Documented,
-                metrics: MetricsScope::LastExperiment,
-                tokens: TokenScope::Session,
-                provider: ProviderCheck::Never,
-                repair: Repair::Never,
-                checkpoint_repair: false,
-                ..described
-            },
+            Profile::Documented => {
+                Self { provider: ProviderCheck::Never, repair: Repair::Never, checkpoint_repair: false, ..described }
+            }
             Profile::Published020 => Self {
                 wording: Wording::V02,
                 replan: Replan::Never,
@@ -206,7 +225,7 @@ impl Rules {
             },
             Profile::Published030 => wheel,
             Profile::Published032 => narrow,
-            Profile::Published050 => Self { guardrail: Guardrail::Severe, approval: true, max_rounds: 100, ..narrow },
+            Profile::Published050 => Self { guardrail: Guardrail::Severe, approval: true, ..narrow },
         }
     }
 }

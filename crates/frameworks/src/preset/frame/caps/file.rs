@@ -1,12 +1,12 @@
-//! A caps file: a preset as data.
+//! A caps file: a framework as data.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::counts::Count;
 use super::host::HostEntry;
-use crate::preset::Preset;
-use crate::preset::frame::{Action, Parameter, Recipe, Settings, SettingsError};
+use crate::framework::{Build, Framework, Holds, Parameter, Trap};
+use crate::preset::frame::{Action, Recipe, Settings, SettingsError};
 
 /// When a cap is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -56,7 +56,7 @@ pub(super) enum Off {
     NotPositive,
 }
 
-/// A preset whose rules are caps.
+/// A framework whose rules are caps.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CapsFile {
@@ -66,7 +66,10 @@ pub struct CapsFile {
     summary: String,
     manual: String,
     tables: Vec<String>,
-    pub(super) parameter: Vec<ParameterEntry>,
+    parameter: Vec<ParameterEntry>,
+    /// `parameter`, declared as every framework's are.
+    #[serde(skip)]
+    parameters: &'static [Parameter],
     pub(super) run: RunEntry,
     host: HostEntry,
     #[serde(default)]
@@ -77,12 +80,38 @@ pub struct CapsFile {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ParameterEntry {
-    pub(super) name: String,
-    pub(super) default: String,
+struct ParameterEntry {
+    name: String,
+    default: String,
     #[serde(default)]
     off: String,
     doc: String,
+    #[serde(default)]
+    trap: Vec<TrapEntry>,
+}
+
+/// What is wrong with numbers up to one.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TrapEntry {
+    at_most: f64,
+    words: String,
+}
+
+impl ParameterEntry {
+    /// The parameter. Its texts live as long as the program.
+    fn declared(self) -> Parameter {
+        let name: &'static str = self.name.leak();
+        let trap = |trap: TrapEntry| Trap { about: name, holds: Holds::AtMost(trap.at_most), words: trap.words.leak() };
+        Parameter {
+            name,
+            default: self.default.leak(),
+            cases: &[],
+            off: self.off.leak(),
+            doc: self.doc.leak(),
+            traps: self.trap.into_iter().map(trap).collect::<Vec<_>>().leak(),
+        }
+    }
 }
 
 /// What starts a run of the framework and what ends it.
@@ -192,35 +221,42 @@ impl CapsFile {
     /// Reads a file that is part of this program.
     #[expect(clippy::missing_panics_doc, reason = "embedded files are read by a test")]
     pub fn embedded(text: &str) -> Self {
-        toml::from_str(text).expect("embedded caps files are valid, which a test checks")
+        let mut file: Self = toml::from_str(text).expect("embedded caps files are valid, which a test checks");
+        let declared = std::mem::take(&mut file.parameter).into_iter().map(ParameterEntry::declared);
+        file.parameters = declared.collect::<Vec<_>>().leak();
+        file
     }
 
-    /// The preset. Its texts live as long as the program, as the file does.
-    pub(in crate::preset) fn preset(&'static self, build: fn(&Settings) -> Result<Recipe, SettingsError>) -> Preset {
-        let parameters: Vec<Parameter> = self
-            .parameter
-            .iter()
-            .map(|p| Parameter { name: &p.name, default: &p.default, off: &p.off, doc: &p.doc })
-            .collect();
+    /// The parameter of that name.
+    pub(super) fn parameter(&self, name: &str) -> Result<&'static Parameter, SettingsError> {
+        let found = self.parameters.iter().find(|parameter| parameter.name == name);
+        found.ok_or_else(|| SettingsError::unknown(name, self.parameters))
+    }
+
+    /// The framework. Its texts live as long as the program, as the file does.
+    pub(in crate::preset) fn framework(
+        &'static self,
+        build: fn(&Settings) -> Result<Recipe, SettingsError>,
+    ) -> Framework {
         let tables: Vec<&'static str> = self.tables.iter().map(String::as_str).collect();
-        Preset {
+        Framework {
             id: &self.id,
             version: &self.version,
             source: &self.source,
             summary: &self.summary,
             manual: &self.manual,
-            parameters: parameters.leak(),
-            variants: &[],
+            parameters: self.parameters,
             tables: tables.leak(),
             host: self.host.host(),
-            build,
+            build: Build::Machine(build),
             case,
+            ..Framework::PRESET
         }
     }
 }
 
 /// A case drives all rules at once; what is not a parameter is its driver's device.
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Preset::case`, where other presets can refuse")]
+#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
 pub(in crate::preset) fn case(_: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     let mut settings = Settings::of_case("", input);
     settings.only = None;

@@ -72,14 +72,15 @@ impl Plan {
         }
         let mut tool_stops = Vec::new();
         for entry in &file.tool_stop {
-            tool_stops.extend(tool_stop(entry, settings)?);
+            tool_stops.extend(tool_stop(file, entry, settings)?);
         }
         let run = &file.run;
-        let shared = run.shared_by.as_deref().map_or(Ok(false), |name| settings.flag(name, false))?;
-        let uncounted = run.uncounted_tools.as_deref().map_or(Ok(None), |name| settings.texts(name))?;
+        let shared = run.shared_by.as_deref().map_or(Ok(false), |name| settings.flag(file.parameter(name)?))?;
+        let uncounted_tools =
+            run.uncounted_tools.as_deref().map_or(Ok(Vec::new()), |name| settings.texts(file.parameter(name)?))?;
         let mut ends = Vec::new();
         for entry in &run.end {
-            ends.extend(end(entry, settings)?);
+            ends.extend(end(file, entry, settings)?);
         }
         Ok(Self {
             caps,
@@ -87,7 +88,7 @@ impl Plan {
             ends,
             starts_anew: run.by_user && !shared,
             runs_by_user: run.by_user,
-            uncounted_tools: uncounted.unwrap_or_default(),
+            uncounted_tools,
             words: (run.ended.as_str(), run.open.as_str()),
         })
     }
@@ -138,9 +139,7 @@ fn limit(file: &CapsFile, entry: &CapEntry, settings: &Settings) -> Result<Optio
     let Some(name) = entry.limit.as_deref() else {
         return Ok(Some((0.0, "0".to_owned())));
     };
-    let default = file.parameter.iter().find(|parameter| parameter.name == name);
-    let default: Value = default.and_then(|p| serde_json::from_str(&p.default).ok()).unwrap_or(Value::Null);
-    let value = settings.get(name).unwrap_or(&default);
+    let value = &*settings.value(file.parameter(name)?);
     if matches!(value, Value::Null | Value::Bool(false)) || value.as_str() == Some("none") {
         return Ok(None);
     }
@@ -149,11 +148,15 @@ fn limit(file: &CapsFile, entry: &CapEntry, settings: &Settings) -> Result<Optio
     Ok((!off).then(|| (limit, value.to_string())))
 }
 
-fn tool_stop(entry: &'static ToolStopEntry, settings: &Settings) -> Result<Option<ToolStop>, SettingsError> {
+fn tool_stop(
+    file: &CapsFile,
+    entry: &'static ToolStopEntry,
+    settings: &Settings,
+) -> Result<Option<ToolStop>, SettingsError> {
     let tools = match (&entry.tools, &entry.any_if) {
-        (Some(name), _) => match settings.texts(name)? {
-            Some(tools) => Some(tools),
-            None => return Ok(None),
+        (Some(name), _) => match settings.texts(file.parameter(name)?)? {
+            none if none.is_empty() => return Ok(None),
+            tools => Some(tools),
         },
         (None, Some(switch)) if is_on(switch, settings) => None,
         (None, _) => return Ok(None),
@@ -161,10 +164,10 @@ fn tool_stop(entry: &'static ToolStopEntry, settings: &Settings) -> Result<Optio
     Ok(Some(ToolStop { rule: &entry.rule, tools, code: &entry.code, returns_result: entry.returns_result }))
 }
 
-fn end(entry: &'static EndEntry, settings: &Settings) -> Result<Option<End>, SettingsError> {
+fn end(file: &CapsFile, entry: &'static EndEntry, settings: &Settings) -> Result<Option<End>, SettingsError> {
     Ok(match entry {
         EndEntry::Reply { reply } => Some(End::Reply { said: reply == "said" }),
-        EndEntry::Tool { tool, when } => settings.flag(when, false)?.then_some(End::Tool(tool)),
+        EndEntry::Tool { tool, when } => settings.flag(file.parameter(when)?)?.then_some(End::Tool(tool)),
         EndEntry::Command { command } => Some(End::Command(command)),
     })
 }

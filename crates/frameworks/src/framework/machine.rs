@@ -1,4 +1,4 @@
-//! The state machine of a preset, and the adapter that runs it over the points of a run.
+//! The state machine of a framework, and the adapter that runs it over the points of a run.
 //!
 //! A machine sees each event once, in order, and each point after the events that precede it. It
 //! cannot see the future.
@@ -15,7 +15,7 @@ use crate::transcript::{Event, Header, Lane, Message, Moment, Point, PointView, 
 
 pub use crate::decision::Action;
 
-/// One thing a preset did, with the figures a framework reports beside its decision.
+/// One thing a framework did, with the figures a framework reports beside its decision.
 #[derive(Clone, Debug)]
 pub struct Act {
     /// The decision, as every strategy makes it.
@@ -120,8 +120,8 @@ impl Acts<'_, '_> {
 /// Further figures of a framework's report at the end of a run (`model_calls`, `tools_executed`).
 pub type Facts = Vec<(&'static str, Value)>;
 
-/// A preset at work on one run.
-pub trait Machine: Send {
+/// A framework at work on one run.
+pub trait Machine: Send + std::fmt::Debug {
     /// Takes in one event. Tool results come one by one, before the point after the tools.
     fn event(&mut self, _event: &Event, _acts: &mut Acts<'_, '_>) {}
 
@@ -278,8 +278,8 @@ impl Recipe {
     }
 
     /// Starts it for one run.
-    pub fn start(&self, header: &Header) -> PresetWatch {
-        PresetWatch { machine: (self.start)(header), after_stop: self.after_stop, over: false }
+    pub fn start(&self, header: &Header) -> MachineWatch {
+        MachineWatch { machine: (self.start)(header), after_stop: self.after_stop, over: false }
     }
 
     /// Runs it over a whole recording, past its own stops: what it did, and what it reports at the end.
@@ -300,22 +300,22 @@ impl Recipe {
     }
 }
 
-/// A preset as a strategy.
+/// A machine as a strategy.
 #[derive(Debug)]
-pub struct PresetStrategy {
-    pub(in crate::preset) name: String,
-    pub(in crate::preset) profile: &'static str,
-    pub(in crate::preset) recipe: Recipe,
+pub struct MachineStrategy {
+    pub(super) name: String,
+    pub(super) profile: &'static str,
+    pub(super) recipe: Recipe,
 }
 
-impl PresetStrategy {
+impl MachineStrategy {
     /// Its machine's recipe.
     pub fn recipe(&self) -> &Recipe {
         &self.recipe
     }
 }
 
-impl Strategy for PresetStrategy {
+impl Strategy for MachineStrategy {
     fn name(&self) -> &str {
         &self.name
     }
@@ -338,19 +338,14 @@ impl Strategy for PresetStrategy {
 }
 
 /// A machine on its way through a run.
-pub struct PresetWatch {
+#[derive(Debug)]
+pub struct MachineWatch {
     machine: Box<dyn Machine>,
     after_stop: AfterStop,
     over: bool,
 }
 
-impl std::fmt::Debug for PresetWatch {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "PresetWatch {{ over: {} }}", self.over)
-    }
-}
-
-impl PresetWatch {
+impl MachineWatch {
     /// Shows the machine what is new at this point, then the point.
     fn advance(&mut self, view: &PointView<'_>, list: &mut Vec<Act>) {
         for (offset, event) in view.news().iter().enumerate() {
@@ -373,7 +368,7 @@ impl PresetWatch {
     }
 }
 
-impl Watch for PresetWatch {
+impl Watch for MachineWatch {
     fn at(&mut self, view: &PointView<'_>, trail: &mut Vec<Decision>) {
         let mut acts = Vec::new();
         self.advance(view, &mut acts);

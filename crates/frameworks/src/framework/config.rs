@@ -1,0 +1,83 @@
+//! A framework's native configuration, as text.
+
+use std::ops::Range;
+
+use serde_json::Value;
+
+use super::{About, SettingsError};
+use crate::diagnostic::{Diagnostic, Location};
+
+/// A native configuration file, read by whoever may touch files.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ConfigText {
+    /// The path, as the user gave it.
+    pub path: String,
+    /// What the file holds.
+    pub text: String,
+}
+
+impl ConfigText {
+    /// The text as JSON.
+    pub fn json(&self) -> Result<Value, SettingsError> {
+        serde_json::from_str(&self.text)
+            .map_err(|error| self.json_error(&error, "not JSON", "this system's configuration is JSON"))
+    }
+
+    /// What serde_json says of the text, at its place.
+    pub fn json_error(&self, error: &serde_json::Error, what: &str, help: &str) -> SettingsError {
+        let before: usize = self.text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
+        let at = before + error.column().saturating_sub(1);
+        let message = message_of(error);
+        // Of an unknown name serde tells the end of what it stands in.
+        let named = ["unknown field `", "unknown variant `"].iter().find_map(|start| message.strip_prefix(start));
+        let name = named.and_then(|rest| rest.split('`').next());
+        let span = name.and_then(|name| self.key(name, 0..self.text.len())).unwrap_or(at..at);
+        self.error_in(span, format!("{what}: {message}"), help)
+    }
+
+    /// The text as TOML, in JSON's terms (times become text).
+    pub fn toml(&self) -> Result<Value, SettingsError> {
+        toml::from_str(&self.text).map_err(|error| {
+            let what = format!("not TOML: {}", error.message().lines().next().unwrap_or_default());
+            self.error_in(error.span().unwrap_or(0..0), what, "compare the example in the manual")
+        })
+    }
+
+    /// An error about the whole file.
+    pub fn error(&self, what: impl Into<String>, help: impl Into<String>) -> SettingsError {
+        SettingsError::new(Location::file(&self.path), what, help)
+    }
+
+    /// An error at the first key called `word` in the file, or about the whole file.
+    pub fn error_at(&self, word: &str, what: impl Into<String>, help: impl Into<String>) -> SettingsError {
+        match self.key(word, 0..self.text.len()) {
+            Some(span) => self.error_in(span, what, help),
+            None => self.error(what, help),
+        }
+    }
+
+    /// An error about bytes of the file.
+    pub fn error_in(&self, span: Range<usize>, what: impl Into<String>, help: impl Into<String>) -> SettingsError {
+        SettingsError { error: Diagnostic::in_text(&self.path, &self.text, span, what, help), about: About::Config }
+    }
+
+    /// Where the word stands in these bytes of the text: as a whole word if it does, so that `max` is not found in
+    /// `maximum`, else as a part of one.
+    pub fn key(&self, word: &str, within: Range<usize>) -> Option<Range<usize>> {
+        let start = within.start;
+        let part = self.text.get(within).filter(|_| !word.is_empty())?;
+        let is_letter = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
+        let whole = |at: &usize| {
+            !part[..*at].chars().next_back().is_some_and(is_letter)
+                && !part[*at + word.len()..].chars().next().is_some_and(is_letter)
+        };
+        let at = part.match_indices(word).map(|(at, _)| at).find(whole).or_else(|| part.find(word))?;
+        Some(start + at..start + at + word.len())
+    }
+}
+
+/// The parser's words without the place, which the location already says.
+fn message_of(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    text.split(" at line ").next().unwrap_or(&text).to_owned()
+}

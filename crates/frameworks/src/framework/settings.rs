@@ -1,0 +1,278 @@
+//! What a framework is built from, under its own parameter names.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+
+use super::error::one_of;
+use super::{Case, ConfigText, Parameter, SettingsError};
+
+/// What one strategy of a framework is built from.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// The strategy's name, as in tables.
+    pub name: String,
+    /// Which profile (documented, shipped …); `None` is the first one the framework lists.
+    pub profile: Option<String>,
+    /// The native configuration; `None` takes the framework's defaults.
+    pub config: Option<ConfigText>,
+    /// Parameters by name; nested ones either dotted or as tables.
+    pub set: Map<String, Value>,
+    /// Only this one of the framework's rules; `None` is all of them as the framework has them on.
+    pub only: Option<String>,
+    /// Devices of a recorded test driver (scripted answers, chunk sizes). Not settable in a stack file.
+    pub driver: Map<String, Value>,
+}
+
+/// The rule a golden case names that drives all the rules of a framework at once.
+pub const COMBINED: &str = "combined";
+
+impl Settings {
+    /// Settings of one golden case: its configuration, one rule (or all of them, for [`COMBINED`]),
+    /// everything else a driver's device.
+    pub fn of_case(rule: &str, input: &Map<String, Value>) -> Self {
+        let config = input.get("config").and_then(Value::as_object).cloned().unwrap_or_default();
+        let driver =
+            input.iter().filter(|(key, _)| *key != "config" && *key != "events").map(|(k, v)| (k.clone(), v.clone()));
+        let only = Some(rule.to_owned()).filter(|rule| rule != COMBINED);
+        Self { set: config, only, driver: driver.collect(), ..Self::default() }
+    }
+
+    /// Settings of one golden case whose configuration is a file of the framework's own, not parameters: all rules are driven
+    /// at once, and the file is the driver's device `config`.
+    pub fn of_config_case(rule: &str, input: &Map<String, Value>) -> Self {
+        let mut settings = Self { only: None, ..Self::of_case(rule, input) };
+        let config = std::mem::take(&mut settings.set);
+        settings.driver.insert("config".to_owned(), Value::Object(config));
+        settings
+    }
+
+    /// Moves `names` from the settings to the driver's devices.
+    #[must_use]
+    pub fn devices(mut self, names: &[&str]) -> Self {
+        for name in names {
+            if let Some(value) = self.set.shift_remove(*name) {
+                self.driver.insert((*name).to_owned(), value);
+            }
+        }
+        self
+    }
+
+    /// Gives the setting `from` the parameter's name `to`.
+    #[must_use]
+    pub fn renamed(mut self, from: &str, to: &str) -> Self {
+        if let Some(value) = self.set.shift_remove(from) {
+            self.set.insert(to.to_owned(), value);
+        }
+        self
+    }
+
+    /// True when rule `name` is wanted.
+    pub fn wants(&self, name: &str) -> bool {
+        self.only.as_deref().is_none_or(|only| only == name)
+    }
+
+    /// Settings with a name and nothing else.
+    pub fn named(name: impl Into<String>) -> Self {
+        Self { name: name.into(), ..Self::default() }
+    }
+
+    /// True when profile `name` was asked for.
+    pub fn is_profile(&self, name: &str) -> bool {
+        self.profile.as_deref() == Some(name)
+    }
+
+    /// The value of a parameter; nested ones are found under their dotted name or inside tables.
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        find(&self.set, name)
+    }
+
+    /// Is any of these parameters given?
+    pub fn gives(&self, parameters: &[&Parameter]) -> bool {
+        parameters.iter().any(|parameter| self.get(parameter.name).is_some())
+    }
+
+    /// A driver's device.
+    pub fn device(&self, name: &str) -> Option<&Value> {
+        self.driver.get(name)
+    }
+
+    /// The default of a parameter under these settings, as it is written.
+    fn written(&self, parameter: &Parameter) -> &'static str {
+        let holds = |case: &Case| match case {
+            Case::In(profile) => self.is_profile(profile),
+            Case::When(other, value) => *self.value(other) == Parameter::value_of(value),
+        };
+        parameter.cases.iter().find(|(case, _)| holds(case)).map_or(parameter.default, |(_, default)| default)
+    }
+
+    /// The default of a parameter under these settings.
+    pub fn default_of(&self, parameter: &Parameter) -> Value {
+        Parameter::value_of(self.written(parameter))
+    }
+
+    /// The value in force: what is given, even if it is null, or the default.
+    pub fn value(&self, parameter: &Parameter) -> Cow<'_, Value> {
+        self.get(parameter.name).map_or_else(|| Cow::Owned(self.default_of(parameter)), Cow::Borrowed)
+    }
+
+    /// The value in force, where null is no value: what is given, or the default.
+    pub fn in_force(&self, parameter: &Parameter) -> Cow<'_, Value> {
+        let given = self.get(parameter.name).filter(|value| !value.is_null());
+        given.map_or_else(|| Cow::Owned(self.default_of(parameter)), Cow::Borrowed)
+    }
+
+    /// The number in force; NaN, which is neither above nor below anything, where there is none.
+    pub fn amount(&self, parameter: &Parameter) -> f64 {
+        self.in_force(parameter).as_f64().unwrap_or(f64::NAN)
+    }
+
+    /// A whole number; the default when absent or null.
+    pub fn int(&self, parameter: &Parameter) -> Result<i64, SettingsError> {
+        let value = self.in_force(parameter);
+        whole(&value).ok_or_else(|| wrong_kind(parameter.name, "a whole number", &value))
+    }
+
+    /// A number; the default when absent or null.
+    pub fn number(&self, parameter: &Parameter) -> Result<f64, SettingsError> {
+        let value = self.in_force(parameter);
+        value.as_f64().ok_or_else(|| wrong_kind(parameter.name, "a number", &value))
+    }
+
+    /// A whole number that may be none (`null`; in TOML `"none"` or `false`); the default when absent.
+    pub fn opt_int(&self, parameter: &Parameter) -> Result<Option<i64>, SettingsError> {
+        if is_none(&self.value(parameter)) { Ok(None) } else { self.int(parameter).map(Some) }
+    }
+
+    /// A whole number; the default also when it is said to be none.
+    pub fn int_or_default(&self, parameter: &Parameter) -> Result<i64, SettingsError> {
+        let default = || whole(&self.default_of(parameter));
+        self.opt_int(parameter)?
+            .or_else(default)
+            .ok_or_else(|| wrong_kind(parameter.name, "a whole number", &Value::Null))
+    }
+
+    /// A number that may be none (`null`; in TOML `"none"` or `false`); the default when absent.
+    pub fn opt_number(&self, parameter: &Parameter) -> Result<Option<f64>, SettingsError> {
+        if is_none(&self.value(parameter)) { Ok(None) } else { self.number(parameter).map(Some) }
+    }
+
+    /// A switch; the default when absent or null.
+    pub fn flag(&self, parameter: &Parameter) -> Result<bool, SettingsError> {
+        let value = self.in_force(parameter);
+        value.as_bool().ok_or_else(|| wrong_kind(parameter.name, "true or false", &value))
+    }
+
+    /// A text; the default when absent or null, which may be none.
+    pub fn text(&self, parameter: &Parameter) -> Result<Option<&str>, SettingsError> {
+        match self.get(parameter.name) {
+            None | Some(Value::Null) => {
+                Ok(self.written(parameter).strip_prefix('"').and_then(|text| text.strip_suffix('"')))
+            }
+            Some(value) => value.as_str().map(Some).ok_or_else(|| wrong_kind(parameter.name, "a text", value)),
+        }
+    }
+
+    /// One of a few words; the default when absent or null.
+    pub fn word(&self, parameter: &Parameter, words: &[&'static str]) -> Result<&'static str, SettingsError> {
+        let value = self.in_force(parameter);
+        let asked = value.as_str().unwrap_or_default();
+        let found = words.iter().copied().find(|word| *word == asked);
+        found.ok_or_else(|| SettingsError::value(parameter, &value, one_of(asked, words)))
+    }
+
+    /// A list of texts; the default when absent or null, one text is a list of one.
+    pub fn texts(&self, parameter: &Parameter) -> Result<Vec<String>, SettingsError> {
+        match &*self.in_force(parameter) {
+            Value::Null => Ok(Vec::new()),
+            Value::String(one) => Ok(vec![one.clone()]),
+            value => {
+                let list = value.as_array().and_then(|items| {
+                    items.iter().map(|item| item.as_str().map(str::to_owned)).collect::<Option<Vec<_>>>()
+                });
+                list.ok_or_else(|| wrong_kind(parameter.name, "a list of texts", value))
+            }
+        }
+    }
+
+    /// Holds every given name against the parameters.
+    pub fn check_names(&self, parameters: &[Parameter]) -> Result<(), SettingsError> {
+        let mut paths = Vec::new();
+        collect_paths(&self.set, "", parameters, &mut paths);
+        for path in paths {
+            if !parameters.iter().any(|parameter| parameter.name == path) {
+                return Err(SettingsError::unknown(&path, parameters));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The error for a value of the wrong kind.
+pub(crate) fn wrong_kind(name: &str, expected: &str, got: &Value) -> SettingsError {
+    SettingsError::kind(name, expected, got)
+}
+
+/// A whole number, also when it is written with a fraction of 0.
+fn whole(value: &Value) -> Option<i64> {
+    let double = value.as_f64().filter(|double| double.fract() == 0.0 && double.abs() < 1e15);
+    #[expect(clippy::cast_possible_truncation, reason = "whole and below 1e15, checked above")]
+    value.as_i64().or(double.map(|double| double as i64))
+}
+
+/// "None" as JSON and as TOML, which has no null, can say it.
+fn is_none(value: &Value) -> bool {
+    matches!(value, Value::Null | Value::Bool(false)) || value.as_str().is_some_and(|text| text == "none")
+}
+
+fn find<'v>(table: &'v Map<String, Value>, name: &str) -> Option<&'v Value> {
+    if let Some(value) = table.get(name) {
+        return Some(value);
+    }
+    name.match_indices('.').find_map(|(dot, _)| find(table.get(&name[..dot])?.as_object()?, &name[dot + 1..]))
+}
+
+/// Dotted paths of the given settings, down to the first name that is a parameter.
+fn collect_paths(table: &Map<String, Value>, prefix: &str, parameters: &[Parameter], paths: &mut Vec<String>) {
+    for (key, value) in table {
+        let path = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
+        let below = format!("{path}.");
+        match value {
+            Value::Object(inner) if parameters.iter().any(|parameter| parameter.name.starts_with(&below)) => {
+                collect_paths(inner, &path, parameters, paths);
+            }
+            // A whole group left out by name.
+            Value::Null if parameters.iter().any(|parameter| parameter.name.starts_with(&below)) => {}
+            _ => paths.push(path),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::framework::params;
+
+    params! {
+        MISTAKES: "execution.maxConsecutiveMistakes" = 6, off 0, "";
+        STOP_WHEN: "stopWhen" = null, "";
+    }
+
+    fn settings(json: &str) -> Settings {
+        Settings { set: serde_json::from_str(json).unwrap(), ..Settings::default() }
+    }
+
+    #[test]
+    fn names_are_found_dotted_and_nested_and_misses_are_named() {
+        for json in [r#"{"execution":{"maxConsecutiveMistakes":3}}"#, r#"{"execution.maxConsecutiveMistakes":3}"#] {
+            let settings = settings(json);
+            assert_eq!(settings.check_names(param::ALL), Ok(()));
+            assert_eq!(settings.int(&param::MISTAKES), Ok(3));
+        }
+        assert_eq!(settings(r#"{"stopWhen":{"isStepCount":2}}"#).check_names(param::ALL), Ok(()));
+        let miss = settings(r#"{"execution":{"maxConsecutiveMistake":3}}"#).check_names(param::ALL);
+        let miss = miss.unwrap_err();
+        assert_eq!(miss.to_string(), "unknown parameter `execution.maxConsecutiveMistake`");
+        assert_eq!(miss.error.help, "did you mean `execution.maxConsecutiveMistakes`?");
+    }
+}
