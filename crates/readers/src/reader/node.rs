@@ -10,7 +10,7 @@ use super::json::{self, Written};
 use super::reading::{Reading, Record, plausible};
 use super::{openai, time};
 use crate::diagnostic::Diagnostic;
-use crate::json_text;
+use crate::json_text::{self, trimmed};
 use crate::transcript::{Instant, Json, Text, Usage, Usd};
 
 /// A value as it is written in a record.
@@ -19,8 +19,11 @@ pub(super) struct Node<'a> {
     written: &'a str,
     /// The piece of the record it stands in: itself, unless it was decoded from a string.
     place: &'a str,
-    members: OnceCell<Vec<(Cow<'a, str>, &'a str)>>,
+    members: OnceCell<Members<'a>>,
 }
+
+/// Members in file order.
+type Members<'a> = Vec<(Cow<'a, str>, &'a str)>;
 
 impl<'a> Written<'a> for &Node<'a> {
     fn written(self) -> &'a str {
@@ -89,15 +92,7 @@ impl<'a> Node<'a> {
 
     /// The members in file order; none when it is no object.
     pub(super) fn members(&self) -> &[(Cow<'a, str>, &'a str)] {
-        self.members.get_or_init(|| {
-            let mut members = Vec::new();
-            if json_text::members(self.written, |key, value| members.push((Cow::Borrowed(key), value))) {
-                return members;
-            }
-            json::fields_of(self.written)
-                .map(|fields| fields.into_iter().map(|(key, value)| (Cow::Owned(key), value.get())).collect())
-                .unwrap_or_default()
-        })
+        self.members.get_or_init(|| members_of(self.written).unwrap_or_default())
     }
 
     /// The member of that name that is not null; of members that are given twice the last.
@@ -137,6 +132,26 @@ impl<'a> Node<'a> {
     pub(super) fn elements(&self) -> Option<Vec<Self>> {
         let elements = self.written.starts_with('[').then(|| listed(self.written)).flatten()?;
         Some(elements.into_iter().map(|element| self.part(element)).collect())
+    }
+
+    /// The object that a line is, or a whole record; what is none is reported with its place, and left out.
+    pub(super) fn line(line: &'a str, out: &mut Reading<'_>) -> Option<Self> {
+        let members = members_of(line).map_err(|error| out.error(out.record.broken(line, &error))).ok()?;
+        Some(Self { members: OnceCell::from(members), ..Self::of(trimmed(line)) })
+    }
+
+    /// The object of that name, or one without members; reported when it is something else.
+    pub(super) fn within(&self, names: impl Names, out: &mut Reading<'_>) -> Self {
+        self.object(names, out).unwrap_or_else(|| Self::of("{}"))
+    }
+
+    /// Is it an object? If not, it is reported as `field`.
+    pub(super) fn is_object(&self, field: &str, wanted: &str, out: &mut Reading<'_>) -> bool {
+        let is_object = self.written.starts_with('{');
+        if !is_object {
+            out.wrong_at(self.place, self.written, field, wanted);
+        }
+        is_object
     }
 
     fn read<T>(
@@ -230,6 +245,17 @@ impl<'a> Node<'a> {
     pub(super) fn kept(&self) -> Option<Json> {
         json::kept(self.written)
     }
+}
+
+/// The members of the object that the text is, or why it is none.
+fn members_of(text: &str) -> Result<Members<'_>, serde_json::Error> {
+    let mut members = Vec::new();
+    if json_text::members(text, |key, value| members.push((Cow::Borrowed(key), value))) {
+        return Ok(members);
+    }
+    members.clear();
+    json::parsed_members(text, |key, value| members.push((Cow::Owned(key.to_owned()), value)))?;
+    Ok(members)
 }
 
 /// Elements of a list for which no one asks how short they are …
