@@ -121,11 +121,12 @@ pub(super) fn elements<'a>(raw: impl Written<'a>) -> Option<Vec<&'a str>> {
 
 /// A value taken apart, for formats whose fields may stand anywhere and be anything.
 pub(super) fn value(text: &str) -> Result<serde_json::Value, serde_json::Error> {
-    if is_dense(text) {
-        let what = "so many and so short values that no recording can mean them";
-        return Err(serde::de::Error::custom(what));
-    }
-    serde_json::from_str(text)
+    if is_dense(text) { Err(too_many()) } else { serde_json::from_str(text) }
+}
+
+/// What is said of a value that would need many times its text.
+pub(super) fn too_many() -> serde_json::Error {
+    serde::de::Error::custom("so many and so short values that no recording can mean them")
 }
 
 /// A copy to keep.

@@ -3,6 +3,8 @@
 //! A `Node` never fails by itself: a member that is absent or null is `None`; one of the wrong type is `None` too, and is
 //! reported with its place by the methods that take the [`Reading`].
 
+mod lenient;
+
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
@@ -247,25 +249,35 @@ impl<'a> Node<'a> {
     }
 }
 
-/// The members of the object that the text is, or why it is none.
+/// Members or elements for which no one asks how short they are …
+const FEW: usize = 1024;
+/// … and bytes that those of a longer value take at least: shorter ones would need many times the text.
+const LEAST_BYTES: usize = 8;
+
+/// The members of the object that the text is, or why it is none; so many and so short ones that no recording can mean
+/// them are none.
 fn members_of(text: &str) -> Result<Members<'_>, serde_json::Error> {
-    let mut members = Vec::new();
-    if json_text::members(text, |key, value| members.push((Cow::Borrowed(key), value))) {
-        return Ok(members);
+    let most = FEW.max(text.len() / LEAST_BYTES);
+    let (mut members, mut n) = (Vec::new(), 0);
+    let is_plain = json_text::members(text, |key, value| {
+        n += 1;
+        if n <= most {
+            members.push((Cow::Borrowed(key), value));
+        }
+    });
+    if n > most {
+        return Err(json::too_many());
     }
-    members.clear();
-    json::parsed_members(text, |key, value| members.push((Cow::Owned(key.to_owned()), value)))?;
+    if !is_plain {
+        members.clear();
+        json::parsed_members(text, |key, value| members.push((Cow::Owned(key.to_owned()), value)))?;
+    }
     Ok(members)
 }
 
-/// Elements of a list for which no one asks how short they are …
-const FEW: usize = 1024;
-/// … and bytes that those of a longer one take at least: shorter ones would need many times the text.
-const LEAST_BYTES: usize = 8;
-
 /// The elements of an array; `None` when it is none, or one of so many and so short that no recording can mean them.
 fn listed(raw: &str) -> Option<Vec<&str>> {
-    json::elements(raw).filter(|elements| elements.len() <= FEW || elements.len() <= raw.len() / LEAST_BYTES)
+    json::elements(raw).filter(|elements| elements.len() <= FEW.max(raw.len() / LEAST_BYTES))
 }
 
 #[cfg(test)]

@@ -16,9 +16,9 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::{Format, Layout};
-use crate::reader::dialect::{self, as_count, as_number, as_word, pick, unwrapped, word};
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
+use crate::reader::value_dialect::{self as dialect, as_count, as_number, as_word, pick, unwrapped, word};
 use crate::reader::{json, openai, time};
 use crate::transcript::{
     Draft, EndCause, Event, Fingerprint, Grade, Header, Instant, Lane, Message, Note, Role, Usage, Usd, fingerprint,

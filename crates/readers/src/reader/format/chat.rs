@@ -2,10 +2,10 @@
 //! them), or one message a line (FORMATS 15). Messages in the blocks, parts and items of other APIs are
 //! read as the dialects they are.
 
-use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::{Format, Layout};
+use crate::reader::node::Node;
 use crate::reader::probe::{Probe, Shape, Sketch};
 use crate::reader::reading::{Reading, Record, plausible};
 use crate::reader::{dialect, json, labels, openai};
@@ -222,15 +222,10 @@ fn totals(fields: &Fields<'_>, events: &[Event], out: &mut Reading<'_>) -> Optio
 /// elsewhere. True when it is an item of a reply rather than a reply of its own.
 fn said(raw: &RawValue, out: &mut Reading<'_>) -> (Vec<Message>, bool) {
     let has = |mark: &&str| memchr::memmem::find(raw.get().as_bytes(), mark.as_bytes()).is_some();
-    let value = if OTHER_DIALECTS.iter().any(has) {
-        let whole = json::value(raw.get()).ok();
-        whole.and_then(|value| without_shell(&value).or_else(|| Some(value).filter(is_of_another_api)))
-    } else {
-        None
+    let of_another_api = OTHER_DIALECTS.iter().any(has).then(|| in_another_api(&Node::of(raw))).flatten();
+    let Some((mut said, is_item)) = of_another_api else {
+        return (openai::message(raw, out).into_iter().collect(), false);
     };
-    let Some(value) = value else { return (openai::message(raw, out).into_iter().collect(), false) };
-    let is_item = value.get("role").is_none();
-    let mut said = dialect::messages(&value, Role::User);
     if !is_item {
         let plain = openai::message(raw, out);
         if let Some((message, plain)) = said.last_mut().zip(plain) {
@@ -243,21 +238,25 @@ fn said(raw: &RawValue, out: &mut Reading<'_>) -> (Vec<Message>, bool) {
     (said, is_item)
 }
 
-/// The message itself, where its role stands outside: `{"role": …, "message": {"content": …}}`.
-fn without_shell(value: &Value) -> Option<Value> {
-    let mut inner = value.get("message").and_then(Value::as_object).filter(|_| value.get("content").is_none())?.clone();
-    inner.entry("role").or_insert(value.get("role")?.clone());
-    Some(Value::Object(inner))
-}
-
-/// True for a message whose content is in blocks or parts that are no text, and for an item without a role.
-fn is_of_another_api(value: &Value) -> bool {
-    let blocks = value.get("content").and_then(Value::as_array);
-    let kind = |block: &Value| block.get("type").and_then(Value::as_str).map(str::to_owned).unwrap_or_default();
-    let acts = |block: &Value| kind(block).starts_with("tool") || kind(block).contains("reasoning");
-    value.get("parts").is_some_and(Value::is_array)
-        || blocks.is_some_and(|blocks| blocks.iter().any(acts))
-        || (value.get("role").is_none() && !kind(value).is_empty())
+/// What a message of another API says: one in a shell, one whose content is in blocks or parts that are no text, or an
+/// item without a role, which is told.
+fn in_another_api(node: &Node<'_>) -> Option<(Vec<Message>, bool)> {
+    // The message itself, where its role stands outside: `{"role": …, "message": {"content": …}}`.
+    let inner = node.get("message").filter(|inner| inner.is_map() && !node.names("content"));
+    if let Some(inner) = inner.filter(|_| node.names("role")) {
+        let role = inner.some_string("role").or_else(|| node.some_string("role"));
+        let role = role.as_deref().and_then(dialect::named_role);
+        let said = role.map(|role| dialect::messages_of(&inner, role));
+        return Some((said.unwrap_or_else(|| dialect::messages(&inner, Role::User)), false));
+    }
+    let acts = |block: &Node<'_>| {
+        block.some_string("type").is_some_and(|kind| kind.starts_with("tool") || kind.contains("reasoning"))
+    };
+    let is_item = !node.names("role");
+    let is_other = node.get("parts").is_some_and(|parts| parts.is_list())
+        || node.some_list("content").iter().any(acts)
+        || (is_item && node.some_string("type").is_some_and(|kind| !kind.is_empty()));
+    is_other.then(|| (dialect::messages(node, Role::User), is_item))
 }
 
 /// The outcome, from the field the user names or from the first that usually holds it, in the object or

@@ -9,10 +9,10 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::{Format, Layout};
-use crate::reader::dialect::{self, as_count, as_text, pick, word};
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::spans::{self, Kind, ModelCall, Span, ToolRun};
+use crate::reader::value_dialect::{self as dialect, as_count, as_text, pick, word};
 use crate::reader::{json, rows, time};
 use crate::transcript::{Draft, EndCause, Header, Instant, Message, Role};
 

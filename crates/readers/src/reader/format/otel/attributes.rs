@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use crate::reader::dialect::{as_number, as_word};
+use crate::reader::value_dialect::{as_number, as_word};
 
 /// Attributes by name.
 #[derive(Clone, Debug, Default)]

@@ -15,10 +15,10 @@ use serde_json::value::RawValue;
 use self::attributes::Attributes;
 use self::span::SpanEvent;
 use super::{Format, Layout};
-use crate::reader::dialect::{as_number, as_word, pick, word};
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::spans::{self, Kind, Span};
+use crate::reader::value_dialect::{as_number, as_word, pick, word};
 use crate::reader::{json, labels, rows, time};
 use crate::transcript::{Draft, EndCause, Grade, Header, Instant, Outcome, OutcomeSource};
 

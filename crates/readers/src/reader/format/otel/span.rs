@@ -4,8 +4,8 @@
 use serde_json::Value;
 
 use super::attributes::Attributes;
-use crate::reader::dialect::{self, as_count, as_text, as_word};
 use crate::reader::spans::{Kind, ModelCall, ToolRun};
+use crate::reader::value_dialect::{self as dialect, as_count, as_text, as_word};
 use crate::transcript::{Message, Role, Usage, Usd};
 
 /// A span's event, or a log record that belongs to a span.

@@ -1,0 +1,111 @@
+//! What is taken from a [`Node`] without a word about what is not there: for messages that a recorder copied from
+//! somewhere else, and for exports whose fields are whatever their maker had.
+
+use std::borrow::Cow;
+
+use super::{Names, Node};
+use crate::json_text::{self, trimmed};
+use crate::reader::reading::Reading;
+use crate::reader::{json, time};
+use crate::transcript::{Instant, Text, is_dense};
+
+impl<'a> Node<'a> {
+    /// A value of a file that is taken apart to its depths: one that is nested too deeply, or holds so many and so short
+    /// values that no recording can mean them, is reported and left out.
+    pub(in crate::reader) fn row(text: &'a str, out: &mut Reading<'_>) -> Option<Self> {
+        sound(text).map_err(|error| out.error(out.record.broken(text, &error))).ok()?;
+        Some(Self::of(trimmed(text)))
+    }
+
+    /// A count, 0 or more, also one that is written as a string.
+    pub(in crate::reader) fn some_count(&self, names: impl Names) -> Option<u64> {
+        self.get(names).and_then(|node| json::count(&node))
+    }
+
+    /// A number, also one that is written as a string.
+    pub(in crate::reader) fn some_number(&self, names: impl Names) -> Option<f64> {
+        self.get(names).and_then(|node| json::number(&node))
+    }
+
+    /// A time.
+    pub(in crate::reader) fn some_instant(&self, names: impl Names) -> Option<Instant> {
+        self.get(names).and_then(|node| time::instant(&node))
+    }
+
+    /// The short string of that name, decoded.
+    pub(in crate::reader) fn some_string(&self, names: impl Names) -> Option<Cow<'a, str>> {
+        self.get(names).and_then(|node| node.as_string())
+    }
+
+    /// Has it such a member, and be it null?
+    pub(in crate::reader) fn names(&self, name: &str) -> bool {
+        self.members().iter().any(|(key, _)| key == name)
+    }
+
+    /// The string or number it is.
+    pub(in crate::reader) fn as_word(&self) -> Option<String> {
+        json::word(self)
+    }
+
+    /// Is it an object?
+    pub(in crate::reader) fn is_map(&self) -> bool {
+        self.written.starts_with('{')
+    }
+
+    /// Is it an array?
+    pub(in crate::reader) fn is_list(&self) -> bool {
+        self.written.starts_with('[')
+    }
+
+    /// The elements of the array of that name; none when it is anything else.
+    pub(in crate::reader) fn some_list(&self, names: impl Names) -> Vec<Self> {
+        self.get(names).and_then(|list| list.elements()).unwrap_or_default()
+    }
+
+    /// The JSON it is, in the fewest letters.
+    pub(in crate::reader) fn compact(&self) -> String {
+        json::value(self.written).map_or_else(|_| self.written.to_owned(), |value| value.to_string())
+    }
+
+    /// A string as it is, anything else as JSON.
+    pub(in crate::reader) fn as_text(&self) -> Text {
+        json::text(self).unwrap_or_else(|| Text::plain(self.compact()))
+    }
+
+    /// The object or array that a string holds as JSON, or the value itself.
+    pub(in crate::reader) fn opened(&self) -> Opened<'a> {
+        let held = self.as_string().filter(|text| text.trim_start().starts_with(['{', '[']) && sound(text).is_ok());
+        Opened { text: held.unwrap_or(Cow::Borrowed(self.written)), place: self.place }
+    }
+}
+
+/// A value that may have stood encoded in a string, and is kept beside the record then.
+#[derive(Clone, Debug)]
+pub(in crate::reader) struct Opened<'a> {
+    text: Cow<'a, str>,
+    place: &'a str,
+}
+
+impl<'a> Opened<'a> {
+    /// What `text` is, which stands encoded at the place of `node`.
+    pub(in crate::reader) fn of(text: Cow<'a, str>, node: &Node<'a>) -> Self {
+        Self { text, place: node.place }
+    }
+
+    /// The value.
+    pub(in crate::reader) fn node(&self) -> Node<'_> {
+        Node { place: self.place, ..Node::of(trimmed(&self.text)) }
+    }
+
+    /// The same of what stands inside, if there is something.
+    pub(in crate::reader) fn inner(&self, name: &str) -> Option<Self> {
+        let text = self.node().get(name)?.opened().text.into_owned();
+        Some(Self { text: Cow::Owned(text), place: self.place })
+    }
+}
+
+/// Is the text JSON that can be taken apart whole? Why not, in the parser's words.
+pub(in crate::reader) fn sound(text: &str) -> Result<(), serde_json::Error> {
+    let is_plain = !is_dense(text) && (json_text::members(text, |_, _| ()) || json_text::array(text, |_| ()));
+    if is_plain { Ok(()) } else { json::value(text).map(drop) }
+}
