@@ -57,7 +57,9 @@ fn push(value: &Node<'_>, speaker: Role, depth: usize, out: &mut Vec<Message>) {
     if value.is_map() {
         push_object(value, speaker, depth, out);
     } else if let Some(items) = value.elements() {
-        items.iter().for_each(|item| push(item, speaker, depth, out));
+        for item in &items {
+            push(item, speaker, depth, out);
+        }
     } else if let Some(text) = json::text(value).filter(|text| !text.is_empty()) {
         out.push(Message::saying(speaker, text));
     }

@@ -8,6 +8,8 @@ mod lenient;
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
+pub(super) use lenient::{Opened, sound};
+
 use super::json::{self, Written};
 use super::reading::{Reading, Record, plausible};
 use super::{openai, time};

@@ -52,6 +52,11 @@ impl<'a> Node<'a> {
         self.written.starts_with('{')
     }
 
+    /// Is it null? No member that is found is.
+    pub(in crate::reader) fn is_null(&self) -> bool {
+        self.written == "null"
+    }
+
     /// Is it an array?
     pub(in crate::reader) fn is_list(&self) -> bool {
         self.written.starts_with('[')
@@ -77,6 +82,11 @@ impl<'a> Node<'a> {
         let held = self.as_string().filter(|text| text.trim_start().starts_with(['{', '[']) && sound(text).is_ok());
         Opened { text: held.unwrap_or(Cow::Borrowed(self.written)), place: self.place }
     }
+
+    /// The same of a member; null where there is none.
+    pub(in crate::reader) fn held(&self, names: impl Names) -> Opened<'a> {
+        self.get(names).map_or_else(Opened::null, |node| node.opened())
+    }
 }
 
 /// A value that may have stood encoded in a string, and is kept beside the record then.
@@ -87,6 +97,11 @@ pub(in crate::reader) struct Opened<'a> {
 }
 
 impl<'a> Opened<'a> {
+    /// Nothing.
+    pub(in crate::reader) fn null() -> Self {
+        Self { text: Cow::Borrowed("null"), place: "" }
+    }
+
     /// What `text` is, which stands encoded at the place of `node`.
     pub(in crate::reader) fn of(text: Cow<'a, str>, node: &Node<'a>) -> Self {
         Self { text, place: node.place }
