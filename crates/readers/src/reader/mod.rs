@@ -41,7 +41,6 @@ mod time;
 mod turns;
 mod unpack;
 mod unreadable;
-mod value_dialect;
 
 use std::path::PathBuf;
 use std::sync::Arc;
