@@ -35,7 +35,7 @@ impl Conversation {
         lane: Lane,
         out: &mut Reading<'_>,
     ) {
-        if !wire.is_object("message", "an object", out) {
+        if !wire.expect_object("message", "an object", out) {
             return;
         }
         let model = wire.string("model", out);
@@ -84,7 +84,7 @@ impl Conversation {
         lane: &Lane,
         out: &mut Reading<'_>,
     ) {
-        if !wire.is_object("message", "an object", out) {
+        if !wire.expect_object("message", "an object", out) {
             return;
         }
         let Some(blocks) = blocks(wire, out) else {
@@ -97,7 +97,7 @@ impl Conversation {
                 self.say(role, Some(text), ts, lane);
                 continue;
             }
-            if !block.is_object("content", "an array of blocks", out) {
+            if !block.expect_object("content", "an array of blocks", out) {
                 continue;
             }
             if block.string("type", out).as_deref() != Some("tool_result") {
@@ -271,7 +271,7 @@ fn add_blocks(reply: &mut Message, wire: &Node<'_>, out: &mut Reading<'_>) {
             append(&mut reply.content, Some(text));
             continue;
         }
-        if !block.is_object("content", "an array of blocks", out) {
+        if !block.expect_object("content", "an array of blocks", out) {
             continue;
         }
         match block.string("type", out).as_deref() {

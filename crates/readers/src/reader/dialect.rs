@@ -54,7 +54,7 @@ pub(super) fn join(whole: &mut Message, piece: Message) {
 
 fn push(value: &Node<'_>, speaker: Role, depth: usize, out: &mut Vec<Message>) {
     let Some(depth) = depth.checked_sub(1) else { return };
-    if value.is_map() {
+    if value.is_object() {
         push_object(value, speaker, depth, out);
     } else if let Some(items) = value.elements() {
         for item in &items {
@@ -68,7 +68,7 @@ fn push(value: &Node<'_>, speaker: Role, depth: usize, out: &mut Vec<Message>) {
 fn push_object(value: &Node<'_>, speaker: Role, depth: usize, out: &mut Vec<Message>) {
     let kind = value.some_string("type").unwrap_or_default();
     // LangChain: {"lc": 1, "id": [.., "AIMessage"], "kwargs": {..}} and {"type": "ai", "data": {..}}.
-    if let Some(inner) = value.get(["kwargs", "data"]).filter(Node::is_map) {
+    if let Some(inner) = value.get(["kwargs", "data"]).filter(Node::is_object) {
         let class = value.some_list("id").last().and_then(Node::as_string);
         if let Some(role) = class.as_deref().and_then(class_role).or_else(|| class_role(&kind)) {
             return push_message(&inner, role, out);
@@ -93,7 +93,7 @@ fn push_object(value: &Node<'_>, speaker: Role, depth: usize, out: &mut Vec<Mess
         }
         _ => {}
     }
-    if let Some(role) = class_role(&kind).filter(|_| value.names("content")) {
+    if let Some(role) = class_role(&kind).filter(|_| value.mentions("content")) {
         return push_message(value, role, out);
     }
     // Containers, and the finish reason that stands beside a choice's message.
@@ -164,7 +164,7 @@ fn push_message(value: &Node<'_>, role: Role, out: &mut Vec<Message>) {
                 message.content = joined(&mut texts);
             }
             // What a tool gave back may be a list of anything.
-            None if content.is_list() => message.content = Some(content.as_text()),
+            None if content.is_list() => message.content = Some(content.compact_text()),
             None => message.content = text_of(&content),
         }
     }
@@ -205,7 +205,7 @@ fn parts_of<'a>(content: &Node<'a>, role: Role) -> Option<Vec<Node<'a>>> {
 fn is_part(value: &Node<'_>) -> bool {
     let fields =
         ["type", "text", "functionCall", "function_call", "functionResponse", "function_response", "inlineData"];
-    value.as_string().is_some() || fields.iter().any(|field| value.names(field))
+    value.as_string().is_some() || fields.iter().any(|field| value.mentions(field))
 }
 
 /// One part of a message.
@@ -245,7 +245,7 @@ fn tool_result(value: &Node<'_>) -> Message {
     message.tool_call_id = value.some_word(ids).map(Into::into);
     message.name = value.some_word(["name", "toolName", "tool_name"]).map(Into::into);
     let said = value.get(["content", "output", "response", "result"]);
-    message.content = said.map(|said| text_of(&said).unwrap_or_else(|| said.as_text()));
+    message.content = said.map(|said| text_of(&said).unwrap_or_else(|| said.compact_text()));
     message.is_error = flagged(value);
     message
 }
@@ -264,11 +264,11 @@ fn flagged(value: &Node<'_>) -> Option<bool> {
 fn tool_call(value: &Node<'_>) -> Option<ToolCall> {
     let outer = value.get("tool_call");
     let value = outer.as_ref().unwrap_or(value);
-    let inner = value.get(["function", "custom"]).filter(Node::is_map);
+    let inner = value.get(["function", "custom"]).filter(Node::is_object);
     let inner = inner.as_ref().unwrap_or(value);
     let name = inner.some_word(["name", "toolName", "tool_name"])?;
     let id = value.some_word(["call_id", "tool_call_id", "toolCallId", "id"]);
-    let arguments = inner.get(["arguments", "args", "input", "parameters"]).map(|asked| asked.as_text());
+    let arguments = inner.get(["arguments", "args", "input", "parameters"]).map(|asked| asked.compact_text());
     Some(ToolCall::new(id.as_deref(), &name, arguments.unwrap_or_default()))
 }
 
@@ -306,7 +306,7 @@ pub(super) fn usage(value: &Node<'_>) -> Option<Usage> {
     let read_beside = value.some_count("cache_read_input_tokens");
     let written_beside = value.some_count("cache_creation_input_tokens");
     let input = value.some_count(["input_tokens", "prompt_tokens", "inputTokens", "promptTokens"]);
-    let beside = !value.names("prompt_tokens") && of_input.is_none();
+    let beside = !value.mentions("prompt_tokens") && of_input.is_none();
     let extra = read_beside.unwrap_or(0).saturating_add(written_beside.unwrap_or(0));
     let usage = Usage {
         input: if beside { input.map(|input| input.saturating_add(extra)) } else { input },

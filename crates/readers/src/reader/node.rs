@@ -144,13 +144,13 @@ impl<'a> Node<'a> {
         Some(Self { members: OnceCell::from(members), ..Self::of(trimmed(line)) })
     }
 
-    /// The object of that name, or one without members; reported when it is something else.
-    pub(super) fn within(&self, names: impl Names, out: &mut Reading<'_>) -> Self {
+    /// The object under that name, or one without members; reported when it is something else.
+    pub(super) fn under(&self, names: impl Names, out: &mut Reading<'_>) -> Self {
         self.object(names, out).unwrap_or_else(|| Self::of("{}"))
     }
 
     /// Is it an object? If not, it is reported as `field`.
-    pub(super) fn is_object(&self, field: &str, wanted: &str, out: &mut Reading<'_>) -> bool {
+    pub(super) fn expect_object(&self, field: &str, wanted: &str, out: &mut Reading<'_>) -> bool {
         let is_object = self.written.starts_with('{');
         if !is_object {
             out.wrong_at(self.place, self.written, field, wanted);

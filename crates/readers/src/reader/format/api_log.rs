@@ -162,9 +162,9 @@ impl Log {
     fn add(&mut self, call: &Node<'_>, out: &mut Reading<'_>) {
         let inner = AROUND.iter().filter_map(|name| call.get(*name)).find(|inner| inner.has(RESPONSE));
         let line = inner.filter(|_| !call.has(RESPONSE)).unwrap_or_else(|| call.clone());
-        let request = line.get(REQUEST).map(|request| body(&request)).filter(|request| request.node().is_map());
+        let request = line.get(REQUEST).map(|request| body(&request)).filter(|request| request.node().is_object());
         let request = request.unwrap_or_else(|| line.opened());
-        let bare = line.names("choices");
+        let bare = line.mentions("choices");
         let response =
             if bare { line.opened() } else { line.get(RESPONSE).map_or_else(Opened::null, |found| body(&found)) };
         let (request, response) = (request.node(), response.node());
@@ -219,7 +219,7 @@ impl Log {
             }
             return at;
         }
-        if asked.is_empty() && !request.names("previous_response_id") && !self.runs.is_empty() {
+        if asked.is_empty() && !request.mentions("previous_response_id") && !self.runs.is_empty() {
             // Responses by themselves: nothing tells them apart, so the file is one run.
             return self.runs.len() - 1;
         }

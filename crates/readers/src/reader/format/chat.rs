@@ -242,8 +242,8 @@ fn said(raw: &RawValue, out: &mut Reading<'_>) -> (Vec<Message>, bool) {
 /// item without a role, which is told.
 fn in_another_api(node: &Node<'_>) -> Option<(Vec<Message>, bool)> {
     // The message itself, where its role stands outside: `{"role": …, "message": {"content": …}}`.
-    let inner = node.get("message").filter(|inner| inner.is_map() && !node.names("content"));
-    if let Some(inner) = inner.filter(|_| node.names("role")) {
+    let inner = node.get("message").filter(|inner| inner.is_object() && !node.mentions("content"));
+    if let Some(inner) = inner.filter(|_| node.mentions("role")) {
         let role = inner.some_string("role").or_else(|| node.some_string("role"));
         let role = role.as_deref().and_then(dialect::named_role);
         let said = role.map(|role| dialect::messages_of(&inner, role));
@@ -252,7 +252,7 @@ fn in_another_api(node: &Node<'_>) -> Option<(Vec<Message>, bool)> {
     let acts = |block: &Node<'_>| {
         block.some_string("type").is_some_and(|kind| kind.starts_with("tool") || kind.contains("reasoning"))
     };
-    let is_item = !node.names("role");
+    let is_item = !node.mentions("role");
     let is_other = node.get("parts").is_some_and(|parts| parts.is_list())
         || node.some_list("content").iter().any(acts)
         || (is_item && node.some_string("type").is_some_and(|kind| !kind.is_empty()));

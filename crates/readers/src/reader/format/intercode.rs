@@ -46,7 +46,7 @@ impl Format for InterCode {
             }
             return;
         };
-        let summary = run.within("summary", out);
+        let summary = run.under("summary", out);
         let environment = run.string("environment", out).unwrap_or_default().into_owned();
         let tool = environment.strip_prefix("ic_").unwrap_or(&environment).to_owned();
         let mut events = Vec::new();

@@ -104,12 +104,12 @@ impl Export<'_> {
         if let Some(kind) = value.some_string("type").filter(|kind| KINDS.contains(&&**kind)) {
             return self.observation(value, &kind, of, out);
         }
-        let is_score = value.names("name") && value.has(["value", "stringValue", "string_value"]);
+        let is_score = value.mentions("name") && value.has(["value", "stringValue", "string_value"]);
         if is_score && (of.is_some() || value.has(["traceId", "trace_id"])) {
             return self.score(value, of);
         }
         let lists = ["traces", "data", "observations", "scores"];
-        if !lists.iter().any(|name| value.names(name)) && !value.has(["id", "timestamp"]) {
+        if !lists.iter().any(|name| value.mentions(name)) && !value.has(["id", "timestamp"]) {
             return out.error_at(value.place(), "neither a trace, an observation nor a score", "it is left out");
         }
         let own = value.some_word("id").filter(|_| value.has(["observations", "timestamp", "name"]));
@@ -135,8 +135,8 @@ impl Export<'_> {
             "GENERATION" => Kind::Model(Box::new(model_call(value, failed, out))),
             "TOOL" => Kind::Tool(ToolRun {
                 call_id: call_id(value),
-                arguments: value.get("input").map(|input| unquoted(&input).node().as_text()),
-                result: value.get("output").map(|output| unquoted(&output).node().as_text()),
+                arguments: value.get("input").map(|input| unquoted(&input).node().compact_text()),
+                result: value.get("output").map(|output| unquoted(&output).node().compact_text()),
                 is_error: Some(failed),
             }),
             "AGENT" => Kind::Agent,

@@ -83,11 +83,11 @@ struct Export<'k> {
 impl Export<'_> {
     /// One row and the rows inside it.
     fn row(&mut self, row: &Node<'_>, around: Option<(&str, &str)>, out: &mut Reading<'_>) {
-        if !row.is_map() {
+        if !row.is_object() {
             return out.error_at(row.place(), "a run that is no object", "it is left out");
         }
         let Some(kind) = row.some_word("run_type") else {
-            if row.has(["score", "value"]) && row.names("key") {
+            if row.has(["score", "value"]) && row.mentions("key") {
                 return self.feedback(row);
             }
             return out.error_at(row.place(), "a run without a `run_type`", "the run is left out");
@@ -266,19 +266,19 @@ fn usage(row: &Node<'_>, outputs: &Node<'_>, said: Option<Usage>, out: &mut Read
 fn tool_run(row: &Node<'_>, failed: Option<&str>) -> ToolRun {
     let (inputs, outputs, extra) = (row.held("inputs"), row.held("outputs"), row.held("extra"));
     let (inputs, outputs, extra) = (inputs.node(), outputs.node(), extra.node());
-    let given = inputs.get("args").filter(|_| inputs.names("id") && inputs.names("name"));
-    let is_alone = inputs.members().len() == 1 && inputs.names("input");
+    let given = inputs.get("args").filter(|_| inputs.mentions("id") && inputs.mentions("name"));
+    let is_alone = inputs.members().len() == 1 && inputs.mentions("input");
     let asked = given.clone().or_else(|| if is_alone { inputs.get("input") } else { Some(inputs.clone()) });
     let said = outputs.get(["output", "content", "result"]).unwrap_or(outputs);
     let message = dialect::messages(&said, Role::Tool).into_iter().find(|message| message.role == Role::Tool);
-    let plain = || (!said.is_null()).then(|| said.as_text());
+    let plain = || (!said.is_null()).then(|| said.compact_text());
     let (content, id, flagged) =
         message.map_or((None, None, None), |message| (message.content, message.tool_call_id, message.is_error));
     let id = id.map(Into::into).or_else(|| inputs.some_word("tool_call_id"));
     let given_id = given.and_then(|_| inputs.some_word("id"));
     ToolRun {
         call_id: id.or(given_id).or_else(|| extra.some_word("tool_call_id")),
-        arguments: asked.filter(|asked| !asked.is_null()).map(|asked| asked.as_text()),
+        arguments: asked.filter(|asked| !asked.is_null()).map(|asked| asked.compact_text()),
         result: content.or_else(plain).or_else(|| failed.map(Text::plain)),
         is_error: Some(failed.is_some() || flagged == Some(true)),
     }

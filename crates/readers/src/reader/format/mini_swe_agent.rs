@@ -57,9 +57,9 @@ impl Format for MiniSweAgent {
         let is_list = trimmed(record.text).starts_with('[');
         let whole = if is_list { Node::whole(record, out) } else { Node::line(record.text, out) };
         let Some(run) = whole else { return };
-        let info = run.within("info", out);
-        let config = info.within("config", out);
-        let (agent, model) = (config.within("agent", out), config.within("model", out));
+        let info = run.under("info", out);
+        let config = info.under("config", out);
+        let (agent, model) = (config.under("agent", out), config.under("model", out));
         let mut events = Vec::new();
         let mut exit = info.string("exit_status", out).map(Cow::into_owned);
         let messages = if is_list { run.elements() } else { Some(run.list("messages", out)) };
@@ -112,10 +112,10 @@ fn end_cause(status: Option<&str>) -> EndCause {
 
 /// Appends one message. A user's words that answer a command are its result.
 fn push_message(node: &Node<'_>, out: &mut Reading<'_>, events: &mut Vec<Event>, exit: &mut Option<String>) {
-    if !node.is_object("message", "an object", out) {
+    if !node.expect_object("message", "an object", out) {
         return;
     }
-    let extra = node.within("extra", out);
+    let extra = node.under("extra", out);
     let named = node.string("role", out).unwrap_or_default();
     if named == "exit" {
         *exit = extra.string("exit_status", out).map(Cow::into_owned).or(exit.take());
@@ -159,7 +159,7 @@ fn push_message(node: &Node<'_>, out: &mut Reading<'_>, events: &mut Vec<Event>,
 
 /// Fills in what the provider's response says of the call.
 fn complete_reply(message: &mut Message, extra: &Node<'_>, out: &mut Reading<'_>) {
-    let response = extra.within("response", out);
+    let response = extra.under("response", out);
     message.model = response.string("model", out).map(Into::into);
     message.usage = response.usage("usage", out);
     let priced = response.get("usage").unwrap_or_else(|| Node::of("{}"));

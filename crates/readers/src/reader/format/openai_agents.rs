@@ -53,7 +53,7 @@ impl Format for OpenAiAgents {
             for item in &items {
                 export.item(item, out);
             }
-            if items.is_empty() || value.names("object") {
+            if items.is_empty() || value.mentions("object") {
                 export.item(&value, out);
             }
         }
@@ -97,7 +97,7 @@ impl Export {
         let (Some(id), Some(trace)) = (item.some_word(["id", "span_id"]), item.some_word("trace_id")) else {
             return out.error_at(item.place(), "neither a trace nor a span of one", "it is left out");
         };
-        let Some(data) = item.get("span_data").filter(Node::is_map) else {
+        let Some(data) = item.get("span_data").filter(Node::is_object) else {
             return out.error_at(item.place(), "a span without `span_data`", "the span is left out");
         };
         let error = item.get("error").map(|error| match error.some_word("message") {
@@ -108,8 +108,8 @@ impl Export {
             Some("generation" | "response") => Kind::Model(Box::new(model_call(&data, error.is_some(), item, out))),
             Some("function") => Kind::Tool(ToolRun {
                 call_id: data.some_word(["call_id", "tool_call_id"]),
-                arguments: data.get("input").map(|input| input.as_text()),
-                result: data.get("output").map(|output| output.as_text()),
+                arguments: data.get("input").map(|input| input.compact_text()),
+                result: data.get("output").map(|output| output.compact_text()),
                 is_error: Some(error.is_some()),
             }),
             // To hand over is a call of a tool of that name.

@@ -87,7 +87,7 @@ impl Format for Tau2 {
         header.ended_at = simulation.instant("end_time", out);
         let reason = simulation.string("termination_reason", out).unwrap_or_default();
         let end = end_cause(&reason);
-        let score = simulation.within("reward_info", out).number("reward", out);
+        let score = simulation.under("reward_info", out).number("reward", out);
         let (graded, source) = match (score, end) {
             (Some(score), _) => (Some(score >= 1.0), OutcomeSource::Native("reward_info.reward")),
             // A machine that broke down says nothing of the agent.
@@ -133,7 +133,7 @@ fn end_cause(reason: &str) -> EndCause {
 
 /// Appends one message, or the several results of a wrapper.
 fn push_message(node: &Node<'_>, out: &mut Reading<'_>, events: &mut Vec<Event>) {
-    if !node.is_object("message", "an object", out) {
+    if !node.expect_object("message", "an object", out) {
         return;
     }
     if node.has("tool_messages") {

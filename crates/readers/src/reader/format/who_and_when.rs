@@ -34,7 +34,7 @@ impl Format for WhoAndWhen {
         let Some(run) = Node::line(record.text, out) else { return };
         let mut turns = Turns::default();
         for turn in run.list("history", out) {
-            if turn.is_object("history", "an array of objects", out) {
+            if turn.expect_object("history", "an array of objects", out) {
                 turns.push(message(&turn, out));
             }
         }

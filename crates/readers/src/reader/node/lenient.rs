@@ -38,7 +38,7 @@ impl<'a> Node<'a> {
     }
 
     /// Has it such a member, and be it null?
-    pub(in crate::reader) fn names(&self, name: &str) -> bool {
+    pub(in crate::reader) fn mentions(&self, name: &str) -> bool {
         self.members().iter().any(|(key, _)| key == name)
     }
 
@@ -48,7 +48,7 @@ impl<'a> Node<'a> {
     }
 
     /// Is it an object?
-    pub(in crate::reader) fn is_map(&self) -> bool {
+    pub(in crate::reader) fn is_object(&self) -> bool {
         self.written.starts_with('{')
     }
 
@@ -72,8 +72,8 @@ impl<'a> Node<'a> {
         json::value(self.written).map_or_else(|_| self.written.to_owned(), |value| value.to_string())
     }
 
-    /// A string as it is, anything else as JSON.
-    pub(in crate::reader) fn as_text(&self) -> Text {
+    /// A string as it is, anything else as JSON in the fewest letters.
+    pub(in crate::reader) fn compact_text(&self) -> Text {
         json::text(self).unwrap_or_else(|| Text::plain(self.compact()))
     }
 

@@ -20,7 +20,7 @@ impl<'r> Attributes<'r> {
     /// Reads `[{key, value: {stringValue ..}}]`, or the plain object that some exporters write.
     pub(super) fn of(written: Option<&Node<'r>>) -> Self {
         let Some(written) = written else { return Self::default() };
-        if written.is_map() {
+        if written.is_object() {
             return Self(written.members().iter().map(|(key, value)| (key.clone(), Cow::Borrowed(*value))).collect());
         }
         let pair = |pair: &Node<'r>| Some((pair.some_string("key")?, any_value(pair.get("value").as_ref())));

@@ -101,10 +101,10 @@ struct Traces<'r> {
 impl<'r> Traces<'r> {
     /// One export request, in whatever wrapping; or spans by themselves.
     fn request(&mut self, line: &Node<'r>, out: &mut Reading<'_>) {
-        let data = line.get("data").filter(|data| data.is_map() || data.is_list());
+        let data = line.get("data").filter(|data| data.is_object() || data.is_list());
         let value = data.as_ref().unwrap_or(line);
         for request in value.elements().unwrap_or_else(|| vec![value.clone()]) {
-            let mut known = request.names("resourceMetrics");
+            let mut known = request.mentions("resourceMetrics");
             for (names, scopes) in [
                 (["resourceSpans", "resource_spans"], ["scopeSpans", "scope_spans", "instrumentationLibrarySpans"]),
                 (["resourceLogs", "resource_logs"], ["scopeLogs", "scope_logs", "instrumentationLibraryLogs"]),

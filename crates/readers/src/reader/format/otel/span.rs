@@ -223,12 +223,12 @@ fn told<'r>(attributes: &Attributes<'_>, events: &[SpanEvent<'r>]) -> Vec<SpanEv
 /// The message of one event: in its body, or in its attributes.
 fn event_message(event: &SpanEvent<'_>, speaker: Role) -> Option<Message> {
     let body = Node::of(&*event.body).opened();
-    let gathered = if body.node().is_map() { String::new() } else { gathered(&event.attributes) };
+    let gathered = if body.node().is_object() { String::new() } else { gathered(&event.attributes) };
     let value = if gathered.is_empty() { body.node() } else { Node::of(gathered.as_str()) };
     // A choice's message stands one level deeper, with its finish reason beside it.
-    let inner = value.get("message").or_else(|| value.get("content").filter(|content| content.names("role")));
+    let inner = value.get("message").or_else(|| value.get("content").filter(|content| content.mentions("role")));
     let inner = inner.as_ref().unwrap_or(&value).opened();
-    let mut messages = if inner.node().is_map() {
+    let mut messages = if inner.node().is_object() {
         dialect::messages_of(&inner.node(), speaker)
     } else if inner.node().as_string().is_some() {
         let content = format!("{{\"content\":{}}}", inner.node().written());
@@ -285,8 +285,8 @@ fn tool_run(attributes: &Attributes<'_>, failed: bool) -> ToolRun {
     ]);
     ToolRun {
         call_id,
-        arguments: arguments.map(|found| found.as_text()),
-        result: result.map(|found| found.as_text()),
+        arguments: arguments.map(|found| found.compact_text()),
+        result: result.map(|found| found.compact_text()),
         is_error: Some(failed),
     }
 }
