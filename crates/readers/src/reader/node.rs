@@ -297,6 +297,14 @@ mod tests {
     }
 
     #[test]
+    fn an_object_of_too_many_and_too_short_members_is_none() {
+        let object = |n: usize| format!("{{{}}}", vec!["\"a\":0"; n].join(","));
+        assert_eq!(members_of(&object(1000)).unwrap().len(), 1000);
+        assert!(members_of(&object(10_000)).is_err());
+        assert!(members_of("[1]").is_err());
+    }
+
+    #[test]
     fn what_is_decoded_keeps_the_place_of_its_string() {
         let place = r#""{\"a\":{\"b\":1}}""#;
         let decoded = json::string(place).unwrap();

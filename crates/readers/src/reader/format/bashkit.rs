@@ -44,6 +44,7 @@ impl Format for Bashkit {
         let trace = run.object("trace", out).unwrap_or_else(|| Node::of("{}"));
         let mut turns = Turns::default();
         for message in trace.list("messages", out) {
+            let Some(message) = Node::row(message.written(), out) else { continue };
             for message in dialect::messages(&message, Role::User) {
                 turns.push(message);
             }

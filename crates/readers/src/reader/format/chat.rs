@@ -3,7 +3,7 @@
 //! read as the dialects they are.
 
 use super::{Format, Layout};
-use crate::reader::node::Node;
+use crate::reader::node::{Node, sound};
 use crate::reader::probe::{Probe, Shape, Sketch};
 use crate::reader::reading::{Reading, Record, plausible};
 use crate::reader::{dialect, json, labels, openai};
@@ -199,7 +199,8 @@ fn totals(fields: &Node<'_>, events: &[Event], out: &mut Reading<'_>) -> Option<
 /// elsewhere. True when it is an item of a reply rather than a reply of its own.
 fn said(node: &Node<'_>, out: &mut Reading<'_>) -> (Vec<Message>, bool) {
     let has = |mark: &&str| memchr::memmem::find(node.written().as_bytes(), mark.as_bytes()).is_some();
-    let of_another_api = OTHER_DIALECTS.iter().any(has).then(|| in_another_api(node)).flatten();
+    let is_other = OTHER_DIALECTS.iter().any(has) && sound(node.written()).is_ok();
+    let of_another_api = is_other.then(|| in_another_api(node)).flatten();
     let Some((mut said, is_item)) = of_another_api else {
         return (openai::message(node, out).into_iter().collect(), false);
     };

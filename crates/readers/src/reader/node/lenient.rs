@@ -124,3 +124,31 @@ pub(in crate::reader) fn sound(text: &str) -> Result<(), serde_json::Error> {
     let is_plain = !is_dense(text) && (json_text::members(text, |_, _| ()) || json_text::array(text, |_| ()));
     if is_plain { Ok(()) } else { json::value(text).map(drop) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_string_holds_is_opened_and_has_the_place_of_the_string() {
+        let text = r#"{"a":"{\"b\":[1]}","c":"[no","d":{"e":2},"f":" [3]"}"#;
+        let node = Node::of(text);
+        let (a, c, d, f) = (node.held("a"), node.held("c"), node.held("d"), node.held("f"));
+        assert_eq!(a.node().at(&["b"]).unwrap().written(), "[1]");
+        assert_eq!(a.node().at(&["b"]).unwrap().place(), r#""{\"b\":[1]}""#);
+        assert_eq!(a.inner("b").unwrap().node().written(), "[1]");
+        assert_eq!(c.node().as_string().unwrap(), "[no");
+        assert_eq!(d.node().some_count("e"), Some(2));
+        assert_eq!(f.node().written(), "[3]");
+        assert!(node.held("g").node().is_null());
+    }
+
+    #[test]
+    fn what_is_nested_too_deeply_is_not_taken_apart() {
+        let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        assert!(sound(&nested(100)).is_ok());
+        assert!(sound(&nested(1000)).is_err());
+        let held = serde_json::Value::from(nested(1000)).to_string();
+        assert!(Node::of(held.as_str()).opened().node().as_string().is_some());
+    }
+}
