@@ -6,51 +6,11 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
-
 use super::copies::ReplyId;
-use super::format::Raw;
+use super::json;
+use super::node::Node;
 use super::reading::Reading;
-use super::{json, openai};
 use crate::transcript::{Event, Instant, Lane, Message, Origin, Role, Text, ToolCall, Usage};
-
-/// A message, as the API has it.
-#[derive(Default, Deserialize)]
-struct Wire<'a> {
-    #[serde(borrow)]
-    id: Raw<'a>,
-    #[serde(borrow)]
-    model: Raw<'a>,
-    #[serde(borrow)]
-    content: Raw<'a>,
-    #[serde(borrow)]
-    stop_reason: Raw<'a>,
-    #[serde(borrow)]
-    usage: Raw<'a>,
-}
-
-#[derive(Deserialize)]
-struct Block<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Raw<'a>,
-    #[serde(borrow)]
-    text: Raw<'a>,
-    #[serde(borrow)]
-    thinking: Raw<'a>,
-    #[serde(borrow)]
-    id: Raw<'a>,
-    #[serde(borrow)]
-    name: Raw<'a>,
-    #[serde(borrow)]
-    input: Raw<'a>,
-    #[serde(borrow)]
-    tool_use_id: Raw<'a>,
-    #[serde(borrow)]
-    content: Raw<'a>,
-    #[serde(borrow)]
-    is_error: Raw<'a>,
-}
 
 /// A conversation in the making.
 #[derive(Default)]
@@ -69,15 +29,17 @@ impl Conversation {
     /// Adds a line of the agent's. `request` tells two replies of one id apart, if there is one.
     pub(super) fn reply(
         &mut self,
-        raw: &RawValue,
+        wire: &Node<'_>,
         request: Option<&str>,
         ts: Option<Instant>,
         lane: Lane,
         out: &mut Reading<'_>,
     ) {
-        let Some(wire) = out.part::<Wire<'_>>(Some(raw), "message", "an object") else { return };
-        let model = out.string(wire.model, "model");
-        let id = out.string(wire.id, "id").map(|id| format!("{id} {}", request.unwrap_or_default()));
+        if !wire.expect_object("message", "an object", out) {
+            return;
+        }
+        let model = wire.string("model", out);
+        let id = wire.string("id", out).map(|id| format!("{id} {}", request.unwrap_or_default()));
         let at = id.as_ref().and_then(|id| self.replies.get(id).copied()).unwrap_or_else(|| {
             let mut reply = Message::new(Role::Assistant);
             // Local error texts are written in the model's name, but no model was called.
@@ -93,7 +55,8 @@ impl Conversation {
                 // Without a request's id, message ids of hand-made files are told apart by their time.
                 let time = ts.filter(|_| request.is_none()).map(|ts| ts.0).unwrap_or_default();
                 // And what is copied says the same: files that only share an id are about something else.
-                let said = wire.content.map_or("", RawValue::get);
+                let content = wire.get("content");
+                let said = content.as_ref().map_or("", Node::written);
                 self.prints.push((at, xxhash_rust::xxh3::xxh3_64(format!("{id} {time} {said}").as_bytes())));
             }
             at
@@ -103,40 +66,49 @@ impl Conversation {
         }
         let Some(Event::Message(reply)) = self.events.get_mut(at) else { return };
         reply.ts = ts.or(reply.ts);
-        add_blocks(reply, wire.content, out);
-        if let Some(reason) = out.string(wire.stop_reason, "stop_reason") {
+        add_blocks(reply, wire, out);
+        if let Some(reason) = wire.string("stop_reason", out) {
             reply.finish_reason = Some(reason.into());
         }
         if reply.lane != Lane::Canned {
-            reply.usage = largest(reply.usage, openai::usage(wire.usage, out));
+            reply.usage = largest(reply.usage, wire.usage("usage", out));
         }
     }
 
     /// Adds a line in the user's name: words, and results of tools. `role` is the one its words have.
-    pub(super) fn user(&mut self, raw: &RawValue, role: Role, ts: Option<Instant>, lane: &Lane, out: &mut Reading<'_>) {
-        let Some(wire) = out.part::<Wire<'_>>(Some(raw), "message", "an object") else { return };
-        let Some(content) = wire.content else { return };
-        if !content.get().starts_with('[') {
-            self.say(role, out.content(Some(content), "content"), ts, lane);
+    pub(super) fn user(
+        &mut self,
+        wire: &Node<'_>,
+        role: Role,
+        ts: Option<Instant>,
+        lane: &Lane,
+        out: &mut Reading<'_>,
+    ) {
+        if !wire.expect_object("message", "an object", out) {
             return;
         }
+        let Some(blocks) = blocks(wire, out) else {
+            return self.say(role, wire.content("content", out), ts, lane);
+        };
         // Words beside a result were typed while the agent worked.
         let mut beside_result = false;
-        for raw in out.list(Some(content), "content") {
-            if let Some(text) = json::text(raw) {
+        for block in blocks {
+            if let Some(text) = json::text(&block) {
                 self.say(role, Some(text), ts, lane);
                 continue;
             }
-            let Some(block) = out.part::<Block<'_>>(Some(raw), "content", "an array of blocks") else { continue };
-            if out.string(block.kind, "type").as_deref() != Some("tool_result") {
-                self.say(role, json::content(raw), ts, lane);
+            if !block.expect_object("content", "an array of blocks", out) {
+                continue;
+            }
+            if block.string("type", out).as_deref() != Some("tool_result") {
+                self.say(role, json::content(&block), ts, lane);
                 continue;
             }
             let mut result = Message::new(Role::Tool);
-            result.tool_call_id = out.word(block.tool_use_id, "tool_use_id").map(Into::into);
-            result.content = out.content(block.content, "content").or_else(|| Some(Text::default()));
+            result.tool_call_id = block.word("tool_use_id", out).map(Into::into);
+            result.content = block.content("content", out).or_else(|| Some(Text::default()));
             // A result without the flag is a good one.
-            result.is_error = Some(out.flag(block.is_error, "is_error").unwrap_or(false));
+            result.is_error = Some(block.flag("is_error", out).unwrap_or(false));
             result.ts = ts;
             result.lane = lane.clone();
             self.events.push(Event::Message(result));
@@ -283,27 +255,33 @@ fn origin(text: &str) -> Origin {
     Origin::Prompt
 }
 
+/// The blocks of a message's content, unless it is a plain text or there is none.
+fn blocks<'a>(wire: &Node<'a>, out: &mut Reading<'_>) -> Option<Vec<Node<'a>>> {
+    wire.get("content").filter(|content| content.written().starts_with('['))?;
+    Some(wire.list("content", out))
+}
+
 /// Adds the content blocks of a line to the reply they belong to.
-fn add_blocks(reply: &mut Message, content: Raw<'_>, out: &mut Reading<'_>) {
-    let Some(content) = content else { return };
-    if !content.get().starts_with('[') {
-        append(&mut reply.content, out.content(Some(content), "content"));
-        return;
-    }
-    for raw in out.list(Some(content), "content") {
-        if let Some(text) = json::text(raw) {
+fn add_blocks(reply: &mut Message, wire: &Node<'_>, out: &mut Reading<'_>) {
+    let Some(blocks) = blocks(wire, out) else {
+        return append(&mut reply.content, wire.content("content", out));
+    };
+    for block in blocks {
+        if let Some(text) = json::text(&block) {
             append(&mut reply.content, Some(text));
             continue;
         }
-        let Some(block) = out.part::<Block<'_>>(Some(raw), "content", "an array of blocks") else { continue };
-        match out.string(block.kind, "type").as_deref() {
-            Some("text") => append(&mut reply.content, out.text(block.text, "text")),
-            Some("thinking") => append(&mut reply.reasoning, out.text(block.thinking, "thinking")),
+        if !block.expect_object("content", "an array of blocks", out) {
+            continue;
+        }
+        match block.string("type", out).as_deref() {
+            Some("text") => append(&mut reply.content, block.text("text", out)),
+            Some("thinking") => append(&mut reply.reasoning, block.text("thinking", out)),
             Some("tool_use" | "server_tool_use" | "mcp_tool_use") => {
-                let Some(name) = out.string(block.name, "name") else { continue };
-                let id = out.word(block.id, "id");
+                let Some(name) = block.string("name", out) else { continue };
+                let id = block.word("id", out);
                 if id.is_none() || reply.tool_calls.iter().all(|call| call.id.as_deref() != id.as_deref()) {
-                    reply.tool_calls.push(ToolCall::new(id.as_deref(), &name, openai::arguments(block.input)));
+                    reply.tool_calls.push(ToolCall::new(id.as_deref(), &name, block.arguments("input")));
                 }
             }
             Some("redacted_thinking") | None => {}

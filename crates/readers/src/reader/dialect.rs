@@ -4,77 +4,29 @@
 //! Lenient on purpose: what a message looks like here is the business of the framework that was
 //! recorded, not of the recorder. What is not understood is left out.
 
-use serde_json::Value;
-
+use super::node::Node;
 use super::{json, openai};
-use crate::transcript::{Message, Name, Role, Text, ToolCall, Usage, json_value};
+use crate::transcript::{Message, Name, Role, Text, ToolCall, Usage};
 
 /// Containers opened at most on the way to a message.
 const DEPTH: usize = 24;
 
-/// The first of `names` that the object has and that is not null.
-pub(super) fn pick<'v>(value: &'v Value, names: &[&str]) -> Option<&'v Value> {
-    names.iter().find_map(|name| value.get(name).filter(|found| !found.is_null()))
-}
-
-/// A string, or a number as it is written, under the first of `names`.
-pub(super) fn word(value: &Value, names: &[&str]) -> Option<String> {
-    pick(value, names).and_then(as_word)
-}
-
-/// A string, or a number as it is written.
-pub(super) fn as_word(value: &Value) -> Option<String> {
-    match value {
-        Value::String(text) => Some(text.clone()),
-        Value::Number(number) => Some(number.to_string()),
-        _ => None,
-    }
-}
-
-/// A number, also one written as a string.
-pub(super) fn as_number(value: &Value) -> Option<f64> {
-    let number = match value {
-        Value::String(text) => text.trim().parse().ok(),
-        other => other.as_f64(),
-    };
-    number.filter(|number: &f64| number.is_finite())
-}
-
-/// A whole number, 0 or more, also one written as a string or with a fraction of zero.
-pub(super) fn as_count(value: &Value) -> Option<u64> {
-    if let Some(count) = value.as_u64() {
-        return Some(count);
-    }
-    let number = as_number(value).filter(|number| *number >= 0.0 && *number < 9e15)?;
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "just checked to lie in 0..9e15")]
-    Some(number.round() as u64)
-}
-
-/// The value that a string holds as JSON, or the value itself.
-pub(super) fn unwrapped(value: &Value) -> Value {
-    let Value::String(text) = value else { return value.clone() };
-    let begins = text.trim_start().starts_with(['{', '[']);
-    let parsed = if begins { json_value(text) } else { None };
-    parsed.unwrap_or_else(|| value.clone())
-}
-
-/// The value as text: a string as it is, anything else as JSON.
-pub(super) fn as_text(value: &Value) -> Text {
-    match value {
-        Value::String(text) => Text::plain(text.as_str()),
-        other => Text::plain(other.to_string()),
-    }
-}
-
 /// The messages in `value`, in order. A bare string is said by `speaker`.
-pub(super) fn messages(value: &Value, speaker: Role) -> Vec<Message> {
+pub(super) fn messages(value: &Node<'_>, speaker: Role) -> Vec<Message> {
     let mut found = Vec::new();
-    push(&unwrapped(value), speaker, DEPTH, &mut found);
+    push(&value.opened().node(), speaker, DEPTH, &mut found);
+    found
+}
+
+/// The message that `value` is of a role that stands elsewhere, with the results in it.
+pub(super) fn messages_of(value: &Node<'_>, role: Role) -> Vec<Message> {
+    let mut found = Vec::new();
+    push_message(value, role, &mut found);
     found
 }
 
 /// The one reply in `value`: all that the assistant says and asks for in it.
-pub(super) fn reply(value: &Value) -> Option<Message> {
+pub(super) fn reply(value: &Node<'_>) -> Option<Message> {
     let mut whole: Option<Message> = None;
     for message in messages(value, Role::Assistant).into_iter().filter(|message| message.role == Role::Assistant) {
         match &mut whole {
@@ -100,29 +52,32 @@ pub(super) fn join(whole: &mut Message, piece: Message) {
     whole.usage = whole.usage.or(piece.usage);
 }
 
-fn push(value: &Value, speaker: Role, depth: usize, out: &mut Vec<Message>) {
+fn push(value: &Node<'_>, speaker: Role, depth: usize, out: &mut Vec<Message>) {
     let Some(depth) = depth.checked_sub(1) else { return };
-    match value {
-        Value::String(text) if !text.is_empty() => out.push(Message::saying(speaker, text.as_str())),
-        Value::Array(items) => items.iter().for_each(|item| push(item, speaker, depth, out)),
-        Value::Object(_) => push_object(value, speaker, depth, out),
-        _ => {}
+    if value.is_object() {
+        push_object(value, speaker, depth, out);
+    } else if let Some(items) = value.elements() {
+        for item in &items {
+            push(item, speaker, depth, out);
+        }
+    } else if let Some(text) = json::text(value).filter(|text| !text.is_empty()) {
+        out.push(Message::saying(speaker, text));
     }
 }
 
-fn push_object(value: &Value, speaker: Role, depth: usize, out: &mut Vec<Message>) {
-    let kind = value.get("type").and_then(Value::as_str).unwrap_or_default();
+fn push_object(value: &Node<'_>, speaker: Role, depth: usize, out: &mut Vec<Message>) {
+    let kind = value.some_string("type").unwrap_or_default();
     // LangChain: {"lc": 1, "id": [.., "AIMessage"], "kwargs": {..}} and {"type": "ai", "data": {..}}.
-    if let Some(inner) = pick(value, &["kwargs", "data"]).filter(|inner| inner.is_object()) {
-        let class = value.get("id").and_then(Value::as_array).and_then(|id| id.last()).and_then(Value::as_str);
-        if let Some(role) = class.and_then(class_role).or_else(|| class_role(kind)) {
-            return push_message(inner, role, out);
+    if let Some(inner) = value.get(["kwargs", "data"]).filter(Node::is_object) {
+        let class = value.some_list("id").last().and_then(Node::as_string);
+        if let Some(role) = class.as_deref().and_then(class_role).or_else(|| class_role(&kind)) {
+            return push_message(&inner, role, out);
         }
     }
-    if let Some(role) = value.get("role").and_then(Value::as_str).and_then(named_role) {
+    if let Some(role) = value.some_string("role").as_deref().and_then(named_role) {
         return push_message(value, role, out);
     }
-    match kind {
+    match &*kind {
         "function_call" | "custom_tool_call" | "tool_call" | "tool_use" | "local_shell_call" => {
             let mut message = Message::new(Role::Assistant);
             message.tool_calls.extend(tool_call(value));
@@ -133,12 +88,12 @@ fn push_object(value: &Value, speaker: Role, depth: usize, out: &mut Vec<Message
         }
         "reasoning" => {
             let mut message = Message::new(Role::Assistant);
-            message.reasoning = pick(value, &["summary", "content", "text"]).and_then(text_of).map(Text::plain);
+            message.reasoning = value.get(["summary", "content", "text"]).and_then(|said| text_of(&said));
             return out.push(message);
         }
         _ => {}
     }
-    if let Some(role) = class_role(kind).filter(|_| value.get("content").is_some()) {
+    if let Some(role) = class_role(&kind).filter(|_| value.mentions("content")) {
         return push_message(value, role, out);
     }
     // Containers, and the finish reason that stands beside a choice's message.
@@ -155,10 +110,10 @@ fn push_object(value: &Value, speaker: Role, depth: usize, out: &mut Vec<Message
         "delta",
     ];
     let before = out.len();
-    for inner in containers.iter().filter_map(|name| pick(value, &[name])) {
-        push(inner, speaker, depth, out);
+    for inner in containers.iter().filter_map(|name| value.get(*name)) {
+        push(&inner, speaker, depth, out);
         if out.len() > before {
-            let finish = word(value, &["finish_reason", "stop_reason"]).map(Into::into);
+            let finish = value.some_word(["finish_reason", "stop_reason"]).map(Into::into);
             if let Some(last) = out.last_mut().filter(|last| last.role == Role::Assistant) {
                 last.finish_reason = last.finish_reason.take().or(finish);
             }
@@ -166,16 +121,16 @@ fn push_object(value: &Value, speaker: Role, depth: usize, out: &mut Vec<Message
         }
     }
     // Google's candidates have their role inside.
-    if let Some(inner) = value.get("content").filter(|inner| inner.get("parts").is_some()) {
-        return push(inner, speaker, depth, out);
+    if let Some(inner) = value.get("content").filter(|inner| inner.has("parts")) {
+        return push(&inner, speaker, depth, out);
     }
-    if let Some(text) = pick(value, &["text", "content"]).and_then(text_of) {
+    if let Some(text) = value.get(["text", "content"]).and_then(|said| text_of(&said)) {
         out.push(Message::saying(speaker, text));
     }
 }
 
 /// The role of that name in any dialect.
-fn named_role(name: &str) -> Option<Role> {
+pub(super) fn named_role(name: &str) -> Option<Role> {
     match name.to_ascii_lowercase().as_str() {
         "developer" | "instructions" => Some(Role::System),
         "function" | "tool_result" | "toolresult" => Some(Role::Tool),
@@ -195,45 +150,43 @@ fn class_role(name: &str) -> Option<Role> {
 }
 
 /// One message whose role is known. Results inside a user's message become messages of their own.
-fn push_message(value: &Value, role: Role, out: &mut Vec<Message>) {
+fn push_message(value: &Node<'_>, role: Role, out: &mut Vec<Message>) {
     let mut message = Message::new(role);
     let before = out.len();
-    let content = pick(value, &["content", "contents", "parts"]).map(unwrapped);
     let (mut texts, mut thoughts) = (Vec::new(), Vec::new());
-    match &content {
-        // What a tool gave back may be a list of anything.
-        Some(found @ Value::Array(parts)) if role == Role::Tool && !parts.is_empty() && !parts.iter().any(is_part) => {
-            message.content = Some(as_text(found));
-        }
-        Some(Value::Array(parts)) => {
-            for part in parts {
-                push_part(part, &mut message, &mut texts, &mut thoughts, out);
+    let content = value.get(["content", "contents", "parts"]).map(|content| content.opened());
+    if let Some(content) = content.as_ref().map(|content| content.node()) {
+        match parts_of(&content, role) {
+            Some(parts) => {
+                for part in &parts {
+                    push_part(part, &mut message, &mut texts, &mut thoughts, out);
+                }
+                message.content = joined(&mut texts);
             }
-            message.content = (!texts.is_empty()).then(|| Text::plain(texts.join("\n")));
+            // What a tool gave back may be a list of anything.
+            None if content.is_list() => message.content = Some(content.compact_text()),
+            None => message.content = text_of(&content),
         }
-        Some(other) => message.content = text_of(other).map(Text::plain),
-        None => {}
     }
-    let named = pick(value, &["reasoning_content", "reasoning", "thinking"]).and_then(text_of);
+    let named = value.get(["reasoning_content", "reasoning", "thinking"]).and_then(|said| text_of(&said));
     thoughts.extend(named);
-    message.reasoning = (!thoughts.is_empty()).then(|| Text::plain(thoughts.join("\n")));
-    let nested = value.get("additional_kwargs").and_then(|more| more.get("tool_calls"));
-    let calls =
-        pick(value, &["tool_calls", "toolCalls"]).filter(|calls| calls.as_array().is_none_or(|c| !c.is_empty()));
-    if let Some(Value::Array(calls)) = calls.or(nested).map(unwrapped) {
+    message.reasoning = joined(&mut thoughts);
+    let own = value.get(["tool_calls", "toolCalls"]).filter(|calls| calls.elements().is_none_or(|all| !all.is_empty()));
+    let calls = own.or_else(|| value.at(&["additional_kwargs", "tool_calls"])).map(|calls| calls.opened());
+    if let Some(calls) = calls.as_ref().and_then(|calls| calls.node().elements()) {
         let known: Vec<Option<Name>> = message.tool_calls.iter().map(|call| call.id.clone()).collect();
         let new = calls.iter().filter_map(tool_call).filter(|call| call.id.is_none() || !known.contains(&call.id));
         message.tool_calls.extend(new);
     }
-    message.tool_calls.extend(value.get("function_call").and_then(tool_call));
-    message.finish_reason = word(value, &["finish_reason", "stop_reason"]).map(Into::into);
-    message.usage = pick(value, &["usage_metadata", "usage"]).and_then(usage);
+    message.tool_calls.extend(value.get("function_call").as_ref().and_then(tool_call));
+    message.finish_reason = value.some_word(["finish_reason", "stop_reason"]).map(Into::into);
+    message.usage = value.get(["usage_metadata", "usage"]).as_ref().and_then(usage);
     if role == Role::Tool {
-        if out.len() > before && texts.is_empty() {
+        if out.len() > before && message.content.is_none() {
             return;
         }
-        message.tool_call_id = word(value, &["tool_call_id", "toolCallId", "call_id", "id"]).map(Into::into);
-        message.name = word(value, &["name", "tool_name", "toolName"]).map(Into::into);
+        message.tool_call_id = value.some_word(["tool_call_id", "toolCallId", "call_id", "id"]).map(Into::into);
+        message.name = value.some_word(["name", "tool_name", "toolName"]).map(Into::into);
         message.is_error = flagged(value);
     }
     let only_results = out.len() > before && message.content.is_none();
@@ -242,55 +195,65 @@ fn push_message(value: &Value, role: Role, out: &mut Vec<Message>) {
     }
 }
 
+/// The parts of a message, where its content is a list of them.
+fn parts_of<'a>(content: &Node<'a>, role: Role) -> Option<Vec<Node<'a>>> {
+    let parts = content.elements()?;
+    (role != Role::Tool || parts.is_empty() || parts.iter().any(is_part)).then_some(parts)
+}
+
 /// Is it a part of a message in any dialect, rather than data?
-fn is_part(value: &Value) -> bool {
+fn is_part(value: &Node<'_>) -> bool {
     let fields =
         ["type", "text", "functionCall", "function_call", "functionResponse", "function_response", "inlineData"];
-    value.is_string() || fields.iter().any(|field| value.get(*field).is_some())
+    value.as_string().is_some() || fields.iter().any(|field| value.mentions(field))
 }
 
 /// One part of a message.
 fn push_part(
-    part: &Value,
+    part: &Node<'_>,
     message: &mut Message,
-    texts: &mut Vec<String>,
-    thoughts: &mut Vec<String>,
+    texts: &mut Vec<Text>,
+    thoughts: &mut Vec<Text>,
     out: &mut Vec<Message>,
 ) {
-    let part = part.get("message_content").unwrap_or(part);
-    let kind = part.get("type").and_then(Value::as_str).unwrap_or_default();
-    let call = pick(part, &["functionCall", "function_call"]);
-    let response = pick(part, &["functionResponse", "function_response"]);
-    match kind {
+    let inner = part.get("message_content");
+    let part = inner.as_ref().unwrap_or(part);
+    let kind = part.some_string("type").unwrap_or_default();
+    let call = part.get(["functionCall", "function_call"]);
+    let response = part.get(["functionResponse", "function_response"]);
+    match &*kind {
         "tool_call" | "tool_use" | "tool-call" | "function_call" | "server_tool_use" | "function" => {
             message.tool_calls.extend(tool_call(part));
         }
         "tool_call_response" | "tool_result" | "tool-result" | "function_call_output" => out.push(tool_result(part)),
-        "thinking" | "reasoning" => thoughts.extend(pick(part, &["thinking", "content", "text"]).and_then(text_of)),
-        _ if call.is_some() => message.tool_calls.extend(call.and_then(tool_call)),
-        _ if response.is_some() => out.extend(response.map(tool_result)),
-        _ => match text_of(part) {
-            Some(text) => texts.push(text),
-            None => texts.push(json::mark(if kind.is_empty() { "data" } else { kind }, &part.to_string())),
-        },
+        "thinking" | "reasoning" => {
+            thoughts.extend(part.get(["thinking", "content", "text"]).and_then(|said| text_of(&said)));
+        }
+        _ if call.is_some() => message.tool_calls.extend(call.as_ref().and_then(tool_call)),
+        _ if response.is_some() => out.extend(response.as_ref().map(tool_result)),
+        _ => texts.push(text_of(part).unwrap_or_else(|| {
+            let kind = if kind.is_empty() { "data" } else { &kind };
+            Text::plain(json::mark(kind, &part.compact()))
+        })),
     }
 }
 
 /// A tool's result that stands by itself.
-fn tool_result(value: &Value) -> Message {
+fn tool_result(value: &Node<'_>) -> Message {
     let mut message = Message::new(Role::Tool);
-    message.tool_call_id = word(value, &["tool_use_id", "call_id", "tool_call_id", "toolCallId", "id"]).map(Into::into);
-    message.name = word(value, &["name", "toolName", "tool_name"]).map(Into::into);
-    let said = pick(value, &["content", "output", "response", "result"]);
-    message.content = said.map(|said| text_of(said).map_or_else(|| as_text(said), Text::plain));
+    let ids = ["tool_use_id", "call_id", "tool_call_id", "toolCallId", "id"];
+    message.tool_call_id = value.some_word(ids).map(Into::into);
+    message.name = value.some_word(["name", "toolName", "tool_name"]).map(Into::into);
+    let said = value.get(["content", "output", "response", "result"]);
+    message.content = said.map(|said| text_of(&said).unwrap_or_else(|| said.compact_text()));
     message.is_error = flagged(value);
     message
 }
 
 /// What the dialect itself says of a result: Anthropic's `is_error`, LangChain's `status`.
-fn flagged(value: &Value) -> Option<bool> {
-    let said = pick(value, &["is_error", "isError"]).and_then(Value::as_bool);
-    said.or_else(|| match value.get("status").and_then(Value::as_str) {
+fn flagged(value: &Node<'_>) -> Option<bool> {
+    let said = value.get(["is_error", "isError"]).and_then(|said| json::flag(&said));
+    said.or_else(|| match value.some_string("status").as_deref() {
         Some("error") => Some(true),
         Some("success") => Some(false),
         _ => None,
@@ -298,50 +261,59 @@ fn flagged(value: &Value) -> Option<bool> {
 }
 
 /// A call in any dialect; `None` without a name.
-fn tool_call(value: &Value) -> Option<ToolCall> {
-    let value = value.get("tool_call").unwrap_or(value);
-    let inner = pick(value, &["function", "custom"]).filter(|inner| inner.is_object()).unwrap_or(value);
-    let name = word(inner, &["name", "toolName", "tool_name"])?;
-    let id = word(value, &["call_id", "tool_call_id", "toolCallId", "id"]);
-    let arguments = pick(inner, &["arguments", "args", "input", "parameters"]).map(as_text).unwrap_or_default();
-    Some(ToolCall::new(id.as_deref(), &name, arguments))
+fn tool_call(value: &Node<'_>) -> Option<ToolCall> {
+    let outer = value.get("tool_call");
+    let value = outer.as_ref().unwrap_or(value);
+    let inner = value.get(["function", "custom"]).filter(Node::is_object);
+    let inner = inner.as_ref().unwrap_or(value);
+    let name = inner.some_word(["name", "toolName", "tool_name"])?;
+    let id = value.some_word(["call_id", "tool_call_id", "toolCallId", "id"]);
+    let arguments = inner.get(["arguments", "args", "input", "parameters"]).map(|asked| asked.compact_text());
+    Some(ToolCall::new(id.as_deref(), &name, arguments.unwrap_or_default()))
 }
 
 /// The text of a string, of a part, or of parts together; `None` when there is none.
-fn text_of(value: &Value) -> Option<String> {
-    match value {
-        Value::String(text) => Some(text.clone()),
-        Value::Array(parts) => {
-            let texts: Vec<String> = parts.iter().filter_map(text_of).collect();
-            (!texts.is_empty() || parts.is_empty()).then(|| texts.join("\n"))
-        }
-        Value::Object(_) => pick(value, &["text", "content"]).filter(|inner| inner.is_string()).and_then(text_of),
-        _ => None,
+fn text_of(value: &Node<'_>) -> Option<Text> {
+    if let Some(text) = json::text(value) {
+        return Some(text);
+    }
+    if let Some(parts) = value.elements() {
+        let mut texts: Vec<Text> = parts.iter().filter_map(text_of).collect();
+        return joined(&mut texts).or_else(|| parts.is_empty().then(Text::default));
+    }
+    value.get(["text", "content"]).and_then(|inner| json::text(&inner))
+}
+
+/// The texts one after the other; one by itself stays as it is written.
+fn joined(texts: &mut Vec<Text>) -> Option<Text> {
+    match texts.len() {
+        0 | 1 => texts.pop(),
+        _ => Some(Text::plain(texts.iter().map(Text::as_str).collect::<Vec<_>>().join("\n"))),
     }
 }
 
 /// Tokens in any spelling. Anthropic counts cached tokens beside the input, everybody else inside.
-pub(super) fn usage(value: &Value) -> Option<Usage> {
-    let count = |value: &Value, names: &[&str]| pick(value, names).and_then(as_count);
-    let none = Value::Null;
+pub(super) fn usage(value: &Node<'_>) -> Option<Usage> {
     let of_input =
-        pick(value, &["input_token_details", "input_tokens_details", "prompt_tokens_details", "prompt_token_details"]);
-    let of_output = pick(
-        value,
-        &["output_token_details", "output_tokens_details", "completion_tokens_details", "completion_token_details"],
-    );
-    let (of_input, of_output) = (of_input.unwrap_or(&none), of_output.unwrap_or(&none));
-    let read_beside = count(value, &["cache_read_input_tokens"]);
-    let written_beside = count(value, &["cache_creation_input_tokens"]);
-    let input = count(value, &["input_tokens", "prompt_tokens", "inputTokens", "promptTokens"]);
-    let beside = value.get("prompt_tokens").is_none() && of_input.is_null();
+        value.get(["input_token_details", "input_tokens_details", "prompt_tokens_details", "prompt_token_details"]);
+    let of_output = value.get([
+        "output_token_details",
+        "output_tokens_details",
+        "completion_tokens_details",
+        "completion_token_details",
+    ]);
+    let detail = |side: &Option<Node<'_>>, names: [&str; 2]| side.as_ref().and_then(|side| side.some_count(names));
+    let read_beside = value.some_count("cache_read_input_tokens");
+    let written_beside = value.some_count("cache_creation_input_tokens");
+    let input = value.some_count(["input_tokens", "prompt_tokens", "inputTokens", "promptTokens"]);
+    let beside = !value.mentions("prompt_tokens") && of_input.is_none();
     let extra = read_beside.unwrap_or(0).saturating_add(written_beside.unwrap_or(0));
     let usage = Usage {
         input: if beside { input.map(|input| input.saturating_add(extra)) } else { input },
-        cache_read: count(of_input, &["cache_read", "cached_tokens"]).or(read_beside),
-        cache_write: count(of_input, &["cache_creation", "cache_write"]).or(written_beside),
-        output: count(value, &["output_tokens", "completion_tokens", "outputTokens", "completionTokens"]),
-        reasoning: count(of_output, &["reasoning", "reasoning_tokens"]),
+        cache_read: detail(&of_input, ["cache_read", "cached_tokens"]).or(read_beside),
+        cache_write: detail(&of_input, ["cache_creation", "cache_write"]).or(written_beside),
+        output: value.some_count(["output_tokens", "completion_tokens", "outputTokens", "completionTokens"]),
+        reasoning: detail(&of_output, ["reasoning", "reasoning_tokens"]),
     };
     (!usage.is_empty()).then_some(usage)
 }
@@ -351,8 +323,7 @@ mod tests {
     use super::*;
 
     fn told(json: &str) -> Vec<String> {
-        let value: Value = serde_json::from_str(json).unwrap();
-        messages(&value, Role::User)
+        messages(&Node::of(json), Role::User)
             .iter()
             .map(|message| {
                 let calls: Vec<String> =
@@ -385,7 +356,7 @@ mod tests {
             (r#"{"prompt_tokens":100,"completion_tokens":1,"prompt_tokens_details":{"cached_tokens":90}}"#, 100, 90),
             (r#"{"input_tokens":100,"output_tokens":1,"input_token_details":{"cache_read":90}}"#, 100, 90),
         ] {
-            let usage = usage(&serde_json::from_str(json).unwrap()).unwrap();
+            let usage = usage(&Node::of(json)).unwrap();
             assert_eq!((usage.input, usage.cache_read), (Some(input), Some(read)), "{json}");
         }
     }

@@ -121,11 +121,12 @@ pub(super) fn elements<'a>(raw: impl Written<'a>) -> Option<Vec<&'a str>> {
 
 /// A value taken apart, for formats whose fields may stand anywhere and be anything.
 pub(super) fn value(text: &str) -> Result<serde_json::Value, serde_json::Error> {
-    if is_dense(text) {
-        let what = "so many and so short values that no recording can mean them";
-        return Err(serde::de::Error::custom(what));
-    }
-    serde_json::from_str(text)
+    if is_dense(text) { Err(too_many()) } else { serde_json::from_str(text) }
+}
+
+/// What is said of a value that would need many times its text.
+pub(super) fn too_many() -> serde_json::Error {
+    serde::de::Error::custom("so many and so short values that no recording can mean them")
 }
 
 /// A copy to keep.
@@ -252,12 +253,20 @@ pub(super) fn mark(kind: &str, part: &str) -> String {
 /// What a message says: a string, or the texts of its parts, joined by line feeds. Images and other
 /// data leave a mark with their size. `None` when it is neither.
 pub(super) fn content<'a>(raw: impl Written<'a>) -> Option<Text> {
+    content_within(raw.written(), PARTS)
+}
+
+/// Parts within parts that are looked into: a thousand of them are no message, and would take a stack as deep.
+const PARTS: usize = 32;
+
+fn content_within(raw: &str, depth: usize) -> Option<Text> {
     if let Some(text) = text(raw) {
         return Some(text);
     }
-    let parts: Vec<&str> = match raw.written().as_bytes().first() {
+    let depth = depth.checked_sub(1)?;
+    let parts: Vec<&str> = match raw.as_bytes().first() {
         Some(b'[') => elements(raw)?,
-        Some(b'{') => vec![raw.written()],
+        Some(b'{') => vec![raw],
         _ => return None,
     };
     let mut texts = Vec::new();
@@ -267,7 +276,7 @@ pub(super) fn content<'a>(raw: impl Written<'a>) -> Option<Text> {
             continue;
         }
         let Part { kind, text, refusal, content: inner, output } = Part::of(part).ok()?;
-        let said = [text, refusal, inner, output].into_iter().flatten().find_map(content);
+        let said = [text, refusal, inner, output].into_iter().flatten().find_map(|inner| content_within(inner, depth));
         if let Some(said) = said {
             texts.push(said.as_str().into_owned());
         } else if let Some(kind) = kind.and_then(string) {
@@ -386,6 +395,9 @@ mod tests {
         assert_eq!(image("x"), image("x"));
         assert_ne!(image("x"), image("y"), "as long, and another picture");
         assert_eq!(content("[]").unwrap(), "");
+        let nested = |depth: usize| format!("{}\"a\"{}", "{\"content\":".repeat(depth), "}".repeat(depth));
+        assert_eq!(content(&nested(9)).unwrap(), "a");
+        assert_eq!(content(&nested(20_000)), None);
         assert_eq!(content("3"), None);
     }
 }

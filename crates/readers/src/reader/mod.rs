@@ -32,7 +32,6 @@ mod producers;
 mod reading;
 mod records;
 mod report;
-mod rows;
 mod scan;
 mod source;
 mod spans;
@@ -47,7 +46,7 @@ use std::sync::Arc;
 
 pub use corpus::Corpus;
 pub use decode::unpacked_text;
-pub use format::{FORMATS, Format, Raw, by_id, detect};
+pub use format::{FORMATS, Format, by_id, detect};
 pub use grades::{FolderGrades, Graded, LARGEST_REPORT, REPORTS_ABOVE, REPORTS_WITHIN};
 pub use held::{Held, clean_up};
 pub use hygiene::{Check, Oddity};

@@ -3,14 +3,19 @@
 //! A `Node` never fails by itself: a member that is absent or null is `None`; one of the wrong type is `None` too, and is
 //! reported with its place by the methods that take the [`Reading`].
 
+mod lenient;
+mod values;
+
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
+pub(super) use lenient::{Opened, sound};
+
 use super::json::{self, Written};
 use super::reading::{Reading, Record, plausible};
-use super::{openai, rows, time};
+use super::{openai, time};
 use crate::diagnostic::Diagnostic;
-use crate::json_text;
+use crate::json_text::{self, trimmed};
 use crate::transcript::{Event, Instant, Json, Name, Note, Text, Usage, Usd};
 
 /// A value as it is written in a record.
@@ -19,8 +24,11 @@ pub(super) struct Node<'a> {
     written: &'a str,
     /// The piece of the record it stands in: itself, unless it was decoded from a string.
     place: &'a str,
-    members: OnceCell<Vec<(Cow<'a, str>, &'a str)>>,
+    members: OnceCell<Members<'a>>,
 }
+
+/// Members in file order.
+type Members<'a> = Vec<(Cow<'a, str>, &'a str)>;
 
 impl<'a> Written<'a> for &Node<'a> {
     fn written(self) -> &'a str {
@@ -89,15 +97,7 @@ impl<'a> Node<'a> {
 
     /// The members in file order; none when it is no object.
     pub(super) fn members(&self) -> &[(Cow<'a, str>, &'a str)] {
-        self.members.get_or_init(|| {
-            let mut members = Vec::new();
-            if json_text::members(self.written, |key, value| members.push((Cow::Borrowed(key), value))) {
-                return members;
-            }
-            json::fields_of(self.written)
-                .map(|fields| fields.into_iter().map(|(key, value)| (Cow::Owned(key), value.get())).collect())
-                .unwrap_or_default()
-        })
+        self.members.get_or_init(|| members_of(self.written).unwrap_or_default())
     }
 
     /// The member of that name that is not null; of members that are given twice the last.
@@ -140,6 +140,26 @@ impl<'a> Node<'a> {
         Some(elements.into_iter().map(|element| self.part(element)).collect())
     }
 
+    /// The object that a line is, or a whole record; what is none is reported with its place, and left out.
+    pub(super) fn line(line: &'a str, out: &mut Reading<'_>) -> Option<Self> {
+        let members = members_of(line).map_err(|error| out.error(out.record.broken(line, &error))).ok()?;
+        Some(Self { members: OnceCell::from(members), ..Self::of(trimmed(line)) })
+    }
+
+    /// The object under that name, or one without members; reported when it is something else.
+    pub(super) fn under(&self, names: impl Names, out: &mut Reading<'_>) -> Self {
+        self.object(names, out).unwrap_or_else(|| Self::of("{}"))
+    }
+
+    /// Is it an object? If not, it is reported as `field`.
+    pub(super) fn expect_object(&self, field: &str, wanted: &str, out: &mut Reading<'_>) -> bool {
+        let is_object = self.is_object();
+        if !is_object {
+            out.wrong_at(self.place, self.written, field, wanted);
+        }
+        is_object
+    }
+
     fn read<T>(
         &self,
         names: &impl Names,
@@ -163,11 +183,6 @@ impl<'a> Node<'a> {
     /// A name that may be written as a string or as a number.
     pub(super) fn word(&self, names: impl Names, out: &mut Reading<'_>) -> Option<String> {
         self.read(&names, out, "a string or a number", json::word)
-    }
-
-    /// The name under the first of `names` that has one; whatever else is there is passed over.
-    pub(super) fn some_word(&self, names: impl Names) -> Option<String> {
-        self.named(&names).and_then(|(_, raw)| json::word(raw))
     }
 
     /// The string it is, decoded.
@@ -240,61 +255,12 @@ impl<'a> Node<'a> {
     /// The values of a record of many: the elements of an array, one a line, or one after the other. What cannot be read is
     /// reported and left out.
     pub(super) fn values(record: &Record<'a>, out: &mut Reading<'_>) -> impl ExactSizeIterator<Item = Self> + use<'a> {
-        rows::values(record, out).into_iter().map(Self::of)
-    }
-
-    /// Is it an object?
-    pub(super) fn is_object(&self) -> bool {
-        self.written.starts_with('{')
+        values::of(record, out).into_iter().map(Self::of)
     }
 
     /// Itself, when it is an object; what else it is, is reported as no such `thing`.
     pub(super) fn into_object(self, thing: &str, out: &mut Reading<'_>) -> Option<Self> {
-        if self.is_object() {
-            return Some(self);
-        }
-        out.wrong_at(self.place, self.written, thing, "an object");
-        None
-    }
-
-    /// The member of that name; where there is none, one without members.
-    pub(super) fn within(&self, names: impl Names) -> Self {
-        self.get(names).unwrap_or_default()
-    }
-
-    /// True when the member of that name is `true`; whatever else is there is passed over.
-    pub(super) fn is_true(&self, name: &str) -> bool {
-        self.some_flag(name) == Some(true)
-    }
-
-    /// The truth under the first of `names` that has one; whatever else is there is passed over.
-    pub(super) fn some_flag(&self, names: impl Names) -> Option<bool> {
-        self.named(&names).and_then(|(_, raw)| json::flag(raw))
-    }
-
-    /// The number under the first of `names` that has one; whatever else is there is passed over.
-    pub(super) fn some_number(&self, names: impl Names) -> Option<f64> {
-        self.named(&names).and_then(|(_, raw)| json::number(raw))
-    }
-
-    /// The long string under the first of `names` that has one; whatever else is there is passed over.
-    pub(super) fn some_text(&self, names: impl Names) -> Option<Text> {
-        self.named(&names).and_then(|(_, raw)| json::text(raw))
-    }
-
-    /// The count under the first of `names` that has one; whatever else is there is passed over.
-    pub(super) fn some_count(&self, names: impl Names) -> Option<u64> {
-        self.named(&names).and_then(|(_, raw)| json::count(raw))
-    }
-
-    /// What it says: the string it is, or the texts of the parts it is, or else its JSON.
-    pub(super) fn as_content(&self) -> Text {
-        json::content(self.written).unwrap_or_else(|| Text::plain(self.written))
-    }
-
-    /// What it says: the string it is, or else its JSON.
-    pub(super) fn as_text(&self) -> Text {
-        json::text(self.written).unwrap_or_else(|| Text::plain(self.written))
+        self.expect_object(thing, "an object", out).then_some(self)
     }
 }
 
@@ -305,14 +271,35 @@ impl Default for Node<'_> {
     }
 }
 
-/// Elements of a list for which no one asks how short they are …
+/// Members or elements for which no one asks how short they are …
 const FEW: usize = 1024;
-/// … and bytes that those of a longer one take at least: shorter ones would need many times the text.
+/// … and bytes that those of a longer value take at least: shorter ones would need many times the text.
 const LEAST_BYTES: usize = 8;
+
+/// The members of the object that the text is, or why it is none; so many and so short ones that no recording can mean
+/// them are none.
+fn members_of(text: &str) -> Result<Members<'_>, serde_json::Error> {
+    let most = FEW.max(text.len() / LEAST_BYTES);
+    let (mut members, mut n) = (Vec::new(), 0);
+    let is_plain = json_text::members(text, |key, value| {
+        n += 1;
+        if n <= most {
+            members.push((Cow::Borrowed(key), value));
+        }
+    });
+    if n > most {
+        return Err(json::too_many());
+    }
+    if !is_plain {
+        members.clear();
+        json::parsed_members(text, |key, value| members.push((Cow::Owned(key.to_owned()), value)))?;
+    }
+    Ok(members)
+}
 
 /// The elements of an array; `None` when it is none, or one of so many and so short that no recording can mean them.
 fn listed(raw: &str) -> Option<Vec<&str>> {
-    json::elements(raw).filter(|elements| elements.len() <= FEW || elements.len() <= raw.len() / LEAST_BYTES)
+    json::elements(raw).filter(|elements| elements.len() <= FEW.max(raw.len() / LEAST_BYTES))
 }
 
 #[cfg(test)]
@@ -327,6 +314,14 @@ mod tests {
         assert_eq!(node.get("e").unwrap().written(), "3");
         assert_eq!(node.at(&["c", "d"]).unwrap().elements().unwrap()[0].as_string().unwrap(), "x");
         assert!(Node::of("[1]").members().is_empty());
+    }
+
+    #[test]
+    fn an_object_of_too_many_and_too_short_members_is_none() {
+        let object = |n: usize| format!("{{{}}}", vec!["\"a\":0"; n].join(","));
+        assert_eq!(members_of(&object(1000)).unwrap().len(), 1000);
+        assert!(members_of(&object(10_000)).is_err());
+        assert!(members_of("[1]").is_err());
     }
 
     #[test]

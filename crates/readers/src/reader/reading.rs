@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::Deserialize;
-use serde_json::value::RawValue;
 
 use super::copies::ReplyId;
 use super::grades::FolderGrades;
@@ -142,11 +141,6 @@ impl<'r> Record<'r> {
     pub fn locate(&self, part: &str) -> Location {
         let offset = (part.as_ptr() as usize).wrapping_sub(self.text.as_ptr() as usize);
         self.at(if offset <= self.text.len() { offset } else { 0 })
-    }
-
-    /// The record as `T`, or where and why it is not.
-    pub fn parse<T: Deserialize<'r>>(&self) -> Result<T, Diagnostic> {
-        serde_json::from_str(self.text).map_err(|error| self.broken(self.text, &error))
     }
 
     /// The lines of the text that are not blank, each with its own place.
@@ -417,11 +411,6 @@ impl<'r> Reading<'r> {
         found.object.clone().or_else(|| self.object(Some(found.written), field, wanted))
     }
 
-    /// The elements of an array.
-    pub fn list<'a>(&mut self, raw: Option<impl Written<'a>>, field: &str) -> Vec<&'a RawValue> {
-        self.part(raw, field, "an array").unwrap_or_default()
-    }
-
     /// The elements of an array, as they are written.
     pub(super) fn elements<'a>(&mut self, raw: Option<impl Written<'a>>, field: &str) -> Vec<&'a str> {
         self.checked(raw, field, "an array", json::elements).unwrap_or_default()
@@ -440,11 +429,6 @@ impl<'r> Reading<'r> {
     /// As [`Self::word`], borrowed where it can be.
     pub(super) fn name<'a>(&mut self, raw: Option<impl Written<'a>>, field: &str) -> Option<Cow<'a, str>> {
         self.checked(raw, field, "a string or a number", json::name)
-    }
-
-    /// A long string, kept as it stands.
-    pub fn text<'a>(&mut self, raw: Option<impl Written<'a>>, field: &str) -> Option<Text> {
-        self.checked(raw, field, "a string", json::text)
     }
 
     /// What a message says: a string, or parts of which the texts are joined by line feeds.

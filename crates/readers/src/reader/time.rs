@@ -15,11 +15,6 @@ pub(super) fn instant<'a>(raw: impl Written<'a>) -> Option<Instant> {
     }
 }
 
-/// As [`instant`], of a value that was parsed.
-pub(super) fn of_value(value: &serde_json::Value) -> Option<Instant> {
-    instant(&*serde_json::value::to_raw_value(value).ok()?)
-}
-
 /// `2026-01-05T10:00:00.123Z`, as nearly every recorder writes it, without the parser of all other spellings, which
 /// takes longer than the rest of a short line. `None` for all but the plainest.
 fn utc(text: &str) -> Option<Instant> {

@@ -12,14 +12,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::{Format, Layout};
-use crate::reader::dialect::{self, as_count, as_number, as_word, pick, unwrapped, word};
+use crate::reader::node::{Node, Opened};
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
-use crate::reader::{json, openai, time};
+use crate::reader::{dialect, json, openai, time};
 use crate::transcript::{
     Draft, EndCause, Event, Fingerprint, Grade, Header, Instant, Lane, Message, Note, Role, Usage, Usd, fingerprint,
 };
@@ -28,13 +27,13 @@ use crate::transcript::{
 pub(super) struct ApiLog;
 
 /// Names a request goes by.
-const REQUEST: &[&str] = &["request", "request_body", "requestBody", "input", "req", "kwargs"];
+const REQUEST: [&str; 6] = ["request", "request_body", "requestBody", "input", "req", "kwargs"];
 /// Names a response goes by.
-const RESPONSE: &[&str] = &["response", "response_body", "responseBody", "output", "res", "completion"];
+const RESPONSE: [&str; 6] = ["response", "response_body", "responseBody", "output", "res", "completion"];
 /// Objects that some loggers put around both.
 const AROUND: &[&str] = &["attributes", "standard_logging_object", "data", "record", "body"];
 /// Fields that say which calls belong together, in the line or in its metadata.
-const TOGETHER: &[&str] = &[
+const TOGETHER: [&str; 12] = [
     "run_id",
     "trace_id",
     "traceId",
@@ -79,10 +78,9 @@ impl Format for ApiLog {
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let mut log = Log::default();
-        for text in calls(record) {
-            match json::value(text) {
-                Ok(value) => log.add(text, &value, out),
-                Err(error) => out.error(record.broken(text, &error)),
+        for call in calls(record) {
+            if let Some(call) = Node::row(call, out) {
+                log.add(&call, out);
             }
         }
         let alone = log.runs.len() == 1;
@@ -129,9 +127,8 @@ fn looks_like_call(value: &Sketch) -> Option<String> {
 
 /// The calls: lines, or the elements of an array.
 fn calls<'r>(record: &Record<'r>) -> Vec<&'r str> {
-    match serde_json::from_str::<Vec<&RawValue>>(record.text) {
-        Ok(elements) => elements.into_iter().map(RawValue::get).collect(),
-        Err(_) if serde_json::from_str::<&RawValue>(record.text).is_ok() => vec![record.text],
+    match Node::parsed(record.text, record) {
+        Ok(whole) => json::elements(&whole).unwrap_or_else(|| vec![record.text]),
         Err(_) => record.lines().collect(),
     }
 }
@@ -162,43 +159,47 @@ struct Conversation {
 }
 
 impl Log {
-    fn add(&mut self, text: &str, value: &Value, out: &mut Reading<'_>) {
-        let inner = AROUND.iter().filter_map(|name| value.get(name));
-        let line = std::iter::once(value).chain(inner).find(|line| pick(line, RESPONSE).is_some()).unwrap_or(value);
-        let request = pick(line, REQUEST).map(body).filter(Value::is_object).unwrap_or_else(|| line.clone());
-        let bare = line.get("choices").is_some();
-        let response = if bare { line.clone() } else { pick(line, RESPONSE).map(body).unwrap_or_default() };
-        let said = pick(&request, &["messages", "input", "contents"]);
-        let other = word(value, &["type", "event", "level"]).filter(|_| said.is_none() && response.is_null());
-        if let Some(kind) = other {
-            out.unknown(&kind);
-            return;
-        }
+    fn add(&mut self, call: &Node<'_>, out: &mut Reading<'_>) {
+        let inner = AROUND.iter().filter_map(|name| call.get(*name)).find(|inner| inner.has(RESPONSE));
+        let line = inner.filter(|_| !call.has(RESPONSE)).unwrap_or_else(|| call.clone());
+        let request = line.get(REQUEST).map(|request| body(&request)).filter(|request| request.node().is_object());
+        let request = request.unwrap_or_else(|| line.opened());
+        let bare = line.mentions("choices");
+        let response =
+            if bare { line.opened() } else { line.get(RESPONSE).map_or_else(Opened::null, |found| body(&found)) };
+        let (request, response) = (request.node(), response.node());
+        let said = request.get(["messages", "input", "contents"]);
         if said.is_none() && response.is_null() {
-            out.error_at(text, "neither the messages of a request nor a response", "the line is left out");
+            if let Some(kind) = call.some_word(["type", "event", "level"]) {
+                out.unknown(&kind);
+            } else {
+                let what = "neither the messages of a request nor a response";
+                out.error_at(call.place(), what, "the line is left out");
+            }
             return;
         }
-        let asked = said.map(|said| dialect::messages(said, Role::User)).unwrap_or_default();
-        let reply = dialect::reply(&response).filter(|_| response.get("error").is_none_or(Value::is_null));
-        let at = self.conversation(value, line, &request, &asked);
+        let asked = said.map(|said| dialect::messages(&said, Role::User)).unwrap_or_default();
+        let reply = dialect::reply(&response).filter(|_| !response.has("error"));
+        let at = self.conversation(call, &line, &request, &asked);
         let Some(conversation) = self.runs.get_mut(at) else { return };
         conversation.ask(&request, asked);
         let Some(mut reply) = reply else {
             // A call that failed has no reply, and is no step.
             conversation.failed = true;
-            let why = pick(&response, &["error"]).or_else(|| pick(line, &["error", "error_str", "exception"]));
-            if let Ok(body) = serde_json::value::to_raw_value(&why.cloned().unwrap_or_default()) {
+            let why = response.get("error").map(|why| why.compact());
+            let why = why.or_else(|| line.get(["error", "error_str", "exception"]).map(|why| why.compact()));
+            if let Ok(body) = RawValue::from_string(why.unwrap_or_else(|| "null".to_owned())) {
                 conversation.events.push(Event::Note(Note { kind: "api-log.failed_call".into(), body }));
             }
             return;
         };
-        about(&mut reply, value, line, &request, &response);
+        about(&mut reply, call, &line, &request, &response);
         conversation.model = conversation.model.take().or_else(|| reply.model.as_deref().map(str::to_owned));
         conversation.last = marks(&reply);
         for mark in &conversation.last {
             self.by_mark.insert(*mark, at);
         }
-        if let Some(id) = word(&response, &["id"]) {
+        if let Some(id) = response.some_word("id") {
             self.by_response.insert(id, at);
         }
         (conversation.asked, conversation.failed) = (0, false);
@@ -206,9 +207,10 @@ impl Log {
     }
 
     /// The conversation a call belongs to, which may be a new one.
-    fn conversation(&mut self, value: &Value, line: &Value, request: &Value, asked: &[Message]) -> usize {
-        let metadata = [value, line, request].into_iter().flat_map(|at| [Some(at), at.get("metadata")]);
-        let id = metadata.flatten().find_map(|at| word(at, TOGETHER));
+    fn conversation(&mut self, call: &Node<'_>, line: &Node<'_>, request: &Node<'_>, asked: &[Message]) -> usize {
+        let metadata = |at: &Node<'_>| at.get("metadata")?.some_word(TOGETHER);
+        let id_in = |at: &Node<'_>| at.some_word(TOGETHER).or_else(|| metadata(at));
+        let id = id_in(call).or_else(|| id_in(line)).or_else(|| id_in(request));
         if let Some(id) = id {
             let next = self.runs.len();
             let at = *self.by_id.entry(id.clone()).or_insert(next);
@@ -217,11 +219,11 @@ impl Log {
             }
             return at;
         }
-        if asked.is_empty() && request.get("previous_response_id").is_none() && !self.runs.is_empty() {
+        if asked.is_empty() && !request.mentions("previous_response_id") && !self.runs.is_empty() {
             // Responses by themselves: nothing tells them apart, so the file is one run.
             return self.runs.len() - 1;
         }
-        let before = word(request, &["previous_response_id"]).and_then(|id| self.by_response.get(&id).copied());
+        let before = request.some_word("previous_response_id").and_then(|id| self.by_response.get(&id).copied());
         let replies = asked.iter().rev().filter(|message| message.role == Role::Assistant);
         let quoted = || replies.flat_map(marks).find_map(|mark| self.by_mark.get(&mark).copied());
         before.or_else(quoted).unwrap_or_else(|| {
@@ -233,7 +235,7 @@ impl Log {
 
 impl Conversation {
     /// Adds what a request says that was not said before.
-    fn ask(&mut self, request: &Value, asked: Vec<Message>) {
+    fn ask(&mut self, request: &Node<'_>, asked: Vec<Message>) {
         let known = |message: &Message| {
             message.role == Role::Assistant && marks(message).iter().any(|mark| self.last.contains(mark))
         };
@@ -248,8 +250,8 @@ impl Conversation {
         let heard = if last.is_some() { self.asked } else { 0 };
         self.asked = if last.is_some() { asked.len().saturating_sub(begin) } else { 0 };
         if self.events.is_empty() {
-            for instructions in ["system", "instructions"].iter().filter_map(|name| pick(request, &[name])) {
-                let said = dialect::messages(instructions, Role::System);
+            for instructions in ["system", "instructions"].iter().filter_map(|name| request.get(*name)) {
+                let said = dialect::messages(&instructions, Role::System);
                 self.events.extend(said.into_iter().map(Event::Message));
             }
         }
@@ -297,45 +299,56 @@ fn marks(message: &Message) -> Vec<Fingerprint> {
 }
 
 /// What an HTTP logger has as the `body` of a request or a response, or the thing itself.
-fn body(value: &Value) -> Value {
-    let value = unwrapped(value);
-    value.get("body").filter(|body| !body.is_null()).map(unwrapped).unwrap_or(value)
+fn body<'a>(node: &Node<'a>) -> Opened<'a> {
+    let whole = node.opened();
+    whole.inner("body").unwrap_or(whole)
 }
 
 /// Puts model, tokens, cost and time of a call on its reply.
-fn about(reply: &mut Message, value: &Value, line: &Value, request: &Value, response: &Value) {
+fn about(reply: &mut Message, call: &Node<'_>, line: &Node<'_>, request: &Node<'_>, response: &Node<'_>) {
     reply.lane = Lane::Main;
-    reply.usage = pick(response, &["usage", "usageMetadata", "usage_metadata"])
-        .or_else(|| pick(line, &["usage"]))
-        .and_then(dialect::usage)
-        .or_else(|| counted(line));
-    let model = word(response, &["model"]).or_else(|| word(request, &["model"])).or_else(|| word(line, &["model"]));
+    reply.usage = match response.get(["usage", "usageMetadata", "usage_metadata"]) {
+        Some(counted) => dialect::usage(&counted),
+        None => line.get("usage").as_ref().and_then(dialect::usage),
+    }
+    .or_else(|| counted_in(line));
+    let model = response.some_word("model").or_else(|| request.some_word("model")).or_else(|| line.some_word("model"));
     reply.model = model.map(Into::into);
-    let costs = [
-        pick(line, &["response_cost", "cost_usd", "cost", "total_cost"]),
-        response.pointer("/_hidden_params/response_cost"),
-        response.pointer("/usage/cost"),
-    ];
-    reply.cost = costs.into_iter().flatten().find_map(as_number).map(Usd);
-    let times = ["endTime", "end_time", "completed_at", "response_time", "timestamp", "time", "ts"];
-    let times = times.iter().copied().chain(["created_at", "startTime", "start_time"]);
-    let recorded = |at: &Value| times.clone().find_map(|name| pick(at, &[name]).and_then(instant));
-    reply.ts = recorded(line).or_else(|| recorded(value)).or_else(|| pick(response, &["created"]).and_then(instant));
+    let told = line.some_number(["response_cost", "cost_usd", "cost", "total_cost"]);
+    let within = |path: &[&str]| response.at(path).and_then(|cost| json::number(&cost));
+    let cost = told.or_else(|| within(&["_hidden_params", "response_cost"])).or_else(|| within(&["usage", "cost"]));
+    reply.cost = cost.map(Usd);
+    let recorded = |at: &Node<'_>| TIMES.iter().find_map(|name| instant(&at.get(*name)?));
+    let created = || response.get("created").and_then(|created| instant(&created));
+    reply.ts = recorded(line).or_else(|| recorded(call)).or_else(created);
 }
 
+/// Names the time of a call goes by: of its end, else of its beginning.
+const TIMES: [&str; 10] = [
+    "endTime",
+    "end_time",
+    "completed_at",
+    "response_time",
+    "timestamp",
+    "time",
+    "ts",
+    "created_at",
+    "startTime",
+    "start_time",
+];
+
 /// Tokens that stand in the line itself.
-fn counted(line: &Value) -> Option<Usage> {
-    let count = |names: &[&str]| pick(line, names).and_then(as_count);
+fn counted_in(line: &Node<'_>) -> Option<Usage> {
     let usage = Usage {
-        input: count(&["prompt_tokens", "input_tokens"]),
-        output: count(&["completion_tokens", "output_tokens"]),
+        input: line.some_count(["prompt_tokens", "input_tokens"]),
+        output: line.some_count(["completion_tokens", "output_tokens"]),
         ..Usage::default()
     };
     (!usage.is_empty()).then_some(usage)
 }
 
 /// A time; a small number is a duration.
-fn instant(value: &Value) -> Option<Instant> {
-    let is_duration = as_number(value).is_some_and(|number| number < 1e8) && as_word(value).is_some();
-    if is_duration { None } else { time::of_value(value) }
+fn instant(node: &Node<'_>) -> Option<Instant> {
+    let is_duration = json::number(node).is_some_and(|number| number < 1e8);
+    if is_duration { None } else { time::instant(node) }
 }

@@ -2,11 +2,11 @@
 //! whole run.
 
 use super::{Format, Layout};
+use crate::reader::dialect;
 use crate::reader::node::Node;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::turns::Turns;
-use crate::reader::{dialect, json};
 use crate::transcript::{EndCause, Grade, Header, Outcome, OutcomeSource, PromptedBy, Role, Totals, Usage};
 
 /// bashkit evaluations.
@@ -44,11 +44,9 @@ impl Format for Bashkit {
         let trace = run.object("trace", out).unwrap_or_else(|| Node::of("{}"));
         let mut turns = Turns::default();
         for message in trace.list("messages", out) {
-            match json::value(message.written()) {
-                Ok(value) => dialect::messages(&value, Role::User).into_iter().for_each(|message| {
-                    turns.push(message);
-                }),
-                Err(_) => out.error_at(message.place(), "a message that cannot be read", "it is left out"),
+            let Some(message) = Node::row(message.written(), out) else { continue };
+            for message in dialect::messages(&message, Role::User) {
+                turns.push(message);
             }
         }
         let task_id = task.word("id", out);

@@ -2,10 +2,8 @@
 //! them), or one message a line (FORMATS 15). Messages in the blocks, parts and items of other APIs are
 //! read as the dialects they are.
 
-use serde_json::Value;
-use serde_json::value::RawValue;
-
 use super::{Format, Layout};
+use crate::reader::node::{Node, sound};
 use crate::reader::probe::{Probe, Shape, Sketch};
 use crate::reader::reading::{Reading, Record, plausible};
 use crate::reader::{dialect, json, labels, openai};
@@ -32,7 +30,7 @@ const OUTCOME_KEYS: &[&str] = &[
 ];
 
 /// Names the list of messages goes by, best first.
-const MESSAGES: &[&str] = &[
+const MESSAGES: [&str; 13] = [
     "messages",
     "conversation",
     "conversations",
@@ -63,9 +61,6 @@ const OTHER_DIALECTS: &[&str] = &[
     "\"reasoning\"",
     "\"message\"",
 ];
-
-/// The object around the messages, as its fields.
-type Fields<'a> = Vec<(String, &'a RawValue)>;
 
 impl Format for Chat {
     fn id(&self) -> &'static str {
@@ -123,53 +118,39 @@ impl Format for Chat {
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        match record.parse::<&RawValue>() {
-            Ok(whole) if whole.get().starts_with('[') => {
-                let messages = out.list(Some(whole), "messages");
-                push_run(record, &Vec::new(), &messages, out);
-            }
-            Ok(whole) => {
-                let fields = json::fields_of(whole).unwrap_or_default();
-                let Some(messages) = find(&fields, MESSAGES) else {
-                    out.error_at(record.text, "neither messages nor an object with `messages`", "it is left out");
-                    return;
-                };
-                let mut messages = out.list(Some(messages), "messages");
-                // Pairs for training have the reply apart.
-                let reply = find(&fields, &["completion", "chosen"]).filter(|reply| reply.get().starts_with('['));
-                messages.extend(out.list(reply, "completion"));
-                push_run(record, &fields, &messages, out);
-            }
+        let whole = match Node::parsed(record.text, record) {
+            Ok(whole) => whole,
             Err(_) if looks_like_lines(record) => {
-                let mut messages = Vec::new();
-                for line in record.lines() {
-                    match serde_json::from_str::<&RawValue>(line) {
-                        Ok(message) => messages.push(message),
-                        Err(error) => out.error(record.broken(line, &error)),
-                    }
-                }
-                push_run(record, &Vec::new(), &messages, out);
+                let line = |line| Node::parsed(line, record).map_err(|diagnostic| out.error(diagnostic)).ok();
+                let messages: Vec<Node<'_>> = record.lines().filter_map(line).collect();
+                return push_run(record, &Node::of("{}"), &messages, out);
             }
-            Err(diagnostic) => out.error(diagnostic),
+            Err(diagnostic) => return out.error(diagnostic),
+        };
+        if whole.is_list() {
+            let Some(messages) = whole.elements() else { return out.wrong(&whole, "messages", "an array") };
+            return push_run(record, &Node::of("{}"), &messages, out);
         }
+        if !whole.has(MESSAGES) {
+            let what = "neither messages nor an object with `messages`";
+            return out.error_at(record.text, what, "it is left out");
+        }
+        let mut messages = whole.list(MESSAGES, out);
+        // Pairs for training have the reply apart.
+        messages.extend(whole.some_list(["completion", "chosen"]));
+        push_run(record, &whole, &messages, out);
     }
-}
-
-/// The first of `keys` that the object has.
-fn find<'a>(fields: &Fields<'a>, keys: &[&str]) -> Option<&'a RawValue> {
-    let value = |key: &&str| fields.iter().find(|(name, raw)| name == key && raw.get() != "null").map(|(_, raw)| *raw);
-    keys.iter().find_map(value)
 }
 
 /// True when the first line is a value by itself.
 fn looks_like_lines(record: &Record<'_>) -> bool {
-    record.lines().take(2).any(|line| serde_json::from_str::<&RawValue>(line).is_ok())
+    record.lines().take(2).any(|line| Node::parsed(line, record).is_ok())
 }
 
-fn push_run(record: &Record<'_>, fields: &Fields<'_>, messages: &[&RawValue], out: &mut Reading<'_>) {
+fn push_run(record: &Record<'_>, fields: &Node<'_>, messages: &[Node<'_>], out: &mut Reading<'_>) {
     let mut events = Vec::new();
-    for raw in messages {
-        let (said, goes_on) = said(raw, out);
+    for message in messages {
+        let (said, goes_on) = said(message, out);
         for message in said {
             let before = events.last_mut().filter(|_| goes_on && message.role == Role::Assistant);
             if let Some(Event::Message(reply)) = before
@@ -181,58 +162,50 @@ fn push_run(record: &Record<'_>, fields: &Fields<'_>, messages: &[&RawValue], ou
             events.push(Event::Message(message));
         }
     }
-    let word = |keys: &[&str]| find(fields, keys).and_then(json::word);
     let stem = &record.file.stem;
-    let run_id = match (word(&["run_id", "id", "conversation_id", "session_id"]), record.key) {
+    let run_id = match (fields.some_word(["run_id", "id", "conversation_id", "session_id"]), record.key) {
         (Some(id), "") => id,
         (Some(id), _) => format!("{stem}/{id}"),
         (None, "") => stem.clone(),
         (None, key) => format!("{stem}/{key}"),
     };
-    let totals = totals(fields, &events, out);
-    out.run(Draft {
-        header: Header {
-            totals,
-            run_id,
-            task_id: word(&["task_id", "instance_id", "task"]),
-            trial: word(&["trial"]),
-            suite: word(&["suite", "dataset"]),
-            model: word(&["model"]),
-            agent: word(&["agent"]),
-            ..Header::default()
-        },
-        events,
-        grade: grade(fields, record.options.outcome_key.as_deref()),
-        warnings: Vec::new(),
-    });
+    let header = Header {
+        totals: totals(fields, &events, out),
+        run_id,
+        task_id: fields.some_word(["task_id", "instance_id", "task"]),
+        trial: fields.some_word("trial"),
+        suite: fields.some_word(["suite", "dataset"]),
+        model: fields.some_word("model"),
+        agent: fields.some_word("agent"),
+        ..Header::default()
+    };
+    let grade = grade(fields, record.options.outcome_key.as_deref());
+    out.run(Draft { header, events, grade, warnings: Vec::new() });
 }
 
 /// What the object around the messages says the run spent, where the messages do not say it themselves.
-fn totals(fields: &Fields<'_>, events: &[Event], out: &mut Reading<'_>) -> Option<Totals> {
+fn totals(fields: &Node<'_>, events: &[Event], out: &mut Reading<'_>) -> Option<Totals> {
     let messages = || events.iter().filter_map(Event::message);
-    let own = find(fields, &["usage", "token_usage", "total_usage", "tokens"]).filter(|raw| raw.get().starts_with('{'));
+    let own = fields.get(["usage", "token_usage", "total_usage", "tokens"]).filter(Node::is_object);
     let own = own.filter(|_| !messages().any(Message::has_usage));
-    let usage = own.and_then(|own| openai::usage(Some(own), out)).filter(|usage| usage.total() > Some(Tokens(0)));
-    let cost = find(fields, &["cost", "total_cost", "cost_usd"]).filter(|_| messages().all(|one| one.cost.is_none()));
-    let cost = cost.and_then(json::number).and_then(plausible).filter(|cost| *cost > 0.0).map(Usd);
+    let usage = own.and_then(|own| openai::usage(Some(&own), out)).filter(|usage| usage.total() > Some(Tokens(0)));
+    let cost =
+        fields.some_number(["cost", "total_cost", "cost_usd"]).filter(|_| messages().all(|one| one.cost.is_none()));
+    let cost = cost.and_then(plausible).filter(|cost| *cost > 0.0).map(Usd);
     (usage.is_some() || cost.is_some()).then(|| Totals { usage: usage.unwrap_or_default(), cost })
 }
 
 /// What a message says, which may be several messages here: results of tools stand in the user's words
 /// elsewhere. True when it is an item of a reply rather than a reply of its own.
-fn said(raw: &RawValue, out: &mut Reading<'_>) -> (Vec<Message>, bool) {
-    let has = |mark: &&str| memchr::memmem::find(raw.get().as_bytes(), mark.as_bytes()).is_some();
-    let value = if OTHER_DIALECTS.iter().any(has) {
-        let whole = json::value(raw.get()).ok();
-        whole.and_then(|value| without_shell(&value).or_else(|| Some(value).filter(is_of_another_api)))
-    } else {
-        None
+fn said(node: &Node<'_>, out: &mut Reading<'_>) -> (Vec<Message>, bool) {
+    let has = |mark: &&str| memchr::memmem::find(node.written().as_bytes(), mark.as_bytes()).is_some();
+    let is_other = OTHER_DIALECTS.iter().any(has) && sound(node.written()).is_ok();
+    let of_another_api = is_other.then(|| in_another_api(node)).flatten();
+    let Some((mut said, is_item)) = of_another_api else {
+        return (openai::message(node, out).into_iter().collect(), false);
     };
-    let Some(value) = value else { return (openai::message(raw, out).into_iter().collect(), false) };
-    let is_item = value.get("role").is_none();
-    let mut said = dialect::messages(&value, Role::User);
     if !is_item {
-        let plain = openai::message(raw, out);
+        let plain = openai::message(node, out);
         if let Some((message, plain)) = said.last_mut().zip(plain) {
             message.ts = plain.ts;
             message.cost = plain.cost;
@@ -243,44 +216,47 @@ fn said(raw: &RawValue, out: &mut Reading<'_>) -> (Vec<Message>, bool) {
     (said, is_item)
 }
 
-/// The message itself, where its role stands outside: `{"role": …, "message": {"content": …}}`.
-fn without_shell(value: &Value) -> Option<Value> {
-    let mut inner = value.get("message").and_then(Value::as_object).filter(|_| value.get("content").is_none())?.clone();
-    inner.entry("role").or_insert(value.get("role")?.clone());
-    Some(Value::Object(inner))
-}
-
-/// True for a message whose content is in blocks or parts that are no text, and for an item without a role.
-fn is_of_another_api(value: &Value) -> bool {
-    let blocks = value.get("content").and_then(Value::as_array);
-    let kind = |block: &Value| block.get("type").and_then(Value::as_str).map(str::to_owned).unwrap_or_default();
-    let acts = |block: &Value| kind(block).starts_with("tool") || kind(block).contains("reasoning");
-    value.get("parts").is_some_and(Value::is_array)
-        || blocks.is_some_and(|blocks| blocks.iter().any(acts))
-        || (value.get("role").is_none() && !kind(value).is_empty())
+/// What a message of another API says: one in a shell, one whose content is in blocks or parts that are no text, or an
+/// item without a role, which is told.
+fn in_another_api(node: &Node<'_>) -> Option<(Vec<Message>, bool)> {
+    // The message itself, where its role stands outside: `{"role": …, "message": {"content": …}}`.
+    let inner = node.get("message").filter(|inner| inner.is_object() && !node.mentions("content"));
+    if let Some(inner) = inner.filter(|_| node.mentions("role")) {
+        let role = inner.some_string("role").or_else(|| node.some_string("role"));
+        let role = role.as_deref().and_then(dialect::named_role);
+        let said = role.map(|role| dialect::messages_of(&inner, role));
+        return Some((said.unwrap_or_else(|| dialect::messages(&inner, Role::User)), false));
+    }
+    let acts = |block: &Node<'_>| {
+        block.some_string("type").is_some_and(|kind| kind.starts_with("tool") || kind.contains("reasoning"))
+    };
+    let is_item = !node.mentions("role");
+    let is_other = node.get("parts").is_some_and(|parts| parts.is_list())
+        || node.some_list("content").iter().any(acts)
+        || (is_item && node.some_string("type").is_some_and(|kind| !kind.is_empty()));
+    is_other.then(|| (dialect::messages(node, Role::User), is_item))
 }
 
 /// The outcome, from the field the user names or from the first that usually holds it, in the object or
 /// in one that stands for its evaluation.
-fn grade(fields: &Fields<'_>, wanted: Option<&str>) -> Grade {
-    let own = grade_among(fields, wanted);
+fn grade(fields: &Node<'_>, wanted: Option<&str>) -> Grade {
     let inner = || {
         AROUND.iter().find_map(|name| {
-            let inner = json::fields_of(find(fields, &[name])?)?;
-            let grade = grade_among(&inner, wanted)?;
+            let grade = grade_among(&fields.get(*name)?, wanted)?;
             Some(Grade { source: OutcomeSource::Native(name), ..grade })
         })
     };
-    own.or_else(inner).unwrap_or_default()
+    grade_among(fields, wanted).or_else(inner).unwrap_or_default()
 }
 
-fn grade_among(fields: &Fields<'_>, wanted: Option<&str>) -> Option<Grade> {
+fn grade_among(fields: &Node<'_>, wanted: Option<&str>) -> Option<Grade> {
     let candidates: Vec<&str> = wanted.map_or_else(|| OUTCOME_KEYS.to_vec(), |key| vec![key]);
     candidates.into_iter().find_map(|key| {
-        let raw = find(fields, &[key])?;
-        let score = json::number(raw).filter(|_| json::flag(raw).is_none());
-        let word = json::string(raw).and_then(|word| labels::grade_word(&word));
-        let graded = json::flag(raw).or_else(|| score.map(|score| score >= 1.0)).or(word)?;
+        let found = fields.get(key)?;
+        let flag = json::flag(&found);
+        let score = json::number(&found).filter(|_| flag.is_none());
+        let word = found.as_string().and_then(|word| labels::grade_word(&word));
+        let graded = flag.or_else(|| score.map(|score| score >= 1.0)).or(word)?;
         let source = OUTCOME_KEYS.iter().find(|known| **known == key).copied().unwrap_or("the one named");
         let outcome = Outcome::from_grade(Some(graded));
         Some(Grade { outcome, score, source: OutcomeSource::Native(source), ..Grade::default() })

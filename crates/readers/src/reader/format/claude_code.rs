@@ -3,47 +3,18 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::{Format, Layout, Raw};
+use super::{Format, Layout};
 use crate::reader::claude::Conversation;
+use crate::reader::json;
+use crate::reader::node::Node;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
-use crate::transcript::{Draft, EndCause, Event, Grade, Header, Instant, Lane, Message, Note, Role};
+use crate::transcript::{Draft, EndCause, Event, Grade, Header, Instant, Lane, Message, Note, PromptedBy, Role};
 
 /// Claude Code sessions.
 pub(super) struct ClaudeCode;
-
-#[derive(Deserialize)]
-struct Line<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Raw<'a>,
-    #[serde(borrow)]
-    subtype: Raw<'a>,
-    #[serde(borrow)]
-    message: Raw<'a>,
-    #[serde(borrow)]
-    timestamp: Raw<'a>,
-    #[serde(borrow, rename = "isSidechain")]
-    is_sidechain: Raw<'a>,
-    #[serde(borrow, rename = "agentId")]
-    agent_id: Raw<'a>,
-    #[serde(borrow, rename = "isMeta")]
-    is_meta: Raw<'a>,
-    #[serde(borrow, rename = "isCompactSummary")]
-    is_compact_summary: Raw<'a>,
-    #[serde(borrow, rename = "requestId")]
-    request_id: Raw<'a>,
-    #[serde(borrow, rename = "sessionId")]
-    session_id: Raw<'a>,
-    #[serde(borrow)]
-    version: Raw<'a>,
-    #[serde(borrow)]
-    uuid: Raw<'a>,
-    #[serde(borrow, rename = "parentUuid")]
-    parent_uuid: Raw<'a>,
-}
 
 /// Types of line that say nothing about the run.
 const IGNORED: &[&str] =
@@ -77,20 +48,19 @@ impl Format for ClaudeCode {
         Layout::Whole
     }
 
-    fn prompted_by(&self) -> crate::transcript::PromptedBy {
-        crate::transcript::PromptedBy::Person
+    fn prompted_by(&self) -> PromptedBy {
+        PromptedBy::Person
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let lines = parse_lines(record, out);
         // A file of nothing but a sub-agent's lines is that sub-agent's run.
-        let spoken = |line: &&(&str, Line<'_>)| line.1.message.is_some();
-        let all_side =
-            lines.iter().any(|line| spoken(&line)) && lines.iter().filter(spoken).all(|(_, line)| is_side(line));
+        let spoken = || lines.iter().filter(|line| line.has("message"));
+        let all_side = spoken().next().is_some() && spoken().all(is_side);
         let mut session =
             Session { conversation: Conversation::default(), all_side, id: None, version: None, path: Path::default() };
-        for (text, line) in &lines {
-            session.add(text, line, out);
+        for line in &lines {
+            session.add(line, out);
         }
         let Session { conversation, id, version, .. } = session;
         let end = if conversation.is_interrupted() { EndCause::Killed } else { EndCause::Unknown };
@@ -99,46 +69,33 @@ impl Format for ClaudeCode {
         let named = id.clone().filter(|_| record.file.stem == "full");
         let parent = id.clone().filter(|_| all_side);
         let meta = id.map(|id| format!("{{\"session_id\":{}}}", serde_json::Value::String(id)));
-        let draft = Draft {
-            header: Header {
-                run_id: named.unwrap_or_else(|| record.file.stem.clone()),
-                parent,
-                model: conversation.model,
-                agent: Some(version.map_or_else(|| agent.to_owned(), |version| format!("{agent} {version}"))),
-                meta: meta.and_then(|meta| RawValue::from_string(meta).ok()),
-                ..Header::default()
-            },
-            events: conversation.events,
-            grade: Grade { end, ..Grade::default() },
-            warnings: Vec::new(),
+        let header = Header {
+            run_id: named.unwrap_or_else(|| record.file.stem.clone()),
+            parent,
+            model: conversation.model,
+            agent: Some(version.map_or_else(|| agent.to_owned(), |version| format!("{agent} {version}"))),
+            meta: meta.and_then(|meta| RawValue::from_string(meta).ok()),
+            ..Header::default()
         };
+        let grade = Grade { end, ..Grade::default() };
+        let draft = Draft { header, events: conversation.events, grade, warnings: Vec::new() };
         out.run_of_replies(draft, conversation.prints);
     }
 }
 
 /// The lines of a session file, or of a web session's document.
-fn parse_lines<'r>(record: &Record<'r>, out: &mut Reading<'_>) -> Vec<(&'r str, Line<'r>)> {
-    #[derive(Deserialize)]
-    struct Web<'a> {
-        #[serde(borrow)]
-        loglines: Vec<&'a RawValue>,
-    }
-    let texts: Vec<&str> = match serde_json::from_str::<Web<'_>>(record.text) {
-        Ok(web) => web.loglines.into_iter().map(RawValue::get).collect(),
-        Err(_) => record.lines().collect(),
-    };
-    let mut lines = Vec::with_capacity(texts.len());
-    for text in texts {
-        match serde_json::from_str(text) {
-            Ok(line) => lines.push((text, line)),
-            Err(error) => out.error(record.broken(text, &error)),
-        }
-    }
-    lines
+fn parse_lines<'r>(record: &Record<'r>, out: &mut Reading<'_>) -> Vec<Node<'r>> {
+    let web = Node::of(record.text).get("loglines").and_then(|lines| json::elements(&lines));
+    let lines = web.unwrap_or_else(|| record.lines().collect());
+    lines.into_iter().filter_map(|line| Node::line(line, out)).collect()
 }
 
-fn is_side(line: &Line<'_>) -> bool {
-    line.is_sidechain.is_some_and(|raw| raw.get() == "true")
+fn is_side(line: &Node<'_>) -> bool {
+    is_true(line, "isSidechain")
+}
+
+fn is_true(line: &Node<'_>, name: &str) -> bool {
+    line.get(name).is_some_and(|flag| flag.written() == "true")
 }
 
 /// A session in the making.
@@ -197,62 +154,54 @@ impl Path {
 }
 
 impl Session {
-    fn add(&mut self, text: &str, line: &Line<'_>, out: &mut Reading<'_>) {
+    fn add(&mut self, line: &Node<'_>, out: &mut Reading<'_>) {
         if self.id.is_none() {
-            self.id = out.word(line.session_id, "sessionId");
+            self.id = line.word("sessionId", out);
         }
         if self.version.is_none() {
-            self.version = out.word(line.version, "version");
+            self.version = line.word("version", out);
         }
-        let kind = out.string(line.kind, "type").unwrap_or_default();
-        let ts = out.instant(line.timestamp, "timestamp");
+        let ts = line.instant("timestamp", out);
         let whose = if is_side(line) && !self.all_side {
-            Lane::Side(out.word(line.agent_id, "agentId").unwrap_or_else(|| "sidechain".to_owned()).into())
+            Lane::Side(line.word("agentId", out).unwrap_or_else(|| "sidechain".to_owned()).into())
         } else {
             Lane::Main
         };
         let before = self.conversation.events.len();
-        self.message(text, line, &kind, ts, whose, out);
+        self.message(line, ts, whose, out);
         let said = self.conversation.events.get(before..).unwrap_or_default();
         let (is_prompt, is_reply) =
             (said.iter().any(Event::is_prompt), said.iter().any(|event| event.message().is_some_and(Message::is_step)));
-        let (uuid, parent) = (out.word(line.uuid, "uuid"), out.word(line.parent_uuid, "parentUuid"));
+        let (uuid, parent) = (line.word("uuid", out), line.word("parentUuid", out));
         if self.path.take(uuid, parent, is_prompt, is_reply) {
             self.conversation.took_back(before);
         }
     }
 
-    fn message(
-        &mut self,
-        text: &str,
-        line: &Line<'_>,
-        kind: &str,
-        ts: Option<Instant>,
-        whose: Lane,
-        out: &mut Reading<'_>,
-    ) {
-        match (kind, line.message.filter(|message| message.get().starts_with('{'))) {
+    fn message(&mut self, line: &Node<'_>, ts: Option<Instant>, whose: Lane, out: &mut Reading<'_>) {
+        let kind = line.string("type", out).unwrap_or_default();
+        match (&*kind, line.get("message").filter(|message| message.written().starts_with('{'))) {
             ("assistant", Some(message)) => {
-                let request = out.string(line.request_id, "requestId");
-                self.conversation.reply(message, request.as_deref(), ts, whose, out);
+                let request = line.string("requestId", out);
+                self.conversation.reply(&message, request.as_deref(), ts, whose, out);
             }
             ("user", Some(message)) => {
                 // Words the program put in the user's mouth are instructions, not a turn of theirs.
-                let put_in = [line.is_meta, line.is_compact_summary].iter().flatten().any(|raw| raw.get() == "true");
+                let put_in = is_true(line, "isMeta") || is_true(line, "isCompactSummary");
                 let role = if put_in { Role::System } else { Role::User };
-                self.conversation.user(message, role, ts, &whose, out);
+                self.conversation.user(&message, role, ts, &whose, out);
             }
-            ("assistant" | "user", None) => out.warn_at(text, "a line whose `message` is no object", "it is left out"),
+            ("assistant" | "user", None) => {
+                out.warn_at(line.place(), "a line whose `message` is no object", "it is left out");
+            }
             ("system", _) => {
-                let subtype = out.string(line.subtype, "subtype").unwrap_or_default();
-                let body = RawValue::from_string(text.to_owned());
-                if let Some(body) = body.ok().filter(|_| subtype == "compact_boundary") {
-                    self.conversation
-                        .events
-                        .push(Event::Note(Note { kind: "claude-code.compact_boundary".into(), body }));
+                let subtype = line.string("subtype", out).unwrap_or_default();
+                if let Some(body) = line.kept().filter(|_| subtype == "compact_boundary") {
+                    let note = Note { kind: "claude-code.compact_boundary".into(), body };
+                    self.conversation.events.push(Event::Note(note));
                 }
             }
-            ("", _) => out.warn_at(text, "a line without a `type`", "it is left out"),
+            ("", _) => out.warn_at(line.place(), "a line without a `type`", "it is left out"),
             (kind, _) if IGNORED.contains(&kind) => {}
             (kind, _) => out.unknown(kind),
         }

@@ -6,92 +6,19 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
-
-use super::{Format, Layout, Raw};
+use super::{Format, Layout};
+use crate::reader::json;
 use crate::reader::node::Node;
 use crate::reader::openai;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::transcript::{
-    Draft, EndCause, Event, Grade, Header, Instant, Lane, Message, Note, Origin, Role, Text, ToolCall, Usage,
+    Draft, EndCause, Event, Grade, Header, Instant, Lane, Message, Note, Origin, PromptedBy, Role, Text, ToolCall,
+    Usage,
 };
 
 /// Codex CLI rollouts.
 pub(super) struct Codex;
-
-#[derive(Deserialize)]
-struct Line<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Raw<'a>,
-    #[serde(borrow)]
-    payload: Raw<'a>,
-    #[serde(borrow)]
-    timestamp: Raw<'a>,
-}
-
-/// Every field of every payload that is read.
-#[derive(Default, Deserialize)]
-struct Item<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Raw<'a>,
-    #[serde(borrow)]
-    id: Raw<'a>,
-    #[serde(borrow)]
-    role: Raw<'a>,
-    #[serde(borrow)]
-    content: Raw<'a>,
-    #[serde(borrow)]
-    summary: Raw<'a>,
-    #[serde(borrow)]
-    name: Raw<'a>,
-    #[serde(borrow)]
-    arguments: Raw<'a>,
-    #[serde(borrow)]
-    input: Raw<'a>,
-    #[serde(borrow)]
-    action: Raw<'a>,
-    #[serde(borrow)]
-    call_id: Raw<'a>,
-    #[serde(borrow)]
-    output: Raw<'a>,
-    #[serde(borrow)]
-    info: Raw<'a>,
-    #[serde(borrow)]
-    model: Raw<'a>,
-    #[serde(borrow)]
-    cli_version: Raw<'a>,
-    #[serde(borrow)]
-    tools: Raw<'a>,
-    #[serde(borrow)]
-    success: Raw<'a>,
-    #[serde(borrow)]
-    exit_code: Raw<'a>,
-    #[serde(borrow)]
-    result: Raw<'a>,
-}
-
-#[derive(Default, Deserialize)]
-struct Info<'a> {
-    #[serde(borrow)]
-    total_token_usage: Raw<'a>,
-    #[serde(borrow)]
-    last_token_usage: Raw<'a>,
-}
-
-#[derive(Clone, Copy, Default, Deserialize)]
-#[expect(clippy::struct_field_names, reason = "the names of the file")]
-pub(super) struct Counts<'a> {
-    #[serde(borrow)]
-    input_tokens: Raw<'a>,
-    #[serde(borrow)]
-    cached_input_tokens: Raw<'a>,
-    #[serde(borrow)]
-    output_tokens: Raw<'a>,
-    #[serde(borrow)]
-    reasoning_output_tokens: Raw<'a>,
-}
 
 /// Types of line with an envelope, and types of items, which older rollouts write bare.
 const ENVELOPES: &[&str] = &["session_meta", "response_item", "event_msg", "turn_context", "compacted"];
@@ -159,31 +86,27 @@ impl Format for Codex {
         Layout::Whole
     }
 
-    fn prompted_by(&self) -> crate::transcript::PromptedBy {
-        crate::transcript::PromptedBy::Person
+    fn prompted_by(&self) -> PromptedBy {
+        PromptedBy::Person
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         // Only a rollout with counts can say where its calls end.
         let counted = memchr::memmem::find(record.text.as_bytes(), b"\"total_token_usage\"").is_some();
         let mut session = Session { counted, ..Session::default() };
-        for text in record.lines() {
-            match serde_json::from_str::<Line<'_>>(text) {
-                Ok(line) => session.add(text, &line, out),
-                Err(error) => out.error(record.broken(text, &error)),
+        for line in record.lines() {
+            if let Some(line) = Node::line(line, out) {
+                session.add(&line, out);
             }
         }
-        out.run(Draft {
-            header: Header {
-                run_id: record.file.stem.clone(),
-                model: session.model,
-                agent: Some(session.version.map_or_else(|| "codex".to_owned(), |version| format!("codex {version}"))),
-                ..Header::default()
-            },
-            events: session.events,
-            grade: Grade { end: session.end, ..Grade::default() },
-            warnings: Vec::new(),
-        });
+        let header = Header {
+            run_id: record.file.stem.clone(),
+            model: session.model,
+            agent: Some(session.version.map_or_else(|| "codex".to_owned(), |version| format!("codex {version}"))),
+            ..Header::default()
+        };
+        let grade = Grade { end: session.end, ..Grade::default() };
+        out.run(Draft { header, events: session.events, grade, warnings: Vec::new() });
     }
 }
 
@@ -205,47 +128,48 @@ struct Session {
 }
 
 impl Session {
-    fn add(&mut self, text: &str, line: &Line<'_>, out: &mut Reading<'_>) {
-        let kind = out.string(line.kind, "type").unwrap_or_default();
-        let ts = out.instant(line.timestamp, "timestamp");
-        let raw = line.payload.map_or(text, RawValue::get);
-        let Ok(item) = serde_json::from_str::<Item<'_>>(raw) else {
-            out.error_at(raw, "a `payload` that is no object", "the line is left out");
-            return;
-        };
+    fn add(&mut self, line: &Node<'_>, out: &mut Reading<'_>) {
+        let kind = line.string("type", out).unwrap_or_default();
+        let ts = line.instant("timestamp", out);
+        let payload = line.get("payload");
+        let is_bare = payload.is_none();
+        let item = payload.as_ref().unwrap_or(line);
+        if !item.written().starts_with('{') {
+            return out.error_at(item.place(), "a `payload` that is no object", "the line is left out");
+        }
         match &*kind {
-            "response_item" => self.item(&item, ts, out),
-            "event_msg" => self.event(&item, raw, ts, out),
-            "session_meta" => self.version = out.word(item.cli_version, "cli_version"),
-            "turn_context" => self.model = out.string(item.model, "model").map(Into::into).or(self.model.take()),
-            "compacted" => self.note("codex.compacted", raw),
-            "" if line.payload.is_none() => {}
-            kind if line.payload.is_none() && ITEMS.contains(&kind) => self.item(&item, ts, out),
+            "response_item" => self.item(item, ts, out),
+            "event_msg" => self.event(item, ts, out),
+            "session_meta" => self.version = item.word("cli_version", out),
+            "turn_context" => self.model = item.string("model", out).map(Into::into).or(self.model.take()),
+            "compacted" => self.note("codex.compacted", item),
+            "" if is_bare => {}
+            kind if is_bare && ITEMS.contains(&kind) => self.item(item, ts, out),
             other => out.unknown(other),
         }
     }
 
-    fn item(&mut self, item: &Item<'_>, ts: Option<Instant>, out: &mut Reading<'_>) {
-        let kind = out.string(item.kind, "type").unwrap_or_default();
+    fn item(&mut self, item: &Node<'_>, ts: Option<Instant>, out: &mut Reading<'_>) {
+        let kind = item.string("type", out).unwrap_or_default();
         match &*kind {
             "message" => self.message(item, ts, out),
             "reasoning" => {
-                let said = out.content(item.summary, "summary").filter(|text| !text.is_empty());
+                let said = item.content("summary", out).filter(|text| !text.is_empty());
                 self.reply(ts, |reply| reply.reasoning = said.or(reply.reasoning.take()));
             }
             "function_call" | "custom_tool_call" | "local_shell_call" | "web_search_call" | "tool_search_call" => {
-                let arguments = openai::arguments(item.arguments.or(item.input).or(item.action));
-                let id = out.word(item.call_id.or(item.id), "call_id");
+                let arguments = item.arguments(["arguments", "input", "action"]);
+                let id = item.word(["call_id", "id"], out);
                 let name =
-                    out.string(item.name, "name").map_or_else(|| kind.trim_end_matches("_call").to_owned(), Into::into);
+                    item.string("name", out).map_or_else(|| kind.trim_end_matches("_call").to_owned(), Into::into);
                 self.reply(ts, |reply| reply.tool_calls.push(ToolCall::new(id.as_deref(), &name, arguments)));
             }
             "function_call_output" | "custom_tool_call_output" | "local_shell_call_output" | "tool_search_output" => {
                 let mut result = Message::new(Role::Tool);
-                result.tool_call_id = out.word(item.call_id, "call_id").map(Into::into);
-                (result.content, result.is_error) = output(item.output, out);
+                result.tool_call_id = item.word("call_id", out).map(Into::into);
+                (result.content, result.is_error) = output(item, out);
                 // The tools a search found are its result.
-                result.content = result.content.or_else(|| item.tools.map(|tools| Text::plain(tools.get())));
+                result.content = result.content.or_else(|| item.get("tools").map(|tools| Text::plain(tools.written())));
                 let told = result.tool_call_id.as_ref().and_then(|id| self.ended.get(id.as_str()));
                 result.is_error = told.copied().or(result.is_error);
                 result.ts = ts;
@@ -258,9 +182,9 @@ impl Session {
         }
     }
 
-    fn message(&mut self, item: &Item<'_>, ts: Option<Instant>, out: &mut Reading<'_>) {
-        let content = out.content(item.content, "content");
-        let role = out.string(item.role, "role").and_then(|role| openai::role(&role)).unwrap_or(Role::User);
+    fn message(&mut self, item: &Node<'_>, ts: Option<Instant>, out: &mut Reading<'_>) {
+        let content = item.content("content", out);
+        let role = item.string("role", out).and_then(|role| openai::role(&role)).unwrap_or(Role::User);
         if role == Role::Assistant {
             return self.reply(ts, |reply| {
                 reply.content = match (reply.content.take(), content) {
@@ -301,8 +225,8 @@ impl Session {
         if steers { Origin::Steering } else { Origin::Prompt }
     }
 
-    fn event(&mut self, item: &Item<'_>, raw: &str, ts: Option<Instant>, out: &mut Reading<'_>) {
-        match &*out.string(item.kind, "type").unwrap_or_default() {
+    fn event(&mut self, item: &Node<'_>, ts: Option<Instant>, out: &mut Reading<'_>) {
+        match &*item.string("type", out).unwrap_or_default() {
             "token_count" => self.count(item, ts, out),
             "task_complete" | "turn_complete" => (self.end, self.turn) = (EndCause::SelfFinish, None),
             "turn_aborted" => {
@@ -311,20 +235,20 @@ impl Session {
             }
             "error" => self.end = EndCause::Error,
             "task_started" | "turn_started" => (self.end, self.turn) = (EndCause::Unknown, Some(false)),
-            "context_compacted" => self.note("codex.context_compacted", raw),
-            "patch_apply_end" => self.ended(item, out.flag(item.success, "success").map(|success| !success), out),
+            "context_compacted" => self.note("codex.context_compacted", item),
+            "patch_apply_end" => self.ended(item, item.flag("success", out).map(|success| !success), out),
             "exec_command_end" => {
-                self.ended(item, out.number(item.exit_code, "exit_code").map(|code| code != 0.0), out);
+                self.ended(item, item.number("exit_code", out).map(|code| code != 0.0), out);
             }
-            "mcp_tool_call_end" => self.ended(item, item.result.and_then(has_failed), out),
+            "mcp_tool_call_end" => self.ended(item, item.get("result").as_ref().and_then(has_failed), out),
             kind if SAID_AGAIN.iter().any(|begins| kind.starts_with(begins)) => {}
             other => out.unknown(&format!("event {other}")),
         }
     }
 
     /// A tool has ended, and the program says whether it failed: its result may come before or after that.
-    fn ended(&mut self, item: &Item<'_>, failed: Option<bool>, out: &mut Reading<'_>) {
-        let Some((id, failed)) = out.word(item.call_id, "call_id").zip(failed) else { return };
+    fn ended(&mut self, item: &Node<'_>, failed: Option<bool>, out: &mut Reading<'_>) {
+        let Some((id, failed)) = item.word("call_id", out).zip(failed) else { return };
         let results = self.events.iter_mut().rev().filter_map(|event| match event {
             Event::Message(message) if message.role == Role::Tool => Some(message),
             _ => None,
@@ -336,13 +260,13 @@ impl Session {
     }
 
     /// A token count: one model call, when the total is another than before.
-    fn count(&mut self, item: &Item<'_>, ts: Option<Instant>, out: &mut Reading<'_>) {
-        let Some(info) = out.part::<Info<'_>>(item.info, "info", "an object") else { return };
-        let total = out.part(info.total_token_usage, "total_token_usage", "an object").map(|counts| usage(counts, out));
+    fn count(&mut self, item: &Node<'_>, ts: Option<Instant>, out: &mut Reading<'_>) {
+        let Some(info) = item.object("info", out) else { return };
+        let total = info.object("total_token_usage", out).map(|counts| usage(&counts, out));
         if total.is_none() || total == self.total {
             return;
         }
-        let last = out.part(info.last_token_usage, "last_token_usage", "an object").map(|counts| usage(counts, out));
+        let last = info.object("last_token_usage", out).map(|counts| usage(&counts, out));
         let before = std::mem::replace(&mut self.total, total);
         let grown = total.map(|total| difference(total, before.unwrap_or_default()));
         // A total that grew by more than the last call counts one of which nothing was written: the total is the truth.
@@ -375,27 +299,24 @@ impl Session {
         }
     }
 
-    fn note(&mut self, kind: &str, raw: &str) {
-        if let Ok(body) = RawValue::from_string(raw.to_owned()) {
-            self.events.push(Event::Note(Note { kind: kind.into(), body }));
-        }
+    fn note(&mut self, kind: &str, item: &Node<'_>) {
+        self.events.extend(item.kept().map(|body| Event::Note(Note { kind: kind.into(), body })));
     }
 }
 
 /// The counts as usage: cached tokens are part of the input, reasoning of the output.
-pub(super) fn usage(counts: Counts<'_>, out: &mut Reading<'_>) -> Usage {
+pub(super) fn usage(counts: &Node<'_>, out: &mut Reading<'_>) -> Usage {
     Usage {
-        input: out.count(counts.input_tokens, "input_tokens"),
-        cache_read: out.count(counts.cached_input_tokens, "cached_input_tokens"),
+        input: counts.count("input_tokens", out),
+        cache_read: counts.count("cached_input_tokens", out),
         cache_write: None,
-        output: out.count(counts.output_tokens, "output_tokens"),
-        reasoning: out.count(counts.reasoning_output_tokens, "reasoning_output_tokens"),
+        output: counts.count("output_tokens", out),
+        reasoning: counts.count("reasoning_output_tokens", out),
     }
 }
 
 /// Did a tool of a server fail? `{"Ok": {"isError": …}}` or `{"Err": …}`.
-fn has_failed(result: &RawValue) -> Option<bool> {
-    let result = Node::of(result);
+fn has_failed(result: &Node<'_>) -> Option<bool> {
     if let Some(given) = result.get("Ok") {
         return Some(given.get(["isError", "is_error"]).is_some_and(|flag| flag.written() == "true"));
     }
@@ -415,25 +336,17 @@ pub(super) fn difference(total: Usage, before: Usage) -> Usage {
 }
 
 /// What a tool gave back, and whether its exit code says that it failed.
-fn output(raw: Raw<'_>, out: &mut Reading<'_>) -> (Option<Text>, Option<bool>) {
-    #[derive(Default, Deserialize)]
-    struct Metadata {
-        exit_code: Option<i64>,
-    }
-    #[derive(Deserialize)]
-    struct Wrapped {
-        metadata: Option<Metadata>,
-        success: Option<bool>,
-    }
-    let content = out.content(raw, "output");
+fn output(item: &Node<'_>, out: &mut Reading<'_>) -> (Option<Text>, Option<bool>) {
+    let content = item.content("output", out);
     let text = content.as_ref().map(Text::as_str).unwrap_or_default();
-    let wrapped =
-        [&*text, raw.map_or("", RawValue::get)].iter().find_map(|text| serde_json::from_str::<Wrapped>(text).ok());
-    let failed = match wrapped {
-        Some(Wrapped { metadata: Some(Metadata { exit_code: Some(code) }), .. }) => Some(code != 0),
-        Some(Wrapped { success: Some(success), .. }) => Some(!success),
-        _ => exit_code(&text).map(|code| code != 0),
-    };
+    let raw = item.get("output");
+    let written = [&*text, raw.as_ref().map_or("", Node::written)];
+    let mut objects = written.iter().filter(|text| text.trim_start().starts_with('{'));
+    let wrapped = objects.find_map(|text| Node::inside(text, text));
+    let code = wrapped.as_ref().and_then(|wrapped| json::number(&wrapped.at(&["metadata", "exit_code"])?));
+    let success = wrapped.as_ref().and_then(|wrapped| json::flag(&wrapped.get("success")?));
+    let failed = code.map(|code| code != 0.0).or(success.map(|success| !success));
+    let failed = failed.or_else(|| exit_code(&text).map(|code| code != 0));
     drop(text);
     (content, failed)
 }

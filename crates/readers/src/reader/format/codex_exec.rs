@@ -6,72 +6,19 @@
 
 use std::collections::BTreeSet;
 
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::{Format, Layout, Raw, codex};
-use crate::reader::openai;
+use super::{Format, Layout, codex};
+use crate::reader::json;
+use crate::reader::node::Node;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
-use crate::transcript::{Draft, EndCause, Event, Grade, Header, Instant, Message, Note, Role, Text, ToolCall, Usage};
+use crate::transcript::{
+    Draft, EndCause, Event, Grade, Header, Instant, Message, Note, PromptedBy, Role, Text, ToolCall, Usage,
+};
 
 /// `codex exec --json` event streams.
 pub(super) struct CodexExec;
-
-#[derive(Deserialize)]
-struct Line<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Raw<'a>,
-    #[serde(borrow)]
-    thread_id: Raw<'a>,
-    #[serde(borrow)]
-    session_id: Raw<'a>,
-    #[serde(borrow)]
-    item: Raw<'a>,
-    #[serde(borrow)]
-    usage: Raw<'a>,
-    #[serde(borrow)]
-    model: Raw<'a>,
-    #[serde(borrow)]
-    timestamp: Raw<'a>,
-}
-
-/// Every field of every item that is read.
-#[derive(Deserialize)]
-struct Item<'a> {
-    #[serde(borrow)]
-    id: Raw<'a>,
-    #[serde(borrow, rename = "type")]
-    kind: Raw<'a>,
-    #[serde(borrow, rename = "item_type")]
-    old_kind: Raw<'a>,
-    #[serde(borrow)]
-    text: Raw<'a>,
-    #[serde(borrow)]
-    command: Raw<'a>,
-    #[serde(borrow)]
-    aggregated_output: Raw<'a>,
-    #[serde(borrow)]
-    exit_code: Raw<'a>,
-    #[serde(borrow)]
-    status: Raw<'a>,
-    #[serde(borrow)]
-    changes: Raw<'a>,
-    #[serde(borrow)]
-    server: Raw<'a>,
-    #[serde(borrow)]
-    tool: Raw<'a>,
-    #[serde(borrow)]
-    arguments: Raw<'a>,
-    #[serde(borrow)]
-    prompt: Raw<'a>,
-    #[serde(borrow)]
-    query: Raw<'a>,
-    #[serde(borrow)]
-    result: Raw<'a>,
-    #[serde(borrow)]
-    error: Raw<'a>,
-}
 
 impl Format for CodexExec {
     fn id(&self) -> &'static str {
@@ -109,28 +56,24 @@ impl Format for CodexExec {
         true
     }
 
-    fn prompted_by(&self) -> crate::transcript::PromptedBy {
-        crate::transcript::PromptedBy::Program
+    fn prompted_by(&self) -> PromptedBy {
+        PromptedBy::Program
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let mut threads = vec![Thread::default()];
-        for text in lines(record) {
-            let line = match serde_json::from_str::<Line<'_>>(text) {
-                Ok(line) => line,
-                Err(error) => {
-                    out.error(record.broken(text, &error));
-                    continue;
-                }
-            };
-            let id = out.word(line.thread_id.or(line.session_id), "thread_id");
+        // The events, or an array of them.
+        let lines = json::elements(record.text).unwrap_or_else(|| record.lines().collect());
+        for line in lines {
+            let Some(line) = Node::line(line, out) else { continue };
+            let id = line.word(["thread_id", "session_id"], out);
             let other = |thread: &Thread| thread.id.is_some() && id.is_some() && thread.id != id;
             if threads.last().is_some_and(other) {
                 threads.push(Thread::default());
             }
             if let Some(thread) = threads.last_mut() {
                 thread.id = thread.id.take().or(id);
-                thread.add(text, &line, out);
+                thread.add(&line, out);
             }
         }
         let alone = threads.len() == 1;
@@ -141,27 +84,16 @@ impl Format for CodexExec {
                 _ => stem.clone(),
             };
             let meta = thread.id.map(|id| format!("{{\"thread_id\":{}}}", serde_json::Value::String(id)));
-            out.run(Draft {
-                header: Header {
-                    run_id,
-                    model: thread.model,
-                    agent: Some("codex".to_owned()),
-                    meta: meta.and_then(|meta| RawValue::from_string(meta).ok()),
-                    ..Header::default()
-                },
-                events: thread.events,
-                grade: Grade { end: thread.end, ..Grade::default() },
-                warnings: Vec::new(),
-            });
+            let header = Header {
+                run_id,
+                model: thread.model,
+                agent: Some("codex".to_owned()),
+                meta: meta.and_then(|meta| RawValue::from_string(meta).ok()),
+                ..Header::default()
+            };
+            let grade = Grade { end: thread.end, ..Grade::default() };
+            out.run(Draft { header, events: thread.events, grade, warnings: Vec::new() });
         }
-    }
-}
-
-/// The events; an array of them is taken apart.
-fn lines<'r>(record: &Record<'r>) -> Vec<&'r str> {
-    match serde_json::from_str::<Vec<&RawValue>>(record.text) {
-        Ok(elements) => elements.into_iter().map(RawValue::get).collect(),
-        Err(_) => record.lines().collect(),
     }
 }
 
@@ -182,35 +114,35 @@ struct Thread {
 }
 
 impl Thread {
-    fn add(&mut self, text: &str, line: &Line<'_>, out: &mut Reading<'_>) {
-        let ts = out.instant(line.timestamp, "timestamp");
-        self.model = self.model.take().or_else(|| out.word(line.model, "model"));
-        match &*out.string(line.kind, "type").unwrap_or_default() {
+    fn add(&mut self, line: &Node<'_>, out: &mut Reading<'_>) {
+        let ts = line.instant("timestamp", out);
+        self.model = self.model.take().or_else(|| line.word("model", out));
+        match &*line.string("type", out).unwrap_or_default() {
             "turn.started" => (self.open, self.last, self.end) = (None, None, EndCause::Unknown),
             "turn.completed" => {
                 self.end = EndCause::SelfFinish;
-                self.count(line.usage, ts, out);
+                self.count(line, ts, out);
             }
             "turn.failed" => {
                 self.end = EndCause::Error;
-                self.count(line.usage, ts, out);
+                self.count(line, ts, out);
             }
             // Lost connections are told this way too, and made up again.
             "error" => {
                 self.end = EndCause::Error;
-                self.note("codex.error", text);
+                self.note("codex.error", line);
             }
-            "item.started" => self.item(line.item, ts, false, text, out),
-            "item.completed" => self.item(line.item, ts, true, text, out),
+            "item.started" => self.item(line, ts, false, out),
+            "item.completed" => self.item(line, ts, true, out),
             "thread.started" | "session.created" | "item.updated" => {}
             other => out.unknown(other),
         }
     }
 
-    fn item(&mut self, raw: Raw<'_>, ts: Option<Instant>, done: bool, text: &str, out: &mut Reading<'_>) {
-        let Some(item) = out.part::<Item<'_>>(raw, "item", "an object") else { return };
-        let kind = out.string(item.kind.or(item.old_kind), "type").unwrap_or_default();
-        let said = |out: &mut Reading<'_>| out.text(item.text, "text").filter(|text| !text.is_empty());
+    fn item(&mut self, line: &Node<'_>, ts: Option<Instant>, done: bool, out: &mut Reading<'_>) {
+        let Some(item) = line.object("item", out) else { return };
+        let kind = item.string(["type", "item_type"], out).unwrap_or_default();
+        let said = |out: &mut Reading<'_>| item.text("text", out).filter(|text| !text.is_empty());
         if !matches!(&*kind, "error" | "todo_list") {
             self.end = EndCause::Unknown;
         }
@@ -223,7 +155,7 @@ impl Thread {
                 let said = said(out);
                 self.reply(ts, |reply| reply.reasoning = joined(reply.reasoning.take(), said));
             }
-            "todo_list" | "error" if done => self.note(&format!("codex.{kind}"), text),
+            "todo_list" | "error" if done => self.note(&format!("codex.{kind}"), line),
             "agent_message" | "assistant_message" | "reasoning" | "todo_list" | "error" => {}
             "command_execution" | "file_change" | "mcp_tool_call" | "web_search" | "collab_tool_call" => {
                 self.tool(&kind, &item, ts, done, out);
@@ -233,8 +165,8 @@ impl Thread {
     }
 
     /// A tool that was begun, or is done: its call, unless that was written already, and its result.
-    fn tool(&mut self, kind: &str, item: &Item<'_>, ts: Option<Instant>, done: bool, out: &mut Reading<'_>) {
-        let id = out.word(item.id, "id");
+    fn tool(&mut self, kind: &str, item: &Node<'_>, ts: Option<Instant>, done: bool, out: &mut Reading<'_>) {
+        let id = item.word("id", out);
         let known = id.as_ref().is_some_and(|id| self.begun.contains(id));
         if !known {
             let (name, arguments) = call(kind, item, out);
@@ -251,20 +183,23 @@ impl Thread {
         let mut result = Message::new(Role::Tool);
         result.tool_call_id = id.map(Into::into);
         result.ts = ts;
-        result.content = match (item.error, item.aggregated_output.or(item.result)) {
-            (Some(error), _) => message_of(error).or_else(|| out.content(Some(error), "error")),
-            (None, Some(output)) => out.content(Some(output), "output"),
-            (None, None) => out.text(item.status, "status"),
-        };
-        let status = out.string(item.status, "status");
+        let error = item.get("error");
+        // The words of an error `{"message": …}`, or all of it.
+        let told = error.as_ref().and_then(|error| json::text(&error.get("message")?));
+        result.content = told.or_else(|| item.content("error", out));
+        if error.is_none() {
+            let output = item.content(["aggregated_output", "result"], out);
+            result.content = output.or_else(|| item.text("status", out));
+        }
+        let status = item.string("status", out);
         let by_status = match status.as_deref() {
             Some("failed" | "declined") => Some(true),
             Some("completed") => Some(false),
             _ => None,
         };
-        result.is_error = match out.number(item.exit_code, "exit_code") {
+        result.is_error = match item.number("exit_code", out) {
             Some(code) => Some(code != 0.0),
-            None if item.error.is_some() => Some(true),
+            None if error.is_some() => Some(true),
             None => by_status,
         };
         self.events.push(Event::Message(result));
@@ -272,9 +207,9 @@ impl Thread {
     }
 
     /// The counts at the end of a turn, which are those of the thread so far.
-    fn count(&mut self, raw: Raw<'_>, ts: Option<Instant>, out: &mut Reading<'_>) {
-        let Some(counts) = out.part(raw, "usage", "an object") else { return };
-        let total = codex::usage(counts, out);
+    fn count(&mut self, line: &Node<'_>, ts: Option<Instant>, out: &mut Reading<'_>) {
+        let Some(counts) = line.object("usage", out) else { return };
+        let total = codex::usage(&counts, out);
         let before = std::mem::replace(&mut self.total, total);
         if total.is_empty() {
             return;
@@ -301,44 +236,30 @@ impl Thread {
         }
     }
 
-    fn note(&mut self, kind: &str, raw: &str) {
-        if let Ok(body) = RawValue::from_string(raw.to_owned()) {
-            self.events.push(Event::Note(Note { kind: kind.into(), body }));
-        }
+    fn note(&mut self, kind: &str, line: &Node<'_>) {
+        self.events.extend(line.kept().map(|body| Event::Note(Note { kind: kind.into(), body })));
     }
 }
 
 /// What was asked of a tool: its name and its arguments.
-fn call(kind: &str, item: &Item<'_>, out: &mut Reading<'_>) -> (String, Text) {
-    let object = |key: &str, raw: Raw<'_>| match raw {
-        Some(raw) => Text::plain(format!("{{\"{key}\":{}}}", raw.get())),
-        None => Text::default(),
+fn call(kind: &str, item: &Node<'_>, out: &mut Reading<'_>) -> (String, Text) {
+    let object = |key: &str| {
+        item.get(key).map_or_else(Text::default, |value| Text::plain(format!("{{\"{key}\":{}}}", value.written())))
     };
     match kind {
-        "command_execution" => ("shell".to_owned(), object("command", item.command)),
-        "file_change" => ("file_change".to_owned(), object("changes", item.changes)),
-        "web_search" => ("web_search".to_owned(), object("query", item.query)),
-        "collab_tool_call" => {
-            (out.word(item.tool, "tool").unwrap_or_else(|| kind.to_owned()), object("prompt", item.prompt))
-        }
+        "command_execution" => ("shell".to_owned(), object("command")),
+        "file_change" => ("file_change".to_owned(), object("changes")),
+        "web_search" => ("web_search".to_owned(), object("query")),
+        "collab_tool_call" => (item.word("tool", out).unwrap_or_else(|| kind.to_owned()), object("prompt")),
         _ => {
-            let tool = out.word(item.tool, "tool").unwrap_or_else(|| kind.to_owned());
-            let name = match out.word(item.server, "server") {
+            let tool = item.word("tool", out).unwrap_or_else(|| kind.to_owned());
+            let name = match item.word("server", out) {
                 Some(server) => format!("{server}__{tool}"),
                 None => tool,
             };
-            (name, openai::arguments(item.arguments))
+            (name, item.arguments("arguments"))
         }
     }
-}
-
-/// The words of an error `{"message": …}`.
-fn message_of(error: &RawValue) -> Option<Text> {
-    #[derive(Deserialize)]
-    struct Told {
-        message: String,
-    }
-    serde_json::from_str::<Told>(error.get()).ok().map(|told| Text::plain(told.message))
 }
 
 fn joined(before: Option<Text>, more: Option<Text>) -> Option<Text> {

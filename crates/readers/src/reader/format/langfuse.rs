@@ -3,15 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
-use serde_json::value::RawValue;
-
 use super::{Format, Layout};
-use crate::reader::dialect::{self, as_count, as_number, as_text, pick, word};
+use crate::reader::node::{Node, Opened, sound};
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::spans::{self, Kind, ModelCall, Span, ToolRun};
-use crate::reader::{json, labels, rows, time};
+use crate::reader::{dialect, json, labels};
 use crate::transcript::{Draft, EndCause, Grade, Header, Message, Outcome, OutcomeSource, Role, Usage, Usd};
 
 /// Langfuse exports.
@@ -62,11 +59,8 @@ impl Format for Langfuse {
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let mut export = Export { key: key_of(record), ..Export::default() };
-        for raw in rows::values(record, out) {
-            match json::value(raw.get()) {
-                Ok(value) => export.value(raw, &value, None, 4, out),
-                Err(error) => out.error(record.broken(raw.get(), &error)),
-            }
+        for value in Node::rows(record, out) {
+            export.value(&value, None, 4, out);
         }
         export.hand_over(out);
     }
@@ -104,75 +98,73 @@ impl Export<'_> {
     }
 
     /// An observation, a score, a trace with what it holds, or a list of any of them.
-    fn value(&mut self, raw: &RawValue, value: &Value, of: Option<&str>, depth: usize, out: &mut Reading<'_>) {
-        let kind = value.get("type").and_then(Value::as_str).filter(|kind| KINDS.contains(kind));
-        let is_score = value.get("name").is_some() && pick(value, &["value", "stringValue", "string_value"]).is_some();
-        if let Some(kind) = kind {
-            return self.observation(raw, value, kind, of, out);
+    fn value(&mut self, value: &Node<'_>, of: Option<&str>, depth: usize, out: &mut Reading<'_>) {
+        if let Some(kind) = value.some_string("type").filter(|kind| KINDS.contains(&&**kind)) {
+            return self.observation(value, &kind, of, out);
         }
-        if is_score && (of.is_some() || pick(value, &["traceId", "trace_id"]).is_some()) {
+        let is_score = value.mentions("name") && value.has(["value", "stringValue", "string_value"]);
+        if is_score && (of.is_some() || value.has(["traceId", "trace_id"])) {
             return self.score(value, of);
         }
-        let lists: Vec<&Value> =
-            ["traces", "data", "observations", "scores"].iter().filter_map(|name| value.get(*name)).collect();
-        if lists.is_empty() && pick(value, &["id", "timestamp"]).is_none() {
-            return out.error_at(raw.get(), "neither a trace, an observation nor a score", "it is left out");
+        let lists = ["traces", "data", "observations", "scores"];
+        if !lists.iter().any(|name| value.mentions(name)) && !value.has(["id", "timestamp"]) {
+            return out.error_at(value.place(), "neither a trace, an observation nor a score", "it is left out");
         }
-        let own = word(value, &["id"]).filter(|_| pick(value, &["observations", "timestamp", "name"]).is_some());
+        let own = value.some_word("id").filter(|_| value.has(["observations", "timestamp", "name"]));
         if let Some(id) = &own {
             let header = &mut self.trace(id).header;
-            header.agent = word(value, &["name"]).or(header.agent.take());
-            header.task_id = word(value, &["datasetItemId", "dataset_item_id"]).or(header.task_id.take());
+            header.agent = value.some_word("name").or(header.agent.take());
+            header.task_id = value.some_word(["datasetItemId", "dataset_item_id"]).or(header.task_id.take());
         }
         let Some(depth) = depth.checked_sub(1) else { return };
-        for inner in lists.into_iter().filter_map(Value::as_array).flatten() {
-            self.value(raw, inner, own.as_deref().or(of), depth, out);
+        for inner in lists.iter().flat_map(|name| value.some_list(*name)) {
+            self.value(&inner, own.as_deref().or(of), depth, out);
         }
     }
 
-    fn observation(&mut self, raw: &RawValue, value: &Value, kind: &str, of: Option<&str>, out: &mut Reading<'_>) {
-        let trace = word(value, &["traceId", "trace_id"]).or_else(|| of.map(str::to_owned));
-        let (Some(id), Some(trace)) = (word(value, &["id"]), trace) else {
-            return out.error_at(raw.get(), "an observation without `id` and `traceId`", "the observation is left out");
+    fn observation(&mut self, value: &Node<'_>, kind: &str, of: Option<&str>, out: &mut Reading<'_>) {
+        let trace = value.some_word(["traceId", "trace_id"]).or_else(|| of.map(str::to_owned));
+        let (Some(id), Some(trace)) = (value.some_word("id"), trace) else {
+            let what = "an observation without `id` and `traceId`";
+            return out.error_at(value.place(), what, "the observation is left out");
         };
-        let failed = word(value, &["level"]).as_deref() == Some("ERROR");
+        let failed = value.is("level", "ERROR");
         let kind = match kind {
-            "GENERATION" => Kind::Model(Box::new(model_call(value, failed, raw, out))),
+            "GENERATION" => Kind::Model(Box::new(model_call(value, failed, out))),
             "TOOL" => Kind::Tool(ToolRun {
                 call_id: call_id(value),
-                arguments: pick(value, &["input"]).map(|input| as_text(&unquoted(input))),
-                result: pick(value, &["output"]).map(|output| as_text(&unquoted(output))),
+                arguments: value.get("input").map(|input| unquoted(&input).node().compact_text()),
+                result: value.get("output").map(|output| unquoted(&output).node().compact_text()),
                 is_error: Some(failed),
             }),
             "AGENT" => Kind::Agent,
             _ => Kind::Other,
         };
-        let start = pick(value, &["startTime", "start_time"]).and_then(time::of_value);
+        let start = value.some_instant(["startTime", "start_time"]);
         let span = Span {
             id,
-            parent: word(value, &["parentObservationId", "parent_observation_id"]).filter(|id| !id.is_empty()),
+            parent: value.some_word(["parentObservationId", "parent_observation_id"]).filter(|id| !id.is_empty()),
             start: start.map(|start| i128::from(start.0)),
-            end: pick(value, &["endTime", "end_time"]).and_then(time::of_value),
-            name: word(value, &["name"]).unwrap_or_default(),
+            end: value.some_instant(["endTime", "end_time"]),
+            name: value.some_word("name").unwrap_or_default(),
             kind,
         };
         let trace = self.trace(&trace);
         trace.header.started_at = [trace.header.started_at, start].into_iter().flatten().min();
         trace.header.ended_at = trace.header.ended_at.max(span.end);
         if failed && span.parent.is_none() {
-            trace.failed = Some(word(value, &["statusMessage", "status_message"]).unwrap_or_default());
+            trace.failed = Some(value.some_word(["statusMessage", "status_message"]).unwrap_or_default());
         }
         trace.spans.push(span);
     }
 
     /// A score, if it is the one the user named.
-    fn score(&mut self, value: &Value, of: Option<&str>) {
-        let about = word(value, &["traceId", "trace_id"]).or_else(|| of.map(str::to_owned));
-        let Some(about) = about.filter(|_| self.key.is_some() && word(value, &["name"]).as_deref() == self.key) else {
-            return;
-        };
-        let score = pick(value, &["value"]).and_then(as_number);
-        let label = word(value, &["stringValue", "string_value"]).and_then(|label| labels::grade_word(&label));
+    fn score(&mut self, value: &Node<'_>, of: Option<&str>) {
+        let about = value.some_word(["traceId", "trace_id"]).or_else(|| of.map(str::to_owned));
+        let is_named = self.key.is_some() && value.some_word("name").as_deref() == self.key;
+        let Some(about) = about.filter(|_| is_named) else { return };
+        let score = value.some_number("value");
+        let label = value.some_word(["stringValue", "string_value"]).and_then(|label| labels::grade_word(&label));
         let graded = label.or_else(|| score.map(|score| score >= 1.0));
         let source = graded.map_or(OutcomeSource::None, |_| OutcomeSource::Native("scores"));
         self.trace(&about).grade = Grade { outcome: Outcome::from_grade(graded), score, source, ..Grade::default() };
@@ -194,59 +186,53 @@ impl Export<'_> {
 }
 
 /// The call a tool's observation answers: in its metadata, or among the attributes of the span it was.
-fn call_id(observation: &Value) -> Option<String> {
-    let metadata = dialect::unwrapped(pick(observation, &["metadata"])?);
+fn call_id(observation: &Node<'_>) -> Option<String> {
     let names = ["tool_call_id", "toolCallId", "gen_ai.tool.call.id"];
-    let attributes = pick(&metadata, &["attributes"]).map(dialect::unwrapped).unwrap_or_default();
-    word(&metadata, &names).or_else(|| word(&attributes, &names))
+    let metadata = observation.held("metadata");
+    let metadata = metadata.node();
+    metadata.some_word(names).or_else(|| metadata.held("attributes").node().some_word(names))
 }
 
 /// Blob exports write every value as JSON inside a string, strings too.
-fn unquoted(value: &Value) -> Value {
-    let quoted = value.as_str().filter(|text| text.len() > 1 && text.starts_with('"') && text.ends_with('"'));
-    quoted.and_then(|text| json::value(text).ok()).unwrap_or_else(|| dialect::unwrapped(value))
+fn unquoted<'a>(value: &Node<'a>) -> Opened<'a> {
+    let is_quoted = |text: &str| text.len() > 1 && text.starts_with('"') && text.ends_with('"');
+    let quoted = value.as_string().filter(|text| is_quoted(text) && sound(text).is_ok());
+    quoted.map_or_else(|| value.opened(), |text| Opened::of(text, value))
 }
 
-fn model_call(value: &Value, failed: bool, raw: &RawValue, out: &mut Reading<'_>) -> ModelCall {
-    let mut reply = pick(value, &["output"])
-        .map(unquoted)
-        .as_ref()
-        .and_then(dialect::reply)
-        .unwrap_or_else(|| Message::new(Role::Assistant));
-    let counted = pick(value, &["usageDetails", "usage_details"]).or_else(|| pick(value, &["usage"]));
-    reply.usage = counted.map(dialect::unwrapped).and_then(|counted| usage(&counted, raw, out));
-    let costs = pick(value, &["costDetails", "cost_details"]).map(dialect::unwrapped).unwrap_or_default();
-    let cost = pick(value, &["calculatedTotalCost", "totalCost", "total_cost"]).or_else(|| pick(&costs, &["total"]));
-    reply.cost = cost.and_then(as_number).map(Usd);
-    reply.model = word(value, &["model", "providedModelName", "provided_model_name"]).map(Into::into);
+fn model_call(value: &Node<'_>, failed: bool, out: &mut Reading<'_>) -> ModelCall {
+    let said = value.get("output").and_then(|output| dialect::reply(&unquoted(&output).node()));
+    let mut reply = said.unwrap_or_else(|| Message::new(Role::Assistant));
+    let counted = value.get(["usageDetails", "usage_details", "usage"]);
+    reply.usage = counted.and_then(|counted| usage(&counted.opened().node(), value, out));
+    let cost = value.some_number(["calculatedTotalCost", "totalCost", "total_cost"]);
+    let costs = value.held(["costDetails", "cost_details"]);
+    reply.cost = cost.or_else(|| costs.node().some_number("total")).map(Usd);
+    reply.model = value.some_word(["model", "providedModelName", "provided_model_name"]).map(Into::into);
     if failed {
         reply.finish_reason = Some("error".into());
     }
-    let input =
-        pick(value, &["input"]).map(|input| dialect::messages(&unquoted(input), Role::User)).unwrap_or_default();
-    ModelCall { input, reply }
+    let asked = value.get("input").map(|input| dialect::messages(&unquoted(&input).node(), Role::User));
+    ModelCall { input: asked.unwrap_or_default(), reply }
 }
 
 /// Tokens of one call. The buckets stand beside each other: what is called input or output of some
 /// kind adds up, unless the total says that the plain two are all there is.
-fn usage(counted: &Value, raw: &RawValue, out: &mut Reading<'_>) -> Option<Usage> {
+fn usage(counted: &Node<'_>, observation: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
     if let Some(usage) = dialect::usage(counted) {
         return Some(usage);
     }
     let (mut input, mut output) = (None::<u64>, None::<u64>);
-    for (name, value) in counted.as_object()? {
+    for (name, value) in counted.members() {
         let of_input = name.starts_with("input") || name.starts_with("cache_") || name.starts_with("prompt");
         let of_output = name.starts_with("output") || name.starts_with("completion") || name.starts_with("reasoning");
-        if value.is_null()
-            || !(of_input || of_output)
-            || value.is_object()
-            || value.is_string() && name.ends_with("Unit")
-        {
+        let is_unit = value.starts_with('"') && name.ends_with("Unit");
+        if *value == "null" || !(of_input || of_output) || value.starts_with('{') || is_unit {
             continue;
         }
-        let Some(count) = as_count(value) else {
-            let what = format!("`usageDetails.{name}` should be a whole number, 0 or more, not `{value}`");
-            out.error_at(raw.get(), what, "this field is left out");
+        let Some(count) = json::count(*value) else {
+            let field = format!("usageDetails.{name}");
+            out.wrong_at(observation.place(), value, &field, "a whole number, 0 or more");
             continue;
         };
         if name.ends_with("Cost") {
@@ -255,18 +241,17 @@ fn usage(counted: &Value, raw: &RawValue, out: &mut Reading<'_>) -> Option<Usage
         let sum = if of_input { &mut input } else { &mut output };
         *sum = Some(sum.unwrap_or(0).saturating_add(count));
     }
-    let count = |names: &[&str]| pick(counted, names).and_then(as_count);
-    let (plain_in, plain_out, total) = (count(&["input"]), count(&["output"]), count(&["total"]));
+    let (plain_in, plain_out) = (counted.some_count("input"), counted.some_count("output"));
     let plain = plain_in.unwrap_or(0).saturating_add(plain_out.unwrap_or(0));
-    if total == Some(plain) && plain > 0 {
+    if counted.some_count("total") == Some(plain) && plain > 0 {
         (input, output) = (plain_in, plain_out);
     }
     let usage = Usage {
         input,
-        cache_read: count(&["cache_read_input_tokens", "input_cached_tokens", "input_cache_read"]),
-        cache_write: count(&["cache_creation_input_tokens", "input_cache_creation"]),
+        cache_read: counted.some_count(["cache_read_input_tokens", "input_cached_tokens", "input_cache_read"]),
+        cache_write: counted.some_count(["cache_creation_input_tokens", "input_cache_creation"]),
         output,
-        reasoning: count(&["output_reasoning_tokens", "output_reasoning", "reasoning"]),
+        reasoning: counted.some_count(["output_reasoning_tokens", "output_reasoning", "reasoning"]),
     };
     (!usage.is_empty()).then_some(usage)
 }

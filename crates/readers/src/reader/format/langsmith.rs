@@ -5,15 +5,12 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
-use serde_json::value::RawValue;
-
 use super::{Format, Layout};
-use crate::reader::dialect::{self, as_count, as_number, as_text, pick, word};
+use crate::reader::node::Node;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::spans::{self, Kind, ModelCall, Span, ToolRun};
-use crate::reader::{json, labels, rows, time};
+use crate::reader::{dialect, json, labels};
 use crate::transcript::{Draft, EndCause, Grade, Header, Message, Outcome, OutcomeSource, Role, Text, Usage, Usd};
 
 /// LangSmith run exports.
@@ -53,13 +50,10 @@ impl Format for LangSmith {
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let mut export = Export { key: record.options.outcome_key.as_deref(), ..Export::default() };
-        for raw in rows::values(record, out) {
-            match json::value(raw.get()) {
-                Ok(value) => match value.get("runs").and_then(Value::as_array) {
-                    Some(runs) => runs.iter().for_each(|run| export.row(raw, run, None, out)),
-                    None => export.row(raw, &value, None, out),
-                },
-                Err(error) => out.error(record.broken(raw.get(), &error)),
+        for value in Node::rows(record, out) {
+            match value.get("runs").and_then(|runs| runs.elements()) {
+                Some(runs) => runs.iter().for_each(|run| export.row(run, None, out)),
+                None => export.row(&value, None, out),
             }
         }
         export.hand_over(out);
@@ -87,34 +81,34 @@ struct Export<'k> {
 
 impl Export<'_> {
     /// One row and the rows inside it.
-    fn row(&mut self, raw: &RawValue, row: &Value, around: Option<(&str, &str)>, out: &mut Reading<'_>) {
+    fn row(&mut self, row: &Node<'_>, around: Option<(&str, &str)>, out: &mut Reading<'_>) {
         if !row.is_object() {
-            return out.error_at(raw.get(), "a run that is no object", "it is left out");
+            return out.error_at(row.place(), "a run that is no object", "it is left out");
         }
-        let Some(kind) = word(row, &["run_type"]) else {
-            if pick(row, &["score", "value"]).is_some() && row.get("key").is_some() {
+        let Some(kind) = row.some_word("run_type") else {
+            if row.has(["score", "value"]) && row.mentions("key") {
                 return self.feedback(row);
             }
-            return out.error_at(raw.get(), "a run without a `run_type`", "the run is left out");
+            return out.error_at(row.place(), "a run without a `run_type`", "the run is left out");
         };
-        let Some(id) = word(row, &["id", "run_id"]) else {
-            return out.error_at(raw.get(), "a run without an `id`", "the run is left out");
+        let Some(id) = row.some_word(["id", "run_id"]) else {
+            return out.error_at(row.place(), "a run without an `id`", "the run is left out");
         };
-        let parent = word(row, &["parent_run_id"]).or_else(|| around.map(|(id, _)| id.to_owned()));
+        let parent = row.some_word("parent_run_id").or_else(|| around.map(|(id, _)| id.to_owned()));
         let above = around.map(|(_, trace)| trace);
         let Some(name) = trace_of(row, &id, parent.as_deref(), above) else {
-            return out.error_at(raw.get(), "a run without a `trace_id`", "the run is left out");
+            return out.error_at(row.place(), "a run without a `trace_id`", "the run is left out");
         };
-        let failed = word(row, &["error"]).filter(|error| !error.is_empty());
+        let failed = row.some_word("error").filter(|error| !error.is_empty());
         let call = match kind.as_str() {
-            "llm" => Kind::Model(Box::new(model_call(row, failed.is_some(), raw, out))),
+            "llm" => Kind::Model(Box::new(model_call(row, failed.is_some(), out))),
             "tool" => Kind::Tool(tool_run(row, failed.as_deref())),
             _ => Kind::Other,
         };
         let span = Span {
             start: started(row),
-            end: pick(row, &["end_time"]).and_then(time::of_value),
-            name: word(row, &["name"]).unwrap_or_default(),
+            end: row.some_instant("end_time"),
+            name: row.some_word("name").unwrap_or_default(),
             parent,
             kind: call,
             id: id.clone(),
@@ -124,10 +118,10 @@ impl Export<'_> {
         if span.parent.is_none() {
             trace.root = Some(id.clone());
             trace.header.agent = Some(span.name.clone()).filter(|name| !name.is_empty());
-            trace.header.task_id = word(row, &["reference_example_id"]);
-            trace.header.started_at = pick(row, &["start_time"]).and_then(time::of_value);
+            trace.header.task_id = row.some_word("reference_example_id");
+            trace.header.started_at = row.some_instant("start_time");
             trace.header.ended_at = span.end;
-            let end = match (&failed, word(row, &["status"]).as_deref()) {
+            let end = match (&failed, row.some_word("status").as_deref()) {
                 (Some(error), _) => spans::end_by_error(error),
                 (None, Some("error")) => EndCause::Error,
                 (None, Some("interrupted")) => EndCause::Killed,
@@ -138,8 +132,8 @@ impl Export<'_> {
             trace.grade.end = end;
         }
         trace.spans.push(span);
-        for child in row.get("child_runs").and_then(Value::as_array).into_iter().flatten() {
-            self.row(raw, child, Some((&id, &name)), out);
+        for child in row.some_list("child_runs") {
+            self.row(&child, Some((&id, &name)), out);
         }
     }
 
@@ -152,16 +146,13 @@ impl Export<'_> {
     }
 
     /// A row of a feedback export.
-    fn feedback(&mut self, row: &Value) {
-        let about = word(row, &["run_id", "trace_id"]);
-        if self.key.is_none() || word(row, &["key"]).as_deref() != self.key {
+    fn feedback(&mut self, row: &Node<'_>) {
+        let about = row.some_word(["run_id", "trace_id"]);
+        if self.key.is_none() || row.some_word("key").as_deref() != self.key {
             return;
         }
-        let score = pick(row, &["score"]).and_then(grade_number);
-        let said = pick(row, &["value"]).and_then(|value| match value {
-            Value::Bool(flag) => Some(*flag),
-            other => dialect::as_word(other).and_then(|word| labels::grade_word(&word)),
-        });
+        let score = row.get("score").and_then(|score| grade_number(&score));
+        let said = row.get("value").and_then(|said| json::flag(&said).or_else(|| labels::grade_word(&said.as_word()?)));
         if let Some(about) = about {
             let graded = score.map(|score| score >= 1.0).or(said);
             self.feedback.push((about, graded_by(graded, score)));
@@ -188,14 +179,14 @@ impl Export<'_> {
 }
 
 /// The trace a row belongs to; rows inside their parent may leave it out.
-fn trace_of(row: &Value, id: &str, parent: Option<&str>, above: Option<&str>) -> Option<String> {
+fn trace_of(row: &Node<'_>, id: &str, parent: Option<&str>, above: Option<&str>) -> Option<String> {
     let ordered = || {
-        let order = word(row, &["dotted_order"])?;
+        let order = row.some_word("dotted_order")?;
         let root = order.split('.').next()?;
         root.split_once('Z').map(|(_, id)| id.to_owned()).filter(|id| !id.is_empty())
     };
     let own = || parent.is_none().then(|| id.to_owned());
-    word(row, &["trace_id"]).or_else(|| above.map(str::to_owned)).or_else(ordered).or_else(own)
+    row.some_word("trace_id").or_else(|| above.map(str::to_owned)).or_else(ordered).or_else(own)
 }
 
 fn graded_by(graded: Option<bool>, score: Option<f64>) -> Grade {
@@ -204,64 +195,58 @@ fn graded_by(graded: Option<bool>, score: Option<f64>) -> Grade {
 }
 
 /// A score, also one written as true or false.
-fn grade_number(value: &Value) -> Option<f64> {
-    match value {
-        Value::Bool(flag) => Some(f64::from(u8::from(*flag))),
-        other => as_number(other),
-    }
+fn grade_number(score: &Node<'_>) -> Option<f64> {
+    json::flag(score).map(|flag| f64::from(u8::from(flag))).or_else(|| json::number(score))
 }
 
 /// The average of the feedback the user named.
-fn stats(row: &Value, key: &str) -> Grade {
-    let stats = pick(row, &["feedback_stats"]).map(dialect::unwrapped).unwrap_or_default();
-    let score = stats.get(key).and_then(|about| pick(about, &["avg", "mean"])).and_then(grade_number);
+fn stats(row: &Node<'_>, key: &str) -> Grade {
+    let stats = row.held("feedback_stats");
+    let score = stats.node().at(&[key]).and_then(|about| grade_number(&about.get(["avg", "mean"])?));
     graded_by(score.map(|score| score >= 1.0), score)
 }
 
 /// When a row began, as the digits of its time down to microseconds: its place in the dotted order is
 /// exact to the microsecond, where the times may be cut.
-fn started(row: &Value) -> Option<i128> {
-    let ordered = word(row, &["dotted_order"]).and_then(|order| {
+fn started(row: &Node<'_>) -> Option<i128> {
+    let ordered = row.some_word("dotted_order").and_then(|order| {
         let last = order.rsplit('.').next()?.to_owned();
         last.split_once('Z').map(|(time, _)| time.to_owned())
     });
-    let time = ordered.or_else(|| word(row, &["start_time"]))?;
+    let time = ordered.or_else(|| row.some_word("start_time"))?;
     let end = time.char_indices().skip(11).find(|(_, c)| matches!(c, 'Z' | '+' | '-')).map_or(time.len(), |(at, _)| at);
     let digits: String = time.get(..end)?.chars().filter(char::is_ascii_digit).take(20).collect();
     format!("{digits:0<20}").parse().ok()
 }
 
-fn model_call(row: &Value, failed: bool, raw: &RawValue, out: &mut Reading<'_>) -> ModelCall {
-    let inputs = pick(row, &["inputs"]).map(dialect::unwrapped).unwrap_or_default();
-    let outputs = pick(row, &["outputs"]).map(dialect::unwrapped).unwrap_or_default();
+fn model_call(row: &Node<'_>, failed: bool, out: &mut Reading<'_>) -> ModelCall {
+    let (inputs, outputs, extra) = (row.held("inputs"), row.held("outputs"), row.held("extra"));
+    let (inputs, outputs, extra) = (inputs.node(), outputs.node(), extra.node());
     let mut reply = dialect::reply(&outputs).unwrap_or_else(|| Message::new(Role::Assistant));
-    reply.usage = usage(row, &outputs, reply.usage, raw, out);
-    let both = [pick(row, &["prompt_cost"]), pick(row, &["completion_cost"])];
-    let sum = || both.iter().copied().flatten().filter_map(as_number).reduce(|a, b| a + b);
-    reply.cost = pick(row, &["total_cost"]).and_then(as_number).or_else(sum).map(Usd);
-    let extra = pick(row, &["extra"]).map(dialect::unwrapped).unwrap_or_default();
-    let about = |names: &[&str]| {
-        let places = ["metadata", "invocation_params"];
-        places.iter().find_map(|place| extra.get(place).and_then(|inner| word(inner, names)))
-    };
-    reply.model = about(&["ls_model_name", "model", "model_name"]).map(Into::into);
+    reply.usage = usage(row, &outputs, reply.usage, out);
+    let both = ["prompt_cost", "completion_cost"];
+    let sum = || both.iter().filter_map(|name| row.some_number(*name)).reduce(|a, b| a + b);
+    reply.cost = row.some_number("total_cost").or_else(sum).map(Usd);
+    let places = ["metadata", "invocation_params"];
+    let about = places.iter().find_map(|place| extra.get(*place)?.some_word(["ls_model_name", "model", "model_name"]));
+    reply.model = about.map(Into::into);
     if failed {
         reply.finish_reason = Some("error".into());
     }
-    let prompts = pick(&inputs, &["messages", "input", "prompts", "prompt"]).unwrap_or(&inputs);
-    ModelCall { input: dialect::messages(prompts, Role::User), reply }
+    let prompts = inputs.get(["messages", "input", "prompts", "prompt"]).unwrap_or(inputs);
+    ModelCall { input: dialect::messages(&prompts, Role::User), reply }
 }
 
 /// Tokens of one call: of the row, else of the reply. Input includes what was cached; two zeros are a
 /// row that was not told.
-fn usage(row: &Value, outputs: &Value, said: Option<Usage>, raw: &RawValue, out: &mut Reading<'_>) -> Option<Usage> {
-    let nested = pick(outputs, &["usage_metadata", "usage"])
-        .or_else(|| outputs.get("llm_output").and_then(|output| pick(output, &["token_usage", "usage"])));
-    let said = said.or_else(|| nested.and_then(dialect::usage));
+fn usage(row: &Node<'_>, outputs: &Node<'_>, said: Option<Usage>, out: &mut Reading<'_>) -> Option<Usage> {
+    let nested = outputs
+        .get(["usage_metadata", "usage"])
+        .or_else(|| outputs.get("llm_output").and_then(|output| output.get(["token_usage", "usage"])));
+    let said = said.or_else(|| nested.as_ref().and_then(dialect::usage));
     for name in ["prompt_tokens", "completion_tokens"] {
-        if let Some(odd) = pick(row, &[name]).filter(|value| as_count(value).is_none()) {
-            let what = format!("`{name}` should be a whole number, 0 or more, not `{odd}`");
-            out.error_at(raw.get(), what, "this field is left out");
+        if let Some(odd) = row.get(name).filter(|count| json::count(count).is_none()) {
+            out.wrong_at(row.place(), odd.written(), name, "a whole number, 0 or more");
         }
     }
     let own = dialect::usage(row).filter(|usage| usage.total().is_some_and(|total| total.0 > 0));
@@ -277,23 +262,22 @@ fn usage(row: &Value, outputs: &Value, said: Option<Usage>, raw: &RawValue, out:
     }
 }
 
-fn tool_run(row: &Value, failed: Option<&str>) -> ToolRun {
-    let inputs = pick(row, &["inputs"]).map(dialect::unwrapped).unwrap_or_default();
-    let outputs = pick(row, &["outputs"]).map(dialect::unwrapped).unwrap_or_default();
-    let extra = pick(row, &["extra"]).map(dialect::unwrapped).unwrap_or_default();
-    let given = pick(&inputs, &["args"]).filter(|_| inputs.get("id").is_some() && inputs.get("name").is_some());
-    let only = inputs.as_object().filter(|fields| fields.len() == 1).and_then(|fields| fields.get("input"));
-    let arguments = given.or(only).or(Some(&inputs)).filter(|inputs| !inputs.is_null()).map(as_text);
-    let said = pick(&outputs, &["output", "content", "result"]).unwrap_or(&outputs);
-    let message = dialect::messages(said, Role::Tool).into_iter().find(|message| message.role == Role::Tool);
-    let plain = || (!said.is_null()).then(|| as_text(said));
+fn tool_run(row: &Node<'_>, failed: Option<&str>) -> ToolRun {
+    let (inputs, outputs, extra) = (row.held("inputs"), row.held("outputs"), row.held("extra"));
+    let (inputs, outputs, extra) = (inputs.node(), outputs.node(), extra.node());
+    let given = inputs.get("args").filter(|_| inputs.mentions("id") && inputs.mentions("name"));
+    let is_alone = inputs.members().len() == 1 && inputs.mentions("input");
+    let asked = given.clone().or_else(|| if is_alone { inputs.get("input") } else { Some(inputs.clone()) });
+    let said = outputs.get(["output", "content", "result"]).unwrap_or(outputs);
+    let message = dialect::messages(&said, Role::Tool).into_iter().find(|message| message.role == Role::Tool);
+    let plain = || (!said.is_null()).then(|| said.compact_text());
     let (content, id, flagged) =
         message.map_or((None, None, None), |message| (message.content, message.tool_call_id, message.is_error));
-    let id = id.map(Into::into).or_else(|| word(&inputs, &["tool_call_id"]));
-    let given_id = given.and_then(|_| word(&inputs, &["id"]));
+    let id = id.map(Into::into).or_else(|| inputs.some_word("tool_call_id"));
+    let given_id = given.and_then(|_| inputs.some_word("id"));
     ToolRun {
-        call_id: id.or(given_id).or_else(|| word(&extra, &["tool_call_id"])),
-        arguments,
+        call_id: id.or(given_id).or_else(|| extra.some_word("tool_call_id")),
+        arguments: asked.filter(|asked| !asked.is_null()).map(|asked| asked.compact_text()),
         result: content.or_else(plain).or_else(|| failed.map(Text::plain)),
         is_error: Some(failed.is_some() || flagged == Some(true)),
     }

@@ -1,102 +1,21 @@
 //! mini-swe-agent trajectories: one run a file, actions in fenced blocks or tool calls (FORMATS 3).
 
-use serde::Deserialize;
+use std::borrow::Cow;
+
 use serde_json::value::RawValue;
 
-use super::{Format, Layout, Raw};
+use super::{Format, Layout};
+use crate::json_text::trimmed;
+use crate::reader::node::Node;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::{json, openai};
-use crate::transcript::{Draft, EndCause, Event, Grade, Header, Message, Outcome, OutcomeSource, Role, Text, ToolCall};
+use crate::transcript::{
+    Draft, EndCause, Event, Grade, Header, Message, Outcome, OutcomeSource, PromptedBy, Role, Text, ToolCall,
+};
 
 /// mini-swe-agent trajectories.
 pub(super) struct MiniSweAgent;
-
-#[derive(Default, Deserialize)]
-struct Wire<'a> {
-    #[serde(borrow)]
-    info: Raw<'a>,
-    #[serde(borrow)]
-    messages: Raw<'a>,
-    #[serde(borrow)]
-    instance_id: Raw<'a>,
-}
-
-#[derive(Default, Deserialize)]
-struct Info<'a> {
-    #[serde(borrow)]
-    exit_status: Raw<'a>,
-    #[serde(borrow)]
-    config: Raw<'a>,
-    #[serde(borrow)]
-    mini_version: Raw<'a>,
-    #[serde(borrow)]
-    submission: Raw<'a>,
-}
-
-#[derive(Default, Deserialize)]
-struct Config<'a> {
-    #[serde(borrow)]
-    agent: Raw<'a>,
-    #[serde(borrow)]
-    model: Raw<'a>,
-}
-
-#[derive(Default, Deserialize)]
-struct ConfigPart<'a> {
-    #[serde(borrow)]
-    step_limit: Raw<'a>,
-    #[serde(borrow)]
-    cost_limit: Raw<'a>,
-    #[serde(borrow)]
-    model_name: Raw<'a>,
-}
-
-#[derive(Deserialize)]
-struct WireMessage<'a> {
-    #[serde(borrow)]
-    role: Raw<'a>,
-    #[serde(borrow)]
-    content: Raw<'a>,
-    #[serde(borrow)]
-    extra: Raw<'a>,
-    #[serde(borrow)]
-    tool_calls: Raw<'a>,
-    #[serde(borrow)]
-    tool_call_id: Raw<'a>,
-    #[serde(borrow)]
-    timestamp: Raw<'a>,
-}
-
-#[derive(Default, Deserialize)]
-struct Extra<'a> {
-    #[serde(borrow)]
-    response: Raw<'a>,
-    #[serde(borrow)]
-    timestamp: Raw<'a>,
-    #[serde(borrow)]
-    cost: Raw<'a>,
-    #[serde(borrow)]
-    returncode: Raw<'a>,
-    #[serde(borrow)]
-    exit_status: Raw<'a>,
-}
-
-#[derive(Default, Deserialize)]
-struct Response<'a> {
-    #[serde(borrow)]
-    model: Raw<'a>,
-    #[serde(borrow)]
-    created: Raw<'a>,
-    #[serde(borrow)]
-    usage: Raw<'a>,
-}
-
-#[derive(Default, Deserialize)]
-struct Priced<'a> {
-    #[serde(borrow)]
-    cost: Raw<'a>,
-}
 
 impl Format for MiniSweAgent {
     fn id(&self) -> &'static str {
@@ -129,59 +48,54 @@ impl Format for MiniSweAgent {
         true
     }
 
-    fn prompted_by(&self) -> crate::transcript::PromptedBy {
-        crate::transcript::PromptedBy::Program
+    fn prompted_by(&self) -> PromptedBy {
+        PromptedBy::Program
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         // Tests and early versions write the messages alone.
-        let parsed = match record.parse::<&RawValue>() {
-            Ok(whole) if whole.get().starts_with('[') => Ok(Wire { messages: Some(whole), ..Wire::default() }),
-            _ => record.parse(),
-        };
-        let wire: Wire<'_> = match parsed {
-            Ok(wire) => wire,
-            Err(diagnostic) => return out.error(diagnostic),
-        };
-        let info: Info<'_> = out.part(wire.info, "info", "an object").unwrap_or_default();
-        let config: Config<'_> = out.part(info.config, "config", "an object").unwrap_or_default();
-        let agent: ConfigPart<'_> = out.part(config.agent, "config.agent", "an object").unwrap_or_default();
-        let model: ConfigPart<'_> = out.part(config.model, "config.model", "an object").unwrap_or_default();
+        let is_list = trimmed(record.text).starts_with('[');
+        let whole = if is_list { Node::whole(record, out) } else { Node::line(record.text, out) };
+        let Some(run) = whole else { return };
+        let info = run.under("info", out);
+        let config = info.under("config", out);
+        let (agent, model) = (config.under("agent", out), config.under("model", out));
         let mut events = Vec::new();
-        let mut exit = out.string(info.exit_status, "exit_status").map(std::borrow::Cow::into_owned);
-        for raw in out.list(wire.messages, "messages") {
-            push_message(raw, out, &mut events, &mut exit);
+        let mut exit = info.string("exit_status", out).map(Cow::into_owned);
+        let messages = if is_list { run.elements() } else { Some(run.list("messages", out)) };
+        if messages.is_none() {
+            out.wrong(&run, "messages", "an array of messages");
         }
-        let instance = out.word(wire.instance_id, "instance_id").unwrap_or_else(|| record.file.stem.clone());
+        for message in messages.iter().flatten() {
+            push_message(message, out, &mut events, &mut exit);
+        }
+        let instance = run.word("instance_id", out).unwrap_or_else(|| record.file.stem.clone());
         let graded = record.grades.of(&instance);
-        let limits: Vec<String> = [("step_limit", agent.step_limit), ("cost_limit", agent.cost_limit)]
+        let limits: Vec<String> = ["step_limit", "cost_limit"]
             .into_iter()
-            .filter_map(|(name, raw)| Some(format!("\"{name}\":{}", json::number(raw?)?)))
+            .filter_map(|name| Some(format!("\"{name}\":{}", json::number(&agent.get(name)?)?)))
             .collect();
-        let version = out.word(info.mini_version, "mini_version");
-        let model = out.string(model.model_name, "model_name").map(std::borrow::Cow::into_owned);
-        out.run(Draft {
-            header: Header {
-                run_id: record.file.stem.clone(),
-                task_id: Some(instance),
-                suite: Some("swe-bench".to_owned()),
-                model,
-                agent: Some(
-                    version.map_or_else(|| "mini-swe-agent".to_owned(), |version| format!("mini-swe-agent {version}")),
-                ),
-                meta: RawValue::from_string(format!("{{{}}}", limits.join(","))).ok().filter(|_| !limits.is_empty()),
-                delivered: info.submission.and_then(json::string).and_then(|patch| json::patched_files(&patch)),
-                ..Header::default()
-            },
-            events,
-            grade: Grade {
-                outcome: Outcome::from_grade(graded.map(|graded| graded.resolved)),
-                source: graded.map_or(OutcomeSource::None, |graded| OutcomeSource::Sidecar(graded.path.clone())),
-                end: end_cause(exit.as_deref()),
-                ..Grade::default()
-            },
-            warnings: Vec::new(),
-        });
+        let version = info.word("mini_version", out);
+        let submission = info.get("submission");
+        let header = Header {
+            run_id: record.file.stem.clone(),
+            task_id: Some(instance),
+            suite: Some("swe-bench".to_owned()),
+            model: model.string("model_name", out).map(Cow::into_owned),
+            agent: Some(
+                version.map_or_else(|| "mini-swe-agent".to_owned(), |version| format!("mini-swe-agent {version}")),
+            ),
+            meta: RawValue::from_string(format!("{{{}}}", limits.join(","))).ok().filter(|_| !limits.is_empty()),
+            delivered: submission.and_then(|patch| json::patched_files(&patch.as_string()?)),
+            ..Header::default()
+        };
+        let grade = Grade {
+            outcome: Outcome::from_grade(graded.map(|graded| graded.resolved)),
+            source: graded.map_or(OutcomeSource::None, |graded| OutcomeSource::Sidecar(graded.path.clone())),
+            end: end_cause(exit.as_deref()),
+            ..Grade::default()
+        };
+        out.run(Draft { header, events, grade, warnings: Vec::new() });
     }
 }
 
@@ -197,46 +111,43 @@ fn end_cause(status: Option<&str>) -> EndCause {
 }
 
 /// Appends one message. A user's words that answer a command are its result.
-fn push_message(raw: &RawValue, out: &mut Reading<'_>, events: &mut Vec<Event>, exit: &mut Option<String>) {
-    let Some(wire) = out.part::<WireMessage<'_>>(Some(raw), "message", "an object") else { return };
-    let extra: Extra<'_> = out.part(wire.extra, "extra", "an object").unwrap_or_default();
-    let named = out.string(wire.role, "role").unwrap_or_default();
+fn push_message(node: &Node<'_>, out: &mut Reading<'_>, events: &mut Vec<Event>, exit: &mut Option<String>) {
+    if !node.expect_object("message", "an object", out) {
+        return;
+    }
+    let extra = node.under("extra", out);
+    let named = node.string("role", out).unwrap_or_default();
     if named == "exit" {
-        *exit = out.string(extra.exit_status, "exit_status").map(std::borrow::Cow::into_owned).or(exit.take());
+        *exit = extra.string("exit_status", out).map(Cow::into_owned).or(exit.take());
         return;
     }
     let Some(role) = openai::role(&named) else {
-        out.error_at(raw.get(), "a message without a known `role`", "roles are system, user, assistant, tool and exit");
-        return;
+        let roles = "roles are system, user, assistant, tool and exit";
+        return out.error_at(node.place(), "a message without a known `role`", roles);
     };
     let mut message = Message::new(role);
-    message.content = out.content(wire.content, "content");
-    message.ts = match extra.timestamp.or(wire.timestamp) {
-        Some(time) => out.instant(Some(time), "timestamp"),
-        None => None,
-    };
+    message.content = node.content("content", out);
+    message.ts = if extra.has("timestamp") { &extra } else { node }.instant("timestamp", out);
     match role {
         Role::Assistant => {
             complete_reply(&mut message, &extra, out);
-            let calls = out.list(wire.tool_calls, "tool_calls");
-            message.tool_calls = calls.into_iter().filter_map(|call| openai::tool_call(call, out)).collect();
-            if wire.tool_calls.is_none() {
+            let calls = node.list("tool_calls", out);
+            message.tool_calls = calls.iter().filter_map(|call| openai::tool_call(call, out)).collect();
+            if !node.has("tool_calls") {
                 let id = format!("c{}", events.len());
                 let command = only_command(&message.text());
                 message.tool_calls.extend(command.map(|command| ToolCall::new(Some(&id), "bash", command)));
             }
         }
         Role::Tool | Role::User => {
-            let returned = out.number(extra.returncode, "returncode").or_else(|| return_code(&message.text()));
+            let returned = extra.number("returncode", out).or_else(|| return_code(&message.text()));
             let asked = events.last().and_then(Event::message).filter(|last| last.is_step());
             let call = asked.and_then(|reply| reply.tool_calls.first());
             // A command that timed out and the one that submits are answered without a return code.
             if role == Role::Tool || call.is_some() {
                 message.role = Role::Tool;
-                message.tool_call_id = out
-                    .word(wire.tool_call_id, "tool_call_id")
-                    .map(Into::into)
-                    .or_else(|| call.and_then(|call| call.id.clone()));
+                let id = node.word("tool_call_id", out).map(Into::into);
+                message.tool_call_id = id.or_else(|| call.and_then(|call| call.id.clone()));
                 message.name = call.map(|call| call.name.clone());
                 message.is_error = returned.map(|code| code != 0.0);
             }
@@ -247,14 +158,14 @@ fn push_message(raw: &RawValue, out: &mut Reading<'_>, events: &mut Vec<Event>, 
 }
 
 /// Fills in what the provider's response says of the call.
-fn complete_reply(message: &mut Message, extra: &Extra<'_>, out: &mut Reading<'_>) {
-    let response: Response<'_> = out.part(extra.response, "extra.response", "an object").unwrap_or_default();
-    message.model = out.string(response.model, "model").map(Into::into);
-    message.usage = openai::usage(response.usage, out);
-    let priced: Priced<'_> = out.part(response.usage, "usage", "an object").unwrap_or_default();
-    message.cost = out.dollars(extra.cost.or(priced.cost), "cost");
+fn complete_reply(message: &mut Message, extra: &Node<'_>, out: &mut Reading<'_>) {
+    let response = extra.under("response", out);
+    message.model = response.string("model", out).map(Into::into);
+    message.usage = response.usage("usage", out);
+    let priced = response.get("usage").unwrap_or_else(|| Node::of("{}"));
+    message.cost = if extra.has("cost") { extra } else { &priced }.dollars("cost", out);
     if message.ts.is_none() {
-        message.ts = out.instant(response.created, "created");
+        message.ts = response.instant("created", out);
     }
 }
 

@@ -2,13 +2,13 @@
 //!
 //! How to add a format `x`:
 //!
-//! 1. `src/reader/format/x.rs`: a unit struct `X` with `impl Format`. Start from `tau_bench.rs`, the shortest.
+//! 1. `src/reader/format/x.rs`: a unit struct `X` with `impl Format`. Start from `webvoyager.rs`, the shortest.
 //! 2. One line in `formats!` below, in the order of detection: the first format that recognises a file has it.
 //! 3. `recognise` looks at the [`Probe`]'s sketch and says why, in words a person can check.
 //! 4. `layout` says what one record is: the whole file, a line, a group of lines, or an element of a big array.
 //!    The corpus cuts records out of the stream, in bounded memory, and hands them to `read` on many threads.
-//! 5. `read` turns one record into drafts: wire structs whose fields are [`Raw`], so that a field of the wrong
-//!    type costs that field. `out.text`, `out.number` … convert and report; `out.run(draft)` hands over a run.
+//! 5. `read` turns one record into drafts: `Node::line` is the object it is, `node.text("content", out)` a member, unread
+//!    until then; one of the wrong type is reported with its place and costs that field. `out.run(draft)` hands over a run.
 //!    Contents and arguments go into [`Text`](crate::transcript::Text) undecoded.
 //! 6. `fixtures/readers/x/`: a good file `good.*`, and one `bad-*.*` for each error it can report, each with
 //!    its findings in `tests/it/readers.rs`.
@@ -17,9 +17,6 @@ use super::layout::Layout;
 use super::probe::{Probe, Sketch};
 use super::reading::{Reading, Record};
 use crate::transcript::PromptedBy;
-
-/// Raw JSON of a field that may be absent or null.
-pub type Raw<'a> = Option<&'a serde_json::value::RawValue>;
 
 /// One format of recorded runs.
 pub trait Format: Sync {

@@ -5,15 +5,12 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
-use serde_json::value::RawValue;
-
 use super::{Format, Layout};
-use crate::reader::dialect::{self, as_count, as_text, pick, word};
+use crate::reader::node::Node;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::spans::{self, Kind, ModelCall, Span, ToolRun};
-use crate::reader::{json, rows, time};
+use crate::reader::{dialect, json};
 use crate::transcript::{Draft, EndCause, Header, Instant, Message, Role};
 
 /// OpenAI Agents SDK traces.
@@ -50,20 +47,13 @@ impl Format for OpenAiAgents {
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let mut export = Export::default();
-        for raw in rows::values(record, out) {
-            match json::value(raw.get()) {
-                Ok(value) => {
-                    let lists = ["data", "spans"].iter().filter_map(|name| value.get(name)).filter_map(Value::as_array);
-                    let mut any = false;
-                    for item in lists.flatten() {
-                        any = true;
-                        export.item(raw, item, out);
-                    }
-                    if !any || value.get("object").is_some() {
-                        export.item(raw, &value, out);
-                    }
-                }
-                Err(error) => out.error(record.broken(raw.get(), &error)),
+        for value in Node::rows(record, out) {
+            let items: Vec<Node<'_>> = ["data", "spans"].iter().flat_map(|name| value.some_list(*name)).collect();
+            for item in &items {
+                export.item(item, out);
+            }
+            if items.is_empty() || value.mentions("object") {
+                export.item(&value, out);
             }
         }
         export.hand_over(out);
@@ -94,30 +84,31 @@ impl Export {
         &mut self.traces[at].1
     }
 
-    fn item(&mut self, raw: &RawValue, item: &Value, out: &mut Reading<'_>) {
-        let is_trace = item.get("object").and_then(Value::as_str) == Some("trace");
-        if is_trace && let Some(id) = word(item, &["id", "trace_id"]) {
-            let name = word(item, &["workflow_name", "name"]);
+    fn item(&mut self, item: &Node<'_>, out: &mut Reading<'_>) {
+        if item.is("object", "trace")
+            && let Some(id) = item.some_word(["id", "trace_id"])
+        {
+            let name = item.some_word(["workflow_name", "name"]);
             let trace = self.trace(id);
             trace.workflow = name.or(trace.workflow.take());
             return;
         }
-        let (Some(id), Some(trace)) = (word(item, &["id", "span_id"]), word(item, &["trace_id"])) else {
-            return out.error_at(raw.get(), "neither a trace nor a span of one", "it is left out");
+        let (Some(id), Some(trace)) = (item.some_word(["id", "span_id"]), item.some_word("trace_id")) else {
+            return out.error_at(item.place(), "neither a trace nor a span of one", "it is left out");
         };
-        let Some(data) = item.get("span_data").filter(|data| data.is_object()) else {
-            return out.error_at(raw.get(), "a span without `span_data`", "the span is left out");
+        let Some(data) = item.get("span_data").filter(Node::is_object) else {
+            return out.error_at(item.place(), "a span without `span_data`", "the span is left out");
         };
-        let error = pick(item, &["error"]).map(|error| match word(error, &["message"]) {
-            Some(message) => format!("{message} {}", error.get("data").map(Value::to_string).unwrap_or_default()),
-            None => error.to_string(),
+        let error = item.get("error").map(|error| match error.some_word("message") {
+            Some(message) => format!("{message} {}", error.get("data").map(|data| data.compact()).unwrap_or_default()),
+            None => error.compact(),
         });
-        let kind = match word(data, &["type"]).as_deref() {
-            Some("generation" | "response") => Kind::Model(Box::new(model_call(data, error.is_some(), raw, out))),
+        let kind = match data.some_word("type").as_deref() {
+            Some("generation" | "response") => Kind::Model(Box::new(model_call(&data, error.is_some(), item, out))),
             Some("function") => Kind::Tool(ToolRun {
-                call_id: word(data, &["call_id", "tool_call_id"]),
-                arguments: pick(data, &["input"]).map(as_text),
-                result: pick(data, &["output"]).map(as_text),
+                call_id: data.some_word(["call_id", "tool_call_id"]),
+                arguments: data.get("input").map(|input| input.compact_text()),
+                result: data.get("output").map(|output| output.compact_text()),
                 is_error: Some(error.is_some()),
             }),
             // To hand over is a call of a tool of that name.
@@ -125,16 +116,16 @@ impl Export {
             Some("agent") => Kind::Agent,
             _ => Kind::Other,
         };
-        let end = pick(item, &["ended_at"]).and_then(time::of_value);
-        let start = pick(item, &["started_at"]).and_then(time::of_value).map(|start| i128::from(start.0));
+        let end = item.some_instant("ended_at");
+        let start = item.some_instant("started_at").map(|start| i128::from(start.0));
         let is_agent = matches!(kind, Kind::Agent);
         let trace = self.trace(trace);
         if let Some(error) = error.filter(|_| is_agent) {
             trace.failed = Some(error);
         }
-        let parent = word(item, &["parent_id"]);
-        let handed = || word(data, &["to_agent"]).map(|agent| transfer_name(&agent));
-        let name = word(data, &["name"]).or_else(handed).unwrap_or_default();
+        let parent = item.some_word("parent_id");
+        let handed = || data.some_word("to_agent").map(|agent| transfer_name(&agent));
+        let name = data.some_word("name").or_else(handed).unwrap_or_default();
         trace.spans.push(Span { id, parent, start, end, name, kind });
     }
 
@@ -171,23 +162,23 @@ fn transfer_name(agent: &str) -> String {
 }
 
 /// A model call, by either API. Input includes cached tokens, output includes reasoning.
-fn model_call(data: &Value, failed: bool, raw: &RawValue, out: &mut Reading<'_>) -> ModelCall {
-    let response = pick(data, &["response"]).map(dialect::unwrapped).unwrap_or_default();
-    let said = pick(data, &["output"]).or_else(|| pick(&response, &["output"]));
-    let mut reply = said.and_then(dialect::reply).unwrap_or_else(|| Message::new(Role::Assistant));
-    let counted = pick(data, &["usage"]).or_else(|| pick(&response, &["usage"]));
+fn model_call(data: &Node<'_>, failed: bool, item: &Node<'_>, out: &mut Reading<'_>) -> ModelCall {
+    let response = data.held("response");
+    let response = response.node();
+    let own = |name: &str| if data.has(name) { data.held(name) } else { response.held(name) };
+    let (said, counted) = (own("output"), own("usage"));
+    let counted = counted.node();
+    let mut reply = dialect::reply(&said.node()).unwrap_or_else(|| Message::new(Role::Assistant));
     for name in ["input_tokens", "output_tokens"] {
-        let odd = counted.and_then(|usage| pick(usage, &[name])).filter(|value| as_count(value).is_none());
-        if let Some(odd) = odd {
-            let what = format!("`usage.{name}` should be a whole number, 0 or more, not `{odd}`");
-            out.error_at(raw.get(), what, "this field is left out");
+        if let Some(odd) = counted.get(name).filter(|count| json::count(count).is_none()) {
+            out.wrong_at(item.place(), odd.written(), &format!("usage.{name}"), "a whole number, 0 or more");
         }
     }
-    reply.usage = counted.and_then(dialect::usage).or(reply.usage);
-    reply.model = word(data, &["model"]).or_else(|| word(&response, &["model"])).map(Into::into);
+    reply.usage = dialect::usage(&counted).or(reply.usage);
+    reply.model = data.some_word("model").or_else(|| response.some_word("model")).map(Into::into);
     if failed {
         reply.finish_reason = Some("error".into());
     }
-    let input = pick(data, &["input"]).map(|input| dialect::messages(input, Role::User)).unwrap_or_default();
+    let input = data.get("input").map(|input| dialect::messages(&input, Role::User)).unwrap_or_default();
     ModelCall { input, reply }
 }

@@ -2,111 +2,22 @@
 
 mod ticks;
 
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::{Format, Layout, Raw};
+use super::{Format, Layout};
+use crate::reader::node::Node;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::{json, openai};
-use crate::transcript::{Draft, EndCause, Event, Grade, Header, Lane, Message, Outcome, OutcomeSource, Role};
+use crate::transcript::{
+    Draft, EndCause, Event, Grade, Header, Lane, Message, Outcome, OutcomeSource, PromptedBy, Role,
+};
 
 /// tau2-bench simulation results.
 pub(super) struct Tau2;
 
 /// Fields of the document around the simulations.
 const ENVELOPE: &[&str] = &["info", "domain", "agent", "model"];
-
-#[derive(Deserialize)]
-struct Simulation<'a> {
-    #[serde(borrow)]
-    id: Raw<'a>,
-    #[serde(borrow)]
-    task_id: Raw<'a>,
-    #[serde(borrow)]
-    trial: Raw<'a>,
-    #[serde(borrow)]
-    start_time: Raw<'a>,
-    #[serde(borrow)]
-    end_time: Raw<'a>,
-    #[serde(borrow)]
-    termination_reason: Raw<'a>,
-    #[serde(borrow)]
-    reward_info: Raw<'a>,
-    #[serde(borrow)]
-    messages: Raw<'a>,
-    #[serde(borrow)]
-    ticks: Raw<'a>,
-}
-
-#[derive(Deserialize)]
-struct Wire<'a> {
-    #[serde(borrow)]
-    role: Raw<'a>,
-    #[serde(borrow)]
-    content: Raw<'a>,
-    #[serde(borrow)]
-    reasoning: Raw<'a>,
-    #[serde(borrow)]
-    tool_calls: Raw<'a>,
-    #[serde(borrow)]
-    tool_messages: Raw<'a>,
-    #[serde(borrow)]
-    id: Raw<'a>,
-    #[serde(borrow)]
-    requestor: Raw<'a>,
-    #[serde(borrow)]
-    error: Raw<'a>,
-    #[serde(borrow)]
-    usage: Raw<'a>,
-    #[serde(borrow)]
-    cost: Raw<'a>,
-    #[serde(borrow)]
-    timestamp: Raw<'a>,
-}
-
-#[derive(Default, Deserialize)]
-struct RewardInfo<'a> {
-    #[serde(borrow)]
-    reward: Raw<'a>,
-}
-
-#[derive(Default, Deserialize)]
-struct Envelope<'a> {
-    #[serde(borrow)]
-    info: Raw<'a>,
-    #[serde(borrow)]
-    domain: Raw<'a>,
-    #[serde(borrow)]
-    agent: Raw<'a>,
-    #[serde(borrow)]
-    model: Raw<'a>,
-}
-
-#[derive(Default, Deserialize)]
-#[expect(clippy::struct_field_names, reason = "the names of the file")]
-struct Info<'a> {
-    #[serde(borrow)]
-    max_steps: Raw<'a>,
-    #[serde(borrow)]
-    max_errors: Raw<'a>,
-    #[serde(borrow)]
-    num_trials: Raw<'a>,
-    #[serde(borrow)]
-    agent_info: Raw<'a>,
-    #[serde(borrow)]
-    environment_info: Raw<'a>,
-}
-
-#[derive(Default, Deserialize)]
-struct Part<'a> {
-    #[serde(borrow)]
-    implementation: Raw<'a>,
-    #[serde(borrow)]
-    llm: Raw<'a>,
-    #[serde(borrow)]
-    domain_name: Raw<'a>,
-}
 
 impl Format for Tau2 {
     fn id(&self) -> &'static str {
@@ -145,25 +56,22 @@ impl Format for Tau2 {
         }
     }
 
-    fn prompted_by(&self) -> crate::transcript::PromptedBy {
-        crate::transcript::PromptedBy::SimulatedUser
+    fn prompted_by(&self) -> PromptedBy {
+        PromptedBy::SimulatedUser
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let simulation: Simulation<'_> = match record.parse() {
-            Ok(simulation) => simulation,
-            Err(diagnostic) => return out.error(diagnostic),
-        };
+        let Some(simulation) = Node::line(record.text, out) else { return };
         let mut events = Vec::new();
-        for raw in out.list(simulation.messages, "messages") {
-            push_message(raw, out, &mut events);
+        for message in simulation.list("messages", out) {
+            push_message(&message, out, &mut events);
         }
-        if simulation.messages.is_none() {
-            events = ticks::events(simulation.ticks, out);
+        if !simulation.has("messages") {
+            events = ticks::events(&simulation.list("ticks", out), out);
         }
-        let task_id = out.word(simulation.task_id, "task_id");
-        let trial = out.word(simulation.trial, "trial");
-        let run_id = out.word(simulation.id, "id").unwrap_or_else(|| {
+        let task_id = simulation.word("task_id", out);
+        let trial = simulation.word("trial", out);
+        let run_id = simulation.word("id", out).unwrap_or_else(|| {
             let key = task_id.clone().zip(trial.clone()).map(|(task, trial)| format!("{task}-{trial}"));
             format!("{}/{}", record.file.stem, key.unwrap_or_else(|| record.key.to_owned()))
         });
@@ -175,12 +83,11 @@ impl Format for Tau2 {
         header.run_id = run_id;
         header.task_id = task_id;
         header.trial = trial;
-        header.started_at = out.instant(simulation.start_time, "start_time");
-        header.ended_at = out.instant(simulation.end_time, "end_time");
-        let reason = out.string(simulation.termination_reason, "termination_reason").unwrap_or_default();
+        header.started_at = simulation.instant("start_time", out);
+        header.ended_at = simulation.instant("end_time", out);
+        let reason = simulation.string("termination_reason", out).unwrap_or_default();
         let end = end_cause(&reason);
-        let reward: RewardInfo<'_> = out.part(simulation.reward_info, "reward_info", "an object").unwrap_or_default();
-        let score = out.number(reward.reward, "reward");
+        let score = simulation.under("reward_info", out).number("reward", out);
         let (graded, source) = match (score, end) {
             (Some(score), _) => (Some(score >= 1.0), OutcomeSource::Native("reward_info.reward")),
             // A machine that broke down says nothing of the agent.
@@ -189,38 +96,28 @@ impl Format for Tau2 {
             (None, EndCause::Cap | EndCause::Error) => (Some(false), OutcomeSource::Native("termination_reason")),
             (None, _) => (None, OutcomeSource::None),
         };
-        out.run(Draft {
-            header,
-            events,
-            grade: Grade { outcome: Outcome::from_grade(graded), score, source, end, secured_step: None },
-            warnings: Vec::new(),
-        });
+        let grade = Grade { outcome: Outcome::from_grade(graded), score, source, end, secured_step: None };
+        out.run(Draft { header, events, grade, warnings: Vec::new() });
     }
 }
 
 /// What the document says of all its runs. Only what is asked for is kept: its model arguments may
 /// hold keys to paid services.
 fn about(envelope: &str) -> Header {
-    let envelope: Envelope<'_> = serde_json::from_str(envelope).unwrap_or_default();
-    let info: Info<'_> = parse(envelope.info);
-    let (agent, environment): (Part<'_>, Part<'_>) = (parse(info.agent_info), parse(info.environment_info));
-    let word = |raw: Raw<'_>| raw.and_then(json::word);
-    let limits: Vec<String> =
-        [("max_steps", info.max_steps), ("max_errors", info.max_errors), ("num_trials", info.num_trials)]
-            .into_iter()
-            .filter_map(|(name, raw)| Some(format!("\"{name}\":{}", json::count(raw?)?)))
-            .collect();
+    let envelope = Node::of(envelope);
+    let info = envelope.get("info").unwrap_or_else(|| Node::of("{}"));
+    let word = |part: &str, name: &str| info.get(part).and_then(|part| part.some_word(name));
+    let limits: Vec<String> = ["max_steps", "max_errors", "num_trials"]
+        .into_iter()
+        .filter_map(|name| Some(format!("\"{name}\":{}", json::count(&info.get(name)?)?)))
+        .collect();
     Header {
-        suite: word(environment.domain_name).or_else(|| word(envelope.domain)),
-        model: word(agent.llm).or_else(|| word(envelope.model)),
-        agent: word(agent.implementation).or_else(|| word(envelope.agent)),
+        suite: word("environment_info", "domain_name").or_else(|| envelope.some_word("domain")),
+        model: word("agent_info", "llm").or_else(|| envelope.some_word("model")),
+        agent: word("agent_info", "implementation").or_else(|| envelope.some_word("agent")),
         meta: RawValue::from_string(format!("{{{}}}", limits.join(","))).ok().filter(|_| !limits.is_empty()),
         ..Header::default()
     }
-}
-
-fn parse<'a, T: Deserialize<'a> + Default>(raw: Raw<'a>) -> T {
-    raw.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default()
 }
 
 fn end_cause(reason: &str) -> EndCause {
@@ -235,32 +132,31 @@ fn end_cause(reason: &str) -> EndCause {
 }
 
 /// Appends one message, or the several results of a wrapper.
-fn push_message(raw: &RawValue, out: &mut Reading<'_>, events: &mut Vec<Event>) {
-    let Some(wire) = out.part::<Wire<'_>>(Some(raw), "message", "an object") else { return };
-    if wire.tool_messages.is_some() {
-        for result in out.list(wire.tool_messages, "tool_messages") {
-            push_message(result, out, events);
-        }
+fn push_message(node: &Node<'_>, out: &mut Reading<'_>, events: &mut Vec<Event>) {
+    if !node.expect_object("message", "an object", out) {
         return;
     }
-    let Some(role) = out.string(wire.role, "role").and_then(|role| openai::role(&role)) else {
-        out.error_at(raw.get(), "a message without a known `role`", "roles are assistant, user, tool and system");
-        return;
+    if node.has("tool_messages") {
+        return node.list("tool_messages", out).iter().for_each(|result| push_message(result, out, events));
+    }
+    let Some(role) = node.string("role", out).and_then(|role| openai::role(&role)) else {
+        let roles = "roles are assistant, user, tool and system";
+        return out.error_at(node.place(), "a message without a known `role`", roles);
     };
     let mut message = Message::new(role);
-    message.content = out.content(wire.content, "content");
-    message.reasoning = out.content(wire.reasoning, "reasoning");
-    for call in out.list(wire.tool_calls, "tool_calls") {
-        message.tool_calls.extend(openai::tool_call(call, out));
+    message.content = node.content("content", out);
+    message.reasoning = node.content("reasoning", out);
+    for call in node.list("tool_calls", out) {
+        message.tool_calls.extend(openai::tool_call(&call, out));
     }
-    message.usage = openai::usage(wire.usage, out);
-    message.cost = out.dollars(wire.cost, "cost");
-    message.ts = out.instant(wire.timestamp, "timestamp");
+    message.usage = node.usage("usage", out);
+    message.cost = node.dollars("cost", out);
+    message.ts = node.instant("timestamp", out);
     if role == Role::Tool {
-        message.tool_call_id = out.word(wire.id, "id").map(Into::into);
-        message.is_error = out.flag(wire.error, "error");
+        message.tool_call_id = node.word("id", out).map(Into::into);
+        message.is_error = node.flag("error", out);
     }
-    let of_user = out.string(wire.requestor, "requestor").is_some_and(|who| who == "user");
+    let of_user = node.string("requestor", out).is_some_and(|who| who == "user");
     message.lane = match role {
         // A simulated user calls tools of its own and is paid for apart; its words are the user's.
         Role::User if !message.tool_calls.is_empty() => Lane::Counterpart,

@@ -1,27 +1,14 @@
 //! tau-bench historical trajectories: one array of trials, each a chat with its reward (FORMATS 2).
 
-use serde::Deserialize;
-
-use super::{Format, Layout, Raw};
+use super::{Format, Layout};
+use crate::reader::node::Node;
 use crate::reader::openai;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
-use crate::transcript::{Draft, Event, Grade, Header, Outcome, OutcomeSource, Role};
+use crate::transcript::{Draft, Event, Grade, Header, Outcome, OutcomeSource, PromptedBy, Role};
 
 /// tau-bench historical trajectories.
 pub(super) struct TauBench;
-
-#[derive(Deserialize)]
-struct Wire<'a> {
-    #[serde(borrow)]
-    task_id: Raw<'a>,
-    #[serde(borrow)]
-    trial: Raw<'a>,
-    #[serde(borrow)]
-    reward: Raw<'a>,
-    #[serde(borrow)]
-    traj: Raw<'a>,
-}
 
 impl Format for TauBench {
     fn id(&self) -> &'static str {
@@ -42,25 +29,22 @@ impl Format for TauBench {
         Layout::Elements { at: None, envelope: &[] }
     }
 
-    fn prompted_by(&self) -> crate::transcript::PromptedBy {
-        crate::transcript::PromptedBy::SimulatedUser
+    fn prompted_by(&self) -> PromptedBy {
+        PromptedBy::SimulatedUser
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let trial: Wire<'_> = match record.parse() {
-            Ok(trial) => trial,
-            Err(diagnostic) => return out.error(diagnostic),
-        };
-        let task_id = out.word(trial.task_id, "task_id");
-        let number = out.word(trial.trial, "trial");
-        let score = out.number(trial.reward, "reward");
+        let Some(trial) = Node::line(record.text, out) else { return };
+        let task_id = trial.word("task_id", out);
+        let number = trial.word("trial", out);
+        let score = trial.number("reward", out);
         let key = match (&task_id, &number) {
             (Some(task), Some(trial)) => format!("{task}-{trial}"),
             _ => record.key.to_owned(),
         };
         let mut events = Vec::new();
-        for raw in out.list(trial.traj, "traj") {
-            let Some(mut message) = openai::message(raw, out) else { continue };
+        for message in trial.list("traj", out) {
+            let Some(mut message) = openai::message(&message, out) else { continue };
             if message.role == Role::Tool {
                 // The environment reports failures in the text only.
                 message.is_error = Some(message.text().starts_with("Error"));
@@ -68,24 +52,21 @@ impl Format for TauBench {
             events.push(Event::Message(message));
         }
         let (suite, model) = suite_and_model(&record.file.stem);
-        out.run(Draft {
-            header: Header {
-                run_id: format!("{}/{key}", record.file.stem),
-                task_id,
-                trial: number,
-                suite: Some(suite),
-                model,
-                ..Header::default()
-            },
-            events,
-            grade: Grade {
-                outcome: Outcome::from_grade(score.map(|score| score >= 1.0)),
-                score,
-                source: score.map_or(OutcomeSource::None, |_| OutcomeSource::Native("reward")),
-                ..Grade::default()
-            },
-            warnings: Vec::new(),
-        });
+        let header = Header {
+            run_id: format!("{}/{key}", record.file.stem),
+            task_id,
+            trial: number,
+            suite: Some(suite),
+            model,
+            ..Header::default()
+        };
+        let grade = Grade {
+            outcome: Outcome::from_grade(score.map(|score| score >= 1.0)),
+            score,
+            source: score.map_or(OutcomeSource::None, |_| OutcomeSource::Native("reward")),
+            ..Grade::default()
+        };
+        out.run(Draft { header, events, grade, warnings: Vec::new() });
     }
 }
 

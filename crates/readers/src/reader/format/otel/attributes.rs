@@ -1,51 +1,46 @@
 //! Attributes of OTLP's JSON mapping as plain JSON, under their dotted names.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::ops::Bound;
 
 use serde_json::{Map, Value};
 
-use crate::reader::dialect::{as_number, as_word};
+use crate::reader::json;
+use crate::reader::node::Node;
 
-/// Attributes by name.
+/// Attributes by name, each as its JSON.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Attributes(BTreeMap<String, Value>);
+pub(super) struct Attributes<'r>(BTreeMap<Cow<'r, str>, Cow<'r, str>>);
 
 /// Levels of a dotted name that become levels of a value.
 const LEVELS: usize = 12;
 
-impl Attributes {
+impl<'r> Attributes<'r> {
     /// Reads `[{key, value: {stringValue ..}}]`, or the plain object that some exporters write.
-    pub(super) fn of(value: Option<&Value>) -> Self {
-        let mut found = BTreeMap::new();
-        match value {
-            Some(Value::Array(pairs)) => {
-                for pair in pairs {
-                    if let Some(key) = pair.get("key").and_then(Value::as_str) {
-                        found.insert(key.to_owned(), pair.get("value").map(any_value).unwrap_or_default());
-                    }
-                }
-            }
-            Some(Value::Object(fields)) => {
-                found.extend(fields.iter().map(|(key, value)| (key.clone(), value.clone())));
-            }
-            _ => {}
+    pub(super) fn of(written: Option<&Node<'r>>) -> Self {
+        let Some(written) = written else { return Self::default() };
+        if written.is_object() {
+            return Self(written.members().iter().map(|(key, value)| (key.clone(), Cow::Borrowed(*value))).collect());
         }
-        Self(found)
+        let pair = |pair: &Node<'r>| Some((pair.some_string("key")?, any_value(pair.get("value").as_ref())));
+        Self(written.elements().unwrap_or_default().iter().filter_map(pair).collect())
     }
 
     /// The first of `names` that is there and not null.
-    pub(super) fn get(&self, names: &[&str]) -> Option<&Value> {
-        names.iter().find_map(|name| self.0.get(*name).filter(|value| !value.is_null()))
+    pub(super) fn get(&self, names: &[&str]) -> Option<Node<'_>> {
+        let node = |name: &&str| self.0.get(*name).map(|value| Node::of(&**value));
+        names.iter().filter_map(node).find(|value| !value.is_null())
     }
 
     /// The same as a word, unless it is empty.
     pub(super) fn word(&self, names: &[&str]) -> Option<String> {
-        self.get(names).and_then(as_word).filter(|word| !word.is_empty())
+        self.get(names).and_then(|value| value.as_word()).filter(|word| !word.is_empty())
     }
 
     /// The same as a number.
     pub(super) fn number(&self, names: &[&str]) -> Option<f64> {
-        self.get(names).and_then(as_number)
+        self.get(names).and_then(|value| json::number(&value))
     }
 
     /// Adds what is not there yet.
@@ -57,16 +52,20 @@ impl Attributes {
 
     /// The values under `prefix`, their dotted names unfolded: `prefix.0.role` is the field `role` of
     /// the first. `None` when there are none.
-    pub(super) fn unfolded(&self, prefix: &str) -> Option<Value> {
+    pub(super) fn unfolded(&self, prefix: &str) -> Option<String> {
         let dotted = format!("{prefix}.");
         let mut tree = Value::Object(Map::new());
-        let under = self.0.range(dotted.clone()..).take_while(|(key, _)| key.starts_with(&dotted));
+        let under = self
+            .0
+            .range::<str, _>((Bound::Included(dotted.as_str()), Bound::Unbounded))
+            .take_while(|(key, _)| key.starts_with(&dotted));
         let mut any = false;
         for (key, value) in under {
             any = true;
-            insert(&mut tree, key.get(dotted.len()..).unwrap_or_default(), value.clone(), LEVELS);
+            let value = json::value(value).unwrap_or_default();
+            insert(&mut tree, key.get(dotted.len()..).unwrap_or_default(), value, LEVELS);
         }
-        any.then(|| with_lists(tree))
+        any.then(|| with_lists(tree).to_string())
     }
 }
 
@@ -99,31 +98,33 @@ fn with_lists(value: Value) -> Value {
     }
 }
 
-/// An `AnyValue`; what is not tagged as one is taken as it is.
-pub(super) fn any_value(value: &Value) -> Value {
-    let Value::Object(fields) = value else { return value.clone() };
-    let Some((tag, inner)) = fields.iter().next().filter(|_| fields.len() == 1) else { return value.clone() };
-    match tag.as_str() {
+/// The JSON of an `AnyValue`; what is not tagged as one is taken as it is.
+pub(super) fn any_value<'r>(value: Option<&Node<'r>>) -> Cow<'r, str> {
+    let Some(value) = value else { return Cow::Borrowed("null") };
+    let [(tag, written)] = value.members() else { return Cow::Borrowed(value.written()) };
+    let inner = Node::of(*written);
+    match &**tag {
         "stringValue" | "string_value" | "boolValue" | "bool_value" | "doubleValue" | "double_value" | "bytesValue" => {
-            inner.clone()
+            Cow::Borrowed(*written)
         }
         "intValue" | "int_value" => {
-            let parsed = inner.as_str().and_then(|text| text.parse::<i64>().ok());
-            parsed.map_or_else(|| inner.clone(), Value::from)
+            let parsed = inner.as_string().and_then(|text| text.parse::<i64>().ok());
+            parsed.map_or(Cow::Borrowed(*written), |number| Cow::Owned(number.to_string()))
         }
         "arrayValue" | "array_value" => {
-            let items = inner.get("values").and_then(Value::as_array);
-            Value::Array(items.into_iter().flatten().map(any_value).collect())
+            let items = inner.some_list("values");
+            let items: Vec<_> = items.iter().map(|item| any_value(Some(item))).collect();
+            Cow::Owned(format!("[{}]", items.join(",")))
         }
         "kvlistValue" | "kvlist_value" => {
-            let pairs = inner.get("values").and_then(Value::as_array).into_iter().flatten();
-            let field = |pair: &Value| {
-                let key = pair.get("key")?.as_str()?.to_owned();
-                Some((key, pair.get("value").map(any_value).unwrap_or_default()))
+            let field = |pair: &Node<'r>| {
+                let key = pair.get("key").filter(|key| key.as_string().is_some())?;
+                Some(format!("{}:{}", key.written(), any_value(pair.get("value").as_ref())))
             };
-            Value::Object(pairs.filter_map(field).collect())
+            let fields: Vec<String> = inner.some_list("values").iter().filter_map(field).collect();
+            Cow::Owned(format!("{{{}}}", fields.join(",")))
         }
-        _ => value.clone(),
+        _ => Cow::Borrowed(value.written()),
     }
 }
 
@@ -133,16 +134,18 @@ mod tests {
 
     #[test]
     fn dotted_names_unfold_into_messages() {
-        let attributes = Attributes::of(Some(&serde_json::json!([
+        let written = serde_json::json!([
             {"key": "gen_ai.prompt.10.role", "value": {"stringValue": "user"}},
             {"key": "gen_ai.prompt.2.role", "value": {"stringValue": "system"}},
             {"key": "gen_ai.prompt.2.tool_calls.0.name", "value": {"stringValue": "ls"}},
             {"key": "n", "value": {"intValue": "520"}},
             {"key": "list", "value": {"arrayValue": {"values": [{"stringValue": "stop"}]}}},
-        ])));
+        ])
+        .to_string();
+        let attributes = Attributes::of(Some(&Node::of(written.as_str())));
         let unfolded = attributes.unfolded("gen_ai.prompt").unwrap();
-        assert_eq!(unfolded, serde_json::json!([{"role": "system", "tool_calls": [{"name": "ls"}]}, {"role": "user"}]));
-        assert_eq!(attributes.get(&["n"]), Some(&serde_json::json!(520)));
-        assert_eq!(attributes.get(&["list"]), Some(&serde_json::json!(["stop"])));
+        assert_eq!(unfolded, r#"[{"role":"system","tool_calls":[{"name":"ls"}]},{"role":"user"}]"#);
+        assert_eq!(attributes.get(&["n"]).unwrap().written(), "520");
+        assert_eq!(attributes.get(&["list"]).unwrap().written(), r#"["stop"]"#);
     }
 }

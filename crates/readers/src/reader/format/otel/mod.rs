@@ -9,17 +9,14 @@ mod span;
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
-use serde_json::value::RawValue;
-
 use self::attributes::Attributes;
 use self::span::SpanEvent;
 use super::{Format, Layout};
-use crate::reader::dialect::{as_number, as_word, pick, word};
+use crate::reader::node::Node;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::spans::{self, Kind, Span};
-use crate::reader::{json, labels, rows, time};
+use crate::reader::{labels, time};
 use crate::transcript::{Draft, EndCause, Grade, Header, Instant, Outcome, OutcomeSource};
 
 /// OpenTelemetry GenAI spans.
@@ -63,27 +60,24 @@ impl Format for Otel {
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let mut traces = Traces::default();
-        for raw in rows::values(record, out) {
-            match json::value(raw.get()) {
-                Ok(value) => traces.request(raw, &value, out),
-                Err(error) => out.error(record.broken(raw.get(), &error)),
-            }
+        for line in Node::rows(record, out) {
+            traces.request(&line, out);
         }
         traces.hand_over(record.options.outcome_key.as_deref(), out);
     }
 }
 
 /// A span as it stands in the file.
-struct Recorded {
+struct Recorded<'r> {
     trace: String,
     span: Span,
-    attributes: Attributes,
-    events: Vec<SpanEvent>,
+    attributes: Attributes<'r>,
+    events: Vec<SpanEvent<'r>>,
     error: Option<String>,
     status: Status,
     service: Option<String>,
-    /// Which line it stands in.
-    line: usize,
+    /// The line it stands in.
+    line: &'r str,
 }
 
 /// How a span says it went.
@@ -97,98 +91,95 @@ enum Status {
 /// All spans and log records of a file.
 #[derive(Default)]
 struct Traces<'r> {
-    spans: Vec<Recorded>,
+    spans: Vec<Recorded<'r>>,
     /// Log records by trace and span.
-    logs: BTreeMap<(String, String), Vec<SpanEvent>>,
-    lines: Vec<&'r RawValue>,
+    logs: BTreeMap<(String, String), Vec<SpanEvent<'r>>>,
 }
 
 impl<'r> Traces<'r> {
     /// One export request, in whatever wrapping; or spans by themselves.
-    fn request(&mut self, raw: &'r RawValue, value: &Value, out: &mut Reading<'_>) {
-        let value = value.get("data").filter(|data| data.is_object() || data.is_array()).unwrap_or(value);
-        let requests = value.as_array().map_or_else(|| std::slice::from_ref(value), Vec::as_slice);
-        self.lines.push(raw);
-        for request in requests {
-            let mut known = request.get("resourceMetrics").is_some();
+    fn request(&mut self, line: &Node<'r>, out: &mut Reading<'_>) {
+        let data = line.get("data").filter(|data| data.is_object() || data.is_list());
+        let value = data.as_ref().unwrap_or(line);
+        for request in value.elements().unwrap_or_else(|| vec![value.clone()]) {
+            let mut known = request.mentions("resourceMetrics");
             for (names, scopes) in [
                 (["resourceSpans", "resource_spans"], ["scopeSpans", "scope_spans", "instrumentationLibrarySpans"]),
                 (["resourceLogs", "resource_logs"], ["scopeLogs", "scope_logs", "instrumentationLibraryLogs"]),
             ] {
-                let Some(resources) = pick(request, &names) else { continue };
+                let Some(resources) = request.get(names) else { continue };
                 known = true;
-                let Some(resources) = resources.as_array() else {
-                    out.error_at(raw.get(), format!("`{}` should be an array", names[0]), "the line is left out");
+                let Some(resources) = resources.elements() else {
+                    out.error_at(line.place(), format!("`{}` should be an array", names[0]), "the line is left out");
                     continue;
                 };
                 for resource in resources {
-                    self.resource(resource, &scopes, raw, out);
+                    self.resource(&resource, scopes, line, out);
                 }
             }
-            if pick(request, &["attributes", "spanId", "span_id"]).is_some() {
+            if request.has(["attributes", "spanId", "span_id"]) {
                 known = true;
-                self.span(request, None, raw, out);
+                self.span(&request, None, line, out);
             }
             if !known {
-                out.error_at(raw.get(), "neither an export request nor a span", "it is left out");
+                out.error_at(line.place(), "neither an export request nor a span", "it is left out");
             }
         }
     }
 
-    fn resource(&mut self, resource: &Value, scopes: &[&str], raw: &RawValue, out: &mut Reading<'_>) {
-        let attributes = Attributes::of(resource.get("resource").and_then(|resource| resource.get("attributes")));
+    fn resource(&mut self, resource: &Node<'r>, scopes: [&str; 3], line: &Node<'r>, out: &mut Reading<'_>) {
+        let attributes = Attributes::of(resource.at(&["resource", "attributes"]).as_ref());
         let service = attributes.word(&["service.name"]);
-        let scopes = pick(resource, scopes).and_then(Value::as_array);
-        for scope in scopes.into_iter().flatten() {
-            for span in scope.get("spans").and_then(Value::as_array).into_iter().flatten() {
-                self.span(span, service.as_deref(), raw, out);
+        for scope in resource.some_list(scopes) {
+            for span in scope.some_list("spans") {
+                self.span(&span, service.as_deref(), line, out);
             }
-            for log in pick(scope, &["logRecords", "log_records"]).and_then(Value::as_array).into_iter().flatten() {
-                self.log(log);
+            for log in scope.some_list(["logRecords", "log_records"]) {
+                self.log(&log);
             }
         }
     }
 
-    fn log(&mut self, log: &Value) {
+    fn log(&mut self, log: &Node<'r>) {
         let event = event_of(log);
-        let trace = word(log, &["traceId", "trace_id"]).unwrap_or_default();
-        let span = word(log, &["spanId", "span_id"]).unwrap_or_default();
+        let trace = log.some_word(["traceId", "trace_id"]).unwrap_or_default();
+        let span = log.some_word(["spanId", "span_id"]).unwrap_or_default();
         if event.name.starts_with("gen_ai.") {
             self.logs.entry((trace, span)).or_default().push(event);
         }
     }
 
-    fn span(&mut self, span: &Value, service: Option<&str>, raw: &RawValue, out: &mut Reading<'_>) {
-        let context = span.get("context").unwrap_or(span);
-        let id = word(context, &["spanId", "span_id"]).filter(|id| !id.is_empty());
-        let trace = word(context, &["traceId", "trace_id"]).filter(|id| !id.is_empty());
+    fn span(&mut self, span: &Node<'r>, service: Option<&str>, line: &Node<'r>, out: &mut Reading<'_>) {
+        let context = span.get("context");
+        let context = context.as_ref().unwrap_or(span);
+        let id = context.some_word(["spanId", "span_id"]).filter(|id| !id.is_empty());
+        let trace = context.some_word(["traceId", "trace_id"]).filter(|id| !id.is_empty());
         let (Some(id), Some(trace)) = (id, trace) else {
-            return out.error_at(raw.get(), "a span without `traceId` and `spanId`", "the span is left out");
+            return out.error_at(line.place(), "a span without `traceId` and `spanId`", "the span is left out");
         };
-        let attributes = Attributes::of(span.get("attributes"));
-        let status = status_of(span.get("status"));
-        let message = span.get("status").and_then(|status| word(status, &["message", "description"]));
+        let attributes = Attributes::of(span.get("attributes").as_ref());
+        let said = span.get("status");
+        let status = status_of(said.as_ref());
+        let message = said.and_then(|status| status.some_word(["message", "description"]));
         let error = attributes.word(&["error.type"]).or_else(|| (status == Status::Error).then(String::new));
         let error = error.map(|kind| format!("{kind} {}", message.unwrap_or_default()));
-        let start = pick(span, &["startTimeUnixNano", "start_time_unix_nano", "startTime", "start_time"]);
-        let end = pick(span, &["endTimeUnixNano", "end_time_unix_nano", "endTime", "end_time"]);
-        let events = span.get("events").and_then(Value::as_array).into_iter().flatten().map(event_of).collect();
+        let start = span.get(["startTimeUnixNano", "start_time_unix_nano", "startTime", "start_time"]);
         self.spans.push(Recorded {
             span: Span {
                 id,
-                parent: word(span, &["parentSpanId", "parent_span_id", "parent_id"]).filter(|id| !id.is_empty()),
-                start: start.and_then(nanoseconds),
-                end: end.and_then(time::of_value),
-                name: word(span, &["name"]).unwrap_or_default(),
+                parent: span.some_word(["parentSpanId", "parent_span_id", "parent_id"]).filter(|id| !id.is_empty()),
+                start: start.as_ref().and_then(nanoseconds),
+                end: span.some_instant(["endTimeUnixNano", "end_time_unix_nano", "endTime", "end_time"]),
+                name: span.some_word("name").unwrap_or_default(),
                 kind: Kind::Other,
             },
             trace,
             attributes,
-            events,
+            events: span.some_list("events").iter().map(event_of).collect(),
             error,
             status,
             service: service.map(str::to_owned),
-            line: self.lines.len() - 1,
+            line: line.place(),
         });
     }
 
@@ -200,7 +191,7 @@ impl<'r> Traces<'r> {
                 talks.entry(recorded.trace.clone()).or_insert(talk);
             }
         }
-        let mut runs: Vec<(String, Vec<Recorded>)> = Vec::new();
+        let mut runs: Vec<(String, Vec<Recorded<'r>>)> = Vec::new();
         let mut places: BTreeMap<String, usize> = BTreeMap::new();
         for recorded in std::mem::take(&mut self.spans) {
             let name = talks.get(&recorded.trace).unwrap_or(&recorded.trace).clone();
@@ -217,7 +208,7 @@ impl<'r> Traces<'r> {
         }
     }
 
-    fn run(&mut self, name: String, recorded: Vec<Recorded>, key: Option<&str>, out: &mut Reading<'_>) {
+    fn run(&mut self, name: String, recorded: Vec<Recorded<'r>>, key: Option<&str>, out: &mut Reading<'_>) {
         let mut draft = Draft { header: Header { run_id: name, ..Header::default() }, ..Draft::default() };
         let mut found = Vec::new();
         let mut traces = Vec::new();
@@ -234,10 +225,8 @@ impl<'r> Traces<'r> {
             }
             let mut odd = Vec::new();
             one.span.kind = span::kind(&one.attributes, &one.events, one.error.is_some(), &mut odd);
-            if let Some(line) = self.lines.get(one.line) {
-                for what in odd {
-                    out.error_at(line.get(), what, "this field is left out");
-                }
+            for what in odd {
+                out.error_at(one.line, what, "this field is left out");
             }
             name_span(&mut one);
             if one.span.parent.is_none() && root.as_ref().is_none_or(|(start, _)| *start <= one.span.start) {
@@ -273,7 +262,7 @@ impl<'r> Traces<'r> {
 }
 
 /// The name to show: an agent's own, a tool's own.
-fn name_span(one: &mut Recorded) {
+fn name_span(one: &mut Recorded<'_>) {
     let names: &[&str] = match one.span.kind {
         Kind::Tool(_) => &["gen_ai.tool.name", "tool.name", "ai.toolCall.name", "traceloop.entity.name"],
         Kind::Agent => &["gen_ai.agent.name", "agent.name", "graph.node.id", "traceloop.entity.name"],
@@ -284,7 +273,7 @@ fn name_span(one: &mut Recorded) {
 }
 
 /// How the run ended, by its root span.
-fn end_of(one: &Recorded) -> EndCause {
+fn end_of(one: &Recorded<'_>) -> EndCause {
     match (&one.error, one.status) {
         (Some(error), _) => spans::end_by_error(error),
         (None, Status::Ok) => EndCause::SelfFinish,
@@ -293,16 +282,19 @@ fn end_of(one: &Recorded) -> EndCause {
 }
 
 /// Takes an evaluation in, if it is the one the user named.
-fn grade(event: &SpanEvent, key: Option<&str>, grade: &mut Grade) {
+fn grade(event: &SpanEvent<'_>, key: Option<&str>, grade: &mut Grade) {
     if key.is_none() || event.name != "gen_ai.evaluation.result" {
         return;
     }
-    let about = |names: &[&str]| event.attributes.get(names).cloned().or_else(|| pick(&event.body, names).cloned());
-    if about(&["gen_ai.evaluation.name"]).as_ref().and_then(as_word).as_deref() != key {
+    let body = Node::of(&*event.body);
+    let own = |name: &str| event.attributes.get(&[name]).is_some();
+    let word = |name: &str| if own(name) { event.attributes.word(&[name]) } else { body.some_word(name) };
+    if word("gen_ai.evaluation.name").as_deref() != key {
         return;
     }
-    let score = about(&["gen_ai.evaluation.score.value"]).as_ref().and_then(as_number);
-    let label = about(&["gen_ai.evaluation.score.label"]).as_ref().and_then(as_word);
+    let value = "gen_ai.evaluation.score.value";
+    let score = if own(value) { event.attributes.number(&[value]) } else { body.some_number(value) };
+    let label = word("gen_ai.evaluation.score.label");
     let graded = label.and_then(|label| labels::grade_word(&label)).or_else(|| score.map(|score| score >= 1.0));
     grade.outcome = Outcome::from_grade(graded);
     grade.score = score;
@@ -310,19 +302,19 @@ fn grade(event: &SpanEvent, key: Option<&str>, grade: &mut Grade) {
 }
 
 /// An event of a span, or a log record.
-fn event_of(value: &Value) -> SpanEvent {
-    let attributes = Attributes::of(value.get("attributes"));
-    let name = word(value, &["name", "eventName", "event_name"]).filter(|name| !name.is_empty());
+fn event_of<'r>(value: &Node<'r>) -> SpanEvent<'r> {
+    let attributes = Attributes::of(value.get("attributes").as_ref());
+    let name = value.some_word(["name", "eventName", "event_name"]).filter(|name| !name.is_empty());
     SpanEvent {
         name: name.or_else(|| attributes.word(&["event.name"])).unwrap_or_default(),
         attributes,
-        body: value.get("body").map(attributes::any_value).unwrap_or_default(),
+        body: attributes::any_value(value.get("body").as_ref()),
     }
 }
 
 /// The status code, as a number, a name, or the console exporter's word.
-fn status_of(status: Option<&Value>) -> Status {
-    let code = status.and_then(|status| word(status, &["code", "status_code"])).unwrap_or_default();
+fn status_of(status: Option<&Node<'_>>) -> Status {
+    let code = status.and_then(|status| status.some_word(["code", "status_code"])).unwrap_or_default();
     match code.as_str() {
         "1" | "STATUS_CODE_OK" | "OK" | "Ok" => Status::Ok,
         "2" | "STATUS_CODE_ERROR" | "ERROR" | "Error" => Status::Error,
@@ -331,10 +323,9 @@ fn status_of(status: Option<&Value>) -> Status {
 }
 
 /// Nanoseconds since 1970, from a number, a string of digits, or ISO 8601.
-fn nanoseconds(value: &Value) -> Option<i128> {
-    let word = as_word(value)?;
-    match word.parse::<i128>() {
+fn nanoseconds(value: &Node<'_>) -> Option<i128> {
+    match value.as_word()?.parse::<i128>() {
         Ok(number) if number > 1_000_000_000_000_000_000 => Some(number),
-        _ => time::of_value(value).map(|instant| i128::from(instant.0) * 1_000_000),
+        _ => time::instant(value).map(|instant| i128::from(instant.0) * 1_000_000),
     }
 }

@@ -1,19 +1,21 @@
 //! What one OpenTelemetry span records, in any of the conventions: the GenAI ones, old and new,
 //! OpenInference, OpenLLMetry and the Vercel AI SDK.
 
-use serde_json::Value;
+use std::borrow::Cow;
 
 use super::attributes::Attributes;
-use crate::reader::dialect::{self, as_count, as_text, as_word};
+use crate::reader::node::Node;
 use crate::reader::spans::{Kind, ModelCall, ToolRun};
+use crate::reader::{dialect, json};
 use crate::transcript::{Message, Role, Usage, Usd};
 
 /// A span's event, or a log record that belongs to a span.
 #[derive(Clone, Debug)]
-pub(super) struct SpanEvent {
+pub(super) struct SpanEvent<'r> {
     pub(super) name: String,
-    pub(super) attributes: Attributes,
-    pub(super) body: Value,
+    pub(super) attributes: Attributes<'r>,
+    /// Its JSON.
+    pub(super) body: Cow<'r, str>,
 }
 
 /// Names of token counts: the current convention, the old one, OpenInference, OpenLLMetry.
@@ -48,7 +50,7 @@ const REASONING: &[&str] = &[
 
 /// What a span records, judged by its attributes; `failed` is its status. Counts that are none are
 /// named in `odd`.
-pub(super) fn kind(attributes: &Attributes, events: &[SpanEvent], failed: bool, odd: &mut Vec<String>) -> Kind {
+pub(super) fn kind(attributes: &Attributes<'_>, events: &[SpanEvent<'_>], failed: bool, odd: &mut Vec<String>) -> Kind {
     match role(attributes) {
         SpanRole::Model => Kind::Model(Box::new(model_call(attributes, events, failed, odd))),
         SpanRole::Tool => Kind::Tool(tool_run(attributes, failed)),
@@ -66,7 +68,7 @@ enum SpanRole {
     Other,
 }
 
-fn role(attributes: &Attributes) -> SpanRole {
+fn role(attributes: &Attributes<'_>) -> SpanRole {
     if let Some(operation) = attributes.word(&["gen_ai.operation.name"]) {
         match operation.as_str() {
             "chat" | "generate_content" | "text_completion" | "completion" | "message" | "responses" => {
@@ -102,7 +104,7 @@ fn role(attributes: &Attributes) -> SpanRole {
     if asks_model || has_usage { SpanRole::Model } else { SpanRole::Other }
 }
 
-fn model_call(attributes: &Attributes, events: &[SpanEvent], failed: bool, odd: &mut Vec<String>) -> ModelCall {
+fn model_call(attributes: &Attributes<'_>, events: &[SpanEvent<'_>], failed: bool, odd: &mut Vec<String>) -> ModelCall {
     let mut reply = output(attributes, events).unwrap_or_else(|| Message::new(Role::Assistant));
     reply.role = Role::Assistant;
     reply.usage = usage(attributes, odd).or(reply.usage);
@@ -113,9 +115,10 @@ fn model_call(attributes: &Attributes, events: &[SpanEvent], failed: bool, odd: 
     reply.model = model.or_else(|| attributes.word(&["ai.model.id", "llm.request.model"])).map(Into::into);
     let reasons =
         attributes.get(&["gen_ai.response.finish_reasons", "ai.response.finishReason", "llm.response.finish_reason"]);
-    let reason = reasons.map(dialect::unwrapped).and_then(|reasons| match reasons {
-        Value::Array(reasons) => reasons.first().and_then(as_word),
-        other => as_word(&other),
+    let reasons = reasons.map(|reasons| reasons.opened());
+    let reason = reasons.as_ref().map(|reasons| reasons.node()).and_then(|reasons| match reasons.elements() {
+        Some(reasons) => reasons.first().and_then(Node::as_word),
+        None => reasons.as_word(),
     });
     reply.finish_reason = if failed { Some("error".into()) } else { reason.map(Into::into).or(reply.finish_reason) };
     ModelCall { input: input(attributes, events), reply }
@@ -123,13 +126,13 @@ fn model_call(attributes: &Attributes, events: &[SpanEvent], failed: bool, odd: 
 
 /// Tokens of one call. Cached ones are part of the input, unless there are more of them than input:
 /// then the recorder counted them beside it.
-fn usage(attributes: &Attributes, odd: &mut Vec<String>) -> Option<Usage> {
+fn usage(attributes: &Attributes<'_>, odd: &mut Vec<String>) -> Option<Usage> {
     let mut count = |names: &[&str]| {
         let found = attributes.get(names)?;
-        let count = as_count(found);
+        let count = json::count(&found);
         if count.is_none() {
-            let name = names.iter().find(|name| attributes.get(&[name]) == Some(found)).unwrap_or(&"usage");
-            odd.push(format!("`{name}` should be a whole number, 0 or more, not `{found}`"));
+            let name = names.iter().find(|name| attributes.get(&[name]).is_some()).unwrap_or(&"usage");
+            odd.push(format!("`{name}` should be a whole number, 0 or more, not `{}`", found.written()));
         }
         count
     };
@@ -147,19 +150,22 @@ fn usage(attributes: &Attributes, odd: &mut Vec<String>) -> Option<Usage> {
 }
 
 /// The history a call was sent, wherever the convention keeps it.
-fn input(attributes: &Attributes, events: &[SpanEvent]) -> Vec<Message> {
+fn input(attributes: &Attributes<'_>, events: &[SpanEvent<'_>]) -> Vec<Message> {
     let mut found = Vec::new();
     if let Some(instructions) = attributes.get(&["gen_ai.system_instructions"]) {
-        let mut system = dialect::messages(instructions, Role::System);
+        let mut system = dialect::messages(&instructions, Role::System);
         for message in &mut system {
             message.role = Role::System;
         }
         found.append(&mut system);
     }
-    let whole = attributes.get(&["gen_ai.input.messages", "gen_ai.prompt", "ai.prompt.messages"]);
-    let unfolded = || attributes.unfolded("gen_ai.prompt").or_else(|| attributes.unfolded("llm.input_messages"));
-    if let Some(messages) = whole.cloned().or_else(unfolded) {
-        found.extend(dialect::messages(&messages, Role::User));
+    if let Some(whole) = attributes.get(&["gen_ai.input.messages", "gen_ai.prompt", "ai.prompt.messages"]) {
+        found.extend(dialect::messages(&whole, Role::User));
+        return found;
+    }
+    let unfolded = attributes.unfolded("gen_ai.prompt").or_else(|| attributes.unfolded("llm.input_messages"));
+    if let Some(messages) = unfolded {
+        found.extend(dialect::messages(&Node::of(messages.as_str()), Role::User));
         return found;
     }
     for event in told(attributes, events) {
@@ -176,28 +182,38 @@ fn input(attributes: &Attributes, events: &[SpanEvent]) -> Vec<Message> {
 }
 
 /// The reply, wherever the convention keeps it.
-fn output(attributes: &Attributes, events: &[SpanEvent]) -> Option<Message> {
-    let whole = attributes.get(&["gen_ai.output.messages", "gen_ai.completion"]);
-    let unfolded = || attributes.unfolded("gen_ai.completion").or_else(|| attributes.unfolded("llm.output_messages"));
-    if let Some(reply) = whole.cloned().or_else(unfolded).and_then(|value| dialect::reply(&value)) {
-        return Some(reply);
+fn output(attributes: &Attributes<'_>, events: &[SpanEvent<'_>]) -> Option<Message> {
+    let reply = match attributes.get(&["gen_ai.output.messages", "gen_ai.completion"]) {
+        Some(whole) => dialect::reply(&whole),
+        None => attributes
+            .unfolded("gen_ai.completion")
+            .or_else(|| attributes.unfolded("llm.output_messages"))
+            .and_then(|unfolded| dialect::reply(&Node::of(unfolded.as_str()))),
+    };
+    if reply.is_some() {
+        return reply;
     }
     let text = attributes.get(&["ai.response.text"]);
-    let calls = attributes.get(&["ai.response.toolCalls"]).map(dialect::unwrapped);
+    let calls = attributes.get(&["ai.response.toolCalls"]);
     if text.is_some() || calls.is_some() {
-        let said = text.cloned().unwrap_or_default();
-        return dialect::reply(&serde_json::json!({"role": "assistant", "content": said, "tool_calls": calls}));
+        let fields = [("content", text), ("tool_calls", calls)];
+        let fields =
+            fields.iter().filter_map(|(name, found)| Some(format!("\"{name}\":{}", found.as_ref()?.written())));
+        let reply = format!("{{\"role\":\"assistant\",{}}}", fields.collect::<Vec<_>>().join(","));
+        return dialect::reply(&Node::of(reply.as_str()));
     }
     let choice = told(attributes, events).into_iter().find(|event| event.name == "gen_ai.choice")?;
     event_message(&choice, Role::Assistant)
 }
 
 /// The span's message events; some recorders keep them as JSON in one attribute.
-fn told(attributes: &Attributes, events: &[SpanEvent]) -> Vec<SpanEvent> {
-    if let Some(Value::Array(listed)) = attributes.get(&["events", "all_messages_events"]).map(dialect::unwrapped) {
-        let event = |value: &Value| {
-            let name = dialect::word(value, &["event.name", "name"])?;
-            Some(SpanEvent { name, attributes: Attributes::default(), body: value.clone() })
+fn told<'r>(attributes: &Attributes<'_>, events: &[SpanEvent<'r>]) -> Vec<SpanEvent<'r>> {
+    let listed = attributes.get(&["events", "all_messages_events"]).map(|listed| listed.opened());
+    if let Some(listed) = listed.as_ref().and_then(|listed| listed.node().elements()) {
+        let event = |value: &Node<'_>| {
+            let name = value.some_word(["event.name", "name"])?;
+            let body = Cow::Owned(value.written().to_owned());
+            Some(SpanEvent { name, attributes: Attributes::default(), body })
         };
         return listed.iter().filter_map(event).collect();
     }
@@ -205,41 +221,43 @@ fn told(attributes: &Attributes, events: &[SpanEvent]) -> Vec<SpanEvent> {
 }
 
 /// The message of one event: in its body, or in its attributes.
-fn event_message(event: &SpanEvent, speaker: Role) -> Option<Message> {
+fn event_message(event: &SpanEvent<'_>, speaker: Role) -> Option<Message> {
+    let body = Node::of(&*event.body).opened();
+    let gathered = if body.node().is_object() { String::new() } else { gathered(&event.attributes) };
+    let value = if gathered.is_empty() { body.node() } else { Node::of(gathered.as_str()) };
+    // A choice's message stands one level deeper, with its finish reason beside it.
+    let inner = value.get("message").or_else(|| value.get("content").filter(|content| content.mentions("role")));
+    let inner = inner.as_ref().unwrap_or(&value).opened();
+    let mut messages = if inner.node().is_object() {
+        dialect::messages_of(&inner.node(), speaker)
+    } else if inner.node().as_string().is_some() {
+        let content = format!("{{\"content\":{}}}", inner.node().written());
+        dialect::messages_of(&Node::of(content.as_str()), speaker)
+    } else {
+        return None;
+    };
+    let mut message = messages.pop()?;
+    message.finish_reason = message.finish_reason.or(value.some_word("finish_reason").map(Into::into));
+    Some(message)
+}
+
+/// The message that stands in an event's attributes, as an object.
+fn gathered(attributes: &Attributes<'_>) -> String {
     let content = ["content", "gen_ai.event.content", "gen_ai.prompt", "gen_ai.completion", "message", "body"];
-    let fields: &[(&str, &[&str])] = &[
+    let fields: [(&str, &[&str]); 5] = [
         ("content", &content),
         ("tool_calls", &["tool_calls"]),
         ("id", &["id", "tool_call_id", "gen_ai.tool.call.id"]),
         ("name", &["name", "gen_ai.tool.name"]),
         ("finish_reason", &["finish_reason"]),
     ];
-    let mut value = dialect::unwrapped(&event.body);
-    if !value.is_object() {
-        let mut object = serde_json::Map::new();
-        for (field, names) in fields {
-            if let Some(found) = event.attributes.get(names) {
-                object.insert((*field).to_owned(), dialect::unwrapped(found));
-            }
-        }
-        value = Value::Object(object);
-    }
-    // A choice's message stands one level deeper, with its finish reason beside it.
-    let inner = value.get("message").or_else(|| value.get("content").filter(|c| c.get("role").is_some())).cloned();
-    let finish = dialect::word(&value, &["finish_reason"]);
-    let mut value = inner.map_or(value, |inner| dialect::unwrapped(&inner));
-    if value.is_string() {
-        value = serde_json::json!({ "content": value });
-    }
-    let object = value.as_object_mut()?;
-    object.insert("role".to_owned(), Value::from(speaker.name()));
-    let messages = dialect::messages(&value, speaker);
-    let mut message = messages.into_iter().next_back()?;
-    message.finish_reason = message.finish_reason.or(finish.map(Into::into));
-    Some(message)
+    let field = |(name, names): (&str, &[&str])| {
+        Some(format!("\"{name}\":{}", attributes.get(names)?.opened().node().written()))
+    };
+    format!("{{{}}}", fields.into_iter().filter_map(field).collect::<Vec<_>>().join(","))
 }
 
-fn tool_run(attributes: &Attributes, failed: bool) -> ToolRun {
+fn tool_run(attributes: &Attributes<'_>, failed: bool) -> ToolRun {
     let call_id = attributes.word(&[
         "gen_ai.tool.call.id",
         "tool_call.id",
@@ -265,5 +283,10 @@ fn tool_run(attributes: &Attributes, failed: bool) -> ToolRun {
         "traceloop.entity.output",
         "gen_ai.tool.output",
     ]);
-    ToolRun { call_id, arguments: arguments.map(as_text), result: result.map(as_text), is_error: Some(failed) }
+    ToolRun {
+        call_id,
+        arguments: arguments.map(|found| found.compact_text()),
+        result: result.map(|found| found.compact_text()),
+        is_error: Some(failed),
+    }
 }

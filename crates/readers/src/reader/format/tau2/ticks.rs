@@ -1,7 +1,6 @@
 //! Simulations of spoken conversations: what both sides say, tick by tick. A reply of the agent lasts until the user speaks
 //! or a tool has answered.
 
-use crate::reader::format::Raw;
 use crate::reader::node::Node;
 use crate::reader::openai;
 use crate::reader::reading::Reading;
@@ -9,10 +8,10 @@ use crate::reader::turns::Turns;
 use crate::transcript::{Event, Grade, Header, Instant, Lane, Message, Role, Text};
 
 /// The events of a simulation's ticks.
-pub(super) fn events(ticks: Raw<'_>, out: &mut Reading<'_>) -> Vec<Event> {
+pub(super) fn events(ticks: &[Node<'_>], out: &mut Reading<'_>) -> Vec<Event> {
     let mut speech = Speech::default();
-    for tick in out.list(ticks, "ticks") {
-        speech.tick(&Node::of(tick), out);
+    for tick in ticks {
+        speech.tick(tick, out);
     }
     speech.close();
     speech.turns.into_draft(Header::default(), Grade::default()).events

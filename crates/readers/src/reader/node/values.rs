@@ -2,12 +2,12 @@
 
 use serde_json::value::RawValue;
 
-use super::reading::{Reading, Record};
 use crate::diagnostic::Diagnostic;
+use crate::reader::reading::{Reading, Record};
 
 /// The values a record holds: the elements of an array, the one object, the values of its lines, or
 /// those that follow each other. What cannot be read is reported and left out.
-pub(super) fn values<'r>(record: &Record<'r>, out: &mut Reading<'_>) -> Vec<&'r RawValue> {
+pub(super) fn of<'r>(record: &Record<'r>, out: &mut Reading<'_>) -> Vec<&'r RawValue> {
     match serde_json::from_str::<&RawValue>(record.text) {
         Ok(whole) => elements(whole).unwrap_or_else(|| vec![whole]),
         Err(error) => {
@@ -30,7 +30,7 @@ pub(super) fn values<'r>(record: &Record<'r>, out: &mut Reading<'_>) -> Vec<&'r 
 }
 
 /// The elements of an array; `None` when it is none.
-pub(super) fn elements(raw: &RawValue) -> Option<Vec<&RawValue>> {
+fn elements(raw: &RawValue) -> Option<Vec<&RawValue>> {
     if !raw.get().starts_with('[') {
         return None;
     }
