@@ -8,6 +8,9 @@ use flate2::write::GzEncoder;
 use flate2::{Compression, GzBuilder};
 use serde::Serialize;
 
+/// A whole number that is missing.
+pub(super) const MISSING: u64 = u64::MAX;
+
 /// What the numbers of a column are. A missing one has all bits set, or is not a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -45,8 +48,8 @@ impl Default for Block {
 
 impl Block {
     /// Whole numbers in the narrowest width that holds them all and a missing one.
-    pub(super) fn push_whole(&mut self, name: &'static str, numbers: &[Option<u64>]) -> io::Result<()> {
-        let most = numbers.iter().flatten().copied().max().unwrap_or(0);
+    pub(super) fn push_whole(&mut self, name: &'static str, numbers: &[u64]) -> io::Result<()> {
+        let most = numbers.iter().copied().filter(|number| *number != MISSING).max().unwrap_or(0);
         let width = match most {
             0..0xff => Width::U8,
             0xff..0xffff => Width::U16,
@@ -56,18 +59,19 @@ impl Block {
         self.begin(name, width, numbers.len())?;
         for number in numbers {
             match width {
-                Width::F64 => self.write(&number.map_or(f64::NAN, |number| number as f64).to_le_bytes())?,
-                // The first bytes of a little-endian number are its low ones; those of the largest are all ones.
-                _ => self.write(&number.unwrap_or(u64::MAX).to_le_bytes()[..width.bytes()])?,
+                Width::F64 if *number == MISSING => self.write(&f64::NAN.to_le_bytes())?,
+                Width::F64 => self.write(&(*number as f64).to_le_bytes())?,
+                // The first bytes of a little-endian number are its low ones; those of a missing one are all ones.
+                _ => self.write(&number.to_le_bytes()[..width.bytes()])?,
             }
         }
         Ok(())
     }
 
-    /// Numbers of any kind.
-    pub(super) fn push_real(&mut self, name: &'static str, numbers: &[Option<f64>]) -> io::Result<()> {
+    /// Numbers of any kind; a missing one is NaN.
+    pub(super) fn push_real(&mut self, name: &'static str, numbers: &[f64]) -> io::Result<()> {
         self.begin(name, Width::F64, numbers.len())?;
-        numbers.iter().try_for_each(|number| self.write(&number.unwrap_or(f64::NAN).to_le_bytes()))
+        numbers.iter().try_for_each(|number| self.write(&number.to_le_bytes()))
     }
 
     /// The columns, and their bytes as a page holds them.
@@ -122,11 +126,11 @@ mod tests {
     #[test]
     fn a_column_is_as_wide_as_its_numbers_and_stands_where_a_browser_can_take_it() -> io::Result<()> {
         let mut block = Block::default();
-        block.push_whole("small", &[Some(0), None, Some(254)])?;
-        block.push_whole("wide", &[Some(255), None])?;
-        block.push_whole("wider", &[Some(70_000), None])?;
-        block.push_whole("widest", &[Some(1 << 40), None])?;
-        block.push_real("real", &[Some(0.5), None])?;
+        block.push_whole("small", &[0, MISSING, 254])?;
+        block.push_whole("wide", &[255, MISSING])?;
+        block.push_whole("wider", &[70_000, MISSING])?;
+        block.push_whole("widest", &[1 << 40, MISSING])?;
+        block.push_real("real", &[0.5, f64::NAN])?;
         let (columns, packed) = block.finish()?;
         let mut bytes = Vec::new();
         GzDecoder::new(&*STANDARD.decode(packed).unwrap_or_default()).read_to_end(&mut bytes)?;

@@ -5,7 +5,7 @@ use std::io;
 
 use serde::Serialize;
 
-use super::columns::{Block, Column};
+use super::columns::{Block, Column, MISSING};
 use crate::aggregate::{Label, RowView, Rows};
 use crate::stats::cluster_key;
 use crate::transcript::{EndCause, Outcome};
@@ -37,8 +37,9 @@ pub(super) struct Listed {
     pub(super) of: Option<usize>,
 }
 
-/// Where a run's rows stand, by stack; `None` where a stack has none.
-type Run = Vec<Option<u32>>;
+/// Where the rows of the listed runs stand, run by run and stack by stack; [`NO_ROW`] where a stack has none of a run.
+type Places = Vec<u32>;
+const NO_ROW: u32 = u32::MAX;
 
 /// Rows of `stacks` into columns, run by run in the order given, each run stack by stack. The runs `told` step by step are
 /// all listed.
@@ -50,10 +51,10 @@ pub(super) fn listed(rows: &Rows, stacks: &[Label], told: &BTreeSet<&str>) -> io
     let runs = if n_runs > most { sampled(all, most, told) } else { all };
 
     let places: HashMap<&str, usize> = runs.iter().enumerate().map(|(at, run)| (&**run.run_id(), at)).collect();
-    let mut table: Vec<Run> = vec![vec![None; stacks.len()]; runs.len()];
+    let mut table: Places = vec![NO_ROW; stacks.len() * runs.len()];
     for (row, at, stack) in of_stacks() {
         if let Some(place) = places.get(&**row.run_id()) {
-            table[*place][stack] = Some(at);
+            table[place * stacks.len() + stack] = at;
         }
     }
     let (names, block) = columns(rows, &runs, &table)?;
@@ -115,10 +116,10 @@ impl Dictionary {
 }
 
 #[expect(clippy::redundant_closure_for_method_calls, reason = "the method is of one lifetime, the closure of any")]
-fn columns(rows: &Rows, runs: &[RowView<'_>], table: &[Run]) -> io::Result<(Names, Block)> {
+fn columns(rows: &Rows, runs: &[RowView<'_>], table: &[u32]) -> io::Result<(Names, Block)> {
     let mut block = Block::default();
-    let of_run = |number: &mut dyn FnMut(RowView<'_>) -> Option<u64>| -> Vec<Option<u64>> {
-        runs.iter().map(|run| number(*run)).collect()
+    let of_run = |number: &mut dyn FnMut(RowView<'_>) -> Option<u64>| -> Vec<u64> {
+        runs.iter().map(|run| number(*run).unwrap_or(MISSING)).collect()
     };
     let (mut tasks, mut suites, mut models) = (Dictionary::default(), Dictionary::default(), Dictionary::default());
     block.push_whole("task", &of_run(&mut |row| row.task_id().map(|name| tasks.place(name))))?;
@@ -130,12 +131,12 @@ fn columns(rows: &Rows, runs: &[RowView<'_>], table: &[Run]) -> io::Result<(Name
     block.push_whole("steps", &of_run(&mut |row| Some(row.steps_recorded())))?;
     block.push_whole("tokens", &of_run(&mut |row| row.tokens_recorded()))?;
 
-    let rows = || table.iter().flatten().map(|at| at.and_then(|at: u32| rows.get(at as usize)));
-    let whole = |number: &mut dyn FnMut(RowView<'_>) -> Option<u64>| -> Vec<Option<u64>> {
-        rows().map(|row| row.and_then(&mut *number)).collect()
+    let rows = || table.iter().map(|at| Some(*at).filter(|at| *at != NO_ROW).and_then(|at| rows.get(at as usize)));
+    let whole = |number: &mut dyn FnMut(RowView<'_>) -> Option<u64>| -> Vec<u64> {
+        rows().map(|row| row.and_then(&mut *number).unwrap_or(MISSING)).collect()
     };
-    let real = |number: fn(RowView<'_>) -> Option<f64>| -> Vec<Option<f64>> {
-        rows().map(|row| row.and_then(number)).collect()
+    let real = |number: fn(RowView<'_>) -> Option<f64>| -> Vec<f64> {
+        rows().map(|row| row.and_then(number).unwrap_or(f64::NAN)).collect()
     };
     let mut rules = Dictionary::default();
     block.push_whole("verdict", &whole(&mut |row| place(&Verdict::ALL, &row.verdict())))?;
