@@ -116,7 +116,7 @@ impl<'r> PointView<'r> {
         self.now
     }
 
-    /// When the run began, as far as known at this point; `None` before the first timestamp.
+    /// When the run began; `None` if neither the header nor any event so far has a time.
     pub fn started_at(&self) -> Option<Instant> {
         self.header.started_at.or(self.first_time)
     }
