@@ -8,8 +8,8 @@ use crate::transcript::{Moment, PointView};
 /// With `window`, only that many latest steps with calls are counted. A step without calls reads 0; a step whose calls
 /// have no recorded result has no reading.
 ///
-/// Unit: times. Changes at: after-tools. Options: `exempt_tools`, `window` (default: the whole run). Not evaluable when:
-/// tools were called and no result is recorded.
+/// Unit: times. Changes at: after-tools. Options: `exempt_tools`, `window` (default: the whole run). Not evaluable
+/// when: tools were called and no result is recorded.
 ///
 /// ## Fires too early when
 /// Different commands succeed with the same word, or without output.

@@ -8,8 +8,8 @@ use crate::transcript::{Fingerprint, Moment, PointView};
 /// without calls resets it to 0; a step that called only exempt tools is skipped. A step whose calls have no recorded
 /// result has no reading, and the next step starts a new streak.
 ///
-/// Unit: steps. Changes at: after-tools. Options: `exempt_tools`. Not evaluable when: tools were called and no result is
-/// recorded.
+/// Unit: steps. Changes at: after-tools. Options: `exempt_tools`. Not evaluable when: tools were called and no result
+/// is recorded.
 ///
 /// ## Fires too early when
 /// Several consecutive edits or deletions succeed with the same word.
