@@ -8,7 +8,7 @@ use super::following::Following;
 use crate::decision::{Decision, RuleReading, Strategy};
 use crate::transcript::{Draft, Event, Header, PointView, Recorder};
 
-/// A strategy running on a live run. It decides exactly as in a [`replay`](super::replay) of the same events: at the
+/// A strategy applied to a live run. It decides exactly as in a [`replay`](super::replay) of the same events: at the
 /// same points, by the same rules, on the same evidence.
 ///
 /// Push events as they happen. Call [`Self::request`] before each model call and [`Self::end`] when the agent is done,

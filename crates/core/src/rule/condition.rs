@@ -94,7 +94,7 @@ impl Reading {
     pub const UNREAD: Self = Self { holds: None, evidence: Evidence::NONE };
 }
 
-/// A condition running on one run.
+/// The state of a condition for one run.
 pub struct Watching(Node);
 
 enum Node {

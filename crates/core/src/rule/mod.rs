@@ -119,7 +119,7 @@ impl fmt::Display for Rule {
     }
 }
 
-/// A rule running on one run.
+/// The state of a rule for one run.
 pub(crate) struct WatchedRule {
     id: &'static str,
     comparator: Comparator,

@@ -12,7 +12,7 @@ mod tally;
 use crate::decision::Need;
 use crate::transcript::{Identity, Moment, PointView};
 
-/// A signal running on one run.
+/// The state of a signal for one run.
 pub trait Signal: Send {
     /// Takes the next point and returns the current reading. It is called for every point of the run, in order. `None`
     /// means there is nothing to read yet (no usage reported, no flagged result); no comparator passes then.

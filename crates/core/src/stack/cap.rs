@@ -85,7 +85,7 @@ impl bailout::Condition for WatchedCondition {
     }
 }
 
-/// A cap running on one run.
+/// The state of a cap for one run.
 pub(super) struct WatchedCap {
     bailout: Option<Box<dyn Bailout>>,
     session: String,

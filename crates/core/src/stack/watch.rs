@@ -1,4 +1,4 @@
-//! Runs a stack on one run.
+//! Applies a stack to one run, point by point.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::{Clause, Stack, Watching};
 use crate::decision::{Decision, Evidence, FirstFiring, RuleReading, Watch};
 use crate::transcript::{Header, Moment, PointView};
 
-/// A clause running on one run.
+/// The state of a clause for one run.
 struct WatchedClause {
     watching: Watching,
     at: Moment,
@@ -45,7 +45,7 @@ impl WatchedClause {
     }
 }
 
-/// A stack running on one run.
+/// The state of a stack for one run.
 pub(super) struct WatchedStack {
     stack: Arc<Stack>,
     /// In the same order as the stack's clauses.

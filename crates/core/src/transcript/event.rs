@@ -230,7 +230,7 @@ pub struct JudgeReply {
 /// A grade of the state at one point of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Checkpoint {
-    /// Would stopping here have been a success?
+    /// Whether stopping here would have been a success.
     pub success: bool,
     /// The score, when graded.
     pub score: Option<f64>,

@@ -54,7 +54,7 @@ pub struct Work {
     /// Tokens spent by the end of each step; `None` if unknown.
     tokens: Vec<Option<Tokens>>,
     whole: Option<Tokens>,
-    /// What its last step is.
+    /// How it ends.
     closing: Closing,
     /// True if its last round was interrupted.
     interrupted: bool,

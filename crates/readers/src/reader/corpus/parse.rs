@@ -44,7 +44,7 @@ pub(super) struct Found {
     pub(super) pricing: Option<Pricing>,
     /// True if the recording states a cost of 0 for calls with tokens, which counts as unknown.
     pub(super) unknown_zero: bool,
-    /// What was found where the user said.
+    /// Which of outcome, task, model and id were found where the options say.
     pub(super) named: Named,
     pub(super) replies: Vec<ReplyId>,
 }
