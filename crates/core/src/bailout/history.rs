@@ -24,7 +24,7 @@ pub struct Entry<'a> {
     pub name: Option<Cow<'a, str>>,
     /// Whether it has any content. A single space is content.
     pub has_content: bool,
-    /// For a tool result: whether it contains the word `Error`, in this case.
+    /// For a tool result: whether it contains the word `Error` (case-sensitive).
     pub mentions_error: bool,
 }
 

@@ -334,7 +334,8 @@ pub trait Strategy: Send + Sync {
 /// Where a rule first acted, and on what evidence; `None` if it never did.
 pub type FirstFiring = Option<(Point, Evidence)>;
 
-/// The state of a strategy for one run, recorded or live. It sees the points one by one, in order, and never the future.
+/// The state of a strategy for one run, recorded or live. It sees the points one by one, in order, and never the
+/// future.
 pub trait Watch: Send {
     /// Appends what the strategy decides at this point, if anything, to `trail`. After a terminal decision the run is
     /// over; later decisions are discarded.

@@ -9,8 +9,8 @@ use super::failure::{HARD_SIGNAL_LATER, HARD_SIGNALS, LINE_START_V02, SIGNALS_V0
 use super::provider_error::{MARKERS_LATER, MARKERS_V03};
 use super::user_request::{PHRASES_V02, PHRASES_V03};
 
-/// Words by which a framework recognises that its run is over, in this case: mini-swe-agent's at the start of a command
-/// or of its output …
+/// Case-sensitive words by which a framework recognises that its run is over: mini-swe-agent's at the start of a
+/// command or of its output …
 const LEADING: [&str; 2] = ["echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT", "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"];
 
 /// … and tau2's anywhere in what the simulated user says; also the word by which a bailout recognises a failed result.

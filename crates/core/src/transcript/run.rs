@@ -43,7 +43,8 @@ pub struct Header {
     pub of_session: bool,
     /// The path of the file it was read from, as the user gave it.
     pub file: Option<String>,
-    /// True if the texts were redacted: placeholders preserve only which texts were equal and how long each was.
+    /// True if the texts were redacted: placeholders preserve only which texts were equal, how long each was, and which
+    /// published phrases it contained.
     pub redacted: bool,
 }
 
