@@ -1,6 +1,6 @@
-//! A stack beside an agent: `cargo run -p whenstop-core --example live`.
+//! Runs a stack beside an agent: `cargo run -p whenstop-core --example live`.
 //!
-//! The same stack file that `whenstop compare` replays over recordings decides here while the agent works.
+//! The stack file that `whenstop compare` replays over recordings here decides while the agent works.
 
 use whenstop_core::{Event, Header, Live, Message, Role, StackFile, ToolCall};
 
@@ -11,7 +11,7 @@ any = [{ signal = "errors.streak", at_least = 3 }, { signal = "tokens.total", at
 cap = { steps = 50 }
 "#;
 
-/// What an agent would have from its model and its tools.
+/// What an agent would get from its model and its tools.
 fn model_call() -> Event {
     let mut reply = Message::saying(Role::Assistant, "let me look");
     reply.tool_calls.push(ToolCall::new(Some("call-1"), "read_file", r#"{"path": "notes.txt"}"#));

@@ -1,18 +1,18 @@
-//! The core of `whenstop`: a recorded AI-agent run, the rules that could have stopped it, and what a stop would have
-//! changed.
+//! The core of `whenstop`: recorded runs of AI agents, the rules that could have stopped them, and what a stop would
+//! have cost or saved.
 //!
-//! [`transcript`] is the recorded run; [`decision`] is what a strategy says at a point of it; [`mod@signal`] holds the
-//! numbers that rules watch; a [`stack`] is a set of rules written down in a file. [`mod@replay`] walks one run under one
-//! strategy, and [`verdict`] says what the stop would have cost or saved. No file is read here and nothing is drawn.
+//! [`transcript`] holds a recorded run; [`decision`] defines what a strategy decides at a point of it; [`mod@signal`]
+//! has the numbers that rules watch; a [`stack`] is a set of rules read from a stack file. [`mod@replay`] applies one
+//! strategy to one run, and [`verdict`] judges the result. This crate reads no files and draws nothing.
 //!
-//! What a program needs that only runs stacks stands at the top of the crate. What these pages show is kept from version to
-//! version as Cargo expects; what they do not show is shared with the other crates of `whenstop` and may change with any.
+//! The types needed to run a stack are re-exported at the crate root. The documented API follows Cargo's semantic
+//! versioning; hidden items are shared with the other `whenstop` crates and may change in any release.
 //!
-//! # A stack beside an agent
+//! # Running a stack beside a live agent
 //!
-//! A stack that was tuned on recordings runs where the agent runs, and decides the same: [`Live`] takes the
-//! events as they happen. Say [`request`](Live::request) before each model call, and a stop comes before that
-//! call is paid for.
+//! A stack tuned on recordings can run inside the agent and makes the same decisions there: [`Live`] takes events as
+//! they happen. Call [`request`](Live::request) before each model call, so that a stop comes before that call is paid
+//! for.
 //!
 //! ```
 //! use whenstop_core::{Event, Header, Live, Message, Role, StackFile, ToolCall};
@@ -43,9 +43,9 @@
 //! # Ok::<(), whenstop_core::diagnostic::Diagnostics>(())
 //! ```
 //!
-//! # A signal of your own
+//! # Defining your own signal
 //!
-//! A signal is shown one point at a time and says what it reads; rules and limits stay in the stack file.
+//! A signal is given one point at a time and returns a number; rules and limits stay in the stack file.
 //!
 //! ```
 //! use whenstop_core::signal::{Options, Registered, Signal, SignalInfo};

@@ -1,26 +1,27 @@
-//! The keys an object may have. A recorder writes them in one order, so the next one is mostly known before it is read.
+//! Lookup tables for the keys of an object. Recorders write keys in a fixed order, so the next key can usually be
+//! predicted from the last one.
 
 use std::cell::Cell;
 
 use super::Cursor;
 
-/// A power of two, some times the number of keys of the largest object.
+/// Slots of the hash table: a power of two, several times the number of keys of the largest object.
 const SLOTS: usize = 256;
-/// Keys of the largest object, at most.
+/// The number of keys of an object must be below this.
 const MOST: usize = 64;
 
-/// The keys of an object, each with its quotes and its colon, found by a hash of their length and three of their bytes:
-/// a chain of comparisons takes longer than everything else about a field.
+/// The known keys of an object, each with its quotes and colon, hashed by length and three bytes. Comparing with one
+/// key after another would take longer than everything else done for a field.
 pub struct Keys<const N: usize> {
     spelled: [&'static str; N],
-    /// Of each its first sixteen bytes as a number, and which of them it has.
+    /// For each key, its first sixteen bytes as a number, and a mask of the bytes it has.
     heads: [(u128, u128); N],
-    /// The number of a key, from 1, at its hash or behind it; 0 where there is none.
+    /// Key numbers, from 1, at the slot of their hash or the next free one; 0 in empty slots.
     table: [u8; SLOTS],
 }
 
-/// For each key, and for the beginning of the object, the two keys that were last seen to follow it. Only a guess where
-/// to look first: what is found does not depend on it.
+/// For each key, and for the start of the object, the last two keys seen to follow it. They are only a guess at where
+/// to look first and never affect the result.
 pub struct Follows([Cell<[u8; 2]>; MOST]);
 
 impl Default for Follows {
@@ -30,14 +31,14 @@ impl Default for Follows {
 }
 
 impl Follows {
-    /// Nothing seen yet.
+    /// An empty record of followers.
     pub const fn new() -> Self {
         Self([const { Cell::new([0; 2]) }; MOST])
     }
 }
 
 impl<const N: usize> Keys<N> {
-    /// The table of `spelled`, keys such as `"type":`.
+    /// The table for `spelled`, keys written such as `"type":`.
     pub const fn new(spelled: [&'static str; N]) -> Self {
         assert!(N < MOST, "more keys than the table is made for");
         let mut table = [0; SLOTS];
@@ -62,7 +63,7 @@ impl<const N: usize> Keys<N> {
         Self { spelled, heads, table }
     }
 
-    /// Where the key at `from..to` of `bytes` is looked for first.
+    /// The slot where the search for the key at `from..to` of `bytes` starts.
     const fn slot(bytes: &[u8], from: usize, to: usize) -> usize {
         if from >= to {
             return 0;
@@ -72,7 +73,7 @@ impl<const N: usize> Keys<N> {
         (to - from + 31 * first + 7 * middle + 3 * last) % SLOTS
     }
 
-    /// Which of the keys `key` is, from 0.
+    /// The number of `key`, from 0; `None` if it is not one of these keys.
     pub fn find(&self, key: &str) -> Option<usize> {
         let mut slot = Self::slot(key.as_bytes(), 0, key.len());
         loop {
@@ -85,7 +86,7 @@ impl<const N: usize> Keys<N> {
         }
     }
 
-    /// Does `rest` begin with this key as it is spelled? Mostly one comparison tells.
+    /// True if `rest` begins with this key as written. Usually a single comparison decides.
     #[inline]
     fn begins(&self, nth: usize, rest: &[u8]) -> bool {
         let (Some((head, mask)), Some(chunk)) = (self.heads.get(nth), rest.first_chunk::<16>()) else {
@@ -95,8 +96,9 @@ impl<const N: usize> Keys<N> {
         u128::from_le_bytes(*chunk) & mask == *head && (spelled.len() <= 16 || rest.starts_with(spelled))
     }
 
-    /// Passes over the key that begins here, its colon, and the white space behind it. Gives its number, or N
-    /// when it is none of these; `None` when it is no key, or has an escape. `last` is the key before.
+    /// Moves past the key that begins here, its colon and the white space after it. Returns the key's number, or N if
+    /// it is not a known key; `None` if there is no key here or it has an escape. `last` is the number of the key
+    /// before.
     #[inline]
     pub(super) fn next(&self, cursor: &mut Cursor<'_>, last: Option<usize>, follows: &Follows) -> Option<usize> {
         let follows = &follows.0[last.map_or(0, |last| last + 1)];
@@ -150,7 +152,7 @@ mod tests {
             r#" { "a" : 1 , "bb": 2,"longer name" :3,"x":{"a":7}} "#,
             r#"{"a":9,"a":1,"bb":9,"longer name":3,"bb":2}"#,
         ] {
-            // Twice, so that every guess is made before and after it was learnt.
+            // Run twice, so that every guess is tried both before and after it was learnt.
             for _ in 0..2 {
                 let mut found = [""; 4];
                 assert!(read(text, &follows, &mut found).is_some(), "{text}");

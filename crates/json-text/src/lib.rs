@@ -1,7 +1,7 @@
-//! JSON text taken apart where it stands: where a value ends, the members of an object, the elements of an array.
+//! Zero-copy JSON scanning: value ends, object members, array elements.
 //!
-//! Nothing is decoded and nothing is copied. It is as strict as the parser (RFC 8259): what is accepted here, the
-//! parser accepts. What is refused may still be JSON (keys with escapes, deep nesting), so whoever is refused asks the parser.
+//! Nothing is decoded or copied. Everything accepted here is also accepted by the parser (RFC 8259). Input rejected
+//! here may still be JSON (keys with escapes, deep nesting); on failure the caller falls back to `serde_json`.
 
 mod keys;
 mod print;
@@ -11,40 +11,40 @@ pub use keys::{Follows, Keys};
 pub use print::{body_print, canonical_print, mixed, text_print};
 pub use value::{Inner, List, Object, Value};
 
-/// White space as JSON has it (RFC 8259, section 2). Everything else that some language takes for white space is no part
-/// of JSON, so readers trim by this one definition, in front and behind: what one end takes off and the other does not
-/// would be looked at again and again.
+/// White space in JSON (RFC 8259, section 2); nothing else counts, whatever other languages treat as white space.
+/// Readers trim both ends by this one definition: if the two ends differed, the remaining text would be scanned again
+/// and again.
 pub const SPACES: [char; 4] = [' ', '\t', '\n', '\r'];
 
-/// Is this byte white space to JSON?
+/// True if the byte is white space in JSON.
 #[inline]
 pub fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
 }
 
-/// The text without JSON's white space at its ends.
+/// The text without JSON white space at either end.
 pub fn trimmed(text: &str) -> &str {
     text.trim_matches(SPACES)
 }
 
-/// Has it nothing but JSON's white space?
+/// True if the bytes are only JSON white space.
 pub fn is_blank(bytes: &[u8]) -> bool {
     bytes.iter().all(|byte| is_space(*byte))
 }
 
-/// Containers within containers, at most: as many as the parser takes.
+/// The maximum nesting of containers; the same as the parser's.
 const DEPTH: usize = 127;
-/// Bytes of a string looked at before a search for its end is set up.
+/// Bytes of a string that are checked directly before a search for its end is set up.
 const SHORT: usize = 32;
 
-/// Fills in the fields of the object that `text` is. False when it is none, or one that only the parser can tell.
+/// Reads the fields of the object in `text`. False if it is not an object, or only the parser can decide.
 pub fn fill<'t>(object: &mut impl Object<'t>, text: &'t str) -> bool {
     let mut cursor = Cursor::new(text);
     cursor.space();
     object.fill(&mut cursor, DEPTH).is_some() && cursor.is_at_end()
 }
 
-/// Calls `each` with every element of the array that `text` is. False when it is none.
+/// Calls `each` with every element of the array in `text`. False if it is not an array, or only the parser can decide.
 pub fn array<'t>(text: &'t str, mut each: impl FnMut(&'t str)) -> bool {
     let mut cursor = Cursor::new(text);
     cursor.space();
@@ -55,8 +55,8 @@ pub fn array<'t>(text: &'t str, mut each: impl FnMut(&'t str)) -> bool {
     elements.is_some() && cursor.is_at_end()
 }
 
-/// Calls `each` with every member of the object that `text` is: the key between its quotes, and the value. False when it is
-/// none, or one that only the parser can tell (keys with escapes).
+/// Calls `each` with the key (without quotes) and value of every member of the object in `text`. False if it is not an
+/// object, or only the parser can decide (keys with escapes).
 pub fn members<'t>(text: &'t str, mut each: impl FnMut(&'t str, &'t str)) -> bool {
     let mut cursor = Cursor::new(text);
     cursor.space();
@@ -68,8 +68,8 @@ pub fn members<'t>(text: &'t str, mut each: impl FnMut(&'t str, &'t str)) -> boo
     members.is_some() && cursor.is_at_end()
 }
 
-/// Where the first byte at or after `at` is that cannot stand in a string by itself: a quote, a backslash, a control
-/// character. Not behind `end`, where it may be any byte.
+/// The index of the first byte from `at` on that ends or interrupts a plain string: a quote, a backslash or a control
+/// character. The search stops at or shortly after `end`; the byte there can be any byte.
 #[inline]
 fn special_until(bytes: &[u8], mut at: usize, end: usize) -> usize {
     while at < end {
@@ -86,8 +86,8 @@ fn special_until(bytes: &[u8], mut at: usize, end: usize) -> usize {
     at
 }
 
-/// The lowest high bit that is set stands in the first byte of `word` (the lowest one) that is special. From Mycroft's
-/// test for a zero byte: a borrow can only mislead above the first hit.
+/// The lowest set bit is the high bit of the first special byte in `word` (the lowest byte). Based on Mycroft's test
+/// for a zero byte: a borrow can cause false hits only above the first real one.
 #[inline]
 fn specials(word: u64) -> u64 {
     const ONES: u64 = u64::from_le_bytes([1; 8]);
@@ -101,21 +101,21 @@ fn is_special(byte: u8) -> bool {
     matches!(byte, b'"' | b'\\' | 0..0x20)
 }
 
-/// Without a way out of the loop many are looked at at once.
+/// There is no early exit, so that the loop can be vectorised.
 fn has_controls(bytes: &[u8]) -> bool {
     bytes.iter().fold(0, |found, byte| found | u8::from(*byte < 0x20)) > 0
 }
 
-/// What is between the quotes of a string.
+/// The text between the quotes of a string.
 #[derive(Clone, Copy)]
 struct Body {
     from: usize,
     to: usize,
-    /// Has it an escape?
+    /// True if it contains an escape.
     escaped: bool,
 }
 
-/// A place in a text. Every method moves behind what it finds, or gives `None`.
+/// A position in a text. Every method moves past what it matches, or returns `None`.
 pub struct Cursor<'t> {
     text: &'t str,
     bytes: &'t [u8],
@@ -144,7 +144,7 @@ impl<'t> Cursor<'t> {
         self.at == self.bytes.len()
     }
 
-    /// Passes over white space and the byte behind it, which it returns.
+    /// Moves past white space and the next byte, which it returns.
     #[inline]
     fn next(&mut self) -> Option<u8> {
         self.space();
@@ -153,7 +153,7 @@ impl<'t> Cursor<'t> {
         Some(byte)
     }
 
-    /// Passes over a value that begins here.
+    /// Moves past the value that begins here.
     fn pass(&mut self, depth: usize) -> Option<()> {
         match self.peek()? {
             b'"' => self.string().map(|_| ()),
@@ -175,14 +175,14 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// Passes over a word or a number and returns it.
+    /// Moves past a word or a number and returns it.
     fn scalar(&mut self) -> Option<&'t str> {
         let from = self.at;
         self.pass(0)?;
         self.text.get(from..self.at)
     }
 
-    /// Passes over the object or array that begins here, between these brackets. `item` passes over each of its items.
+    /// Moves past the object or array that begins here with the given brackets. `item` moves past each of its items.
     #[inline]
     fn items(&mut self, [open, close]: [u8; 2], mut item: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
         if self.peek() != Some(open) {
@@ -204,8 +204,8 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// Passes over the object that begins here. `field` passes over the values of those `keys`, by number; others are
-    /// passed over without a look.
+    /// Moves past the object that begins here. `field` is called with the number of each key in `keys` and moves past
+    /// its value; other values are skipped.
     #[inline]
     pub fn fields<const N: usize>(
         &mut self,
@@ -225,7 +225,7 @@ impl<'t> Cursor<'t> {
         })
     }
 
-    /// Passes over a key, its colon, and the white space behind it.
+    /// Moves past a key, its colon and the white space after it.
     #[inline]
     fn key(&mut self) -> Option<Body> {
         let key = self.string()?;
@@ -236,14 +236,14 @@ impl<'t> Cursor<'t> {
         Some(key)
     }
 
-    /// Passes over the string that begins here.
+    /// Moves past the string that begins here.
     #[inline]
     fn string(&mut self) -> Option<Body> {
         if self.peek() != Some(b'"') {
             return None;
         }
         let from = self.at + 1;
-        // Most strings are short, and no search is worth setting up.
+        // Most strings are too short to be worth setting up a search.
         let near = special_until(self.bytes, from, from + SHORT);
         let (to, escaped) = match self.bytes.get(near)? {
             b'"' => (near, false),
@@ -253,7 +253,7 @@ impl<'t> Cursor<'t> {
         Some(Body { from, to, escaped })
     }
 
-    /// Where a string ends of which all is plain before `from`, and whether it has an escape.
+    /// The end of a string that is plain before `from`, and whether it contains an escape.
     fn far_end(&self, from: usize) -> Option<(usize, bool)> {
         let mut to = from;
         let mut escaped = false;
@@ -296,7 +296,7 @@ impl<'t> Cursor<'t> {
         Some(())
     }
 
-    /// Passes over one digit or more.
+    /// Moves past one or more digits.
     #[inline]
     fn digits(&mut self) -> Option<()> {
         let from = self.at;
@@ -307,7 +307,7 @@ impl<'t> Cursor<'t> {
     }
 }
 
-/// Behind what follows a backslash, which is at `at`.
+/// The index after an escape whose backslash is at `at`.
 #[inline]
 fn behind_escape(bytes: &[u8], at: usize) -> Option<usize> {
     match bytes.get(at)? {
@@ -360,7 +360,7 @@ mod tests {
         cursor.is_at_end().then_some(members)
     }
 
-    /// JSON, and what becomes of it when a few bytes of it are changed.
+    /// JSON texts, and texts with a few bytes of them changed.
     pub(super) fn texts() -> impl Strategy<Value = String> {
         let leaf = prop_oneof![
             Just("null".to_owned()),

@@ -1,4 +1,4 @@
-//! Numbers by which values and texts are known, however they are spelled.
+//! Fingerprints of JSON values and texts that do not depend on how they are spelled.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -7,10 +7,10 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::{Body, Cursor, DEPTH, is_special};
 
-/// A number by which JSON is known whatever the order of its keys and its white space: two texts have the same exactly
-/// when their canonical forms are the same, as far as 64 bits can tell. The canonical form has keys sorted at every level
-/// and no insignificant white space; of members with one key the last counts; numbers keep their spelling class: 1 and
-/// 1.0 differ. `None` when `text` is no JSON, or nested too deeply to be told.
+/// A fingerprint of JSON that ignores key order and white space: two texts have the same one exactly if their canonical
+/// forms are equal, up to collisions of 64 bits. The canonical form has keys sorted at every level and no insignificant
+/// white space; of members with the same key the last one counts; numbers keep their form, so 1 and 1.0 differ. `None`
+/// if `text` is not JSON or is nested too deeply.
 pub fn canonical_print(text: &str) -> Option<u64> {
     let mut cursor = Cursor::new(text);
     cursor.space();
@@ -18,7 +18,7 @@ pub fn canonical_print(text: &str) -> Option<u64> {
     cursor.is_at_end().then_some(print)
 }
 
-/// The fingerprint of a text: of its shortest JSON spelling.
+/// The fingerprint of a text, computed over its shortest JSON spelling.
 pub fn text_print(text: &str) -> u64 {
     if !text.bytes().fold(false, |found, byte| found | is_special(byte)) {
         return xxh3_64(text.as_bytes());
@@ -27,12 +27,12 @@ pub fn text_print(text: &str) -> u64 {
     xxh3_64(&spelled.as_bytes()[1..spelled.len() - 1])
 }
 
-/// The fingerprint of the text of which `body` is the spelling between the quotes of a JSON string.
+/// The fingerprint of the text that `body`, the inside of a JSON string literal, spells. `None` if `body` is not valid.
 pub fn body_print(body: &str) -> Option<u64> {
     if is_shortest(body) { Some(xxh3_64(body.as_bytes())) } else { decoded(body).map(|text| text_print(&text)) }
 }
 
-/// Has the inside of a string literal no escapes but those it needs, each in the spelling the parser writes?
+/// True if the inside of a string literal has only the escapes it needs, each spelled as the parser writes it.
 fn is_shortest(body: &str) -> bool {
     let mut rest = body.as_bytes();
     while let Some(at) = memchr::memchr(b'\\', rest) {
@@ -44,7 +44,7 @@ fn is_shortest(body: &str) -> bool {
     true
 }
 
-/// Passes over the value that begins here.
+/// Moves past the value that begins here and returns its fingerprint.
 fn print_of_value(cursor: &mut Cursor<'_>, depth: usize) -> Option<u64> {
     match cursor.peek()? {
         b'"' => {
@@ -63,7 +63,7 @@ fn print_of_string(cursor: &Cursor<'_>, body: Body) -> Option<u64> {
     if body.escaped { body_print(text) } else { Some(xxh3_64(text.as_bytes())) }
 }
 
-/// Short whole numbers stand as they are; the parser spells the others.
+/// Short integers are used as written; others are spelled as the parser does.
 fn print_of_number(value: &str) -> Option<u64> {
     let digits = value.strip_prefix('-').unwrap_or(value);
     if digits.len() <= 18 && digits.bytes().all(|byte| byte.is_ascii_digit()) && value != "-0" {
@@ -73,7 +73,7 @@ fn print_of_number(value: &str) -> Option<u64> {
 }
 
 fn print_of_object(cursor: &mut Cursor<'_>, depth: usize) -> Option<u64> {
-    // A sum does not know the order of its parts.
+    // A sum does not depend on the order of its terms.
     let (mut members, mut sum) = (Seen::default(), 0_u64);
     cursor.items(*b"{}", |cursor| {
         let key = cursor.key()?;
@@ -94,7 +94,7 @@ fn print_of_array(cursor: &mut Cursor<'_>, depth: usize) -> Option<u64> {
     Some(joined(b'[', print, len))
 }
 
-/// The members of an object so far: prints of their keys, and of key and value.
+/// The members of an object so far, as fingerprints of the key and of key and value.
 #[derive(Default)]
 struct Seen {
     first: [(u64, u64); 8],
@@ -103,7 +103,7 @@ struct Seen {
 }
 
 impl Seen {
-    /// Enters a member, and gives the one whose place it takes: of members with one key the last counts.
+    /// Adds a member and returns the one it replaces: of members with the same key the last one counts.
     fn enter(&mut self, key: u64, member: u64) -> Option<u64> {
         for (other, before) in &mut self.first[..self.len.min(8)] {
             if *other == key {
@@ -123,22 +123,22 @@ impl Seen {
     }
 }
 
-/// The print of two prints that stand together in some way.
+/// Combines two fingerprints; `way` distinguishes how they are related.
 fn joined(way: u8, one: u64, other: u64) -> u64 {
     mixed(mixed(one, u64::from(way)), other)
 }
 
-/// One number for two in their order: a product that keeps its upper half, as in wyhash.
+/// Hashes an ordered pair to one number by a widening multiplication whose halves are folded, as in wyhash.
 pub fn mixed(one: u64, other: u64) -> u64 {
     const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
     let product = u128::from(one ^ ODD) * u128::from(other ^ ODD.rotate_left(17));
     #[expect(clippy::cast_possible_truncation, reason = "both halves are used")]
     let (low, high) = (product as u64, (product >> 64) as u64);
-    // Not the product alone: a factor of 0 would swallow the other.
+    // The product alone is not enough: a factor of 0 would hide the other.
     low ^ high ^ one.rotate_left(32).wrapping_add(other)
 }
 
-/// The inside of a string literal as the text it is.
+/// Decodes the inside of a string literal.
 fn decoded(body: &str) -> Option<Cow<'_, str>> {
     if body.contains('\\') {
         serde_json::from_str(&format!("\"{body}\"")).ok().map(Cow::Owned)

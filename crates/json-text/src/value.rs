@@ -1,20 +1,20 @@
-//! Values as a reader wants them: as they are written, or taken apart in one go with what is around them.
+//! The types a reader can scan values into: raw text, nested objects and lists, all read in the same pass.
 
 use super::Cursor;
 
-/// A value of some kind.
+/// A type that a JSON value can be scanned into.
 pub trait Value<'t>: Sized {
-    /// Passes over the value that begins here, in which containers may stand `depth` deep.
+    /// Moves past the value that begins here, whose containers may be nested at most `depth` deep, and returns it.
     fn pass(cursor: &mut Cursor<'t>, depth: usize) -> Option<Self>;
 
-    /// The value that the parser found to be written so.
+    /// The value whose raw text is `text`, as found by the parser.
     fn of_written(text: &'t str) -> Self;
 }
 
-/// An object with known fields.
+/// An object with known keys.
 pub trait Object<'t>: Default {
-    /// Passes over the object that begins here, in which containers may stand `depth` deep, and puts its fields in their
-    /// places. `None` when it is none, or one that only the parser can tell.
+    /// Moves past the object that begins here, whose containers may be nested at most `depth` deep, and stores its
+    /// fields. `None` if it is not an object, or only the parser can decide.
     fn fill(&mut self, cursor: &mut Cursor<'t>, depth: usize) -> Option<()>;
 }
 
@@ -22,7 +22,7 @@ impl<'t> Value<'t> for &'t str {
     #[inline]
     fn pass(cursor: &mut Cursor<'t>, depth: usize) -> Option<Self> {
         let from = cursor.at;
-        // The most frequent of all, without a look at what else it might be.
+        // Strings are the most frequent values, so they are tried first.
         if cursor.peek() == Some(b'"') {
             cursor.string()?;
         } else {
@@ -37,12 +37,12 @@ impl<'t> Value<'t> for &'t str {
     }
 }
 
-/// A value that should be an object of a kind.
+/// A value expected to be an object of type `T`.
 #[derive(Clone, Copy)]
 pub struct Inner<'t, T> {
-    /// As it is written.
+    /// The raw text.
     pub written: &'t str,
-    /// `None` when it is another value, or when only the parser can tell.
+    /// `None` if it is another kind of value, or only the parser can decide.
     pub object: Option<T>,
 }
 
@@ -63,17 +63,17 @@ impl<'t, T: Object<'t>> Value<'t> for Inner<'t, T> {
     }
 }
 
-/// Elements of a list for which room is made without a look at their length …
+/// A list with fewer elements than this is stored whatever its size …
 const FEW: usize = 1024;
-/// … and how many times as long as in the text a longer list may be in memory.
+/// … and a longer list is stored while it takes less than this many times its size as text.
 const MOST_TIMES: usize = 4;
 
-/// A value that should be an array of such values.
+/// A value expected to be an array of `V`.
 #[derive(Clone)]
 pub struct List<'t, V> {
-    /// As it is written.
+    /// The raw text.
     pub written: &'t str,
-    /// `None` when it is another value, or when only the parser can tell.
+    /// `None` if it is another kind of value, if it would take too much memory, or if only the parser can decide.
     pub elements: Option<Vec<V>>,
 }
 
@@ -86,7 +86,7 @@ impl<'t, V: Value<'t>> Value<'t> for List<'t, V> {
                 // Most lists have one element.
                 elements.reserve_exact(usize::from(elements.is_empty()));
                 elements.push(V::pass(cursor, within)?);
-                // A list of next to nothing would need many times its own length: it is taken as it is written.
+                // A list of very short elements would take many times its size as text: only its raw text is kept.
                 let (kept, written) = (elements.len() * size_of::<V>(), cursor.at - from);
                 (elements.len() < FEW || kept / MOST_TIMES < written).then_some(())
             })
@@ -104,7 +104,7 @@ impl<'t, V: Value<'t>> Value<'t> for List<'t, V> {
 }
 
 impl<'t> Cursor<'t> {
-    /// Passes over the value that begins here and puts it where it belongs; `null` is no value.
+    /// Moves past the value that begins here and stores it; `null` is stored as `None`.
     pub fn put<V: Value<'t>>(&mut self, depth: usize, place: &mut Option<V>) -> Option<()> {
         if self.peek() == Some(b'n') {
             *place = None;

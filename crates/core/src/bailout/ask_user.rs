@@ -2,10 +2,10 @@
 
 use super::{AtCap, Bailout, BailoutError, Params, Registered, Reply};
 
-/// Asks the user, whose answers are scripted: one a hit, the last repeats.
+/// Asks the user, whose answers are scripted: one per hit, with the last one repeating.
 ///
-/// Only the first letter counts, in any case: c continues, s stops, anything else asks for a final
-/// answer. So "summarize" stops, "cancel" continues, and a leading space asks for a final answer.
+/// Only the first letter counts, in either case: c continues, s stops, anything else asks for a final answer. So
+/// "summarize" stops, "cancel" continues, and a leading space asks for a final answer.
 #[derive(Clone, Debug)]
 pub struct AskUser {
     answers: Vec<String>,

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use super::{AtCap, Bailout, BailoutError, Params, Registered, Reply, Window};
 use crate::bailout::{Speaker, Verdict};
 
-/// Grants the cap again twice a session, unless the same tool was used five times or more.
+/// Grants the cap again twice per session, unless the same tool was used five times or more.
 ///
-/// Hits are counted first, so a stop uses a grant up; the third and later ones ask for a final
-/// answer without looking. The check reads the last 20 messages: at least five tool results and at
-/// most one distinct tool name.
+/// Hits are counted first, so a stop also uses up a grant. The third and later hits ask for a final answer without
+/// checking the tools. The check reads the last 20 messages: at least five tool results and at most one distinct tool
+/// name.
 #[derive(Clone, Debug)]
 pub struct ConditionalContinue {
     hits: BTreeMap<String, u64>,

@@ -1,39 +1,39 @@
-//! The history a bailout reads: messages by place, each reduced to what the stuck checks look at.
+//! The history a bailout reads: messages by index, each reduced to what the stuck checks need.
 
 use std::borrow::Cow;
 
 use crate::transcript::{Lane, Message, PointView, Role};
 
-/// Who said a message.
+/// The author of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Speaker {
     /// The agent.
     Assistant,
     /// A tool.
     Tool,
-    /// Anybody else.
+    /// Anyone else.
     Other,
 }
 
 /// A message as the stuck checks see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry<'a> {
-    /// Who said it.
+    /// The author.
     pub speaker: Speaker,
-    /// The tool's name; messages without one share one bucket.
+    /// The tool's name. All messages without a name count as one tool.
     pub name: Option<Cow<'a, str>>,
-    /// Has it any content at all? A single space is content.
+    /// Whether it has any content. A single space is content.
     pub has_content: bool,
-    /// Does a tool's content hold the word `Error`, in this case?
+    /// For a tool result: whether it contains the word `Error` (case-sensitive).
     pub mentions_error: bool,
 }
 
-/// A history by place, oldest first.
+/// A history by index, oldest message first.
 pub trait History {
-    /// How many messages there are.
+    /// The number of messages.
     fn len(&self) -> usize;
 
-    /// True when there is none.
+    /// True when there are no messages.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -52,8 +52,8 @@ impl History for Vec<Entry<'_>> {
     }
 }
 
-/// The agent's own history at a point: what the model has been shown, without system messages, the
-/// tools of a simulated user and sub-agents.
+/// The agent's history at a point: what the model has been shown, without system messages, a simulated user's tool
+/// calls and results, and sub-agents' messages.
 #[derive(Clone, Debug)]
 pub struct RunHistory<'r> {
     messages: Vec<&'r Message>,
@@ -95,8 +95,8 @@ impl History for RunHistory<'_> {
     }
 }
 
-/// Tokens of the history at a point: what the last model call reported (its input and output), else
-/// a rough count of four bytes a token over all messages.
+/// Tokens of the history at a point: input plus output of the last model call if it reported them, else an estimate of
+/// four bytes per token over all messages.
 pub fn rough_tokens(view: &PointView<'_>) -> u64 {
     let reported = view.replies().next_back().and_then(|reply| reply.usage?.total());
     reported.map_or_else(

@@ -1,8 +1,8 @@
-//! Bailouts: what is asked when an iteration cap is hit, with the history so far.
+//! Bailouts decide, from the history so far, what happens when an iteration cap is hit.
 //!
-//! A bailout is one file and one line in `bailouts!`; it is usable at any stack's cap. It knows no
-//! stack and no replay: it is handed a history and replies. What a reply does to a replay is the
-//! asker's business: `continue` is exact while the recording goes on, `new_instruction` diverges.
+//! A bailout is one file and one line in `bailouts!`, and any stack's cap can use it. It knows nothing of stacks or
+//! replays: it gets a history and returns a reply. The caller applies the reply: `continue` keeps a replay exact while
+//! the recording goes on; `new_instruction` makes it diverge.
 
 mod history;
 mod predicate;
@@ -21,29 +21,29 @@ pub use history::{RunHistory, rough_tokens};
 pub use predicate::{Window, all_errors, no_text_progress, one_tool};
 pub use table::{Condition, Row, Table};
 
-/// What a bailout is asked about.
+/// The situation a bailout decides on.
 #[derive(Clone, Copy)]
 pub struct AtCap<'a> {
     /// The messages so far.
     pub history: &'a dyn History,
-    /// How often the cap has been hit in this run, this time included (from 1).
+    /// How often the cap has been hit in this run, this time included; starts at 1.
     pub hit: u32,
-    /// The cap.
+    /// The cap, in steps.
     pub cap: i64,
-    /// The session the run belongs to; grants are counted by session.
+    /// The session the run belongs to. Grants are counted per session.
     pub session: &'a str,
-    /// Tokens of the history, as the asker counts them.
+    /// Tokens of the history, as counted by the caller.
     pub tokens: u64,
 }
 
-/// What happens next.
+/// What happens after a cap was hit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The cap is granted again in full.
     Continue,
     /// The run ends.
     Stop,
-    /// This is put before the model, and the cap is granted again.
+    /// This text is shown to the model, and the cap is granted again.
     NewInstruction(String),
 }
 
@@ -63,22 +63,22 @@ impl Verdict {
 pub struct Reply {
     /// What happens next.
     pub verdict: Verdict,
-    /// Which check said so, where the strategy names one.
+    /// The check that decided, if the strategy names one.
     pub why: Option<&'static str>,
 }
 
 impl Reply {
-    /// Go on.
+    /// Grants the cap again.
     pub const CONTINUE: Self = Self { verdict: Verdict::Continue, why: None };
-    /// Stop.
+    /// Ends the run.
     pub const STOP: Self = Self { verdict: Verdict::Stop, why: None };
 
-    /// Put `text` before the model.
+    /// Shows `text` to the model and grants the cap again.
     pub fn instruct(text: &str) -> Self {
         Self { verdict: Verdict::NewInstruction(text.to_owned()), why: None }
     }
 
-    /// With the check that said so.
+    /// Adds the check that decided.
     #[must_use]
     pub fn because(mut self, why: &'static str) -> Self {
         self.why = Some(why);
@@ -86,40 +86,40 @@ impl Reply {
     }
 }
 
-/// A bailout at work. Its memory lasts as long as the handler it stands for: one run here.
+/// A running bailout. Its state lasts as long as the handler it models: here, one run.
 pub trait Bailout: Send {
-    /// Shown every point of the run before the cap is looked at. Most bailouts do not care.
+    /// Called for every point of the run, before the cap is checked. Most bailouts ignore it.
     fn observe(&mut self, _view: &PointView<'_>) {}
 
-    /// The cap is hit.
+    /// Called when the cap is hit.
     fn on_cap(&mut self, at: &AtCap<'_>) -> Reply;
 }
 
-/// What a bailout registers: its name, its manual and how to build it.
+/// What a bailout must declare: its name, a summary and how to build it.
 pub trait Registered: Bailout + Clone + Sync + Sized + 'static {
     /// Its name in stack files.
     const ID: &'static str;
-    /// One line.
+    /// A one-line description.
     const SUMMARY: &'static str;
-    /// Where it comes from.
+    /// Its source.
     const SOURCE: &'static str;
-    /// The parameters it takes. Others are refused.
+    /// The parameters it accepts. Any other parameter is an error.
     const PARAMS: &'static [&'static str] = &[];
 
-    /// Builds it from its parameters.
+    /// Builds it from its parameters. Fails if one is missing or has the wrong type.
     fn from_params(params: &Params<'_>) -> Result<Self, BailoutError>;
 }
 
 /// Starts a fresh bailout for each run.
 pub type Recipe = Arc<dyn Fn() -> Box<dyn Bailout> + Send + Sync>;
 
-/// Why a bailout was refused.
+/// Why a bailout was rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BailoutError {
-    /// No bailout of that name.
+    /// There is no bailout of that name.
     #[error("unknown bailout `{0}`")]
     Unknown(String),
-    /// It does not take this parameter.
+    /// The bailout does not accept this parameter.
     #[error("bailout `{bailout}` takes no parameter `{param}`")]
     UnknownParam {
         /// The bailout.
@@ -127,7 +127,7 @@ pub enum BailoutError {
         /// The parameter.
         param: String,
     },
-    /// A parameter is missing or not what it should be.
+    /// A parameter is missing or has the wrong type.
     #[error("bailout `{bailout}`: `{param}` must be {wanted}")]
     BadParam {
         /// The bailout.
@@ -147,7 +147,7 @@ pub struct Params<'p> {
 }
 
 impl Params<'_> {
-    /// A text, or `default` when it is absent.
+    /// A string, or `default` if absent.
     pub fn text(&self, param: &'static str, default: &str) -> Result<String, BailoutError> {
         match self.values.get(param) {
             None => Ok(default.to_owned()),
@@ -155,7 +155,7 @@ impl Params<'_> {
         }
     }
 
-    /// A number from 0, or `default` when it is absent.
+    /// A number from 0, or `default` if absent.
     pub fn count(&self, param: &'static str, default: Option<u64>) -> Result<u64, BailoutError> {
         match (self.values.get(param), default) {
             (None, Some(default)) => Ok(default),
@@ -163,7 +163,7 @@ impl Params<'_> {
         }
     }
 
-    /// A list of texts; must not be empty.
+    /// A non-empty list of strings.
     pub fn texts(&self, param: &'static str) -> Result<Vec<String>, BailoutError> {
         let list = self.values.get(param).and_then(Value::as_array);
         list.filter(|list| !list.is_empty())
@@ -226,7 +226,7 @@ pub fn find(id: &str) -> Option<&'static BailoutInfo> {
     REGISTRY.iter().find(|bailout| bailout.id == id)
 }
 
-/// Builds the bailout of that name from its parameters.
+/// Builds the bailout of that name. Fails if it is unknown or a parameter is wrong.
 pub fn build(name: &str, params: &Map<String, Value>) -> Result<Recipe, BailoutError> {
     let info = find(name).ok_or_else(|| BailoutError::Unknown(name.to_owned()))?;
     (info.build)(params)

@@ -1,13 +1,13 @@
 //! The three stuck checks of the agentao page, over the last messages of a history.
 //!
-//! A window counts messages, not tool results: a call and its result are two. It follows Python's
-//! `messages[-window:]`: 0 takes the whole history, a negative one drops that many from the front.
+//! A window counts messages, not tool results: a call and its result are two messages. It follows Python's
+//! `messages[-window:]`: 0 takes the whole history, and a negative window drops that many messages from the front.
 
 use std::borrow::Cow;
 
 use super::{Entry, History, Speaker};
 
-/// How many of the latest messages to look at, by the slice rule above.
+/// How many of the latest messages to look at, with the meaning of Python's `messages[-window:]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window(pub i64);
 
@@ -28,7 +28,7 @@ impl Window {
     }
 }
 
-/// Is the share of the most common tool at least `threshold`? No tool results: no.
+/// True if the share of the most frequent tool is at least `threshold`. False without tool results.
 pub fn one_tool(history: &dyn History, window: Window, threshold: f64) -> bool {
     let mut counts: Vec<(Option<Cow<'_, str>>, usize)> = Vec::new();
     let mut total = 0_usize;
@@ -43,7 +43,7 @@ pub fn one_tool(history: &dyn History, window: Window, threshold: f64) -> bool {
     total > 0 && most as f64 / total as f64 >= threshold
 }
 
-/// Does every tool result hold the word `Error`? No tool results: no.
+/// True if every tool result contains the word `Error`. False without tool results.
 pub fn all_errors(history: &dyn History, window: Window) -> bool {
     let mut any = false;
     let all = window.tools(history).all(|entry| {
@@ -53,7 +53,7 @@ pub fn all_errors(history: &dyn History, window: Window) -> bool {
     any && all
 }
 
-/// Has the agent written nothing? True on an empty history.
+/// True if the agent has written no text. True for an empty history.
 pub fn no_text_progress(history: &dyn History, window: Window) -> bool {
     !window.of(history).any(|entry| entry.speaker == Speaker::Assistant && entry.has_content)
 }

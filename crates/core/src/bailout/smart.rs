@@ -1,11 +1,11 @@
-//! The complete example of the agentao page.
+//! The full example of the agentao page.
 
 use super::{AtCap, Bailout, BailoutError, Params, Registered, Reply, Window, all_errors, one_tool};
 
 /// Asks for a final answer at the first hit and stops at every later one.
 ///
-/// From the second hit on it looks for a reason (all results failed, then one tool over and over),
-/// but it stops without one too. It counts its own hits, not those of a chat.
+/// From the second hit on it looks for a reason (all results failed, then one tool repeated), but stops without one
+/// too. It counts its own hits, not those of a chat.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Smart {
     hits: u32,

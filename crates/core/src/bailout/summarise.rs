@@ -4,7 +4,7 @@ use super::{AtCap, Bailout, BailoutError, Params, Registered, Reply};
 
 /// Always asks for a final answer from what is known.
 ///
-/// It has no memory: a model that goes on calling tools is asked again at every hit, for ever.
+/// It has no memory: a model that keeps calling tools is asked again at every hit, indefinitely.
 #[derive(Clone, Debug)]
 pub struct Summarise {
     message: String,

@@ -1,29 +1,29 @@
-//! A bailout of one's own: an ordered list of conditions and what to do when the first one holds.
+//! A user-defined bailout: an ordered list of conditions, each with a reply.
 
 use super::{AtCap, Bailout, Reply};
 use crate::transcript::PointView;
 
-/// A condition, shown every point of the run.
+/// A condition; it is shown every point of the run.
 pub trait Condition: Send {
-    /// Does it hold at this point?
+    /// True if it holds at this point.
     fn holds(&mut self, view: &PointView<'_>) -> bool;
 }
 
-/// One line of the table.
+/// One row of the table.
 pub struct Row {
-    /// When it applies; `None` always does.
+    /// When the row applies; `None` means always.
     pub when: Option<Box<dyn Condition>>,
-    /// What happens then.
+    /// The reply.
     pub then: Reply,
 }
 
-/// A bailout made of rows: the first whose condition holds replies; without one, the run stops.
+/// A bailout made of rows. The first row whose condition holds gives the reply; if none holds, the run stops.
 pub struct Table {
     rows: Vec<(Row, bool)>,
 }
 
 impl Table {
-    /// A table of rows, in the order they are asked.
+    /// A table of rows, in the order they are checked.
     pub fn new(rows: Vec<Row>) -> Self {
         Self { rows: rows.into_iter().map(|row| (row, false)).collect() }
     }

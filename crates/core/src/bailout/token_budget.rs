@@ -2,10 +2,10 @@
 
 use super::{AtCap, Bailout, BailoutError, Params, Registered, Reply};
 
-/// Grants the cap again while twice the history's tokens can be reserved from a budget.
+/// Grants the cap again as long as twice the history's tokens can be reserved from a budget.
 ///
-/// The page leaves the reserving open: here it succeeds when what is left suffices, and is deducted;
-/// a refusal deducts nothing.
+/// The page does not define how tokens are reserved. Here a reservation succeeds if enough is left, and is deducted; a
+/// refusal deducts nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct TokenBudget {
     left: u64,

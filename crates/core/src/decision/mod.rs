@@ -1,5 +1,5 @@
-//! What a strategy says at a point, and the two traits every strategy has: a recipe, and the state
-//! machine it starts for each run. Stacks, seed systems and presets all come through here.
+//! Decisions, and the two traits of every strategy: [`Strategy`], the recipe, and [`Watch`], the state machine it
+//! starts for each run. Stacks, seed systems and presets all implement them.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,25 +9,25 @@ use smol_str::SmolStr;
 
 use crate::transcript::{Header, Name, Point, PointView, Truth};
 
-/// What a decision does. Only [`Stop`](Action::Stop) and [`Fail`](Action::Fail) end a replay exactly.
+/// What a decision does. Only [`Stop`](Action::Stop) and [`Fail`](Action::Fail) end a replay with an exact result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Action {
-    /// Noted by the framework; neither the model nor a person learns of it.
+    /// The framework records it; neither the model nor a person sees it.
     Observe,
-    /// A warning put before the model.
+    /// A warning is shown to the model.
     Warn,
-    /// A new instruction put before the model.
+    /// A new instruction is shown to the model.
     Inject,
-    /// This call is refused; the run goes on.
+    /// One tool call is refused; the run continues.
     Deny,
-    /// A human is asked.
+    /// A person is asked.
     Ask,
-    /// The model must answer now, without tools: one more model call.
+    /// The model must answer now, without tools. This costs one more model call.
     ForceFinal,
-    /// A cap is lifted: the run may go on.
+    /// A cap is raised: the run may continue.
     Extend,
-    /// The run ends here, in order.
+    /// The run ends here, normally.
     Stop,
     /// The run ends here with an error.
     Fail,
@@ -39,13 +39,13 @@ impl Action {
         matches!(self, Self::Stop | Self::Fail)
     }
 
-    /// True when what follows is no longer what the recording shows. An extension diverges only
-    /// beyond the end of the recording, so it is not among them.
+    /// True when the run would continue differently from the recording. An extension diverges only beyond the end of
+    /// the recording, so it does not count.
     pub fn diverges(self) -> bool {
         matches!(self, Self::Warn | Self::Inject | Self::Deny | Self::Ask | Self::ForceFinal)
     }
 
-    /// The name used in tables and traces of decisions.
+    /// The name used in tables and in traces of decisions.
     pub fn name(self) -> &'static str {
         match self {
             Self::Observe => "observe",
@@ -60,7 +60,7 @@ impl Action {
         }
     }
 
-    /// The letter it has where there is room for one only.
+    /// A one-letter code for narrow displays.
     pub fn letter(self) -> char {
         match self {
             Self::Observe => 'o',
@@ -82,8 +82,8 @@ impl fmt::Display for Action {
     }
 }
 
-/// The rule a decision is attributed to, as it reads in tables: `tokens.total >= 200000`, or the
-/// name its author gave it.
+/// The name of the rule a decision is attributed to, as shown in tables: `tokens.total >= 200000`, or the name its
+/// author gave it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RuleName(SmolStr);
 
@@ -110,31 +110,31 @@ impl fmt::Display for RuleName {
     }
 }
 
-/// The numbers behind a decision.
+/// The numbers that led to a decision.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Evidence {
-    /// What the signal read; `None` where the rule is not about a number.
+    /// The signal's reading; `None` if the rule does not compare a number.
     pub observed: Option<f64>,
-    /// The limit it was held against.
+    /// The limit it was compared with; `None` if the rule does not compare a number.
     pub limit: Option<f64>,
 }
 
 impl Evidence {
-    /// A reading held against a limit.
+    /// A reading and the limit it was compared with.
     pub fn new(observed: f64, limit: f64) -> Self {
         Self { observed: Some(observed), limit: Some(limit) }
     }
 
-    /// A rule that is not about a number.
+    /// For a rule that does not compare a number.
     pub const NONE: Self = Self { observed: None, limit: None };
 }
 
 /// What a strategy did at a point, by which rule, and on what evidence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
-    /// Where.
+    /// Where it acted.
     pub point: Point,
-    /// Index of the event it is about: by default the last one known at the point.
+    /// Index of the event it refers to; by default, the last one known at the point.
     pub event: Option<usize>,
     /// What it does.
     pub action: Action,
@@ -142,20 +142,20 @@ pub struct Decision {
     pub rule: RuleName,
     /// Reading and limit.
     pub evidence: Evidence,
-    /// The framework's own code for it, where it has one (`stopped:max_rounds`).
+    /// The framework's own code for it, if it has one (`stopped:max_rounds`).
     pub code: Option<Cow<'static, str>>,
-    /// The framework's own words.
+    /// The framework's own message.
     pub detail: Option<String>,
-    /// The call it is about.
+    /// The id of the tool call it refers to.
     pub call_id: Option<Name>,
-    /// False when, as shipped, the words never reach the model: then nothing diverges.
+    /// False if the framework as released never shows the text to the model, so that nothing diverges.
     pub delivered: bool,
-    /// True when the framework throws away the reply on which it stops: a final answer is lost.
+    /// True if the framework discards the reply on which it stops, so that a final answer is lost.
     pub drops_reply: bool,
 }
 
 impl Decision {
-    /// A decision of `rule` at the view's point, about the last event known there.
+    /// A decision of `rule` at the view's point, referring to the last event known there.
     pub fn at(view: &PointView<'_>, action: Action, rule: RuleName, evidence: Evidence) -> Self {
         Self {
             point: view.point(),
@@ -171,104 +171,104 @@ impl Decision {
         }
     }
 
-    /// With the framework's own code.
+    /// Sets the framework's own code.
     #[must_use]
     pub fn code(mut self, code: impl Into<Cow<'static, str>>) -> Self {
         self.code = Some(code.into());
         self
     }
 
-    /// With the framework's own words.
+    /// Sets the framework's own message.
     #[must_use]
     pub fn detail(mut self, detail: impl Into<String>) -> Self {
         self.detail = Some(detail.into());
         self
     }
 
-    /// About one call.
+    /// Makes it refer to one tool call.
     #[must_use]
     pub fn about_call(mut self, id: Option<&str>) -> Self {
         self.call_id = id.map(Into::into);
         self
     }
 
-    /// About one event rather than the last one known.
+    /// Makes it refer to one event instead of the last one known.
     #[must_use]
     pub fn about_event(mut self, event: usize) -> Self {
         self.event = Some(event);
         self
     }
 
-    /// Throws the reply away.
+    /// Marks that the framework discards the reply.
     #[must_use]
     pub fn dropping_reply(mut self) -> Self {
         self.drops_reply = true;
         self
     }
 
-    /// Never reaches the model.
+    /// Marks that the text never reaches the model.
     #[must_use]
     pub fn undelivered(mut self) -> Self {
         self.delivered = false;
         self
     }
 
-    /// True when what follows is no longer what the recording shows.
+    /// True when the run would continue differently from the recording.
     pub fn diverges(&self) -> bool {
         self.delivered && self.action.diverges()
     }
 }
 
-/// What a rule needs of a recording to be evaluable at all.
+/// What a rule needs from a recording in order to be evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Need {
-    /// Tokens of the model calls.
+    /// Token usage of the model calls.
     Usage,
     /// Cost of the model calls.
     Cost,
-    /// Times.
+    /// Timestamps.
     Times,
-    /// Results of the tools that were called.
+    /// Results of the tool calls.
     Results,
-    /// Tool results flagged as failed or fine.
+    /// Tool results flagged as failed or successful.
     ErrorFlags,
-    /// Metric reports or a task plan.
+    /// Metrics reports or a task plan.
     Metrics,
     /// Recorded judge replies (or a simulated judge).
     Judge,
     /// A task plan snapshot.
     Plan,
-    /// Why each model call ended, in the provider's words.
+    /// Why each model call ended, in the provider's terms.
     FinishReasons,
-    /// What messages and arguments say, in full: a redacted recording does not have it.
+    /// The full text of messages and arguments, which a redacted recording lacks.
     Texts,
-    /// Arguments that are no JSON, as the model wrote them: in a redacted recording that has any, nothing tells which of
-    /// them could be mended and read.
+    /// Arguments that are not JSON, exactly as the model wrote them. If a redacted recording has any, it is unknown
+    /// which of them could have been repaired and parsed.
     PlainArguments,
-    /// The names of all tools: a redacted recording does not keep those that were the first word of a text.
+    /// The names of all tools. A redacted recording drops names that were the first word of a text.
     ToolNames,
-    /// A graded outcome (a simulated judge errs around it).
+    /// A graded outcome, which a simulated judge errs around.
     Outcome,
-    /// Replies in the form of an experimenting agent: an experiment or a conclusion in tags. Where no reply has either, a
-    /// reply without an experiment tells nothing: the agent was never asked for one.
+    /// Replies in the format of an experimenting agent: an experiment or a conclusion in tags. If no reply has either,
+    /// a missing experiment means nothing: the agent was never asked for one.
     ExperimentTags,
-    /// Replies that say which of several agents they are of.
+    /// Which of several agents each reply comes from.
     AgentNames,
-    /// The rows of agentica's own log, with its goal after each turn.
+    /// The rows of agentica's own log, which give its goal after each turn.
     GoalRows,
-    /// What a tool gave its framework beside the result's text.
+    /// What a tool returned to its framework besides the result's text.
     ResultDetails,
-    /// The whole session: what counts by it cannot be told from one of its rounds.
+    /// The whole session: a rule that counts over a session cannot be evaluated on one of its rounds.
     WholeSession,
-    /// A field of a message that only one framework records, by name.
+    /// A message field that only one framework records, by name.
     Field(&'static str),
-    /// Something that no recording has, in words.
+    /// Something no recording contains, described in words.
     Unrecorded(&'static str),
 }
 
 impl Need {
-    /// What is missing, in words.
+    /// The missing data, in words.
     pub fn name(self) -> &'static str {
         match self {
             Self::Usage => "usage",
@@ -294,7 +294,7 @@ impl Need {
     }
 }
 
-/// A rule and what it needs.
+/// What one rule needs from a recording.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Requirement {
     /// The rule.
@@ -303,12 +303,12 @@ pub struct Requirement {
     pub need: Need,
 }
 
-/// A strategy: the recipe, shared by all runs and threads.
+/// A strategy: an immutable recipe, shared by all runs and threads.
 pub trait Strategy: Send + Sync {
-    /// The stack's or system's name, as in the table's `stack` column.
+    /// The stack's or system's name, as shown in the `stack` column of tables.
     fn name(&self) -> &str;
 
-    /// The profile (`documented`, `published-0.6` …); empty where there is only one.
+    /// The profile (`documented`, `published-0.6` …); empty if there is only one.
     fn profile(&self) -> &'static str {
         ""
     }
@@ -316,87 +316,87 @@ pub trait Strategy: Send + Sync {
     /// Its rules, in the order they are consulted.
     fn rules(&self) -> Vec<RuleName>;
 
-    /// What each rule needs of a recording. A need that a run does not meet is reported for that
-    /// run; it never reads as "the rule did not fire".
+    /// What each rule needs from a recording. An unmet need is reported for that run; it is never treated as "the rule
+    /// did not fire".
     fn requirements(&self) -> Vec<Requirement>;
 
-    /// May it warn, inject, refuse or ask, after which the recording shows no longer what happens? Where one of its rules
-    /// cannot be read, that decides whether the rest of the path is in doubt.
+    /// Whether the strategy can warn, inject, refuse or ask, so that the run would continue differently from the
+    /// recording. If so, one rule that cannot be evaluated puts the rest of the path in doubt.
     fn may_leave_path(&self) -> bool {
         true
     }
 
-    /// A fresh state machine for one run, of which nothing but its header is known yet. It keeps the recipe alive and
-    /// borrows from nobody, so it can be kept as long as the run takes, and moved to another thread.
+    /// Starts a state machine for one run, of which only the header is known yet. The result is `'static` and [`Send`]:
+    /// it can be kept for the whole run and moved to another thread.
     fn start(self: Arc<Self>, header: &Header) -> Box<dyn Watch>;
 }
 
-/// Where a rule first acted, and on what evidence; `None` when it never did.
+/// Where a rule first acted, and on what evidence; `None` if it never did.
 pub type FirstFiring = Option<(Point, Evidence)>;
 
-/// A strategy at work on one run, recorded or still going on. It is shown the points one by one, in order, and never the
+/// The state of a strategy for one run, recorded or live. It sees the points one by one, in order, and never the
 /// future.
 pub trait Watch: Send {
-    /// Says what it does at this point, if anything. The run is over for it after a point at which a terminal decision
-    /// was made: what it says later is discarded.
+    /// Appends what the strategy decides at this point, if anything, to `trail`. After a terminal decision the run is
+    /// over; later decisions are discarded.
     fn at(&mut self, view: &PointView<'_>, trail: &mut Vec<Decision>);
 
-    /// What its rules read at the point it was shown last, for people: in the order of [`Strategy::rules`], and none for
-    /// a rule that has nothing to show.
+    /// The readings of its rules at the latest point, for display, in the order of [`Strategy::rules`]. Rules with
+    /// nothing to show are left out.
     fn readings(&self) -> Vec<RuleReading> {
         Vec::new()
     }
 
-    /// For a strategy whose rules stand alone (a plain `any` stack): where each rule, by itself,
-    /// first acted among the points that were shown, in the order of [`Strategy::rules`]. `None` when
-    /// they are entangled. A strategy that has them is shown the points after its stop too, until each
-    /// rule has acted.
+    /// For a strategy whose rules are independent (a plain `any` stack): where each rule alone would first have acted
+    /// at the points seen so far, in the order of [`Strategy::rules`]. `None` if the rules interact. A strategy that
+    /// returns `Some` is shown points after its stop too, until every rule has acted.
     fn first_firings(&self) -> Option<&[FirstFiring]> {
         None
     }
 
-    /// Hands over, before the first point, the truth about the run that a simulated judge errs around. Only a strategy
-    /// with such a judge keeps it, to pass it on; it cannot look into it.
+    /// Receives the truth about the run before its first point. Only a strategy with a simulated judge keeps it, to
+    /// pass it on to the judge; the strategy itself cannot read it.
     fn seat_judge(&mut self, _truth: Truth) {}
 
-    /// Model calls the strategy has made so far that no recording contains: those of a simulated judge. They are paid for.
+    /// Model calls made by the strategy so far that the recording does not contain: those of a simulated judge. They
+    /// count as cost.
     fn extra_calls(&self) -> u64 {
         0
     }
 }
 
-/// What one rule reads at a point, for people.
+/// The reading of one rule at a point, for display.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RuleReading {
     /// The rule it belongs to.
     pub rule: RuleName,
-    /// What is read: a signal's name, or the framework's own word for it.
+    /// What is read: the signal's name, or the framework's own term.
     pub what: Cow<'static, str>,
-    /// The number; `None` when there is nothing to read yet, or it is not about a number.
+    /// The number; `None` if there is nothing to read yet, or if it is not a number.
     pub observed: Option<f64>,
-    /// The limit it is held against, where there is one.
+    /// The limit it is compared with, if there is one.
     pub limit: Option<f64>,
-    /// Does the reading pass the limit?
+    /// Whether the reading passes the limit.
     pub passes: bool,
-    /// The framework's own words.
+    /// The framework's own message.
     pub words: Option<String>,
 }
 
 impl RuleReading {
-    /// A number, held against nothing yet.
+    /// A reading without a limit.
     pub fn new(rule: RuleName, what: impl Into<Cow<'static, str>>, observed: Option<f64>) -> Self {
         Self { rule, what: what.into(), observed, limit: None, passes: false, words: None }
     }
 
-    /// Held against a limit.
+    /// Adds the limit, and whether the reading passes it.
     #[must_use]
     pub fn against(mut self, limit: f64, passes: bool) -> Self {
         (self.limit, self.passes) = (Some(limit), passes);
         self
     }
 
-    /// With the framework's own words.
+    /// Adds the framework's own message.
     #[must_use]
     pub fn saying(mut self, words: impl Into<String>) -> Self {
         self.words = Some(words.into());

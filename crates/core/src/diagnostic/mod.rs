@@ -1,4 +1,4 @@
-//! The one shape of an error message: what, where, how to fix it; and near misses of names.
+//! The common form of all error messages (what, where, how to fix it), and suggestions for misspelled names.
 
 mod shown;
 
@@ -10,14 +10,14 @@ use unicode_width::UnicodeWidthChar;
 #[doc(hidden)]
 pub use shown::{is_hostile, json, lines, one_line};
 
-/// A place in a file. Lines and columns count from 1; 0 means the place is not known that exactly.
+/// A place in a file. Lines and columns count from 1; 0 means unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Location {
-    /// The path, as the user gave it (an archive member as `archive.zip!member`).
+    /// The path as the user gave it (for an archive member, `archive.zip!member`).
     pub path: String,
-    /// Line, from 1.
+    /// Line, from 1; 0 if unknown.
     pub line: usize,
-    /// Column in bytes, from 1.
+    /// Column in bytes, from 1; 0 if unknown.
     pub column: usize,
 }
 
@@ -54,39 +54,39 @@ impl fmt::Display for Location {
     }
 }
 
-/// How bad it is.
+/// How serious a message is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// Something was lost or refused.
+    /// Something was lost or rejected.
     Error,
-    /// Something was repaired, left out, or looks wrong.
+    /// Something was repaired, skipped, or looks wrong.
     Warning,
 }
 
-/// A message to a person: what is wrong, where, and how to fix it.
+/// A message to the user: what is wrong, where, and how to fix it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Diagnostic {
-    /// Where.
+    /// Where it is.
     pub at: Location,
-    /// What: a lower-case fragment without a full stop, the offending value in backticks.
+    /// What is wrong: a lower-case fragment without a full stop, with the offending value in backticks.
     pub what: String,
     /// How to fix it.
     pub help: String,
-    /// The offending line, where its text is at hand.
+    /// The offending line, if its text is available.
     pub excerpt: Option<Box<Excerpt>>,
 }
 
-/// One line of a file and the part of it that is meant; made by [`Diagnostic::in_text`].
+/// One line of a file with the part to mark; created by [`Diagnostic::in_text`].
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Excerpt {
     line: String,
-    /// Byte of the line the marked part begins at.
+    /// Byte of the line where the marked part begins.
     from: usize,
-    /// Byte of the line the marked part ends before; never below `from`.
+    /// Byte of the line where the marked part ends (exclusive); never below `from`.
     to: usize,
 }
 
-/// Columns of a terminal; the excerpt of a longer line is cut to fit.
+/// Terminal columns; the excerpt of a longer line is cut to fit.
 const COLUMNS: usize = 80;
 
 impl Diagnostic {
@@ -95,7 +95,7 @@ impl Diagnostic {
         Self { at, what: what.into(), help: help.into(), excerpt: None }
     }
 
-    /// A message about bytes `span` of `text`; it shows the line the span begins on, with the span marked.
+    /// A message about the bytes `span` of `text`. It shows the line on which the span begins, with the span marked.
     pub fn in_text(
         path: impl Into<String>,
         text: &str,
@@ -113,8 +113,8 @@ impl Diagnostic {
         Self { at: Location::in_text(path, text, start), what: what.into(), help: help.into(), excerpt }
     }
 
-    /// The message as it is shown: what, where with the offending line, how to fix it. Line feeds within a part are shown as
-    /// escapes: a file name cannot begin a line of its own.
+    /// The message as displayed: what, where with the offending line, how to fix it. Line feeds within a part are
+    /// escaped, so that a file name cannot start a new line.
     pub fn render(&self, severity: Severity) -> String {
         let word = match severity {
             Severity::Error => "error",
@@ -140,14 +140,14 @@ impl Diagnostic {
 }
 
 impl Excerpt {
-    /// The line and the marks below it, both at most `columns` wide: of a longer line the part around the mark.
+    /// The line and the marks below it, both at most `columns` wide. A longer line is cut to the part around the mark.
     fn fitted(&self, columns: usize) -> (String, String) {
         let shown = |c: char| if is_hostile(c) { ' ' } else { c };
         let chars: Vec<(usize, char)> = self.line.trim_end().char_indices().map(|(at, c)| (at, shown(c))).collect();
         let width = |chars: &[(usize, char)]| chars.iter().map(|(_, c)| c.width().unwrap_or(1)).sum::<usize>();
         let (mut first, mut end) = (0, chars.len());
         let mark = chars.iter().position(|(at, _)| *at >= self.from).unwrap_or(chars.len());
-        // Room for an ellipsis at either end. What stands before the mark goes first, but for some context.
+        // Leave room for an ellipsis at either end. Cut the text before the mark first, except for some context.
         while first + CONTEXT < mark && width(&chars[first..]) > columns.saturating_sub(2) {
             first += 1;
         }
@@ -167,7 +167,7 @@ impl Excerpt {
 /// Characters kept before the mark when a long line is cut.
 const CONTEXT: usize = 24;
 
-/// The nearest character boundary at or before byte `at`.
+/// The nearest character boundary at or before the byte `at`.
 fn floor_boundary(text: &str, at: usize) -> usize {
     (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
@@ -184,12 +184,12 @@ impl fmt::Display for Diagnostic {
 
 impl std::error::Error for Diagnostic {}
 
-/// All that is wrong with one input, in order of place; never empty.
+/// All errors found in one input, in order of position; never empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostics(Vec<Diagnostic>);
 
 impl Diagnostics {
-    /// What was found, sorted by place; `None` when nothing was.
+    /// The errors found, sorted by position; `None` if there are none.
     pub fn of(mut found: Vec<Diagnostic>) -> Option<Self> {
         found.sort_by(|a, b| a.at.cmp(&b.at));
         (!found.is_empty()).then_some(Self(found))
@@ -200,7 +200,7 @@ impl Diagnostics {
         self.0.first().expect("never empty: `of` and `from` see to it")
     }
 
-    /// Each of them.
+    /// Iterates over all of them.
     pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
         self.0.iter()
     }
@@ -242,7 +242,7 @@ impl<'d> IntoIterator for &'d Diagnostics {
     }
 }
 
-/// So many of a thing, in words: `1 run`, `2 runs`, `0 successes`.
+/// A count with its noun: `1 run`, `2 runs`, `0 successes`.
 #[doc(hidden)]
 pub fn count<N: Copy + fmt::Display + PartialEq + From<u8>>(n: N, noun: &str) -> String {
     let ending = match noun {
@@ -253,8 +253,9 @@ pub fn count<N: Copy + fmt::Display + PartialEq + From<u8>>(n: N, noun: &str) ->
     format!("{n} {noun}{ending}")
 }
 
-/// The nearest of `known` to `name`, if one is near enough to be what was meant: by typing errors, else as a name of
-/// which this is the beginning or a word (`roo` for `roo-code`), else as a name with something added (`steps_max`).
+/// The name in `known` that was probably meant by `name`, if one is near enough. Checks for typing errors first, then
+/// for a known name that begins with `name` or has it as a word (`roo` for `roo-code`), then for a known name to which
+/// `name` adds something (`steps_max`).
 #[doc(hidden)]
 pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     let known: Vec<&str> = known.into_iter().collect();
@@ -292,7 +293,7 @@ mod tests {
             "error: w\n  --> f:2:11\n   |\n 2 | \u{20}b = 七, c\n   | \u{20}        ^\n   = help: h"
         );
         assert_eq!(shown("abc\ndef", "c\nd").lines().nth(4), Some("   |   ^"));
-        // The end of the file, after its last line: there is no line to show.
+        // At the end of the file, after its last line, there is no line to show.
         let end = Diagnostic::in_text("f", "abc\n", 4..9, "w", "");
         assert_eq!(end.render(Severity::Warning), "warning: w\n  --> f:2:1");
     }

@@ -1,16 +1,16 @@
-//! How text from recordings is shown to people.
+//! Escapes text from recordings before it is shown to people.
 //!
-//! Ids, texts, tool names and file names come from recordings, so they can hold anything: escape sequences that rewrite
-//! what a terminal shows, marks that turn the direction of writing around, line feeds that begin a line which looks like
-//! one of ours. [`one_line`], [`lines`] and [`json`] write such characters as escapes (`\u{1b}`). They are applied where
-//! text leaves the program (the message printer, the table renderer, the figures), so that no caller has to remember it.
+//! Ids, texts, tool names and file names come from recordings and can contain anything: escape sequences that change
+//! what a terminal shows, marks that reverse the direction of writing, line feeds that start a line resembling one of
+//! ours. [`one_line`], [`lines`] and [`json`] escape such characters (`\u{1b}`). They are called where text leaves the
+//! program (the message printer, the table renderer, the figures), so that no caller can forget it.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// Must this character not reach a terminal as it is? Control characters (C0, DEL, C1), marks that change the direction
-/// of writing, line and paragraph separators, and characters without any width of their own that only hide something.
-/// Joiners and variation selectors stay: words of many languages and emoji are made of them.
+/// True if the character must not reach a terminal unescaped: control characters (C0, DEL, C1), marks that change the
+/// direction of writing, line and paragraph separators, and zero-width characters that only hide something. Joiners and
+/// variation selectors are allowed: words of many languages and emoji need them.
 pub fn is_hostile(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -18,17 +18,17 @@ pub fn is_hostile(c: char) -> bool {
             | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// The text on one line: hostile characters, line feeds and tabs included, as escapes (`\n`, `\u{1b}`).
+/// The text on one line, with hostile characters, line feeds and tabs escaped (`\n`, `\u{1b}`).
 pub fn one_line(text: &str) -> Cow<'_, str> {
     escaped(text, is_hostile, |c, out| out.extend(c.escape_default()))
 }
 
-/// Lines of text: as [`one_line`], but line feeds stay.
+/// Text of several lines: like [`one_line`], but line feeds are kept.
 pub fn lines(text: &str) -> Cow<'_, str> {
     escaped(text, |c| c != '\n' && is_hostile(c), |c, out| out.extend(c.escape_default()))
 }
 
-/// JSON text with the hostile characters that JSON allows in a string as `\u` escapes: it reads back as the same value.
+/// JSON text in which hostile characters inside strings are written as `\u` escapes; it parses to the same value.
 pub fn json(text: &str) -> Cow<'_, str> {
     escaped(
         text,

@@ -1,18 +1,18 @@
-//! The arguments of a call, as far as an effect depends on them.
+//! Parses the arguments of a call, as far as its effect depends on them.
 
 use serde_json::Value;
 
 use crate::transcript::is_dense;
 
-/// The arguments of a call: an object's fields, or a text.
+/// The arguments of a call: the fields of an object, or plain text.
 pub(super) struct Arguments<'a> {
     text: &'a str,
     value: Option<Value>,
 }
 
 impl<'a> Arguments<'a> {
-    /// Reads the arguments; what is no JSON is a text. Of so many and so short values that they would need many times the
-    /// text nothing is known.
+    /// Parses the arguments; anything but JSON is plain text. JSON with so many short values that parsing it would take
+    /// many times its size in memory counts as unknown.
     pub(super) fn read(text: &'a str) -> Self {
         let begins = text.trim_start().starts_with(['{', '"', '[']);
         let value = match begins {
@@ -23,7 +23,7 @@ impl<'a> Arguments<'a> {
         Self { text, value }
     }
 
-    /// The whole text, where the arguments are one.
+    /// The whole text, if the arguments are plain text or a JSON string.
     pub(super) fn plain(&self) -> Option<&str> {
         match &self.value {
             None => Some(self.text),
@@ -36,17 +36,17 @@ impl<'a> Arguments<'a> {
         self.value.as_ref()?.get(name).filter(|value| !value.is_null())
     }
 
-    /// The first of `names` that holds a text.
+    /// The first of the fields `names` that holds a string.
     pub(super) fn text(&self, names: &[&str]) -> Option<&str> {
         names.iter().find_map(|name| self.field(name)?.as_str())
     }
 
-    /// Is the field true?
+    /// True if the field is `true`.
     pub(super) fn is_true(&self, name: &str) -> bool {
         self.field(name).is_some_and(|value| value == &Value::Bool(true) || value.as_str() == Some("true"))
     }
 
-    /// The command of a shell: a text, or an array of words (`["bash", "-lc", "ls"]`).
+    /// The command for a shell: a string, or an array of words (`["bash", "-lc", "ls"]`).
     pub(super) fn command(&self) -> Option<Command<'_>> {
         if let Some(text) = self.plain() {
             return Some(Command::Text(text));
@@ -89,7 +89,7 @@ impl<'a> Arguments<'a> {
         })
     }
 
-    /// The file the call names.
+    /// The path of the file that the call names.
     pub(super) fn path(&self) -> Option<&str> {
         self.text(&[
             "file_path",
@@ -107,7 +107,7 @@ impl<'a> Arguments<'a> {
         ])
     }
 
-    /// The calls that one call holds, each with its name and arguments.
+    /// The calls nested in a batch call, each with its name and arguments.
     pub(super) fn calls(&self) -> Vec<(String, String)> {
         let lists = ["tool_calls", "tool_uses", "invocations", "calls"];
         let Some(Value::Array(calls)) = lists.iter().find_map(|name| self.field(name)) else { return Vec::new() };
@@ -132,12 +132,12 @@ fn words_of(words: &[Value]) -> Option<Vec<String>> {
         .filter(|words| !words.is_empty())
 }
 
-/// A command as a call gives it.
+/// A command as given in a call.
 pub(super) enum Command<'a> {
-    /// A text for a shell.
+    /// A command line for a shell.
     Text(&'a str),
-    /// Several texts, a line each.
+    /// Several command lines, one per line.
     Script(String),
-    /// A program and its arguments, without a shell.
+    /// A program and its arguments, run without a shell.
     Words(Vec<String>),
 }

@@ -1,11 +1,11 @@
-//! Containers, clusters, infrastructure and cloud providers.
+//! Commands of containers, clusters, infrastructure tools and cloud providers.
 
 use super::command::{after_options, has, operands, spelled};
 use super::parts::Told;
 use super::shell::Word;
 use super::{Effect, verbs};
 
-/// The command that a container runs: `docker exec web ls`.
+/// The command that runs inside a container: `docker exec web ls`.
 pub(super) fn wrapped<'w>(program: &str, rest: &'w [Word]) -> Option<&'w [Word]> {
     let with_value = [
         "-e",
@@ -76,7 +76,7 @@ fn holds(list: &str, name: &str) -> bool {
     list.split_ascii_whitespace().any(|word| word == name)
 }
 
-/// What such a command does; `None` for another program, and where the container runs a command of its own.
+/// The effect of such a command; `None` for any other program, or if the container runs a command of its own.
 pub(super) fn effect(program: &str, words: &[Word]) -> Option<Told> {
     let rest = &words[1..];
     let names: Vec<String> = operands(rest).take(4).map(|word| word.text.to_ascii_lowercase()).collect();
@@ -259,7 +259,7 @@ fn of_cloud(program: &str, names: &[String]) -> Effect {
             _ => Effect::Edit,
         };
     }
-    // The verb is the last but for its operands: `gcloud sql databases create NAME`.
+    // The verb comes last, before its operands: `gcloud sql databases create NAME`.
     let verb = names.iter().find_map(|name| verbs::words(name).first().and_then(|word| verbs::of_word(word)));
     match verb {
         Some(Effect::Handover) => Effect::Handover,

@@ -1,5 +1,5 @@
-//! Code given to an interpreter: does it write? Searched for calls that write or start programs; what it reads or prints
-//! is a check.
+//! Decides whether code passed to an interpreter writes anything. Searches for calls that write or that start programs;
+//! code that only reads or prints is a check.
 
 use std::sync::LazyLock;
 
@@ -8,7 +8,7 @@ use regex::Regex;
 use super::Effect;
 use super::parts::Told;
 
-/// A language, as far as its ways to write differ.
+/// A language, as far as its ways of writing files differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Language {
     Python,
@@ -21,7 +21,7 @@ pub(super) enum Language {
 }
 
 impl Language {
-    /// The language of a file by its ending.
+    /// The language of a file, by its extension.
     pub(super) fn of_file(path: &str) -> Option<Self> {
         let name = super::path::file_name(path);
         let (_, ending) = name.rsplit_once('.')?;
@@ -101,7 +101,7 @@ static OTHER: LazyLock<Signs> = LazyLock::new(|| {
     )
 });
 
-/// What running `code` does. Shell code is not for this function.
+/// The effect of running `code`, which must not be shell code.
 pub(super) fn effect(code: &str, language: Language) -> Told {
     let signs = match language {
         Language::Python => &*PYTHON,
@@ -120,7 +120,7 @@ pub(super) fn effect(code: &str, language: Language) -> Told {
     Told::new(Effect::Check, "code is run")
 }
 
-/// The first 40 characters.
+/// The trimmed text, cut to its first 40 characters.
 pub(super) fn shortened(text: &str) -> String {
     let text = text.trim();
     match text.char_indices().nth(40) {

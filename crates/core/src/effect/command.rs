@@ -1,4 +1,4 @@
-//! One simple command: its program and its arguments.
+//! The effect of one simple command: a program and its arguments.
 
 use super::code::{self, Language};
 use super::parts::Told;
@@ -6,7 +6,7 @@ use super::programs::{self, Awk};
 use super::shell::{Given, Shell, Word};
 use super::{Effect, cloud, git, packages, path, sql, verbs, words};
 
-/// Adds what the command does.
+/// Adds the effect of the command.
 pub(super) fn run(shell: &mut Shell<'_>, words: &[Word], given: Given<'_>) {
     let mut words = words;
     loop {
@@ -42,7 +42,7 @@ fn skip_assignments(words: &[Word]) -> &[Word] {
     &words[n_assignments..]
 }
 
-/// The command that a command runs; `None` where it is one itself.
+/// The command that a wrapper command runs (`sudo`, `env` and the like); `None` if it is not a wrapper.
 fn wrapped<'w>(program: &str, words: &'w [Word]) -> Option<&'w [Word]> {
     let rest = &words[1..];
     let inner = match program {
@@ -80,7 +80,7 @@ fn wrapped<'w>(program: &str, words: &'w [Word]) -> Option<&'w [Word]> {
     (!inner.is_empty()).then_some(inner)
 }
 
-/// What follows the options, of which `with_value` take the next word.
+/// The words after the options. The options in `with_value` are followed by a value of their own.
 pub(super) fn after_options<'w>(words: &'w [Word], with_value: &[&str]) -> &'w [Word] {
     let mut at = 0;
     while let Some(word) = words.get(at) {
@@ -95,13 +95,13 @@ pub(super) fn after_options<'w>(words: &'w [Word], with_value: &[&str]) -> &'w [
     words.get(at..).unwrap_or_default()
 }
 
-/// The first words of a command, for a reason.
+/// The first words of a command, for an explanation.
 pub(super) fn spelled(words: &[Word], most: usize) -> String {
     let first: Vec<&str> = words.iter().take(most).map(|word| word.text.as_str()).collect();
     code::shortened(&first.join(" "))
 }
 
-/// Is one of `flags` among the words? A short flag may stand in a group (`-rf`).
+/// True if one of `flags` is among the words. A short flag may be part of a group (`-rf`).
 pub(super) fn has(words: &[Word], flags: &[&str]) -> bool {
     words.iter().take_while(|word| word.text != "--").any(|word| {
         let text = word.text.as_str();
@@ -117,12 +117,12 @@ pub(super) fn has(words: &[Word], flags: &[&str]) -> bool {
     })
 }
 
-/// The words that are no options.
+/// The words that are not options.
 pub(super) fn operands(words: &[Word]) -> impl Iterator<Item = &Word> {
     words.iter().filter(|word| !word.text.starts_with('-'))
 }
 
-/// The words of a command after the program, joined as a shell would read them.
+/// The words after the program, joined as a shell would read them.
 fn joined(words: &[Word]) -> String {
     let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
     texts.join(" ")
@@ -231,12 +231,13 @@ fn of_program(shell: &mut Shell<'_>, program: &str, words: &[Word], given: Given
     shell.parts.add(told);
 }
 
-/// A command whose word alone decides, or a package manager's, a cloud's, or a script.
+/// Any other command: one decided by its name alone, by a package manager or cloud tool, or a script.
 fn other(shell: &mut Shell<'_>, program: &str, words: &[Word], given: Given<'_>) {
     let rest = &words[1..];
     if let Some(effect) = words::effect(program) {
         let told = Told::new(effect, format!("`{}`", spelled(words, 2)));
-        // All operands of these are files they change; of the others (`kill 12`, `dd of=x`) they may be anything.
+        // For these programs, all operands are files they change; for others (`kill 12`, `dd of=x`) they can be
+        // anything.
         let names_files = matches!(
             program,
             "rm" | "rmdir" | "mv" | "cp" | "mkdir" | "touch" | "ln" | "chmod" | "truncate" | "unlink"
@@ -284,7 +285,7 @@ fn is_python(program: &str) -> bool {
     program.strip_prefix("python").is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit() || c == '.'))
 }
 
-/// Running a script: what the run itself wrote into it, else what its name says, else a check.
+/// The effect of running a script: known if the run wrote the script itself, else from its name, else a check.
 fn of_script(shell: &Shell<'_>, file: &str) -> Told {
     if let Some(told) = shell.scripts.what_runs(file) {
         let mut told = told.clone();
@@ -386,7 +387,7 @@ fn of_sed(words: &[Word]) -> Told {
         text.starts_with("--in-place")
             || (text.starts_with('-') && !text.starts_with("--") && {
                 let flags = text[1..].split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
-                // In `-es/a/i/` what follows the `e` is a script.
+                // In `-es/a/i/`, the text after `e` is a script.
                 flags.find('i').is_some_and(|i| !flags[..i].contains(['e', 'f']))
             })
     });
@@ -398,7 +399,7 @@ fn of_sed(words: &[Word]) -> Told {
     let mut plain: Vec<&Word> = operands(rest).filter(|word| !explicit.contains(&word.text.as_str())).collect();
     let mut scripts = explicit.clone();
     if explicit.is_empty() && !has(rest, &["-f"]) && !plain.is_empty() {
-        // On a Mac `-i` takes a suffix, often the empty one.
+        // On macOS `-i` takes a suffix, which is often empty.
         if plain[0].text.is_empty() {
             plain.remove(0);
         }
@@ -441,7 +442,7 @@ fn of_awk(words: &[Word]) -> Told {
     }
 }
 
-/// The value of an option that names a file to write.
+/// The value of an option that names an output file.
 fn has_output(words: &[Word], options: &[&str]) -> Option<String> {
     let next = words.windows(2).find(|pair| options.contains(&pair[0].text.as_str())).map(|pair| pair[1].text.clone());
     next.or_else(|| {
@@ -592,7 +593,7 @@ fn of_formatter(program: &str, words: &[Word]) -> Told {
     Told::new(effect, format!("`{}`", spelled(words, 2)))
 }
 
-/// The files a patch of `apply_patch` names.
+/// The files that an `apply_patch` patch names.
 pub(super) fn patched_files(patch: &str) -> Vec<String> {
     let heads = ["*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ", "+++ b/"];
     let named = |line: &str| heads.iter().find_map(|head| line.strip_prefix(head)).map(|file| file.trim().to_owned());
@@ -669,7 +670,7 @@ fn of_interpreter(shell: &mut Shell<'_>, program: &str, words: &[Word], given: G
     }
 }
 
-/// `python -m MODULE …` is mostly the program of the same name.
+/// `python -m MODULE …` usually runs the program of the same name.
 fn of_module(shell: &mut Shell<'_>, words: &[Word], given: Given<'_>) {
     let Some(module) = words.first() else {
         shell.parts.push(Effect::Read, "`python -m`");

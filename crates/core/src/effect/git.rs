@@ -1,4 +1,4 @@
-//! `git`, and the command lines of the sites that host it.
+//! Commands of `git` and of the command-line tools of its hosting sites.
 
 use super::Effect;
 use super::command::{has, operands, spelled};
@@ -17,7 +17,7 @@ const EDIT: &str = "add mv rm restore checkout switch reset merge rebase cherry-
 
 const HANDOVER: &str = "commit push commit-tree send-email request-pull svn p4 sync-branch send-pack";
 
-/// What a `git` command does.
+/// The effect of a `git` command.
 #[expect(clippy::too_many_lines, reason = "one arm a command: a table")]
 pub(super) fn effect(words: &[Word]) -> Told {
     let with_value = ["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"];
@@ -39,7 +39,7 @@ pub(super) fn effect(words: &[Word]) -> Told {
         "apply" if has(arguments, &["--check", "--stat", "--numstat", "--summary"]) => Effect::Check,
         "hash-object" if !has(arguments, &["-w"]) => Effect::Read,
         "merge" | "rebase" | "cherry-pick" | "am" if has(arguments, &["--show-current-patch"]) => Effect::Read,
-        // What others did is fetched; nothing of one's own changes but what git remembers of it.
+        // Fetches others' work; of the local state only git's own records change.
         "fetch" | "remote-update" => Effect::Unknown,
         "branch" => {
             let changes = [
@@ -94,7 +94,7 @@ pub(super) fn effect(words: &[Word]) -> Told {
             if matches!(sub, Some("list" | "show")) {
                 Effect::Read
             } else {
-                // What is put away is gone from the files; taking it out again is not.
+                // Stashing removes the changes from the files; popping does not.
                 let puts_away = matches!(sub, None | Some("push" | "save"));
                 let discards = if puts_away { vec![".".to_owned()] } else { Vec::new() };
                 return Told { discards, ..says(Effect::Edit) };
@@ -173,7 +173,7 @@ pub(super) fn effect(words: &[Word]) -> Told {
                 }
                 None => Vec::new(),
             };
-            // `git add` changes what will be committed, no file.
+            // `git add` changes the index, not a file.
             let told = Told { discards: discarded(name, arguments), ..says(Effect::Edit).touching(files) };
             return if matches!(name, "add" | "stage" | "init" | "gc" | "prune" | "repack" | "pack-refs") {
                 Told { blind: false, ..told }
@@ -181,14 +181,14 @@ pub(super) fn effect(words: &[Word]) -> Told {
                 told
             };
         }
-        // An alias, or an extension.
+        // An alias or an extension.
         _ => Effect::Unknown,
     };
     says(effect)
 }
 
-/// The files and folders whose changes a command throws away; `.` for all there are. A word of `checkout` may be a branch:
-/// it is a file where one was changed.
+/// The files and directories whose changes a command discards; `.` for all of them. An operand of `checkout` can be a
+/// branch; it is a file if a file of that name was changed.
 fn discarded(name: &str, arguments: &[Word]) -> Vec<String> {
     let all = || vec![".".to_owned()];
     let named = |words: &[Word]| operands(words).map(|word| word.text.clone()).collect::<Vec<String>>();
@@ -207,7 +207,7 @@ fn discarded(name: &str, arguments: &[Word]) -> Vec<String> {
     }
 }
 
-/// What `gh` and its like do: what is sent to the site hands the work over.
+/// The effect of `gh` and similar tools. Sending anything to the site hands the work over.
 #[expect(clippy::match_same_arms, reason = "one arm a kind of command: a table")]
 pub(super) fn hosting(words: &[Word]) -> Told {
     let rest = super::command::after_options(&words[1..], &["-R", "--repo", "--hostname"]);

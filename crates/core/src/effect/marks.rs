@@ -1,17 +1,17 @@
-//! What a recording says by itself about how a round came out: marks, not grades.
+//! Signs in a recording of how a round turned out. They are not grades.
 
 use super::{Effect, EffectReader, EffectTable, Told};
 use crate::transcript::{Event, Message, Origin, Round, Run, Text, ToolCall};
 
-/// A mark that a recording may hold of a round.
+/// A sign of how a round turned out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Mark {
-    /// Whoever prompted broke it off.
+    /// The round was interrupted.
     Interrupted,
-    /// Its edits were taken back in the next round: a rewind, a checkpoint restored, `git checkout` of the files.
+    /// Its edits were undone in the next round: by a rewind, a restored checkpoint or a `git checkout` of the files.
     Undone,
-    /// Its work was handed over: in it, or as the first act of the next round.
+    /// Its work was handed over, in the round itself or as the first action of the next one.
     Handover,
 }
 
@@ -29,7 +29,7 @@ impl Mark {
     }
 }
 
-/// The marks of one round, or of a whole run.
+/// The marks of one round or of a whole run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Marks {
     /// See [`Mark::Interrupted`].
@@ -41,7 +41,7 @@ pub struct Marks {
 }
 
 impl Marks {
-    /// Has it this mark?
+    /// True if it has the given mark.
     pub fn has(self, mark: Mark) -> bool {
         match mark {
             Mark::Interrupted => self.interrupted,
@@ -50,12 +50,12 @@ impl Marks {
         }
     }
 
-    /// Of each round of a run, in order.
+    /// The marks of each round of a run, in order.
     pub fn of_rounds(run: &Run, table: &EffectTable) -> Vec<Self> {
         let mut reader = EffectReader::new(table);
         let rounds = run.rounds();
         let acts: Vec<Acts> = rounds.iter().map(|round| Acts::of(run, round, &mut reader)).collect();
-        // What a person typed between two rounds comes before what the agent did in the second.
+        // Commands that a person typed between two rounds come before the agent's actions in the second.
         let ends = rounds.iter().map(|round| round.end_step);
         let typed: Vec<Vec<Told>> = ends.map(|end| typed_after(run, end, &mut reader)).collect();
         let marks = rounds.iter().zip(&acts).enumerate().map(|(nth, (round, own))| {
@@ -74,7 +74,7 @@ impl Marks {
         marks.collect()
     }
 
-    /// Of a whole run: how its last round came out, and whether any handed over.
+    /// The marks of a whole run: those of its last round, and whether any round handed work over.
     pub fn of_run(run: &Run, table: &EffectTable) -> Self {
         let rounds = Self::of_rounds(run, table);
         let last = rounds.last().copied().unwrap_or_default();
@@ -82,11 +82,11 @@ impl Marks {
     }
 }
 
-/// What a round did.
+/// The actions of a round.
 struct Acts {
     calls: Vec<Told>,
     has_edits: bool,
-    /// It begins with the mark that what came before was taken back.
+    /// It begins with a note that earlier work was rolled back.
     rewinds: bool,
 }
 
@@ -100,7 +100,7 @@ impl Acts {
         Self { has_edits, rewinds: before_it.into_iter().any(Event::is_taking_back), calls }
     }
 
-    /// Did it change what a later command discards?
+    /// True if it changed a file that a later command discards.
     fn edited(&self, discarded: &str) -> bool {
         let mut files = self.calls.iter().filter(|told| told.discards.is_empty()).flat_map(|told| &told.touched);
         matches!(discarded, "." | ":/" | "*") || files.any(|file| is_within(file, discarded))
@@ -111,14 +111,14 @@ fn is_step(event: &Event) -> bool {
     event.message().is_some_and(Message::is_step)
 }
 
-/// Is this the file, or in the folder, that is called so from wherever the command was given?
+/// True if `file` is the path `named` or inside that directory, whatever the command's working directory was.
 fn is_within(file: &str, named: &str) -> bool {
     let (file, named) = (file.replace('\\', "/"), named.trim_start_matches("./").trim_end_matches('/'));
     let ends = |place: &str| place == named || place.strip_suffix(named).is_some_and(|before| before.ends_with('/'));
     !named.is_empty() && file.match_indices('/').map(|(at, _)| &file[..at]).chain([file.as_str()]).any(ends)
 }
 
-/// The commands that a person typed at the agent's prompt after step `end - 1`, until the next call of the model.
+/// Commands that a person typed at the agent's prompt after step `end - 1` and before the next model call.
 fn typed_after(run: &Run, end: usize, reader: &mut EffectReader<'_>) -> Vec<Told> {
     let from = run.steps().get(end.wrapping_sub(1)).map_or(0, |step| step.end);
     let rest = run.events()[from..].iter().take_while(|event| !is_step(event)).filter_map(Event::message);

@@ -1,8 +1,8 @@
-//! What a tool call does to the world: changes something, hands it over, checks it, or only looks.
+//! The effect of a tool call on the world: it changes something, hands work over, checks it, or only looks.
 //!
-//! One table of tool names (`tools.rs`) and one of command words (`words.rs`); shell commands are parsed, code given to an
-//! interpreter is searched for what writes. What cannot be told from the call is [`Effect::Unknown`], never a guess.
-//! This module knows no result, no outcome and no stop.
+//! Tool names (`tools.rs`) and command names (`words.rs`) have a table each; shell commands are parsed, and code passed
+//! to an interpreter is searched for writes. If the call does not show its effect, the effect is [`Effect::Unknown`],
+//! never a guess. Results, outcomes and stops are not considered.
 
 mod arguments;
 mod cloud;
@@ -34,30 +34,30 @@ pub use table::EffectTable;
 #[doc(hidden)]
 pub use table::manual;
 
-/// What a tool call does.
+/// The effect of a tool call.
 ///
-/// The order is the strength: a compound command has the strongest effect of its parts.
+/// Variants are ordered by strength: a compound command has the strongest effect of its parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Effect {
-    /// Looks, and changes nothing.
+    /// Looks at something and changes nothing.
     Read,
-    /// Keeps the agent's own list, thinks, or asks.
+    /// Updates the agent's own task list, thinks, or asks.
     Plan,
-    /// Cannot be told from the call.
+    /// The call does not show its effect.
     Unknown,
     /// Runs tests, builds, linters, or a program.
     Check,
-    /// Starts a sub-agent, whose effects are its own.
+    /// Starts a sub-agent, whose own calls have their own effects.
     Delegate,
-    /// Changes files or state that someone keeps.
+    /// Changes files or state that someone will keep.
     Edit,
-    /// Gives the work to others: a commit, a pull request, a submission, a deployment, a booking.
+    /// Delivers the work to others: a commit, a pull request, a submission, a deployment, a booking.
     Handover,
 }
 
 impl Effect {
-    /// All effects, the weakest first.
+    /// All effects, weakest first.
     pub const ALL: [Self; 7] =
         [Self::Read, Self::Plan, Self::Unknown, Self::Check, Self::Delegate, Self::Edit, Self::Handover];
 
@@ -74,7 +74,7 @@ impl Effect {
         }
     }
 
-    /// True where something was changed or handed over.
+    /// True for an edit or a handover.
     pub fn is_work(self) -> bool {
         matches!(self, Self::Edit | Self::Handover)
     }

@@ -1,33 +1,33 @@
-//! Package managers, build tools and task runners: what their sub-command does.
+//! Package managers, build tools and task runners: the effects of their subcommands.
 
 use super::command::{after_options, has, operands, spelled};
 use super::parts::Told;
 use super::shell::Word;
 use super::{Effect, verbs};
 
-/// Sub-commands that install or change, of most package managers.
+/// Subcommands of most package managers that install or change something.
 const INSTALL: &str = "install i in add remove rm uninstall un update upgrade up link unlink ci dedupe prune rebuild import \
      purge autoremove autoclean tap untap reinstall pin unpin hold unhold download fetch vendor clean init new create lock sync \
      relock self cache-clean del dist-upgrade full-upgrade edit-sources build-dep localinstall groupinstall -S -Sy -Syu -U -R \
      -Rs -i inject ensurepath venv use set unset trust config-set patch patch-commit deploy-local audit-fix bump require dump-autoload \
      restore fix generate generate-lockfile get tidy edit work env-create switch default override component target toolchain setup";
 
-/// Sub-commands that look.
+/// Subcommands that only look.
 const LOOK: &str = "list ls ll la show info view search why explain outdated policy depends rdepends showpkg query tree metadata \
      help version whoami root bin prefix config get freeze index debug env doc locate-project pkgid read-manifest status \
      history deps desc options home cat log licenses owners ping repository-list where which current doctor-list -Q -Qi -Ql \
      -Ss -l -L -s --list -qa -qi leaves uses graph files provides plugins versions registry aliases tasks targets toolchains";
 
-/// Sub-commands that check.
+/// Subcommands that check.
 const CHECK: &str = "test t tests build b check c clippy bench doc nextest miri expand audit deny machete udeps llvm-cov tarpaulin \
      mutants vet lint verify validate typecheck start run r serve dev preview doctor diff e2e coverage compile rustdoc semver-checks \
      msrv hack fuzz watch exec x script package pack dist cover tool analyze ct eunit dialyzer assemble jar war bootRun checkstyle \
      spec rspec specs features profile examples run-script test-only rule benchmark unit integration smoke all default ci-check";
 
-/// Sub-commands and targets that give the work to others.
+/// Subcommands and targets that hand work over.
 const HAND_OVER: &str = "publish deploy release push upload yank owner ship submit promote rollout provision";
 
-/// The programs whose sub-commands the lists above tell.
+/// The programs to whose subcommands the lists above apply.
 const MANAGERS: &str = "npm pnpm yarn bun deno pip pip2 pip3 pipx uv poetry pdm hatch rye pipenv conda mamba micromamba pixi apt apt-get \
      aptitude dnf yum apk pacman yay brew port choco scoop winget snap flatpak zypper emerge nix nix-env guix dpkg rpm cargo go \
      rustup gem bundle bundler composer dotnet nuget mvn mvnw gradle gradlew sbt lein mix rebar3 cabal stack swift xcodebuild pod fastlane \
@@ -40,7 +40,7 @@ fn holds(list: &str, name: &str) -> bool {
     list.split_ascii_whitespace().any(|word| word == name)
 }
 
-/// The command that `poetry run` and its kin run.
+/// The command run by `poetry run` and the like.
 pub(super) fn wrapped<'w>(program: &str, rest: &'w [Word]) -> Option<&'w [Word]> {
     let first = rest.first()?.text.as_str();
     let inner = match (program, first) {
@@ -95,7 +95,7 @@ pub(super) fn wrapped<'w>(program: &str, rest: &'w [Word]) -> Option<&'w [Word]>
     (!inner.is_empty()).then_some(inner)
 }
 
-/// What a package manager or build tool does; `None` for another program.
+/// The effect of a package manager or build tool; `None` for any other program.
 #[expect(clippy::too_many_lines, clippy::match_same_arms, reason = "one arm a program: a table")]
 pub(super) fn effect(program: &str, words: &[Word]) -> Option<Told> {
     let program = program.trim_end_matches(".sh");
@@ -130,7 +130,7 @@ pub(super) fn effect(program: &str, words: &[Word]) -> Option<Told> {
     ];
     let rest = &words[1..];
     let why = format!("`{}`", spelled(words, 3));
-    // A toolchain: `cargo +nightly`.
+    // Skip a toolchain: `cargo +nightly`.
     let rest = if rest.first().is_some_and(|word| word.text.starts_with('+')) { &rest[1..] } else { rest };
     let arguments = match program {
         "cmake" | "pacman" | "yay" | "dpkg" | "rpm" | "nix-env" => rest,
@@ -242,7 +242,7 @@ pub(super) fn effect(program: &str, words: &[Word]) -> Option<Told> {
     if let Some((_, effect)) = known.iter().find(|(list, _)| holds(list, first)) {
         return said(*effect);
     }
-    // A sub-command of somebody's own: `cargo autopilot issue create`, `yarn lint:fix`.
+    // A user-defined subcommand: `cargo autopilot issue create`, `yarn lint:fix`.
     let own = std::iter::once(first).chain(second).chain(names.take(2));
     let strongest = own.filter_map(|name| verbs::of_word(name).or_else(|| verbs::of_name(name))).max();
     let scripts = matches!(
@@ -252,7 +252,7 @@ pub(super) fn effect(program: &str, words: &[Word]) -> Option<Told> {
     said(strongest.unwrap_or(if scripts { Effect::Check } else { Effect::Unknown }))
 }
 
-/// A program that is built and run, and what its own sub-command says.
+/// The effect of a program that is built and run, by its own subcommand.
 fn of_program_arguments(rest: &[Word]) -> Effect {
     let at = rest.iter().position(|word| word.text == "--");
     let own = at.map_or(&rest[..0], |at| &rest[at + 1..]);
@@ -261,7 +261,7 @@ fn of_program_arguments(rest: &[Word]) -> Effect {
     changes.unwrap_or(Effect::Check)
 }
 
-/// What a target or script does, by its name: `lint:fix` edits, `deploy:prod` hands over, the rest checks.
+/// The effect of a target or script, by its name: `lint:fix` edits, `deploy:prod` hands over, all others check.
 pub(super) fn of_target(name: &str) -> Effect {
     let words = verbs::words(name);
     let is = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
@@ -312,7 +312,7 @@ fn of_migration(first: &str, second: Option<&str>) -> Effect {
     }
 }
 
-/// What a command of Django's (or Laravel's) own tool does.
+/// The effect of a management command of Django or Laravel.
 pub(super) fn django(words: &[Word]) -> Told {
     let why = format!("`manage {}`", spelled(words, 1));
     let dry = has(words, &["--check", "--dry-run", "--plan"]);

@@ -1,23 +1,23 @@
-//! The effects of the parts of one call, gathered.
+//! Combines the effects of the parts of one call.
 
 use super::Effect;
 
-/// What a call does, and what says so.
+/// The effect of a call, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Told {
     /// The strongest effect of its parts.
     pub effect: Effect,
-    /// What in the call says so, for example "`git push`". Holds words of the recording.
+    /// The part of the call that shows it, for example "`git push`". Contains text from the recording.
     pub why: String,
-    /// A part of the call may change something, and nothing tells whether it does.
+    /// True if a part of the call may change something, but does not show whether it does.
     pub may_change: bool,
-    /// The files it is seen to change, as written.
+    /// The files it is known to change, as written in the call.
     pub touched: Vec<String>,
-    /// Those among them that it removes.
+    /// The files among them that it removes.
     pub removed: Vec<String>,
-    /// It changes things that it does not name.
+    /// True if it changes things that it does not name.
     pub blind: bool,
-    /// Files and folders whose changes it throws away; `.` for all there are.
+    /// Files and directories whose changes it discards; `.` for all of them.
     pub discards: Vec<String>,
 }
 
@@ -35,7 +35,7 @@ impl Told {
         }
     }
 
-    /// The same, where `files` are all it changes.
+    /// The same call, with `files` as everything it changes.
     pub(super) fn touching(mut self, files: Vec<String>) -> Self {
         self.blind = self.effect.is_work() && files.is_empty();
         self.touched = files;
@@ -43,12 +43,12 @@ impl Told {
     }
 }
 
-/// What the parts of a call come to.
+/// The effects of the parts of a call, combined.
 #[derive(Debug, Default)]
 pub(super) struct Parts(Option<Told>);
 
 impl Parts {
-    /// Adds a part. Of two equally strong ones the first says why.
+    /// Adds a part. Of two equally strong parts, the first gives the reason.
     pub(super) fn add(&mut self, part: Told) {
         let Some(all) = &mut self.0 else {
             self.0 = Some(part);
@@ -69,12 +69,12 @@ impl Parts {
         }
     }
 
-    /// Adds a part that has this effect.
+    /// Adds a part with this effect.
     pub(super) fn push(&mut self, effect: Effect, why: impl Into<String>) {
         self.add(Told::new(effect, why));
     }
 
-    /// What it comes to; nothing at all is a call that looks.
+    /// The combined effect; [`Effect::Read`] if there are no parts.
     pub(super) fn told(self) -> Told {
         self.0.unwrap_or_else(|| Told::new(Effect::Read, "nothing is run"))
     }

@@ -1,6 +1,6 @@
-//! Paths as commands write them.
+//! Paths as written in commands.
 
-/// The last part of a path with either kind of slash, without `.exe` and its like.
+/// The last component of a path with either kind of slash, without `.exe` or a similar extension.
 pub(super) fn program(path: &str) -> String {
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path).to_ascii_lowercase();
     for ending in [".exe", ".cmd", ".bat"] {
@@ -13,12 +13,12 @@ pub(super) fn program(path: &str) -> String {
     name
 }
 
-/// The file name of a path.
+/// The file name in a path.
 pub(super) fn file_name(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or(path)
 }
 
-/// True for what swallows or shows what is written to it.
+/// True for paths such as `/dev/null` and `/dev/stdout`, to which writing changes nothing.
 pub(super) fn is_sink(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
     matches!(lower.as_str(), "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/tty" | "nul" | "$null" | "con" | "-")

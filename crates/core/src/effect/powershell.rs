@@ -1,5 +1,5 @@
-//! Commands of PowerShell and of `cmd`, which no parser of bash reads: cut into statements outside quotes, and each
-//! told by its verb.
+//! PowerShell and `cmd` commands, which a bash parser cannot read. They are split into statements outside quotes, and
+//! each statement is classified by its verb.
 
 use std::collections::BTreeMap;
 
@@ -7,16 +7,16 @@ use super::parts::{Parts, Told};
 use super::shell::{Given, Shell, Word};
 use super::{Effect, code, command, path};
 
-/// Verbs of PowerShell's `Verb-Noun` that change nothing.
+/// Verbs of PowerShell's `Verb-Noun` names that change nothing.
 const LOOKING: &str = "get select where format measure test sort group foreach compare convertto convertfrom resolve join split \
      find read show trace wait debug tee-none search assert confirm use-none push pop enter exit";
 
-/// Cmdlets that only show or keep in memory.
+/// Cmdlets that only display something or change only memory.
 const LOOKING_CMDLETS: &str = "write-output write-host write-error write-warning write-verbose write-progress write-debug \
      write-information out-string out-null out-host out-default start-sleep set-location set-strictmode set-variable \
      new-object new-timespan push-location pop-location import-module clear-host new-variable add-type start-job receive-job";
 
-/// Aliases with an effect that bash's words do not have.
+/// Aliases whose effect the table for bash does not have.
 const ALIASES: &[(&str, Effect)] = &[
     ("gci", Effect::Read),
     ("gc", Effect::Read),
@@ -38,7 +38,7 @@ const ALIASES: &[(&str, Effect)] = &[
     ("ac", Effect::Edit),
 ];
 
-/// True where `text` is PowerShell rather than a shell of Unix: a `Verb-Noun` where a command stands, or its variables.
+/// True if `text` is PowerShell rather than a Unix shell: a command named `Verb-Noun`, or PowerShell's variables.
 pub(super) fn looks_like(text: &str) -> bool {
     let starts = |statement: &str| {
         let word = statement.split_whitespace().next().unwrap_or_default();
@@ -53,7 +53,7 @@ pub(super) fn looks_like(text: &str) -> bool {
     statements(text).iter().any(|statement| starts(statement) || assigns(statement))
 }
 
-/// `Get-ChildItem` and its like: an approved verb, a dash, a noun with a capital.
+/// True for names such as `Get-ChildItem`: a capitalised verb, a hyphen and a capitalised noun.
 fn is_cmdlet(word: &str) -> bool {
     word.split_once('-').is_some_and(|(verb, noun)| {
         verb.len() > 2
@@ -64,14 +64,15 @@ fn is_cmdlet(word: &str) -> bool {
     })
 }
 
-/// A command that bash refuses may be one of `cmd`, whose `&` and `2>nul` bash reads otherwise. `None`: neither.
+/// The effect of a command that bash cannot parse but that may be `cmd`, whose `&` and `2>nul` mean something else
+/// there. `None` if it is not for Windows.
 pub(super) fn effect_of_other_shell(text: &str, shell: &mut Shell<'_>) -> Option<Told> {
     let of_windows =
         text.contains(":\\") || text.contains('%') || text.contains("2>nul") || text.contains("$LASTEXITCODE");
     of_windows.then(|| effect(text, shell))
 }
 
-/// What the statements do.
+/// The combined effect of the statements.
 pub(super) fn effect(text: &str, shell: &mut Shell<'_>) -> Told {
     let mut parts = Parts::default();
     let mut variables = BTreeMap::new();
@@ -83,7 +84,8 @@ pub(super) fn effect(text: &str, shell: &mut Shell<'_>) -> Told {
     parts.told()
 }
 
-/// The statements of a text: what stands between `;`, `|`, `&&`, `||`, braces, parentheses and line ends, outside quotes.
+/// Splits a text into statements at `;`, `|`, `&&`, `
+/// `, braces, parentheses and line ends outside quotes.
 fn statements(text: &str) -> Vec<String> {
     let mut all = Vec::new();
     let mut statement = String::new();
@@ -102,7 +104,7 @@ fn statements(text: &str) -> Vec<String> {
                 statement.push(character);
             }
             (None, '`') => statement.extend(characters.next().filter(|next| *next != '\n')),
-            // A method's arguments belong to the statement that calls it: `[IO.File]::WriteAllText(…)`.
+            // Parentheses split too, so the arguments of `[IO.File]::WriteAllText(…)` become a statement of their own.
             (None, ';' | '|' | '\n' | '{' | '}' | '(' | ')') => all.push(std::mem::take(&mut statement)),
             (None, '&') if characters.peek() == Some(&'&') => {
                 characters.next();
@@ -253,7 +255,7 @@ fn looking(cmdlet: &str) -> bool {
     LOOKING_CMDLETS.split_ascii_whitespace().any(|word| word == cmdlet)
 }
 
-/// The words of a statement without quotes, with known variables put in, and the files it redirects to.
+/// The words of a statement without quotes, with known variables substituted, and the files it redirects to.
 #[expect(clippy::match_same_arms, reason = "in the order in which they are asked")]
 fn words(statement: &str, variables: &BTreeMap<String, String>) -> (Vec<Word>, Vec<String>) {
     let mut tokens: Vec<(String, bool)> = Vec::new();

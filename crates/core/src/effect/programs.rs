@@ -1,6 +1,7 @@
-//! Programs written on the command line of `sed` and `awk`.
+//! Programs passed to `sed` and `awk` on the command line.
 
-/// Does a `sed` script write a file or run a command? (`w FILE`, `s///w FILE`, `e`.)
+/// The command by which a `sed` script writes a file or runs a command (`w FILE`, `s///w FILE`, `e`); `None` if there
+/// is none.
 pub(super) fn sed_writes(script: &str) -> Option<&'static str> {
     let mut rest = script.chars().peekable();
     while let Some(command) = rest.next() {
@@ -27,7 +28,7 @@ pub(super) fn sed_writes(script: &str) -> Option<&'static str> {
                     }
                 }
             }
-            // Text to the end of the line, going on where a line ends in a backslash.
+            // Text up to the end of the line; a backslash at its end continues the line.
             'a' | 'i' | 'c' => {
                 let mut escaped = false;
                 for character in rest.by_ref() {
@@ -52,7 +53,7 @@ pub(super) fn sed_writes(script: &str) -> Option<&'static str> {
     None
 }
 
-/// Skips to behind the next `delimiter` that is neither escaped nor in brackets.
+/// Skips past the next `delimiter` that is neither escaped nor in brackets.
 fn skip_until(rest: &mut std::iter::Peekable<std::str::Chars<'_>>, delimiter: char) {
     while let Some(character) = rest.next() {
         if character == '\\' {
@@ -63,18 +64,18 @@ fn skip_until(rest: &mut std::iter::Peekable<std::str::Chars<'_>>, delimiter: ch
     }
 }
 
-/// What an `awk` program does beside printing.
+/// What an `awk` program does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Awk {
-    /// It prints.
+    /// It only prints.
     Prints,
-    /// It prints into a file; its name where that is a constant.
+    /// It prints to a file, named if the name is a constant.
     Writes(Option<String>),
     /// It starts a command.
     Starts,
 }
 
-/// Reads an `awk` program: `print > "f"` writes, `$1 > 5` compares.
+/// Classifies an `awk` program: `print > "f"` writes, `$1 > 5` compares.
 pub(super) fn awk(program: &str) -> Awk {
     let characters: Vec<char> = program.chars().collect();
     let (mut at, mut printing, mut depth) = (0, false, 0_u32);
@@ -82,7 +83,7 @@ pub(super) fn awk(program: &str) -> Awk {
     while at < characters.len() {
         match characters[at] {
             '"' => at = end_of(&characters, at, '"'),
-            // A regular expression stands where a value may begin.
+            // A regular expression can only stand where a value may begin.
             '/' if begins_value(&characters[..at]) => at = end_of(&characters, at, '/'),
             '#' => {
                 while at < characters.len() && characters[at] != '\n' {
@@ -124,7 +125,7 @@ pub(super) fn awk(program: &str) -> Awk {
     found
 }
 
-/// The place of the closing delimiter, or the last place.
+/// The index of the closing delimiter, or the last index.
 fn end_of(characters: &[char], from: usize, delimiter: char) -> usize {
     let mut at = from + 1;
     while at < characters.len() && characters[at] != delimiter {
@@ -133,7 +134,7 @@ fn end_of(characters: &[char], from: usize, delimiter: char) -> usize {
     at.min(characters.len())
 }
 
-/// True where what follows `before` is a value, not an operator.
+/// True if the text after `before` begins a value rather than an operator.
 fn begins_value(before: &[char]) -> bool {
     let last = before.iter().rev().find(|c| !c.is_whitespace());
     last.is_none_or(|c| !(c.is_alphanumeric() || matches!(c, ')' | ']' | '_' | '$' | '"')))

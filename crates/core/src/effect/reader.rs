@@ -1,4 +1,4 @@
-//! The effects of the calls of one run, in order: what a script does was told when the run wrote it.
+//! The effects of one run's calls, in order. A script's effect is known if the run wrote the script.
 
 use std::collections::BTreeMap;
 
@@ -8,15 +8,15 @@ use super::table::EffectTable;
 use super::{Effect, arguments, path, shell, tools};
 use crate::transcript::ToolCall;
 
-/// Longer scripts than this are not searched.
+/// Scripts longer than this, in bytes, are not searched.
 const LONGEST_SCRIPT: usize = 1 << 20;
 
-/// Scripts that the run has written so far, by file name.
+/// The effects of scripts the run has written so far, by file name.
 #[derive(Debug, Default)]
 pub(super) struct Scripts(BTreeMap<String, Told>);
 
 impl Scripts {
-    /// `text` was written into `file`.
+    /// Records that `text` was written to `file`.
     pub(super) fn wrote(&mut self, file: &str, text: &str, table: &EffectTable) {
         let shebang = text.lines().next().filter(|line| line.starts_with("#!")).unwrap_or_default();
         let language = Language::of_file(file).or_else(|| {
@@ -38,13 +38,13 @@ impl Scripts {
         self.0.insert(path::file_name(file).to_owned(), told);
     }
 
-    /// What running `file` does, where the run wrote it.
+    /// The effect of running `file`; `None` if the run did not write it.
     pub(super) fn what_runs(&self, file: &str) -> Option<&Told> {
         self.0.get(path::file_name(file))
     }
 }
 
-/// Tells the effects of one run's calls, one after the other.
+/// Determines the effects of one run's calls, one after another.
 #[derive(Debug)]
 pub struct EffectReader<'t> {
     table: &'t EffectTable,
@@ -57,7 +57,7 @@ impl<'t> EffectReader<'t> {
         Self { table, scripts: Scripts::default() }
     }
 
-    /// What `call` does, after the calls before it.
+    /// The effect of `call`; calls must be passed in the order of the run.
     pub fn tell(&mut self, call: &ToolCall) -> Told {
         let text = call.arguments.as_str();
         if let Some(effect) = self.table.tool(&call.name) {

@@ -1,4 +1,4 @@
-//! A shell command, parsed: its simple commands, wherever they stand, and where they write to.
+//! Parses a shell command, and finds its simple commands at any depth and the files it writes.
 
 use std::collections::BTreeSet;
 
@@ -9,37 +9,37 @@ use super::reader::Scripts;
 use super::table::EffectTable;
 use super::{Effect, code, command, path, powershell};
 
-/// More nested expansions than this in one command are not parsed: the parser descends into each.
+/// A command with more expansions than this is not parsed, because the parser recurses into each.
 const MOST_EXPANSIONS: usize = 120;
 
-/// Shells within shells (`bash -c "ssh host 'bash -c …'"`) are followed this deep.
+/// Shells within shells (`bash -c "ssh host 'bash -c …'"`) are followed to this depth.
 const MOST_SHELLS: usize = 8;
 
 /// A word of a command, without its quotes.
 #[derive(Clone, Debug)]
 pub(super) struct Word {
     pub(super) text: String,
-    /// A variable or a command decides a part of it.
+    /// True if part of it comes from a variable or a command.
     pub(super) varies: bool,
 }
 
 impl Word {
-    /// A word as it stands.
+    /// A literal word.
     pub(super) fn plain(text: &str) -> Self {
         Self { text: text.to_owned(), varies: false }
     }
 }
 
-/// What a command is given beside its words.
+/// What a command receives besides its words.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Given<'n> {
-    /// Text on its standard input, where the command itself holds it.
+    /// Text on its standard input, if the command line contains it.
     pub(super) input: Option<&'n str>,
-    /// Something is piped into it.
+    /// True if something is piped into it.
     pub(super) piped: bool,
 }
 
-/// The reading of one shell command.
+/// The analysis of one shell command.
 pub(super) struct Shell<'t> {
     pub(super) table: &'t EffectTable,
     /// Scripts that the run has written so far.
@@ -49,13 +49,13 @@ pub(super) struct Shell<'t> {
     depth: usize,
 }
 
-/// Longer commands than this could nest deeper than the stack of a worker thread allows.
+/// A longer command, in bytes, could nest deeper than a worker thread's stack allows.
 const LONGEST_ON_STACK: usize = 400;
 
-/// Room for the thousand levels at which the parser gives up, without optimisation.
+/// Enough for the thousand levels at which the parser gives up, even without optimisation.
 const STACK_BYTES: usize = 64 << 20;
 
-/// What a shell command does. `scripts` learns the scripts it writes.
+/// The effect of a shell command. Scripts it writes are added to `scripts`.
 pub(super) fn effect(text: &str, table: &EffectTable, scripts: &mut Scripts) -> Told {
     if text.len() <= LONGEST_ON_STACK {
         return effect_here(text, table, scripts);
@@ -77,7 +77,7 @@ fn effect_here(text: &str, table: &EffectTable, scripts: &mut Scripts) -> Told {
     shell.parts.told()
 }
 
-/// True where `text` expands so often that it is not parsed.
+/// True if `text` has too many expansions to be parsed.
 fn is_too_deep(text: &str) -> bool {
     let opens = |pair: &[u8]| matches!(pair, b"$(" | b"<(" | b">(" | b"${" | b"((" | b"=(");
     let nested = text.as_bytes().windows(2).filter(|pair| opens(pair)).count();
@@ -86,7 +86,7 @@ fn is_too_deep(text: &str) -> bool {
 }
 
 impl Shell<'_> {
-    /// Adds what the commands of a text do.
+    /// Adds the effects of a script's commands.
     pub(super) fn script(&mut self, text: &str) {
         if text.trim().is_empty() {
             return;
@@ -193,7 +193,7 @@ impl Shell<'_> {
         command::run(self, &words, Given { input: input.as_deref(), piped });
     }
 
-    /// Adds the commands that words expand: `$(…)`, `<(…)` and their like.
+    /// Adds the commands in expansions: `$(…)`, `<(…)` and the like.
     fn expansions(&mut self, node: &Node) {
         match &node.kind {
             NodeKind::Word { parts, .. } => parts.iter().for_each(|part| self.expansions(part)),
@@ -210,7 +210,7 @@ impl Shell<'_> {
         }
     }
 
-    /// Adds what redirections write, and names the files.
+    /// Adds the effects of redirections and returns the files they write.
     fn redirects(&mut self, redirects: &[Node]) -> Vec<String> {
         let mut written = Vec::new();
         for redirect in redirects {
@@ -233,7 +233,7 @@ impl Shell<'_> {
         written
     }
 
-    /// Adds the commands that an unquoted here-document expands.
+    /// Adds the commands expanded in an unquoted here-document.
     fn expanded_text(&mut self, text: &str) {
         if !text.contains("$(") && !text.contains('`') {
             return;
@@ -281,7 +281,7 @@ fn unquoted(value: &str) -> String {
             '$' if !single && !double && matches!(characters.peek(), Some('\'' | '"')) => {}
             '\\' if !single => match characters.next() {
                 Some('\n') | None => {}
-                // In double quotes a backslash escapes only these; elsewhere `C:\dir` is a path more often than not.
+                // In double quotes a backslash escapes only these characters; elsewhere `C:\dir` is more likely a path.
                 Some(next @ ('"' | '\\' | '$' | '`')) => text.push(next),
                 Some(next) if double || next.is_alphanumeric() || next == '.' => text.extend(['\\', next]),
                 Some(next) => text.push(next),

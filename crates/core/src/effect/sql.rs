@@ -1,8 +1,8 @@
-//! Statements of SQL: do they only ask?
+//! Decides whether SQL statements only read.
 
 use super::Effect;
 
-/// What the statements do; `None` where there is none.
+/// The strongest effect of the statements; `None` if there are none.
 pub(super) fn effect(text: &str) -> Option<Effect> {
     let mut strongest = None;
     for statement in text.split([';', '\n']) {
@@ -41,7 +41,7 @@ pub(super) fn effect(text: &str) -> Option<Effect> {
                 "\\i" | "\\copy" | "\\o" | "\\!" => Effect::Unknown,
                 _ => Effect::Read,
             },
-            // A line that goes on with the one before: `FROM`, a column, a value.
+            // A continuation of the line before: `FROM`, a column, a value.
             _ => continue,
         };
         strongest = strongest.max(Some(effect));

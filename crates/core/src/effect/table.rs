@@ -1,19 +1,20 @@
-//! The table of effects: what is shipped, and what a stack file adds.
+//! The effects that a stack file adds to the built-in tables.
 
 use super::shell::Word;
 use super::{Effect, tools, words};
 
-/// What a stack file says of tools and commands; the shipped table stands below it.
+/// Effects of tools and commands given in a stack file; they take precedence over the built-in tables.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EffectTable {
-    /// Patterns of tool names (`*` stands for any text) and their effects, in the order of the file.
+    /// Patterns of tool names (`*` stands for any text) with their effects, in file order.
     tools: Vec<(String, Effect)>,
-    /// The first words of commands and their effects.
+    /// The first words of commands with their effects.
     commands: Vec<(Vec<String>, Effect)>,
 }
 
 impl EffectTable {
-    /// Adds a line: `mcp__jira__*` names tools, `$ just deploy` the commands that begin so. Earlier lines win.
+    /// Adds a line: `mcp__jira__*` matches tool names, `$ just deploy` matches commands that begin with those words.
+    /// Earlier lines take precedence.
     pub fn add(&mut self, pattern: &str, effect: Effect) {
         match pattern.strip_prefix('$') {
             Some(words) => self.commands.push((words.split_whitespace().map(str::to_owned).collect(), effect)),
@@ -21,23 +22,23 @@ impl EffectTable {
         }
     }
 
-    /// Adds the lines of another table below one's own.
+    /// Adds the lines of another table, with lower precedence.
     pub fn extend(&mut self, other: &Self) {
         self.tools.extend(other.tools.iter().cloned());
         self.commands.extend(other.commands.iter().cloned());
     }
 
-    /// True where the shipped table stands alone.
+    /// True if only the built-in tables apply.
     pub fn is_empty(&self) -> bool {
         self.tools.is_empty() && self.commands.is_empty()
     }
 
-    /// What the file says of a tool.
+    /// The effect the file gives a tool.
     pub(super) fn tool(&self, name: &str) -> Option<Effect> {
         self.tools.iter().find(|(pattern, _)| matches(pattern, name)).map(|(_, effect)| *effect)
     }
 
-    /// What the file says of a command.
+    /// The effect the file gives a command.
     pub(super) fn command(&self, words: &[Word]) -> Option<Effect> {
         let begins = |first: &[String]| {
             !first.is_empty()
@@ -48,7 +49,7 @@ impl EffectTable {
     }
 }
 
-/// Does `name` have the form of `pattern`, in which `*` stands for any text?
+/// True if `name` matches `pattern`, in which `*` stands for any text.
 fn matches(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();
@@ -63,7 +64,7 @@ fn matches(pattern: &str, name: &str) -> bool {
     last.map_or(rest.is_empty(), |last| rest.ends_with(last))
 }
 
-/// The shipped table, to be read by people.
+/// The built-in tables as readable text.
 pub fn manual() -> String {
     let mut lines = vec![
         "effects: what a tool call does".to_owned(),

@@ -1,7 +1,7 @@
 use super::{EffectReader, EffectTable};
 use crate::transcript::ToolCall;
 
-/// What the calls of one run do: a tool and its arguments, each.
+/// The effects of the calls of one run, each given as a tool and its arguments.
 fn tell(calls: &[(&str, &str)]) -> Vec<String> {
     let table = EffectTable::default();
     let mut reader = EffectReader::new(&table);

@@ -1,4 +1,4 @@
-//! Tools by name: those of the agents whose recordings are read, and what the names of others say.
+//! Effects of tools by name: tools of known agents, and for other tools what their name suggests.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -19,7 +19,7 @@ pub(super) const SHELLS: &str = "bash shell sh zsh run execute_command run_shell
      execute_terminal_command system_shell run_script unix_shell functions.shell repl_shell execute_bash_command computer_terminal \
      builder_shell ssh_exec run_shell bash_session";
 
-/// Tools by their effect. Lower case; `mcp__` tools are told by their own name alone.
+/// Tools by their effect, in lower case; for `mcp__` tools, the last part of the name.
 pub(super) const TOOLS: &[(Effect, &str)] = &[
     (
         Effect::Read,
@@ -102,7 +102,7 @@ fn holds(list: &str, name: &str) -> bool {
 
 static BY_NAME: LazyLock<HashMap<&str, Effect>> = LazyLock::new(|| words::by_name(TOOLS));
 
-/// What a call does.
+/// The effect of a call.
 pub(super) fn tell(name: &str, arguments: &Arguments<'_>, table: &EffectTable, scripts: &mut Scripts) -> Told {
     let lower = name.to_ascii_lowercase();
     let shown = code::shortened(name);
@@ -126,7 +126,7 @@ pub(super) fn tell(name: &str, arguments: &Arguments<'_>, table: &EffectTable, s
     if let Some(effect) = BY_NAME.get(lower.as_str()) {
         return on_a_file(by_name(*effect), arguments, table, scripts);
     }
-    // What a server or a framework calls its tools: the last part of the name says what it does.
+    // For a name with a server's or framework's prefix, the last part says what it does.
     let own = name.rsplit("__").next().unwrap_or(name);
     if own != name
         && let Some(effect) = BY_NAME.get(own.to_ascii_lowercase().as_str())
@@ -142,7 +142,7 @@ pub(super) fn tell(name: &str, arguments: &Arguments<'_>, table: &EffectTable, s
 
 fn of_shell(name: &str, arguments: &Arguments<'_>, table: &EffectTable, scripts: &mut Scripts) -> Told {
     match arguments.command() {
-        // Cline's log keeps the host's mark behind the command.
+        // Cline's log appends the host's marker to the command.
         Some(Command::Text(text)) => {
             let text = text.strip_suffix("REQ_APP").unwrap_or(text);
             if name == "action" { of_editor_command(text, table, scripts) } else { shell::effect(text, table, scripts) }
@@ -161,7 +161,7 @@ fn quoted(word: &str) -> String {
     if plain { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
-/// SWE-agent's commands: those of its editor take a text that no shell could read.
+/// SWE-agent's commands. Those of its editor take text that a shell cannot parse.
 fn of_editor_command(text: &str, table: &EffectTable, scripts: &mut Scripts) -> Told {
     let first = text.split_whitespace().next().unwrap_or_default();
     let effect = match first {
@@ -174,7 +174,7 @@ fn of_editor_command(text: &str, table: &EffectTable, scripts: &mut Scripts) -> 
     Told::new(effect, format!("`{first}`"))
 }
 
-/// Tools whose arguments decide.
+/// Tools whose effect depends on their arguments.
 fn by_arguments(
     lower: &str,
     shown: &str,
@@ -218,7 +218,7 @@ fn by_arguments(
             let effect = verbs::of_name(named.rsplit("__").next().unwrap_or(named)).unwrap_or(Effect::Unknown);
             Told::new(effect, format!("{why} `{}`", code::shortened(named)))
         }
-        // Cline's own log: one tool whose argument names it.
+        // Cline's own log has one tool, whose argument names the real one.
         "tool" => {
             let named = arguments.text(&["tool"])?.to_owned();
             tell(&named, arguments, table, scripts)
@@ -283,7 +283,7 @@ fn by_arguments(
     })
 }
 
-/// The host's own plan: `~/.claude/plans/x.md`.
+/// True for the host's own plan file: `~/.claude/plans/x.md`.
 fn is_plan_of_host(file: &str) -> bool {
     let file = file.replace('\\', "/");
     [".claude/plans/", ".cursor/plans/", ".gemini/tmp/", ".opencode/plans/", ".copilot/session-state/"]
@@ -291,7 +291,7 @@ fn is_plan_of_host(file: &str) -> bool {
         .any(|place| file.contains(place))
 }
 
-/// Notes the file that an editing tool names, and what it writes there.
+/// Records the file that an editing tool names, and what it writes to it.
 fn on_a_file(told: Told, arguments: &Arguments<'_>, table: &EffectTable, scripts: &mut Scripts) -> Told {
     if told.effect != Effect::Edit {
         return told;

@@ -1,4 +1,5 @@
-//! What a name says: `get_order_details` looks, `updateIssue` changes, `transfer_to_human_agents` hands over.
+//! Effects suggested by a name: `get_order_details` looks, `updateIssue` changes, `transfer_to_human_agents` hands
+//! over.
 
 use super::Effect;
 
@@ -181,7 +182,7 @@ pub(super) const EDIT: &[&str] = &[
     "write",
 ];
 
-/// Verbs that give the work to others.
+/// Verbs that hand work over.
 pub(super) const HANDOVER: &[&str] = &[
     "book", "commit", "deploy", "escalate", "handoff", "merge", "publish", "purchase", "push", "release", "ship",
     "submit", "transfer",
@@ -205,7 +206,7 @@ pub(super) const CHECK: &[&str] = &[
     "verify",
 ];
 
-/// The words of a name, in lower case: `createIssue`, `create-issue` and `create_issue` have the same two.
+/// The words of a name, in lower case: `createIssue`, `create-issue` and `create_issue` all give the same two.
 pub(super) fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut word = String::new();
@@ -226,14 +227,14 @@ pub(super) fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// What one word says.
+/// The effect a single word suggests.
 pub(super) fn of_word(word: &str) -> Option<Effect> {
     let groups = [(HANDOVER, Effect::Handover), (EDIT, Effect::Edit), (CHECK, Effect::Check), (READ, Effect::Read)];
     groups.into_iter().find(|(verbs, _)| verbs.contains(&word)).map(|(_, effect)| effect)
 }
 
-/// What a tool's name says. The verb in front decides; without one, the strongest in it. `None` where no word of it is a
-/// verb of the table.
+/// The effect a tool's name suggests. The first word decides if it is a verb in the tables, else the strongest verb.
+/// `None` if no word is such a verb.
 pub(super) fn of_name(name: &str) -> Option<Effect> {
     let words = words(name);
     let asks_others = |word: &String| matches!(word.as_str(), "pull" | "merge" | "pr" | "review" | "release");
@@ -253,7 +254,7 @@ pub(super) fn of_name(name: &str) -> Option<Effect> {
     }
 }
 
-/// What the name of a script says it does: `edit_models.py` edits, `test_edit.py` checks.
+/// The effect a script's name suggests: `edit_models.py` edits, `test_edit.py` checks.
 pub(super) fn of_script(path: &str) -> Option<Effect> {
     let stem = super::path::file_name(path);
     let stem = stem.rsplit_once('.').map_or(stem, |(stem, _)| stem);

@@ -1,11 +1,11 @@
-//! Command words and what each does, whatever its arguments are.
+//! Commands whose effect does not depend on their arguments.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::Effect;
 
-/// Commands by their effect. Those whose arguments decide are in the modules that read these.
+/// Commands by their effect. Those that depend on their arguments are in the modules that parse them.
 pub(super) const COMMANDS: &[(Effect, &str)] = &[
     (
         Effect::Read,
@@ -74,7 +74,7 @@ pub(super) const COMMANDS: &[(Effect, &str)] = &[
 
 static BY_WORD: LazyLock<HashMap<&str, Effect>> = LazyLock::new(|| by_name(COMMANDS));
 
-/// The names of a table; of one that is named twice, the first effect holds.
+/// The names in a table. If a name occurs twice, the first effect wins.
 pub(super) fn by_name(table: &[(Effect, &'static str)]) -> HashMap<&'static str, Effect> {
     let mut all = HashMap::new();
     for (effect, name) in
@@ -85,7 +85,7 @@ pub(super) fn by_name(table: &[(Effect, &'static str)]) -> HashMap<&'static str,
     all
 }
 
-/// What a command does by its word alone.
+/// The effect of a command by its name alone.
 pub(super) fn effect(program: &str) -> Option<Effect> {
     BY_WORD.get(program).copied()
 }

@@ -1,38 +1,38 @@
-//! Judges: what a recorded one replied, and what a simulated one would have said.
+//! Judges: the recorded reply of an LLM judge, or the verdict of a simulated one.
 //!
-//! A verdict that is neither recorded nor simulated is missing. Missing is not "continue": whoever
-//! asks gets `None` and has to say so.
+//! A verdict that is neither recorded nor simulated is missing. Missing does not mean "continue": the caller gets
+//! `None` and must report it.
 
 use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::transcript::{Event, JudgeReply, PointView, Truth};
 
-/// Where verdicts come from.
+/// Where a judge's verdicts come from.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Judge {
     /// From the recording.
     #[default]
     Recorded,
-    /// Drawn around the truth with stated error rates.
+    /// Simulated: the truth, with errors at stated rates.
     Simulated(Simulated),
-    /// There is no judge, which is not a missing verdict: systems have a rule for it.
+    /// No judge at all. This is not a missing verdict: systems have a rule for it.
     Absent,
 }
 
-/// A judge that errs at stated rates.
+/// A simulated judge that errs at stated rates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Simulated {
-    /// How often it says done when the success is held, in [0, 1].
+    /// The probability of saying done when the run holds a success, in [0, 1].
     pub sensitivity: f64,
-    /// How often it says not done when it is not, in [0, 1].
+    /// The probability of saying not done when it does not, in [0, 1].
     pub specificity: f64,
-    /// The seed; the same seed gives the same verdicts on every machine.
+    /// The seed. The same seed gives the same verdicts on every machine.
     pub seed: u64,
 }
 
 impl Judge {
-    /// Reads `"recorded"`, `"none"` or `{ sensitivity, specificity, seed }`; `None` for anything else.
+    /// Parses `"recorded"`, `"none"` or `{ sensitivity, specificity, seed }`; `None` for anything else.
     pub fn from_json(value: &Value) -> Option<Self> {
         match value {
             Value::String(word) if word == "recorded" => Some(Self::Recorded),
@@ -49,23 +49,23 @@ impl Judge {
         }
     }
 
-    /// What [`Self::from_json`] takes, for an error's advice.
+    /// What [`Self::from_json`] accepts, for the help line of an error.
     pub const HELP: &'static str =
         "`judge` is \"recorded\", \"none\" or { sensitivity = 0.9, specificity = 0.95, seed = 1 }";
 }
 
 impl Simulated {
-    /// Does it say done at this point, of a run with this truth? `None` where the truth is unknown.
+    /// Whether it says done at this point of a run with this truth; `None` if the truth is unknown.
     pub fn says_done(&self, view: &PointView<'_>, truth: Truth) -> Option<bool> {
         let truth = truth.holds_at(view)?;
         let draw = self.draw(view, truth);
         Some(if truth { draw < self.sensitivity } else { draw >= self.specificity })
     }
 
-    /// A number in [0, 1) that depends on the seed, the run, the point and the truth, and on nothing else.
+    /// A number in [0, 1) that depends only on the seed, the run, the point and the truth.
     fn draw(&self, view: &PointView<'_>, truth: bool) -> f64 {
         let key = format!("{}\u{0}{}\u{0}{truth}", view.header().run_id, view.point());
-        // The upper 53 bits are as many as a double can hold.
+        // A double holds exactly 53 bits, so use the upper 53.
         (xxh3_64_with_seed(key.as_bytes(), self.seed) >> 11) as f64 / (1_u64 << 53) as f64
     }
 }
@@ -102,7 +102,7 @@ mod tests {
             let verdicts: Option<Vec<bool>> = (0..4000).map(says).collect();
             verdicts.map(|verdicts| verdicts.iter().filter(|done| **done).count())
         };
-        // Three standard deviations are 57 and 87.
+        // 57 and 87 are three standard deviations.
         assert!(share(Outcome::Success).is_some_and(|done| done.abs_diff(3600) < 57));
         assert!(share(Outcome::Failure).is_some_and(|done| done.abs_diff(1200) < 87));
         assert_eq!(share(Outcome::Unknown), None);

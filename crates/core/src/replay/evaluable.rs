@@ -1,4 +1,4 @@
-//! What a recording lets be read: which rules find in it what they need, and which would read a placeholder for it.
+//! Which rules a recording lets be evaluated, and which would misread a placeholder of a redacted recording.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,14 +12,14 @@ use crate::text::conclusion_tag::has_conclusion;
 use crate::text::experiment_tag::experiment_code;
 use crate::transcript::{Carries, Event, Json, Lane, Message, Note, Role, Run, Secured, TOLD_COMMAND, ToolCall};
 
-/// A rule that a recording does not let be read.
+/// A rule that cannot be evaluated on a recording, or only at some steps.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Unread {
     /// The rule.
     pub rule: RuleName,
-    /// What it needs.
+    /// What the rule needs and the recording lacks.
     pub need: Need,
-    /// The recording has it for some steps and not for others: what the rule read is too little.
+    /// True if the recording has it at some steps and not at others, so that a sum is too small.
     pub partly: bool,
 }
 
@@ -30,7 +30,7 @@ impl fmt::Display for Unread {
     }
 }
 
-/// How much of what a rule needs a recording holds.
+/// How much of what a rule needs is in a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Holding {
     /// All of it.
@@ -39,7 +39,7 @@ pub enum Holding {
     Partly,
     /// None of it.
     Nothing,
-    /// None of it, since the recording is redacted: there is a placeholder that a rule would misread.
+    /// None of it, because the recording is redacted: a rule would misread the placeholder.
     TakenOut,
 }
 
@@ -58,7 +58,8 @@ impl Holding {
     }
 }
 
-/// The requirements that a recording does not meet, or not at every step; `holding` says how much of each need it holds.
+/// The requirements a recording does not meet, or meets only at some steps. `holding` says how much of each need is in
+/// the recording.
 pub fn unread(requirements: &[Requirement], holding: impl Fn(Need) -> Holding) -> Vec<Unread> {
     let gap = |requirement: &Requirement| {
         let partly = match holding(requirement.need) {
@@ -71,13 +72,13 @@ pub fn unread(requirements: &[Requirement], holding: impl Fn(Need) -> Holding) -
     requirements.iter().filter_map(gap).collect()
 }
 
-/// The requirements that `run` does not meet, or not at every step.
+/// The requirements that `run` does not meet, or meets only at some steps.
 pub fn not_evaluable(run: &Run, requirements: &[Requirement]) -> Vec<Unread> {
     unread(requirements, |need| Holding::of(run, need))
 }
 
-/// Does every step carry what `need` adds up over steps? A sum with a hole in it is too small, so a rule that reads it
-/// acts too late. True for what is not added up.
+/// True if every step has what `need` sums over steps, or if `need` is not summed. A sum with gaps is too small, so a
+/// rule on it acts too late.
 fn has_throughout(run: &Run, need: Need) -> bool {
     match need {
         Need::Usage => run.replies().all(Message::has_usage),
@@ -87,21 +88,21 @@ fn has_throughout(run: &Run, need: Need) -> bool {
     }
 }
 
-/// Does a message carry a field that only one framework records?
+/// True if the message has a field that only one framework records.
 fn has_field(message: &Message, name: &str) -> bool {
     let Some(extra) = &message.extra else { return false };
     serde_json::from_str::<BTreeMap<&str, &RawValue>>(extra.get()).is_ok_and(|fields| fields.contains_key(name))
 }
 
-/// Does a result carry what the tool gave its framework beside the text, as the reader keeps it?
+/// True if the result has what the tool returned to its framework besides the text, where the reader keeps it.
 fn has_details(message: &Message) -> bool {
     let native = |extra: &Json| serde_json::from_str::<serde_json::Value>(extra.get()).unwrap_or_default();
     message.is_result()
         && message.extra.as_ref().is_some_and(|extra| native(extra).pointer("/native/details").is_some())
 }
 
-/// Is this what a redacted recording no longer has? Without its plan it tells too few experiments or too many, and
-/// a judge's verdicts that are left are not all of them.
+/// True if redaction removed this from the recording. With some plans removed, the number of experiments is wrong; with
+/// some of a judge's replies removed, those left are not all.
 pub(super) fn is_taken_out(run: &Run, need: Need) -> bool {
     let stands = |carries| notes(run).any(|note| note.carries() == carries);
     run.header.redacted
@@ -128,13 +129,13 @@ fn calls(run: &Run) -> impl Iterator<Item = &ToolCall> {
     run.events().iter().filter_map(Event::message).flat_map(|message| &message.tool_calls)
 }
 
-/// Does the name stand for a word of a text: `command-3`?
+/// True if the name stands for a word of a text: `command-3`.
 fn is_told_command(name: &str) -> bool {
     let nth = name.strip_prefix(TOLD_COMMAND).and_then(|rest| rest.strip_prefix('-'));
     nth.is_some_and(|nth| !nth.is_empty() && nth.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Does the recording hold what `need` names, anywhere?
+/// True if the recording contains what `need` names, at any step.
 pub fn has(run: &Run, need: Need) -> bool {
     if is_taken_out(run, need) {
         return false;
@@ -146,7 +147,7 @@ pub fn has(run: &Run, need: Need) -> bool {
         Need::Usage => messages.any(|message| is_call(message) && message.has_usage()),
         Need::Cost => messages.any(|message| is_call(message) && message.cost.is_some()),
         Need::Times => messages.any(|message| message.ts.is_some()),
-        // A run that calls no tool lacks no result.
+        // A run without tool calls lacks no results.
         Need::Results => {
             let mut called = false;
             messages.any(|message| {
@@ -155,7 +156,7 @@ pub fn has(run: &Run, need: Need) -> bool {
             }) || !called
         }
         Need::WholeSession => !run.header.of_session,
-        // A round that calls no tool lacks no flag: what its session flags is known from the others.
+        // A round without tool calls lacks no flags: whether the session has flags is known from its other rounds.
         Need::ErrorFlags => {
             let mut called = false;
             messages.any(|message| {
@@ -167,7 +168,7 @@ pub fn has(run: &Run, need: Need) -> bool {
         Need::Plan => {
             run.events().iter().any(|event| matches!(event, Event::Metrics(metrics) if metrics.plan.is_some()))
         }
-        // Taken out, or there.
+        // If they were not redacted, they are there.
         Need::Texts | Need::PlainArguments | Need::ToolNames => true,
         Need::Judge => run.events().iter().any(|event| match event {
             Event::Judge(_) => true,

@@ -1,12 +1,12 @@
-//! A strategy shown point after point: the one loop of a replay and of a run that is still going on.
+//! Feeds a strategy one point after another. Replays and live runs share this loop.
 
 use crate::decision::{Decision, Watch};
 use crate::transcript::PointView;
 
-/// A strategy at work, up to the decision with which it ends the run.
+/// A running strategy, followed up to the decision that ends the run.
 pub(super) struct Following {
     pub(super) watch: Box<dyn Watch>,
-    /// Has it ended the run? What it says later is discarded.
+    /// True once it has ended the run; later decisions are discarded.
     pub(super) has_ended: bool,
     said: Vec<Decision>,
 }
@@ -16,7 +16,7 @@ impl Following {
         Self { watch, has_ended: false, said: Vec::new() }
     }
 
-    /// Shows it the next point; what it says there, up to the first decision that ends the run, goes to `trail`.
+    /// Shows it the next point. Appends its decisions to `trail`, up to the first that ends the run.
     #[inline]
     pub(super) fn show(&mut self, view: &PointView<'_>, trail: &mut Vec<Decision>) {
         self.watch.at(view, &mut self.said);
@@ -32,7 +32,7 @@ impl Following {
         self.said.clear();
     }
 
-    /// Would it end the run at this point? Nothing else comes of what it says there.
+    /// True if it would end the run at this point. Its decisions there are discarded.
     pub(super) fn would_end(&mut self, view: &PointView<'_>) -> bool {
         self.watch.at(view, &mut self.said);
         let ends = self.said.iter().any(|decision| decision.action.is_terminal());

@@ -1,4 +1,4 @@
-//! A strategy beside the agent: events in, decisions out.
+//! Runs a strategy beside a live agent: takes events and returns decisions.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,15 +8,16 @@ use super::following::Following;
 use crate::decision::{Decision, RuleReading, Strategy};
 use crate::transcript::{Draft, Event, Header, PointView, Recorder};
 
-/// A strategy at work on a run that is still going on. It decides as it would in a [`replay`](super::replay) of the same
-/// events: same points, same rules, same evidence.
+/// A strategy applied to a live run. It decides exactly as in a [`replay`](super::replay) of the same events: at the
+/// same points, by the same rules, on the same evidence.
 ///
-/// Push what happens as it happens. Call [`Self::request`] before each model call and [`Self::end`] when the agent is
-/// done, and every decision comes as early as it can; with [`Self::push`] alone, what is decided after the tools of a
-/// step comes with the next reply, when that reply has been paid for.
+/// Push events as they happen. Call [`Self::request`] before each model call and [`Self::end`] when the agent is done,
+/// so that every decision comes as early as possible. With [`Self::push`] alone, decisions after a step's tools come
+/// only with the next reply, when that reply has already been paid for.
 ///
-/// Once a decision ends the run ([`Action::is_terminal`](crate::decision::Action::is_terminal)) the strategy says no
-/// more. What becomes of the other decisions (a warning to put before the model, a call to refuse) is the caller's to do.
+/// After a decision that ends the run ([`Action::is_terminal`](crate::decision::Action::is_terminal)), the strategy
+/// makes no more decisions. Acting on any decision (stopping the agent, showing the model a warning, refusing a call)
+/// is up to the caller.
 pub struct Live {
     recorder: Recorder,
     following: Following,
@@ -31,42 +32,43 @@ impl fmt::Debug for Live {
 }
 
 impl Live {
-    /// Starts the strategy on a run of which nothing but its header is known.
+    /// Starts the strategy on a run of which only the header is known.
     pub fn start<S: Strategy + ?Sized>(strategy: &Arc<S>, header: Header) -> Self {
         Self::start_on(Terms::default(), strategy, header)
     }
 
-    /// Starts it on terms of a recording, whose events are then pushed.
+    /// Starts it on the terms of a recording whose events will be pushed.
     pub fn start_on<S: Strategy + ?Sized>(terms: Terms, strategy: &Arc<S>, header: Header) -> Self {
         Self { following: Following::new(terms.start(strategy, &header)), recorder: Recorder::new(header) }
     }
 
-    /// Something happened: what the strategy says to it, in order. See [`Recorder::push`] for the points it may speak at.
+    /// Records an event and returns the strategy's decisions, in order. See [`Recorder::push`] for the points at which
+    /// it can decide.
     pub fn push(&mut self, event: Event) -> Vec<Decision> {
         self.following.say(self.recorder.push(event))
     }
 
-    /// The tools of the current step have run: see [`Recorder::close_step`].
+    /// Records that the tools of the current step have run; see [`Recorder::close_step`].
     pub fn close_step(&mut self) -> Vec<Decision> {
         self.following.say(self.recorder.close_step())
     }
 
-    /// A model call is about to be made: see [`Recorder::request`]. A decision that ends the run here saves that call.
+    /// Announces a model call; see [`Recorder::request`]. A decision here that ends the run saves that call.
     pub fn request(&mut self) -> Vec<Decision> {
         self.following.say(self.recorder.request())
     }
 
-    /// The run is over: see [`Recorder::end`].
+    /// Ends the run; see [`Recorder::end`].
     pub fn end(&mut self) -> Vec<Decision> {
         self.following.say(self.recorder.end())
     }
 
-    /// Has a decision ended the run?
+    /// True once a decision has ended the run.
     pub fn has_ended(&self) -> bool {
         self.following.has_ended
     }
 
-    /// What the strategy's rules read at the last point, for people.
+    /// The readings of the strategy's rules at the latest point, for display.
     pub fn readings(&self) -> Vec<RuleReading> {
         self.following.watch.readings()
     }
@@ -76,14 +78,14 @@ impl Live {
         self.recorder.events()
     }
 
-    /// The recording so far: see [`Recorder::into_draft`].
+    /// The recording so far; see [`Recorder::into_draft`].
     pub fn into_draft(self) -> Draft {
         self.recorder.into_draft()
     }
 }
 
 impl Following {
-    /// What the strategy says at these points. It is shown none after the one at which it ended the run.
+    /// The strategy's decisions at these points. It sees no points after the one at which it ended the run.
     fn say<'r>(&mut self, views: impl Iterator<Item = PointView<'r>>) -> Vec<Decision> {
         let mut said = Vec::new();
         for view in views {

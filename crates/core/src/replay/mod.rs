@@ -1,4 +1,4 @@
-//! One run under one strategy: the trail of decisions, where it stopped, and how exact that is.
+//! Replays one run under one strategy: its decisions, where it stopped, and how exact the result is.
 
 mod evaluable;
 mod following;
@@ -18,17 +18,17 @@ pub use evaluable::{Holding, Unread, has, not_evaluable, unread};
 pub use live::Live;
 pub use terms::Terms;
 
-/// How far the answer is what would have happened.
+/// How much of the result is known to be what would have happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exactness {
-    /// All of it happened as recorded up to the stop, or to the end.
+    /// Everything up to the stop, or to the end, happened as recorded.
     Exact,
-    /// Something was injected, denied or asked at `at`: what follows is known only within bounds.
+    /// Something was injected, denied or asked at `at`; what follows is known only within bounds.
     Diverged {
-        /// The first point whose decision the recording does not contain.
+        /// The first point at which a decision departs from the recording.
         at: Point,
     },
-    /// The strategy wanted to go on, but the recording ends at its own cap.
+    /// The strategy would have continued, but the recording was cut off by a limit of its own.
     Censored {
         /// The last recorded point.
         at: Point,
@@ -46,79 +46,81 @@ impl Exactness {
     }
 }
 
-/// Where a strategy ended a run, by which rule, on what evidence.
+/// Where a strategy ended a run, by which rule, and on what evidence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stop {
-    /// Where.
+    /// Where it stopped.
     pub point: Point,
-    /// How: stop, fail, or a forced final answer.
+    /// How it stopped: stop, fail, or a forced final answer.
     pub action: Action,
-    /// The rule that did it.
+    /// The rule that stopped it.
     pub rule: RuleName,
     /// Reading and limit.
     pub evidence: Evidence,
-    /// The framework throws away the reply on which it stopped: a final answer is lost.
+    /// True if the framework discards the reply on which it stopped, so that a final answer is lost.
     pub drops_reply: bool,
 }
 
-/// What a strategy did on one run.
+/// The result of replaying one run under one strategy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replay {
-    /// Everything it said, in order; up to the stop.
+    /// All its decisions, in order, up to the stop.
     pub trail: Vec<Decision>,
-    /// Where it ended the run early. A stop at or after the point at which everything recorded had
-    /// happened saves nothing and is no early stop: then this is `None`, unless the framework throws
-    /// the last reply away.
+    /// Where it ended the run early; `None` if it did not. A stop at or after the point by which everything recorded
+    /// had happened saves nothing and is not an early stop, unless the framework discards the last reply.
     pub stop: Option<Stop>,
-    /// How exact that is.
+    /// How exact the result is.
     pub exactness: Exactness,
-    /// Where each rule, by itself, would first have acted; `None` when the rules are entangled.
+    /// Where each rule alone would first have acted; `None` if the rules interact.
     pub first_firings: Option<Vec<FirstFiring>>,
-    /// What could not be evaluated on this recording, or not in full.
+    /// Rules that could not be evaluated on this recording, or only at some steps.
     pub not_evaluable: Vec<Unread>,
-    /// Nothing is known of the path: a rule that could not be read might have warned before anything else, or the stop
-    /// itself rests on one.
+    /// True if nothing is known of the path, because a rule that could not be evaluated might have warned earlier, or
+    /// because the stop itself came from such a rule.
     pub path_in_doubt: bool,
-    /// Model calls of the strategy's own that the recording does not contain ([`Watch::extra_calls`](crate::decision::Watch)).
+    /// Model calls of the strategy itself that the recording does not contain
+    /// ([`Watch::extra_calls`](crate::decision::Watch)).
     pub extra_calls: u64,
 }
 
-/// What a strategy said on a run, by whichever way it was asked.
+/// The decisions of a strategy on a run, however they were obtained.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Said {
-    /// Every decision in order, up to the first terminal one.
+    /// All decisions in order, up to the first terminal one.
     pub trail: Vec<Decision>,
-    /// Where each rule by itself first acted; `None` when they are entangled.
+    /// Where each rule alone first acted; `None` if the rules interact.
     pub first_firings: Option<Vec<FirstFiring>>,
-    /// Would it end a run that was cut off before one more request?
+    /// True if the recording was cut off and the strategy would have ended the run before one more request.
     pub ends_next: bool,
     /// See [`Replay::extra_calls`].
     pub extra_calls: u64,
 }
 
-/// Where a recording ends, and whether the agent would have gone on there.
+/// Where a recording ends, and whether it was cut off there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordedEnd {
     /// See [`Run::last_point`].
     pub last_point: Option<Point>,
-    /// It ends at a cap, a time limit or by force ([`EndCause::is_censoring`](crate::transcript::EndCause::is_censoring)).
+    /// True if a cap, a time limit or a person cut it off
+    /// ([`EndCause::is_censoring`](crate::transcript::EndCause::is_censoring)).
     pub is_cut_off: bool,
 }
 
 impl RecordedEnd {
-    /// Where `run` ends.
+    /// The end of `run`.
     pub fn of(run: &Run) -> Self {
         Self { last_point: run.last_point(), is_cut_off: run.grade.end.is_censoring() }
     }
 }
 
 impl Replay {
-    /// What it comes to that a strategy said this on `run`. `requirements` and `may_leave_path` are the strategy's.
+    /// The result of a strategy having said this on `run`. `requirements` and `may_leave_path` are those of the
+    /// strategy.
     pub fn new(run: &Run, said: Said, requirements: &[Requirement], may_leave_path: bool) -> Self {
         Self::concluded(RecordedEnd::of(run), said, not_evaluable(run, requirements), may_leave_path)
     }
 
-    /// The same where the recording itself is no longer at hand: `not_evaluable` is what it did not let be read.
+    /// The same when the recording itself is no longer available; `not_evaluable` is what it lacked.
     pub fn concluded(recorded: RecordedEnd, said: Said, not_evaluable: Vec<Unread>, may_leave_path: bool) -> Self {
         let Said { trail, first_firings, ends_next, extra_calls } = said;
         let end = recorded.last_point;
@@ -131,7 +133,7 @@ impl Replay {
             evidence: decision.evidence,
             drops_reply: decision.drops_reply,
         });
-        // Where the strategy ends the run just where the recording's own cap did, it is the same policy.
+        // If the strategy ends the run exactly where the recording's own cap did, both are the same policy there.
         let ends_there = ending.is_some() || ends_next;
         let exactness = exactness(recorded, &trail, stop.as_ref(), ends_there);
         let path_in_doubt = path_in_doubt(&not_evaluable, stop.as_ref(), may_leave_path);
@@ -141,13 +143,13 @@ impl Replay {
 
 /// Replays `run` under `strategy`.
 ///
-/// Only a terminal decision ends the replay. After a warning, an injected instruction or a denied call
-/// the recorded path is followed on, and the answer is marked as diverged.
+/// Only a terminal decision ends the replay. After a warning, an injected instruction or a denied call, the replay
+/// continues along the recorded path and the result is marked as diverged.
 pub fn replay<S: Strategy + ?Sized>(run: &Run, strategy: &Arc<S>) -> Replay {
     replay_seen(run, strategy, |_, _| {})
 }
 
-/// Replays `run` under `strategy`, and hands each point up to the stop to `seen`, with the strategy as it stands after it
+/// Like [`replay`], and calls `seen` with each point up to the stop and with the strategy as it is after that point
 /// ([`Watch::readings`]).
 pub fn replay_seen<S: Strategy + ?Sized>(
     run: &Run,
@@ -160,13 +162,13 @@ pub fn replay_seen<S: Strategy + ?Sized>(
     Replay::new(run, said, &requirements, strategy.may_leave_path())
 }
 
-/// Every decision of `strategy` on `run`, in order, up to the first terminal one.
+/// The decisions of `strategy` on `run`, in order, up to the first terminal one.
 pub fn trail<S: Strategy + ?Sized>(run: &Run, strategy: &Arc<S>) -> Vec<Decision> {
     let watch = Terms::of(run, &strategy.requirements()).start(strategy, &run.header);
     follow(run, watch, false, &mut |_, _| {}).trail
 }
 
-/// Shows a run to a strategy at work. With `each_rule`, on past its stop until each of its rules has acted.
+/// Shows a run to a running strategy. With `each_rule`, continues after its stop until each of its rules has acted.
 fn follow(run: &Run, watch: Box<dyn Watch>, each_rule: bool, seen: &mut dyn FnMut(&PointView<'_>, &dyn Watch)) -> Said {
     let mut following = Following::new(watch);
     let mut trail = Vec::new();
@@ -180,7 +182,7 @@ fn follow(run: &Run, watch: Box<dyn Watch>, each_rule: bool, seen: &mut dyn FnMu
             break;
         }
     }
-    // A strategy that asks a judge is shown nothing after its stop, so these are the calls up to there.
+    // A strategy that asks a judge is shown no points after its stop, so this counts only calls up to it.
     let extra_calls = following.watch.extra_calls();
     let first_firings = following.watch.first_firings().map(<[_]>::to_vec);
     let is_cut_off = !following.has_ended && run.grade.end.is_censoring();
@@ -188,8 +190,8 @@ fn follow(run: &Run, watch: Box<dyn Watch>, each_rule: bool, seen: &mut dyn FnMu
     Said { trail, first_firings, ends_next, extra_calls }
 }
 
-/// See [`Replay::path_in_doubt`]. A sum with a hole in it is too small: where it reached a limit all the same, the whole sum
-/// had reached it by then, so that stop is no doubt.
+/// See [`Replay::path_in_doubt`]. A sum with gaps is too small: if it reached the limit all the same, the full sum had
+/// reached it by then, so such a stop is not in doubt.
 fn path_in_doubt(unread: &[Unread], stop: Option<&Stop>, may_leave_path: bool) -> bool {
     let rests_on_unread = stop.is_some_and(|stop| {
         let Evidence { observed, limit } = stop.evidence;
@@ -199,17 +201,17 @@ fn path_in_doubt(unread: &[Unread], stop: Option<&Stop>, may_leave_path: bool) -
     !unread.is_empty() && (may_leave_path || rests_on_unread)
 }
 
-/// Is there a rule of those that stand alone that has not acted yet?
+/// True if the rules are independent and one of them has not acted yet.
 fn awaits_firings(watch: &dyn Watch) -> bool {
     watch.first_firings().is_some_and(|firings| firings.contains(&None))
 }
 
-/// Does the recorded path end here? A forced final answer ends it too: one call follows, and no more.
+/// True if the recorded path ends here. A forced final answer ends it too: exactly one more call follows.
 fn ends_path(action: Action) -> bool {
     action.is_terminal() || action == Action::ForceFinal
 }
 
-/// What is said at or after the last point changes nothing that was recorded.
+/// Decisions at or after the last point change nothing that was recorded.
 fn exactness(recorded: RecordedEnd, trail: &[Decision], stop: Option<&Stop>, ends_there: bool) -> Exactness {
     let end = recorded.last_point;
     let divergence = trail.iter().find(|decision| {

@@ -1,5 +1,5 @@
-//! How a strategy is started on a recording: without the rules the recording cannot feed, and with what a simulated
-//! judge errs around.
+//! How a strategy is started on a recording: without rules that would misread redacted data, and with the truth that a
+//! simulated judge errs around.
 
 use std::sync::Arc;
 
@@ -7,18 +7,18 @@ use super::evaluable::is_taken_out;
 use crate::decision::{Decision, FirstFiring, Need, Requirement, RuleName, RuleReading, Strategy, Watch};
 use crate::transcript::{Header, PointView, Run, Truth};
 
-/// What only the recording as a whole tells about how a strategy is started on it. Of a run that is still going on
-/// nothing of the kind is known, and nothing is taken out: [`Terms::default`].
+/// What only the whole recording determines about starting a strategy on it. For a live run nothing is known and no
+/// rule is dropped: [`Terms::default`].
 #[derive(Clone, Debug, Default)]
 pub struct Terms {
-    /// Rules that would read a placeholder for what a redacted recording no longer has.
+    /// Rules that would misread a placeholder in a redacted recording.
     dropped: Vec<RuleName>,
-    /// For a simulated judge.
+    /// The truth about the run, for a simulated judge.
     truth: Option<Truth>,
 }
 
 impl Terms {
-    /// The terms on which a strategy with these requirements is started on `run`.
+    /// The terms for starting a strategy with these requirements on `run`.
     pub fn of(run: &Run, requirements: &[Requirement]) -> Self {
         let misreads = |requirement: &&Requirement| run.header.redacted && is_taken_out(run, requirement.need);
         let asks_truth = requirements.iter().any(|requirement| requirement.need == Need::Outcome);
@@ -28,7 +28,7 @@ impl Terms {
         }
     }
 
-    /// Is the rule left out?
+    /// True if the rule is dropped.
     pub fn drops(&self, rule: &RuleName) -> bool {
         self.dropped.contains(rule)
     }
@@ -43,17 +43,17 @@ impl Terms {
             return watch;
         }
         let is_dropped = strategy.rules().iter().map(|rule| self.drops(rule)).collect();
-        // A recording without a point never shows it any: then no rule has acted.
+        // A recording without points never shows it any, so no rule has acted.
         let first_firings = vec![None; watch.first_firings().unwrap_or_default().len()];
         Box::new(Remaining { watch, dropped: self.dropped, is_dropped, first_firings })
     }
 }
 
-/// A strategy at work without some of its rules: what they say is discarded before anybody hears it.
+/// A running strategy without some of its rules: the decisions of the dropped rules are discarded.
 struct Remaining {
     watch: Box<dyn Watch>,
     dropped: Vec<RuleName>,
-    /// For each rule of the strategy, in order.
+    /// One flag per rule of the strategy, in order.
     is_dropped: Vec<bool>,
     first_firings: Vec<FirstFiring>,
 }

@@ -1,4 +1,4 @@
-//! How rules combine: any, all (instant or latched), some of several, not, lately.
+//! Combinations of rules: any, all (at once or latched), at least some of several, not, lately.
 
 use std::fmt;
 
@@ -11,27 +11,27 @@ use crate::transcript::{Moment, PointView};
 pub enum Condition {
     /// One rule.
     Rule(Box<Rule>),
-    /// Holds when a part holds.
+    /// Holds when at least one part holds.
     Any(Vec<Condition>),
-    /// Holds when all parts hold: at the same point, or, latched, each at some point so far.
+    /// Holds when all parts hold: at the same point or, if latched, each at some point so far.
     All {
         /// The parts.
         parts: Vec<Condition>,
-        /// Does a part that held once keep holding?
+        /// Whether a part that held once counts as holding from then on.
         latched: bool,
     },
-    /// Holds when at least so many parts hold at the same point.
+    /// Holds when at least `least` parts hold at the same point.
     Some {
-        /// How many.
+        /// How many parts must hold.
         least: usize,
         /// The parts.
         parts: Vec<Condition>,
     },
-    /// Holds when the part is known not to hold.
+    /// Holds when the part is known not to hold. If the part cannot be read yet, neither can this.
     Not(Box<Condition>),
-    /// Holds when the part held at a point of the last steps, the current one included.
+    /// Holds when the part held at a point of the last `within` steps, the current one included.
     Lately {
-        /// How many steps: 1 is the current one alone.
+        /// The number of steps; 1 is the current step alone.
         within: u32,
         /// The part.
         part: Box<Condition>,
@@ -39,7 +39,8 @@ pub enum Condition {
 }
 
 impl Condition {
-    /// When it is consulted, unless its clause says otherwise: where any of its rules waits for the next request, then.
+    /// The moment at which it is checked unless its clause names another: before the next request if any of its rules
+    /// defaults to that, else after the tools.
     pub fn consulted_at(&self) -> Moment {
         let waits = |rule: &&Rule| rule.signal.at == Moment::BeforeRequest;
         if self.rules().iter().any(waits) { Moment::BeforeRequest } else { Moment::AfterTools }
@@ -79,10 +80,10 @@ impl fmt::Display for Condition {
     }
 }
 
-/// What a condition says at a point: it holds, it does not, or there is nothing to read yet.
+/// The value of a condition at a point: it holds, it does not, or there is nothing to read yet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reading {
-    /// `None`: not known, because a signal has no reading yet.
+    /// `None` if unknown because a signal has no reading yet.
     pub holds: Option<bool>,
     /// Reading and limit of the rule that decided.
     pub evidence: Evidence,
@@ -93,7 +94,7 @@ impl Reading {
     pub const UNREAD: Self = Self { holds: None, evidence: Evidence::NONE };
 }
 
-/// A condition at work on one run.
+/// The state of a condition for one run.
 pub struct Watching(Node);
 
 enum Node {
@@ -106,7 +107,7 @@ enum Node {
     Lately(Box<Lately>),
 }
 
-/// A part and when it last held.
+/// A part, and the steps at which it last held and was last unread.
 struct Lately {
     within: u32,
     part: Node,
@@ -139,18 +140,18 @@ impl Watching {
         Self(Node::start(condition))
     }
 
-    /// Takes a point in; to be called at every point.
+    /// Takes the next point. Must be called for every point of the run.
     pub fn observe(&mut self, view: &PointView<'_>) {
         self.0.observe(view);
     }
 
-    /// What the condition says now. A latched `all` remembers the parts that hold when it is asked,
-    /// so it is asked once at each point the clause is consulted at.
+    /// The condition's current value. A latched `all` remembers which parts held when this was called, so call it
+    /// exactly once at each point at which the clause is checked.
     pub fn read(&mut self) -> Reading {
         self.0.read()
     }
 
-    /// What each of its rules reads now, as readings of the clause called `name`.
+    /// The current reading of each of its rules, attributed to the clause called `name`.
     pub fn readings(&self, name: &RuleName) -> Vec<RuleReading> {
         let mut all = Vec::new();
         self.0.tell(name, &mut all);
@@ -234,8 +235,8 @@ impl Node {
     }
 }
 
-/// Three-valued any (`decisive` true) or all (`decisive` false): one decisive part settles it, else one
-/// unread part leaves it open.
+/// Three-valued any (`decisive` true) or all (`decisive` false). One part with the decisive value decides; otherwise
+/// one unread part leaves the result unknown.
 fn decide(readings: &[Reading], decisive: bool) -> Reading {
     if let Some(reading) = readings.iter().find(|reading| reading.holds == Some(decisive)) {
         return *reading;
@@ -247,7 +248,7 @@ fn decide(readings: &[Reading], decisive: bool) -> Reading {
     Reading { holds: Some(!decisive), evidence }
 }
 
-/// Three-valued "at least so many hold". The evidence is that of the part with which there are enough, or too few.
+/// Three-valued "at least `least` hold". The evidence is that of the part that makes them enough, or too few.
 fn count(readings: &[Reading], least: usize) -> Reading {
     let nth = |holds: bool, n: usize| {
         let of = readings.iter().filter(|reading| reading.holds == Some(holds)).nth(n)?;

@@ -12,14 +12,14 @@ use crate::transcript::{Identity, PointView, is_public_name};
 pub use condition::Watching;
 pub use condition::{Condition, Reading};
 
-/// How a reading is held against a limit.
+/// How a reading is compared with a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Comparator {
     /// reading >= limit
     AtLeast,
     /// reading > limit
     MoreThan,
-    /// reading == limit, exactly: a signal that jumps over the limit never fires.
+    /// reading == limit, exactly: a signal that skips the limit never fires
     Equals,
     /// reading <= limit
     AtMost,
@@ -42,7 +42,7 @@ impl Comparator {
         }
     }
 
-    /// The sign in tables.
+    /// The sign used in tables.
     pub fn sign(self) -> &'static str {
         match self {
             Self::AtLeast => ">=",
@@ -53,7 +53,7 @@ impl Comparator {
         }
     }
 
-    /// Does `reading` pass `limit`?
+    /// True if `reading` satisfies the comparison with `limit`.
     pub fn passes(self, reading: f64, limit: f64) -> bool {
         match self {
             Self::AtLeast => reading >= limit,
@@ -66,7 +66,7 @@ impl Comparator {
     }
 }
 
-/// A signal, a comparator and a limit.
+/// A signal compared with a limit.
 #[derive(Clone, Debug)]
 pub struct Rule {
     /// The signal.
@@ -77,7 +77,7 @@ pub struct Rule {
     pub comparator: Comparator,
     /// The limit, in the signal's unit.
     pub limit: f64,
-    /// The options as written, for the rule's name; empty where there are none.
+    /// The options as written, used in the rule's name; empty if there are none.
     pub options_label: String,
 }
 
@@ -87,7 +87,7 @@ impl Rule {
         Self { signal, options: Options::default(), comparator, limit, options_label: String::new() }
     }
 
-    /// The rule's name where its author gave none: `tokens.total >= 200000`.
+    /// The rule's default name: `tokens.total >= 200000`.
     pub fn name(&self) -> RuleName {
         RuleName::new(self.to_string())
     }
@@ -97,8 +97,8 @@ impl Rule {
         (self.signal.start)(&self.options)
     }
 
-    /// What it needs of a recording. Named tools, fields and metrics are found in a redacted one if they look like names,
-    /// and only then; tools only where all of them kept theirs.
+    /// What the rule needs from a recording. A redacted recording keeps the names of tools, fields and metrics only if
+    /// they look like identifiers; a rule that names a tool also needs that no tool's name was redacted.
     pub fn needs(&self) -> impl Iterator<Item = Need> {
         let Options { identity, exempt_tools, tool, metric, .. } = &self.options;
         let fields = if let Identity::Fields(fields) = identity { &fields[..] } else { &[] };
@@ -119,7 +119,7 @@ impl fmt::Display for Rule {
     }
 }
 
-/// A rule at work on one run.
+/// The state of a rule for one run.
 pub(crate) struct WatchedRule {
     id: &'static str,
     comparator: Comparator,
@@ -144,7 +144,7 @@ impl WatchedRule {
         Reading { holds: Some(holds), evidence: Evidence::new(reading, self.limit) }
     }
 
-    /// The reading for people, as one of the rule or clause called `name`.
+    /// The reading for display, attributed to the rule or clause called `name`.
     fn told(&self, name: &RuleName) -> RuleReading {
         let passes = self.read().holds == Some(true);
         RuleReading::new(name.clone(), self.id, self.reading).against(self.limit, passes)

@@ -2,18 +2,18 @@ use super::{Options, Registered, Signal};
 use crate::decision::Need;
 use crate::transcript::{Event, Instant, Lane, Origin, PointView, Role};
 
-/// Seconds the agent worked: of each round from the prompt to the agent's latest event, summed. The time in which it waits
-/// for the next prompt does not count.
+/// Seconds the agent worked: the time from the prompt to the agent's latest event, summed over rounds. Time spent
+/// waiting for the next prompt does not count.
 ///
-/// Unit: seconds. Changes at: every point. Not evaluable when: the recording has no times.
+/// Unit: seconds. Changes at: every point. Not evaluable when: the recording has no timestamps.
 ///
 /// ## Fires too early when
-/// A call waits for a person within a round: a permission, a question (`permission_awaited.jsonl`).
+/// A call waits for a person within a round: for a permission, or for an answer (`permission_awaited.jsonl`).
 /// ## Never fires when
-/// A call hangs: the time is only looked at when it has returned.
+/// A call hangs: the time is read only after the call has returned.
 #[derive(Debug, Default)]
 pub struct Active {
-    /// Of the rounds that are over.
+    /// Total of the finished rounds.
     before_ms: i64,
     start: Option<Instant>,
     longest_ms: i64,

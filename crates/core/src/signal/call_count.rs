@@ -3,8 +3,8 @@ use super::tally::Tally;
 use super::{Options, Registered, Signal};
 use crate::transcript::{Moment, PointView};
 
-/// How often this step's list of calls has occurred in the run so far, this time included, in a row or
-/// not; with `window`, among that many latest steps with calls. A step without calls reads 0.
+/// How often this step's list of calls has occurred in the run so far, including this time, consecutively or not. With
+/// `window`, only that many latest steps with calls are counted. A step without calls reads 0.
 ///
 /// Unit: times. Changes at: after-tools. Options: `identity`, `exempt_tools`, `window` (default: the whole
 /// run). Always evaluable.
@@ -12,7 +12,7 @@ use crate::transcript::{Moment, PointView};
 /// ## Fires too early when
 /// Coding agents re-run the same test after each edit: two thirds of such runs repeat a call three times.
 /// ## Never fires when
-/// An argument carries a counter or a time.
+/// An argument contains a counter or a timestamp.
 #[derive(Debug)]
 pub struct CallCount {
     options: Options,

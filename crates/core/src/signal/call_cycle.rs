@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 use super::calls::{Asked, asked};
 use crate::transcript::{Fingerprint, Moment, PointView};
 
-/// How many times in a row the latest steps with calls went through the same cycle of 1 to `window`
-/// (default 5) steps; the length that gives the most repeats counts. `A B A B A B` reads 3.
+/// How many times in a row the latest steps with calls went through the same cycle of 1 to `window` (default 5) steps.
+/// The cycle length with the most repeats counts. `A B A B A B` reads 3.
 ///
-/// Unit: times. Changes at: after-tools. Options: `identity`, `exempt_tools`, `window` (longest cycle).
-/// Always evaluable; a step without calls starts over.
+/// Unit: times. Changes at: after-tools. Options: `identity`, `exempt_tools`, `window` (longest cycle). Always
+/// evaluable; a step without calls resets it.
 ///
 /// ## Fires too early when
 /// A legitimate edit-test-edit-test rhythm with equal arguments.
@@ -18,7 +18,7 @@ use crate::transcript::{Fingerprint, Moment, PointView};
 pub struct CallCycle {
     options: Options,
     history: VecDeque<Fingerprint>,
-    /// For each cycle length: how many steps in a row equalled the one that many before.
+    /// For each cycle length k: how many consecutive steps equalled the step k before.
     matched: Vec<u32>,
 }
 
@@ -64,7 +64,7 @@ impl CallCycle {
         }
     }
 
-    /// A cycle of length k is repeated once more with every k matches.
+    /// Every k matches complete one more repeat of a cycle of length k.
     fn repeats(&self) -> u32 {
         let cycles = self.matched.iter().zip(1u32..).map(|(&matched, length)| matched / length + 1);
         if self.history.is_empty() { 0 } else { cycles.max().unwrap_or(0) }

@@ -4,21 +4,21 @@ use super::calls::{is_exempt, print_of};
 use super::{Options, Registered, Signal};
 use crate::transcript::{Fingerprint, Moment, PointView};
 
-/// Share of the latest `window` (default 10) calls that repeat an earlier call of the run. Until that many have been made, those
-/// that have not count as new: 2 repeated calls of 4 read 0.2, not 0.5.
+/// Share of the latest `window` (default 10) calls that repeat an earlier call of the run. Until there are that many
+/// calls, the missing ones count as new: 2 repeated calls of 4 read 0.2, not 0.5.
 ///
 /// Unit: share, 0 to 1. Changes at: after-tools. Options: `window`, `identity`, `exempt_tools`. Always evaluable.
 ///
 /// ## Fires too early when
 /// The agent re-runs its tests and re-reads its files after each of many edits.
 /// ## Never fires when
-/// An argument carries a counter or a time.
+/// An argument contains a counter or a timestamp.
 #[derive(Debug)]
 pub struct CallRepeated {
     options: Options,
     window: usize,
     seen: HashSet<Fingerprint>,
-    /// Of the latest calls: was it a repeat?
+    /// For each of the latest calls, whether it was a repeat.
     latest: VecDeque<bool>,
 }
 

@@ -4,17 +4,17 @@ use super::{Options, Registered, Signal};
 use crate::decision::Need;
 use crate::transcript::{Moment, PointView};
 
-/// How often this step's list of calls with these result texts has occurred in the run so far, this time included, in a row or
-/// not; with `window`, among that many latest steps with calls. A step without calls reads 0; a step whose calls have no
-/// recorded result has no reading.
+/// How often this step's list of calls, with these result texts, has occurred in the run so far, including this time,
+/// consecutively or not. With `window`, only that many latest steps with calls are counted. A step without calls reads
+/// 0; a step whose calls have no recorded result has no reading.
 ///
 /// Unit: times. Changes at: after-tools. Options: `identity`, `exempt_tools`, `window` (default: the whole
 /// run). Not evaluable when: tools were called and no result is recorded.
 ///
 /// ## Fires too early when
-/// Looking at an unchanged file twice for good reason.
+/// The agent has good reason to look at an unchanged file twice.
 /// ## Never fires when
-/// Results carry a time stamp or a process id.
+/// Results contain a timestamp or a process id.
 #[derive(Debug)]
 pub struct CallResultCount {
     options: Options,

@@ -3,15 +3,15 @@ use super::streak::Streak;
 use super::{Options, Registered, Signal};
 use crate::transcript::{Fingerprint, Moment, PointView};
 
-/// How many steps in a row, up to this one, had the same ordered list of calls. A step without
-/// calls sets it to 0; a step that called only exempt tools is passed over.
+/// How many consecutive steps, up to this one, had the same ordered list of calls. A step without calls resets it to 0;
+/// a step that called only exempt tools is skipped.
 ///
 /// Unit: steps. Changes at: after-tools. Options: `identity`, `exempt_tools`. Always evaluable.
 ///
 /// ## Fires too early when
 /// The agent polls, or re-runs its reproduction script.
 /// ## Never fires when
-/// Two calls alternate (see `call.cycle`), or an argument carries a counter.
+/// Two calls alternate (see `call.cycle`), or an argument contains a counter.
 #[derive(Debug)]
 pub struct CallStreak {
     options: Options,

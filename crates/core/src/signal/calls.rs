@@ -1,21 +1,20 @@
-//! What a step asked for, as one fingerprint.
+//! Fingerprints of a step's calls and results, for the signals that compare steps.
 
 use super::Options;
 use crate::transcript::{Fingerprint, Identity, Message, PointView, ToolCall, fingerprint};
 
-/// The current step's ordered list of calls under the options' identity. `None`: the step asked for
-/// nothing that counts.
+/// The ordered list of calls of a step, compared under the options' identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Asked {
     /// The step has no calls.
     Nothing,
-    /// All its calls are of exempt tools: as if the step had not happened.
+    /// All its calls are to exempt tools: the step is skipped.
     OnlyExempt,
-    /// Its calls.
+    /// The fingerprint of its calls that count.
     Calls(Fingerprint),
 }
 
-/// What the reply asked for.
+/// The calls of `reply`.
 pub(super) fn asked(reply: &Message, options: &Options) -> Asked {
     let mut counted = reply.tool_calls.iter().filter(|call| !is_exempt(&call.name, options)).peekable();
     if reply.tool_calls.is_empty() {
@@ -27,8 +26,8 @@ pub(super) fn asked(reply: &Message, options: &Options) -> Asked {
     }
 }
 
-/// What the reply asked for together with what came back, in order. `None`: it asked for something and no result is
-/// recorded, so nobody knows whether that was the same again.
+/// The calls of `reply` together with their results, in order. `None` if there are calls but no recorded results, so
+/// that it is unknown whether they repeat.
 pub(super) fn asked_and_got(view: &PointView<'_>, reply: &Message, options: &Options) -> Option<Asked> {
     Some(match asked(reply, options) {
         Asked::Calls(_) if view.results().next().is_none() => return None,
@@ -37,7 +36,7 @@ pub(super) fn asked_and_got(view: &PointView<'_>, reply: &Message, options: &Opt
     })
 }
 
-/// What came back, in order, whatever was asked for. `None` as in [`asked_and_got`].
+/// The results of the calls of `reply`, in order, whatever the calls were. `None` as in [`asked_and_got`].
 pub(super) fn got(view: &PointView<'_>, reply: &Message, options: &Options) -> Option<Asked> {
     match asked(reply, options) {
         Asked::Calls(_) if view.results().next().is_none() => None,
@@ -46,13 +45,13 @@ pub(super) fn got(view: &PointView<'_>, reply: &Message, options: &Options) -> O
     }
 }
 
-/// The texts of the results that count, in order.
+/// Fingerprint of the result texts, in order, without those of exempt tools.
 fn result_print(view: &PointView<'_>, options: &Options) -> Fingerprint {
     let results = view.results().filter(|result| !result.name.as_deref().is_some_and(|name| is_exempt(name, options)));
     fingerprint::of_list(results.map(Message::content_print))
 }
 
-/// Fingerprint of one call.
+/// Fingerprint of one call under `identity`.
 pub(super) fn print_of(call: &ToolCall, identity: &Identity) -> Fingerprint {
     match identity {
         Identity::Canonical => call.canonical_print(),
@@ -60,7 +59,7 @@ pub(super) fn print_of(call: &ToolCall, identity: &Identity) -> Fingerprint {
     }
 }
 
-/// Is the tool left out?
+/// True if the options exempt the tool.
 pub(super) fn is_exempt(name: &str, options: &Options) -> bool {
     options.exempt_tools.iter().any(|exempt| exempt == name)
 }

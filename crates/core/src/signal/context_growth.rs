@@ -4,8 +4,8 @@ use crate::transcript::{Moment, PointView};
 
 /// Input tokens of the latest call divided by those of the first: how much the context has grown.
 ///
-/// Unit: ratio (1 = as at the start). Changes at: after-response. Not evaluable when: the run reports no
-/// usage, or the first input is 0.
+/// Unit: ratio (1 = no growth). Changes at: after-response. Not evaluable when: the run reports no usage, or the first
+/// input is 0.
 ///
 /// ## Fires too early when
 /// The first prompt is tiny.

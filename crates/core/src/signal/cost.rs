@@ -8,9 +8,9 @@ use crate::transcript::{PointView, Spend};
 /// table to compute it from tokens).
 ///
 /// ## Fires too early when
-/// Prices in the recording are those of another day or tier.
+/// The recording's prices are from another date or tier.
 /// ## Never fires when
-/// Costs are reported per run only.
+/// Costs are reported only per run.
 #[derive(Debug, Default)]
 pub struct Cost(Spend);
 

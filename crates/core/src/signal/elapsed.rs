@@ -2,14 +2,14 @@ use super::{Options, Registered, Signal};
 use crate::decision::Need;
 use crate::transcript::{Event, Instant, PointView};
 
-/// Seconds since the run began, by the recording's own clock. A clock that steps back does not lower it.
+/// Seconds since the run began, by the recording's clock. A clock that goes backwards does not lower the reading.
 ///
-/// Unit: seconds. Changes at: every point. Not evaluable when: the recording has no times.
+/// Unit: seconds. Changes at: every point. Not evaluable when: the recording has no timestamps.
 ///
 /// ## Fires too early when
-/// The machine slept, or a human was awaited.
+/// The machine slept, or the agent waited for a person.
 /// ## Never fires when
-/// A call hangs: the time is only looked at when it has returned.
+/// A call hangs: the time is read only after the call has returned.
 #[derive(Debug, Default)]
 pub struct Elapsed {
     start: Option<Instant>,

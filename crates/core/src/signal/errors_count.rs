@@ -9,9 +9,9 @@ use crate::transcript::PointView;
 /// the run flags no tool results.
 ///
 /// ## Fires too early when
-/// A long run meets the limit one harmless error at a time.
+/// A long run reaches the limit through single harmless errors.
 /// ## Never fires when
-/// Tools report their failures as ordinary text.
+/// Tools report failures as ordinary text.
 #[derive(Debug)]
 pub struct ErrorsCount(LatestFlags);
 

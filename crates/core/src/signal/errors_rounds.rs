@@ -2,16 +2,16 @@ use super::{Options, Registered, Signal};
 use crate::decision::Need;
 use crate::transcript::{Moment, PointView};
 
-/// Rounds in a row in which every flagged tool result was an error. A round with a flagged success sets it
-/// back to 0; a round without a flagged result leaves it unchanged.
+/// Consecutive rounds in which every flagged tool result was an error. A round with a flagged success resets it to 0; a
+/// round without a flagged result leaves it unchanged.
 ///
-/// Unit: rounds. Changes at: end-of-round; a rule on it is consulted before the next request unless it names another
+/// Unit: rounds. Changes at: end-of-round; a rule on it is checked before the next request unless it names another
 /// moment. Not evaluable when: the run flags no tool results.
 ///
 /// ## Fires too early when
-/// Three rounds of tests that must fail first.
+/// The tests are meant to fail at first, for three rounds.
 /// ## Never fires when
-/// Each round holds one trivial success.
+/// Each round contains one trivial success.
 #[derive(Debug, Default)]
 pub struct ErrorsRounds {
     streak: u32,

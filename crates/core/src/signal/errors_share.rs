@@ -3,8 +3,8 @@ use super::{Options, Registered, Signal};
 use crate::decision::Need;
 use crate::transcript::PointView;
 
-/// Share of errors among the latest `window` (default 10) flagged tool results. Until that many have been
-/// seen, the share of those there are.
+/// Share of errors among the latest `window` (default 10) flagged tool results. Until there are that many, the share
+/// among those there are.
 ///
 /// Unit: share, 0 to 1. Changes at: after-tools. Options: `window`. Not evaluable when: the run flags no
 /// tool results.

@@ -2,8 +2,8 @@ use super::{Options, Registered, Signal};
 use crate::decision::Need;
 use crate::transcript::{Moment, PointView};
 
-/// Failed steps in a row, now: steps of which every flagged tool result is an error. A step with a flagged
-/// success sets it back to 0; a step without a flagged result leaves it unchanged.
+/// Current number of consecutive failed steps: steps in which every flagged tool result is an error. A step with a
+/// flagged success resets it to 0; a step without a flagged result leaves it unchanged.
 ///
 /// Unit: steps. Changes at: after-tools. Not evaluable when: the run flags no tool results.
 ///

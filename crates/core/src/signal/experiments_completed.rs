@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use crate::decision::Need;
 use crate::transcript::{Event, Name, PointView};
 
-/// Experiments reported as completed so far; each name counts once, unnamed ones each time.
+/// Experiments reported as completed so far. Each name counts once; unnamed ones count each time.
 ///
 /// Unit: experiments. Changes at: whenever reported. Not evaluable when: the run reports no metrics.
 ///
 /// ## Fires too early when
-/// Trivial experiments are counted like real ones.
+/// Trivial experiments count as much as real ones.
 /// ## Never fires when
 /// The status is spelt `finished` or `done`.
 #[derive(Debug, Default)]

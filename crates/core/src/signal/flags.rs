@@ -1,4 +1,4 @@
-//! The latest flags of tool results.
+//! A window over the latest error flags of tool results.
 
 use std::collections::VecDeque;
 
@@ -12,12 +12,12 @@ pub(super) struct LatestFlags {
 }
 
 impl LatestFlags {
-    /// Keeps at most `window` flags, at least one.
+    /// Keeps at most `window` flags; a window of 0 is treated as 1.
     pub(super) fn over(window: usize) -> Self {
         Self { window: window.max(1), flags: VecDeque::new() }
     }
 
-    /// Takes the results of a step in, after its tools.
+    /// Adds the flags of a step's results, once its tools have run.
     pub(super) fn take(&mut self, view: &PointView<'_>) {
         if view.moment() == Moment::AfterTools {
             self.flags.extend(view.results().filter_map(|result| result.is_error));
@@ -26,7 +26,7 @@ impl LatestFlags {
         }
     }
 
-    /// Errors among them, and how many there are; `None` before the first.
+    /// The number of errors and of all flags in the window; `None` before the first flag.
     pub(super) fn errors(&self) -> Option<(usize, usize)> {
         let errors = self.flags.iter().filter(|&&is_error| is_error).count();
         (!self.flags.is_empty()).then_some((errors, self.flags.len()))

@@ -1,24 +1,24 @@
-//! Which runs of words a text has that no earlier one had.
+//! Counts the 8-word sequences (n-grams) of a step that no earlier step had.
 
 use std::collections::{HashSet, VecDeque};
 
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Words in a run.
+/// Words in an n-gram.
 const LENGTH: usize = 8;
-/// Runs of words remembered in each of two generations: some 40 MB at most, whatever the length of the run.
+/// N-grams kept in each of two generations: about 40 MB at most, however long the run is.
 const REMEMBERED: usize = 1 << 20;
 
-/// The runs of words of the steps so far, by hash. Time is linear in what is read. Memory is bounded: what was last seen more
-/// than a million different runs of words ago may be forgotten, and reads as new again, which is the careful side.
+/// Hashes of the n-grams of the steps so far. Time is linear in the text read. Memory is bounded: an n-gram last seen
+/// more than a million different n-grams ago may be forgotten and then counts as new. That errs on the safe side.
 #[derive(Debug)]
 pub(super) struct Grams {
-    /// So many make a generation.
+    /// A generation is full at this many n-grams.
     remembered: usize,
-    /// Those of earlier steps: seen of late, and before that.
+    /// N-grams of earlier steps: the newer generation, then the older.
     recent: HashSet<u64>,
     older: HashSet<u64>,
-    /// Those of this step.
+    /// N-grams of the current step.
     step: HashSet<u64>,
     words: VecDeque<u64>,
 }
@@ -40,7 +40,7 @@ impl Grams {
         }
     }
 
-    /// Takes in a text of the current step, given in parts, up to so many characters.
+    /// Reads a text of the current step, given in parts, up to `most` characters in total.
     pub(super) fn read<'t>(&mut self, parts: impl Iterator<Item = &'t str>, most: usize) {
         self.words.clear();
         let (mut left, mut complete) = (most, false);
@@ -64,7 +64,7 @@ impl Grams {
         }
     }
 
-    /// Ends the step: how many different runs of words it had, and how many of them no earlier step had.
+    /// Ends the step. Returns the number of its different n-grams, and how many of them no earlier step had.
     pub(super) fn end_step(&mut self) -> (u64, u64) {
         let all = self.step.len() as u64;
         let is_known = |gram: &&u64| self.recent.contains(*gram) || self.older.contains(*gram);
@@ -83,7 +83,7 @@ fn hash_of(words: &VecDeque<u64>) -> u64 {
         .fold(words.len() as u64, |hash, word| (hash.rotate_left(23) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15))
 }
 
-/// Letters, digits and `_` in a row, and every other sign but blanks by itself.
+/// The words of a text: sequences of letters, digits and `_`, and every other non-blank character on its own.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -105,7 +105,7 @@ fn is_word(sign: char) -> bool {
 mod tests {
     use super::*;
 
-    /// What a step of these two texts has, and what of it is new.
+    /// The n-gram counts of a step with these two texts: all, and new.
     fn step(grams: &mut Grams, own: &str, results: &str) -> (u64, u64) {
         grams.read([own].into_iter(), 1_000);
         grams.read([results].into_iter(), 1_000);
@@ -123,11 +123,11 @@ mod tests {
     fn runs_of_eight_words_are_counted_once_a_step_and_never_across_texts() {
         let mut grams = Grams::default();
         assert_eq!(step(&mut grams, "a b c d e f g h i", ""), (2, 2));
-        // The same again, and a text of fewer words is one run.
+        // The same n-grams again. A text of fewer than eight words is one n-gram.
         assert_eq!(step(&mut grams, "a b c d e f g h i", "x y"), (3, 1));
         assert_eq!(step(&mut grams, "x y", "a b c d e f g h"), (2, 0));
         assert_eq!(step(&mut grams, "", " "), (0, 0));
-        // Eight equal words in a longer row are one and the same run.
+        // A longer sequence of equal words gives the same n-gram each time.
         assert_eq!(step(&mut grams, "z z z z z z z z z z z", ""), (1, 1));
     }
 

@@ -2,15 +2,15 @@ use super::{Options, Registered, Signal};
 use crate::decision::Need;
 use crate::transcript::{Instant, PointView};
 
-/// Seconds between the last two timed events known at the point: how long nothing was recorded while the agent was at work.
-/// The time before a prompt is the person's and does not count, unless `between_rounds = true`.
+/// Seconds between the last two events with a timestamp known at the point: how long nothing was recorded while the
+/// agent was at work. Time before a prompt is the user's and does not count, unless `between_rounds = true`.
 ///
-/// Unit: seconds. Changes at: every point. Not evaluable when: the recording has no times.
+/// Unit: seconds. Changes at: every point. Not evaluable when: the recording has no timestamps.
 ///
 /// ## Fires too early when
 /// A tool is slow by nature (a build, a test suite).
 /// ## Never fires when
-/// Events arrive steadily though nothing gets done.
+/// Events arrive steadily although the agent makes no progress.
 #[derive(Debug, Default)]
 pub struct Idle {
     between_rounds: bool,

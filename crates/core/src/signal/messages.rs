@@ -1,8 +1,8 @@
 use super::{Options, Registered, Signal};
 use crate::transcript::{Event, Lane, PointView};
 
-/// Messages of the conversation so far: system, user, agent and tool results, the simulated user's tool
-/// traffic and sub-agents left out.
+/// Messages of the conversation so far: system, user, agent and tool results. The simulated user's tool calls and
+/// results, and sub-agents' messages, do not count.
 ///
 /// Unit: messages. Changes at: every point. Always evaluable.
 ///

@@ -2,15 +2,15 @@ use super::{Options, Registered, Signal};
 use crate::decision::Need;
 use crate::transcript::{Event, PointView};
 
-/// The latest value of the metric named by `metric` that a completed experiment reported.
+/// The latest value of the metric named by `metric`, from a report whose status is `completed` or that has no status.
 ///
 /// Unit: the metric's own. Changes at: whenever reported. Options: `metric` (required). Not evaluable when:
 /// the run reports no metrics.
 ///
 /// ## Fires too early when
-/// One lucky value; a stale value of an old experiment.
+/// The value was lucky once, or is a stale value of an old experiment.
 /// ## Never fires when
-/// The metric goes by another name, or its experiment is never marked as completed.
+/// The metric has another name, or its experiment is never marked as completed.
 #[derive(Debug)]
 pub struct Metric {
     metric: String,

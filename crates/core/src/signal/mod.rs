@@ -1,7 +1,7 @@
-//! Signals: numbers watched over the points of a run.
+//! Signals: numbers that rules watch over the points of a run.
 //!
-//! A signal is one file and one line in `signals!`. It is handed one point at a time and cannot look
-//! ahead; its state is made afresh for each run. What to do about a number is none of its business.
+//! A signal sees one point at a time and cannot look ahead. It is started afresh for each run and only measures; rules
+//! decide what to do about the number. A built-in signal is one file and one line in `signals!`.
 
 mod calls;
 mod flags;
@@ -12,29 +12,28 @@ mod tally;
 use crate::decision::Need;
 use crate::transcript::{Identity, Moment, PointView};
 
-/// A signal at work on one run.
+/// The state of a signal for one run.
 pub trait Signal: Send {
-    /// Takes the point in and says what the signal reads now. Every point of the run is shown, in
-    /// order. `None`: nothing to read yet (no usage reported so far, no flagged result so far),
-    /// which no comparator passes.
+    /// Takes the next point and returns the current reading. It is called for every point of the run, in order. `None`
+    /// means there is nothing to read yet (no usage reported, no flagged result); no comparator passes then.
     fn observe(&mut self, view: &PointView<'_>) -> Option<f64>;
 }
 
-/// What a signal registers: its name, its manual and how to start it.
+/// What a signal must declare: its name, its documentation and how to start it.
 pub trait Registered: Signal + Sized + 'static {
-    /// Its name in stack files and tables: what it counts, not what to do about it.
+    /// Its name in stack files and tables. It says what is measured, not what to do about it.
     const ID: &'static str;
-    /// One line.
+    /// A one-line description.
     const SUMMARY: &'static str;
     /// The unit of its readings.
     const UNIT: &'static str;
-    /// Where the idea comes from: a framework and version, or a paper.
+    /// The source of the idea: a framework and version, or a paper.
     const SOURCE: &'static str;
-    /// The options it takes, by their stack-file names. Others are refused.
+    /// The options it accepts, by their names in stack files. Any other option is an error.
     const OPTIONS: &'static [&'static str] = &[];
-    /// What it needs of a recording to be evaluable.
+    /// What it needs from a recording to be evaluated; `None` if every recording has it.
     const NEED: Option<Need> = None;
-    /// When a rule on it is consulted, unless its stack file says otherwise.
+    /// The moment at which a rule on it is checked, unless the stack file names another.
     const AT: Moment = Moment::AfterTools;
 
     /// Starts it for one run.
@@ -47,7 +46,7 @@ pub enum TextOf {
     /// The agent's replies.
     #[default]
     Reply,
-    /// The results of its tool calls.
+    /// The results of the agent's tool calls.
     Results,
 }
 
@@ -57,16 +56,16 @@ pub enum TextPart {
     /// All of it.
     #[default]
     Whole,
-    /// The closing paragraph.
+    /// The closing paragraph only.
     Closing,
 }
 
-/// Options a stack file may give a signal. Each signal names those it takes; others are refused.
+/// Options a stack file can give to a signal. Each signal declares which of them it accepts ([`Registered::OPTIONS`]).
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// What makes two calls the same.
+    /// What makes two calls equal.
     pub identity: Identity,
-    /// Tools that are left out, by name.
+    /// Tools to ignore, by name.
     pub exempt_tools: Vec<String>,
     /// How many of the latest steps, calls or results to look at.
     pub window: Option<usize>,
@@ -74,19 +73,19 @@ pub struct Options {
     pub tool: Option<String>,
     /// A metric's name.
     pub metric: Option<String>,
-    /// A regular expression, searched for in the text.
+    /// A regular expression to search for in the text.
     pub regex: Option<regex::Regex>,
-    /// Phrases, found as substrings of the lower-cased text.
+    /// Phrases to find as substrings of the lower-cased text.
     pub phrases: Vec<String>,
-    /// Which texts are read.
+    /// Which texts to read.
     pub of: TextOf,
-    /// Which part of a text is read.
+    /// Which part of a text to read.
     pub part: TextPart,
-    /// Does the time before a prompt count?
+    /// Whether the time before a prompt counts.
     pub between_rounds: bool,
 }
 
-/// A registered signal.
+/// A registered signal. [`Self::new`] registers one of your own.
 #[derive(Clone, Copy)]
 pub struct SignalInfo {
     /// See [`Registered::ID`].
@@ -103,13 +102,13 @@ pub struct SignalInfo {
     pub need: Option<Need>,
     /// See [`Registered::AT`].
     pub at: Moment,
-    /// Its manual, or the source file in which that is the doc comment of its type.
+    /// Its manual page, or the source file that contains the page as the doc comment of its type.
     manual: Manual,
     /// Starts it for one run.
     pub start: fn(&Options) -> Box<dyn Signal>,
 }
 
-/// Where a signal's manual stands.
+/// Where a signal's manual page is.
 #[derive(Clone, Copy)]
 enum Manual {
     SourceFile(&'static str),
@@ -123,8 +122,9 @@ impl std::fmt::Debug for SignalInfo {
 }
 
 impl SignalInfo {
-    /// The registration of a signal of your own, to be named in a stack file
-    /// ([`StackFile::parse_with`](crate::stack::StackFile::parse_with)). `manual`: what it reads, and when that misleads.
+    /// Registers a signal of your own, so that stack files can name it
+    /// ([`StackFile::parse_with`](crate::stack::StackFile::parse_with)). `manual` should say what it reads and when
+    /// that is misleading.
     pub const fn new<S: Registered>(manual: &'static str) -> Self {
         Self::of::<S>(Manual::Text(manual))
     }
@@ -143,7 +143,7 @@ impl SignalInfo {
         }
     }
 
-    /// The manual page: for a registered signal the doc comment of its type.
+    /// The manual page in Markdown. For a built-in signal it is the doc comment of its type.
     pub fn manual(&self) -> String {
         let file = match self.manual {
             Manual::SourceFile(file) => file,
@@ -163,7 +163,7 @@ impl SignalInfo {
 macro_rules! signals {
     ($($module:ident::$signal:ident,)*) => {
         $(mod $module; pub use $module::$signal;)*
-        /// Every signal, in manual order.
+        /// Every built-in signal, in manual order.
         pub static REGISTRY: &[SignalInfo] =
             &[$(SignalInfo::of::<$signal>(Manual::SourceFile(include_str!(concat!(stringify!($module), ".rs")))),)*];
     };
@@ -206,7 +206,7 @@ signals! {
     experiments_completed::ExperimentsCompleted,
 }
 
-/// The signal of that name.
+/// The built-in signal of that name.
 pub fn find(id: &str) -> Option<&'static SignalInfo> {
     REGISTRY.iter().find(|signal| signal.id == id)
 }

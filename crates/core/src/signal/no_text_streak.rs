@@ -1,13 +1,12 @@
 use super::{Options, Registered, Signal};
 use crate::transcript::{Moment, PointView};
 
-/// Replies in a row without text (only calls, or nothing at all). A reply with any text but blanks sets it
-/// back to 0.
+/// Consecutive replies without text (only calls, or nothing at all). A reply with any non-blank text resets it to 0.
 ///
 /// Unit: replies. Changes at: after-response. Always evaluable.
 ///
 /// ## Fires too early when
-/// The model is quiet by nature: every healthy tool-heavy run of it reads high.
+/// The model writes little text by nature: its healthy tool-heavy runs also read high.
 /// ## Never fires when
 /// The model narrates each call of its loop.
 #[derive(Debug, Default)]

@@ -5,26 +5,27 @@ use super::{Options, Registered, Signal};
 use crate::decision::Need;
 use crate::transcript::{Moment, PointView};
 
-/// Characters of each of the two texts of a step that are read.
+/// Characters read of each of a step's two texts.
 const READ: usize = 20_000;
 
-/// Share of what the latest `window` (default 3) steps said and saw that no earlier step of the run had: of their runs of
-/// eight words, the new ones. A step's reply with its calls is one text, all its results are another; of each the first
-/// 20,000 characters are read. A word is letters, digits and `_`, or any one other sign that is not blank; a text of fewer
-/// than eight words is one run of words. A step that says and sees nothing counts as new.
+/// Share of what the latest `window` (default 3) steps wrote and read that was new: of their sequences of eight words,
+/// the share that no earlier step of the run had. A step's reply and calls form one text, and all its results another;
+/// the first 20,000 characters of each are read. A word is a sequence of letters, digits and `_`, or any other single
+/// non-blank character. A text of fewer than eight words counts as one sequence. A step with no text at all counts as
+/// new.
 ///
-/// Unit: share, 0 to 1; it falls as the agent goes in circles, so a limit is an `at_most`. Changes at: after-tools. Options:
-/// `window`. Not evaluable when: the recording is redacted.
+/// Unit: share, 0 to 1. It falls as the agent goes in circles, so use `at_most` for the limit. Changes at: after-tools.
+/// Options: `window`. Not evaluable when: the recording is redacted.
 ///
 /// ## Fires too early when
-/// The agent reads one long file again and again for good reason, or works down a list with the same words.
+/// The agent has good reason to read one long file again and again, or works through a list with the same words.
 /// ## Never fires when
-/// Every result carries a time or a counter among its words, or the agent wanders through ever new files.
+/// Every result contains a timestamp or a counter among its words, or the agent wanders through ever new files.
 #[derive(Debug)]
 pub struct Novelty {
     window: usize,
     grams: Grams,
-    /// Of the latest steps: how many runs of words, and how many of them were new.
+    /// For each of the latest steps: the number of its word sequences, and how many of them were new.
     latest: VecDeque<(u64, u64)>,
 }
 

@@ -2,14 +2,14 @@ use super::streak::Streak;
 use super::{Options, Registered, Signal};
 use crate::transcript::{Fingerprint, Moment, PointView};
 
-/// How many replies in a row, up to this one, had the same text. Replies without text are passed over.
+/// How many consecutive replies, up to this one, had the same text. Replies without text are skipped.
 ///
 /// Unit: replies. Changes at: after-response. Always evaluable.
 ///
 /// ## Fires too early when
 /// The model says "Continuing." each time while its tools do real work.
 /// ## Never fires when
-/// The text carries a counter, or the loop is in the calls and the model is silent.
+/// The text contains a counter, or the loop is in the calls and the model writes no text.
 #[derive(Debug, Default)]
 pub struct ReplyStreak(Streak<Fingerprint>);
 

@@ -4,17 +4,17 @@ use super::{Options, Registered, Signal};
 use crate::decision::Need;
 use crate::transcript::{Moment, PointView};
 
-/// How often this step's list of result texts has occurred in the run so far, this time included, whatever was called; with
-/// `window`, among that many latest steps with calls. A step without calls reads 0; a step whose calls have no recorded
-/// result has no reading.
+/// How often this step's list of result texts has occurred in the run so far, including this time, whatever was called.
+/// With `window`, only that many latest steps with calls are counted. A step without calls reads 0; a step whose calls
+/// have no recorded result has no reading.
 ///
-/// Unit: times. Changes at: after-tools. Options: `exempt_tools`, `window` (default: the whole run). Not evaluable when:
-/// tools were called and no result is recorded.
+/// Unit: times. Changes at: after-tools. Options: `exempt_tools`, `window` (default: the whole run). Not evaluable
+/// when: tools were called and no result is recorded.
 ///
 /// ## Fires too early when
-/// Different commands succeed with the same word, or with nothing to say.
+/// Different commands succeed with the same word, or without output.
 /// ## Never fires when
-/// Results carry a time stamp or a process id.
+/// Results contain a timestamp or a process id.
 #[derive(Debug)]
 pub struct ResultCount {
     options: Options,

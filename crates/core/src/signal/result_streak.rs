@@ -4,22 +4,22 @@ use super::{Options, Registered, Signal};
 use crate::decision::Need;
 use crate::transcript::{Fingerprint, Moment, PointView};
 
-/// How many steps in a row, up to this one, had the same ordered list of result texts, whatever was called. A step without
-/// calls sets it to 0; a step that called only exempt tools is passed over. A step whose calls have no recorded result has
-/// no reading, and the next one begins anew.
+/// How many consecutive steps, up to this one, had the same ordered list of result texts, whatever was called. A step
+/// without calls resets it to 0; a step that called only exempt tools is skipped. A step whose calls have no recorded
+/// result has no reading, and the next step starts a new streak.
 ///
-/// Unit: steps. Changes at: after-tools. Options: `exempt_tools`. Not evaluable when: tools were called and no result is
-/// recorded.
+/// Unit: steps. Changes at: after-tools. Options: `exempt_tools`. Not evaluable when: tools were called and no result
+/// is recorded.
 ///
 /// ## Fires too early when
-/// Several edits or deletions in a row succeed with the same word.
+/// Several consecutive edits or deletions succeed with the same word.
 /// ## Never fires when
-/// Results carry a time stamp, or one other step stands between the equal ones.
+/// Results contain a timestamp, or a single different step comes between the equal ones.
 #[derive(Debug)]
 pub struct ResultStreak {
     options: Options,
     streak: Streak<Fingerprint>,
-    /// The step asked for something, and no result of it is recorded.
+    /// The step made calls, but no result of them is recorded.
     unanswered: bool,
 }
 

@@ -1,15 +1,15 @@
 use super::{Options, Registered, Signal};
 use crate::transcript::{Event, Message, Moment, PointView};
 
-/// Rounds completed: how often the agent handed back and was prompted again. It hands back with a reply that asks for no
-/// tool, or that calls the tool for it (`attempt_completion` and the like). What the host answers itself ("You did not use
-/// a tool"), and what was interrupted, is not completed.
+/// Rounds completed: how often the agent handed control back and was prompted again. It hands back with a reply that
+/// calls no tool, or that calls a tool for that purpose (`attempt_completion` and the like). A reply that the host
+/// answers itself ("You did not use a tool") and an interrupted round do not count.
 ///
-/// Unit: rounds. Changes at: before-request, which is when a rule on it is consulted unless it names another moment; at
-/// end-of-round, the round that seems to end is counted already. Always evaluable.
+/// Unit: rounds. Changes at: before-request, which is also when a rule on it is checked unless it names another moment.
+/// At end-of-round, the round that seems to be ending is already counted. Always evaluable.
 ///
 /// ## Fires too early when
-/// The agent asks a harmless question and is answered: every answer is a new round.
+/// The agent asks a harmless question: every answer begins a new round.
 /// ## Never fires when
 /// The agent keeps calling tools: one round can be arbitrarily long.
 #[derive(Debug, Default)]

@@ -6,7 +6,7 @@ use crate::transcript::{Moment, PointView};
 /// Unit: steps. Changes at: after-tools. Always evaluable.
 ///
 /// ## Fires too early when
-/// A long task needs many small steps; the count knows nothing of progress.
+/// A long task needs many small steps; the count says nothing about progress.
 /// ## Never fires when
 /// The recording's own cap is lower than the limit.
 #[derive(Debug, Default)]

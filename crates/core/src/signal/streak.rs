@@ -1,6 +1,6 @@
-//! How long something has been the same.
+//! Counts consecutive equal items.
 
-/// Counts how many times in a row the same thing was seen.
+/// How many times in a row the same item was seen.
 #[derive(Clone, Debug)]
 pub(super) struct Streak<T> {
     last: Option<T>,
@@ -14,19 +14,19 @@ impl<T> Default for Streak<T> {
 }
 
 impl<T: PartialEq> Streak<T> {
-    /// Takes one in and returns how many in a row, this one included.
+    /// Adds an item and returns the length of the streak, including this item.
     pub(super) fn take(&mut self, item: T) -> u32 {
         self.length = if self.last.as_ref() == Some(&item) { self.length + 1 } else { 1 };
         self.last = Some(item);
         self.length
     }
 
-    /// Forgets what was seen.
+    /// Forgets all items.
     pub(super) fn reset(&mut self) {
         *self = Self::default();
     }
 
-    /// How many in a row so far.
+    /// The current length; 0 before the first item.
     pub(super) fn length(&self) -> u32 {
         self.length
     }

@@ -1,10 +1,10 @@
-//! How often each thing has been seen, in all or in a window.
+//! Counts how often each item has been seen, in total or within a window.
 
 use std::collections::{HashMap, VecDeque};
 
 use crate::transcript::Fingerprint;
 
-/// Counts of what was seen.
+/// Counts by fingerprint.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
     counts: HashMap<Fingerprint, usize>,
@@ -12,12 +12,12 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// Counts over the latest `window` things, or over all.
+    /// Counts over the latest `window` items, or over all of them.
     pub(super) fn over(window: Option<usize>) -> Self {
         Self { counts: HashMap::new(), window: window.map(|size| (size.max(1), VecDeque::new())) }
     }
 
-    /// Takes one in and returns how often it has been seen, this time included.
+    /// Adds an item and returns how often it has been seen, including this time.
     pub(super) fn take(&mut self, print: Fingerprint) -> usize {
         if let Some((size, latest)) = &mut self.window {
             latest.push_back(print);

@@ -4,9 +4,9 @@ use crate::decision::Need;
 use crate::text::closing_paragraph;
 use crate::transcript::{Moment, PointView};
 
-/// 1 when the current reply (or, with `of = "results"`, one of its results) matches: `regex` is searched for
-/// as it is, `phrases` are found as substrings of the lower-cased text. `part = "closing"` looks at the last
-/// paragraph only (after the last blank line, at most 600 characters).
+/// 1 when the current reply (or, with `of = "results"`, one of its results) matches, else 0. `regex` is searched for as
+/// it is; `phrases` are found as substrings of the lower-cased text. `part = "closing"` reads only the last paragraph
+/// (after the last blank line, at most 600 characters).
 ///
 /// Unit: 0 or 1. Changes at: after-response, or after-tools for results. Options: `regex` or `phrases`,
 /// `of`, `part`. Not evaluable when: the recording is redacted.
@@ -14,7 +14,7 @@ use crate::transcript::{Moment, PointView};
 /// ## Fires too early when
 /// The phrase is quoted or negated: "not DONE yet".
 /// ## Never fires when
-/// The agent words it differently, or in another language.
+/// The agent uses different words, or another language.
 #[derive(Debug)]
 pub struct TextMatch {
     options: Options,

@@ -7,7 +7,7 @@ use crate::transcript::{Moment, PointView};
 /// Unit: tokens. Changes at: after-response. Not evaluable when: the run reports no usage.
 ///
 /// ## Fires too early when
-/// One result was huge and is compacted away afterwards.
+/// One result was huge and is compacted away later.
 /// ## Never fires when
 /// The harness compacts the history before the limit.
 #[derive(Debug, Default)]

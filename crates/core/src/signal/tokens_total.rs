@@ -8,7 +8,7 @@ use crate::transcript::{PointView, Spend};
 /// first report there is no reading.
 ///
 /// ## Fires too early when
-/// Context is sent again with every call, so the sum grows with the square of the length.
+/// Every call sends the context again, so the sum grows with the square of the run's length.
 /// ## Never fires when
 /// Some steps report no usage: the sum is too low and the run is marked as partly evaluable.
 #[derive(Debug, Default)]

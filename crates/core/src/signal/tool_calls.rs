@@ -2,7 +2,7 @@ use super::calls::is_exempt;
 use super::{Options, Registered, Signal};
 use crate::transcript::{Moment, PointView};
 
-/// Tool calls the agent has asked for so far; parallel calls count one by one.
+/// Tool calls requested so far; parallel calls count one by one.
 ///
 /// Unit: calls. Changes at: after-response. Option: `exempt_tools`. Always evaluable.
 ///

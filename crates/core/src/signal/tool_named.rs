@@ -1,14 +1,14 @@
 use super::{Options, Registered, Signal};
 use crate::transcript::{Moment, PointView};
 
-/// 1 when the current step asks for the tool named by `tool` (exact name), else 0.
+/// 1 when the current step calls the tool named by `tool` (exact name), else 0.
 ///
 /// Unit: 0 or 1. Changes at: after-response. Options: `tool` (required). Always evaluable.
 ///
 /// ## Fires too early when
-/// The tool is asked for to another end, or its call fails.
+/// The tool is called for another purpose, or the call fails.
 /// ## Never fires when
-/// The tool goes by a prefixed name.
+/// The tool's name has a prefix.
 #[derive(Debug)]
 pub struct ToolNamed {
     tool: String,

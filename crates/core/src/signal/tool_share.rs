@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, VecDeque};
 use super::calls::is_exempt;
 use crate::transcript::{Moment, Name, PointView};
 
-/// Share of the most common tool's name among the latest `window` (default 10) calls. Until that many have
-/// been made, the share among those there are.
+/// Share of the most frequent tool name among the latest `window` (default 10) calls. Until there are that many calls,
+/// the share among those there are.
 ///
 /// Unit: share, 0 to 1. Changes at: after-response. Options: `window`, `exempt_tools`. No reading before
 /// the first call.
 ///
 /// ## Fires too early when
-/// The very first call is 1 of 1: combine it with `tool_calls`. The agent has one general tool (a shell): the
-/// share is always 1. Or it pages, or edits in a batch.
+/// The first call is 1 of 1: combine it with `tool_calls`. An agent with one general tool (a shell) always reads 1. The
+/// agent pages through a file, or edits in a batch.
 /// ## Never fires when
 /// Two tools alternate.
 #[derive(Debug)]

@@ -1,4 +1,4 @@
-//! A stack's cap on steps, and who is asked when it is hit.
+//! A stack's step cap, and what happens when it is hit.
 
 use std::fmt;
 
@@ -7,39 +7,40 @@ use crate::decision::{Action, Decision, Evidence, Requirement, RuleName, RuleRea
 use crate::rule::{Condition, Rule, Watching};
 use crate::transcript::{Header, Moment, PointView};
 
-/// A cap on the number of steps, looked at before each request.
+/// A cap on the number of steps, checked before each request.
 #[derive(Clone, Debug)]
 pub struct Cap {
-    /// Steps allowed before the cap is hit; a grant allows as many again.
+    /// Steps allowed before the cap is hit. A grant allows the same number again.
     pub steps: u32,
-    /// Who is asked.
+    /// What happens when the cap is hit.
     pub on_hit: OnHit,
-    /// With what the steps are counted from.
+    /// Whether steps are counted from the start of the run or of each round.
     pub scope: super::Scope,
 }
 
-/// Who is asked when the cap is hit.
+/// What happens when the cap is hit.
 #[derive(Clone)]
 pub enum OnHit {
-    /// Nobody: the run stops.
+    /// The run stops.
     Stop,
-    /// A bailout by name.
+    /// A named bailout decides.
     Bailout {
-        /// Its name.
+        /// The bailout's name.
         name: String,
-        /// How to start it.
+        /// Starts the bailout for a run.
         recipe: bailout::Recipe,
     },
-    /// A table of one's own: the first row whose condition holds replies; without one, the run stops.
+    /// A table in the stack file decides: the first row whose condition holds gives the reply. If none holds, the run
+    /// stops.
     Table(Vec<CapRow>),
 }
 
-/// One row of a table of one's own.
+/// One row of a cap's table.
 #[derive(Clone, Debug)]
 pub struct CapRow {
-    /// When it applies; `None` always does.
+    /// When the row applies; `None` means always.
     pub when: Option<Condition>,
-    /// What it replies.
+    /// The reply it gives.
     pub then: Reply,
 }
 
@@ -65,7 +66,7 @@ impl Cap {
 }
 
 impl Cap {
-    /// What the conditions of its table need of a recording.
+    /// What the conditions of its table need from a recording.
     pub(super) fn requirements(&self) -> Vec<Requirement> {
         let OnHit::Table(rows) = &self.on_hit else { return Vec::new() };
         let conditions = rows.iter().filter_map(|row| row.when.as_ref());
@@ -74,7 +75,7 @@ impl Cap {
     }
 }
 
-/// A condition as a bailout's table takes it.
+/// Adapts a condition to a bailout's table.
 struct WatchedCondition(Watching);
 
 impl bailout::Condition for WatchedCondition {
@@ -84,11 +85,11 @@ impl bailout::Condition for WatchedCondition {
     }
 }
 
-/// A cap at work on one run.
+/// The state of a cap for one run.
 pub(super) struct WatchedCap {
     bailout: Option<Box<dyn Bailout>>,
     session: String,
-    /// The step the run is at, and how many model calls have been made.
+    /// The current step, and the number of model calls made so far.
     step: u32,
     calls: u32,
     granted_at: u32,
@@ -105,14 +106,14 @@ impl WatchedCap {
         Self { bailout, session: header.run_id.clone(), step: 0, calls: 0, granted_at: 0, hits: 0 }
     }
 
-    /// Model calls made since the cap was last granted, against the cap.
+    /// Model calls since the cap was last granted, compared with the cap.
     pub(super) fn reading(&self, cap: &Cap) -> RuleReading {
         let calls = self.calls.saturating_sub(self.granted_at);
         let reading = RuleReading::new(cap.name(), "cap", Some(f64::from(calls)));
         reading.against(f64::from(cap.steps), calls >= cap.steps)
     }
 
-    /// Takes a point in; the decision when `cap`, the one it was started with, is hit there.
+    /// Takes the next point. Returns the decision if the cap is hit there; `cap` must be the one it was started with.
     pub(super) fn at(&mut self, cap: &Cap, view: &PointView<'_>) -> Option<Decision> {
         if let Some(bailout) = &mut self.bailout {
             bailout.observe(view);

@@ -1,14 +1,15 @@
-//! What looks wrong in a stack before any run is seen: unit traps and limits that cannot be met.
+//! Checks a stack for mistakes that are visible without any run: wrong units and limits that cannot be reached.
 
 use super::{Clause, Places, Stack};
 use crate::diagnostic::Diagnostic;
 use crate::rule::{Comparator, Condition, Rule};
 use crate::transcript::Moment;
 
-/// What is wrong, and what to do about it.
+/// What is wrong, and how to fix it.
 type Trap = (String, &'static str);
 
-/// Warnings about a stack, in clause order. `places`: where it was written, empty for one that was not.
+/// Warnings about a stack, in the order of its clauses. `places` gives the positions in its file; empty for a stack not
+/// read from a file.
 pub fn lint(stack: &Stack, places: &Places) -> Vec<Diagnostic> {
     let mut warnings = Vec::new();
     for (index, clause) in stack.clauses.iter().enumerate() {

@@ -1,5 +1,5 @@
-//! A stack: an ordered list of clauses and a cap. The first clause that stops wins, and the order
-//! decides which one gets the credit.
+//! A stack: an ordered list of clauses and a cap. The first clause that stops ends the run; if several stop at the same
+//! point, the earlier one gets the credit.
 
 mod cap;
 mod file;
@@ -23,28 +23,29 @@ pub use scope::Scope;
 #[doc(hidden)]
 pub use file::{Grounds, Places, parse_rule};
 
-/// One clause: a condition, when it is consulted, and what it does.
+/// A clause: a condition, the moment at which it is checked, and what to do when it holds.
 #[derive(Clone, Debug)]
 pub struct Clause {
     /// The name used in tables.
     pub name: RuleName,
     /// The condition.
     pub condition: Condition,
-    /// The moment it is consulted at. By default after the tools: everything the step did is known,
-    /// the next call is not paid for; where it counts rounds, before the next request: by then it is known that one is over.
+    /// The moment at which it is checked. By default after the tools, when everything the step did is known and the
+    /// next call is not yet paid for. A condition on rounds is checked before the next request, when it is known that a
+    /// round is over.
     pub at: Moment,
-    /// At how many consultations the condition must have held before the clause acts (1: at once).
+    /// The number of checks at which the condition must have held before the clause acts; 1 acts at once.
     pub strikes: u32,
-    /// How many steps the clause rests after it acted without stopping.
+    /// After acting without stopping, the clause pauses for this many steps.
     pub cooldown: u32,
     /// What it does.
     pub then: Action,
-    /// With what its counts begin.
+    /// Whether its signals count from the start of the run or of each round.
     pub scope: Scope,
 }
 
 impl Clause {
-    /// A clause that stops as soon as `condition` holds when it is consulted by default.
+    /// A clause that stops the run as soon as `condition` holds at its default moment.
     pub fn stop_on(condition: Condition) -> Self {
         let name = RuleName::new(condition.to_string());
         Self {
@@ -59,12 +60,12 @@ impl Clause {
     }
 }
 
-/// An ordered list of clauses, any of which stops, and a cap.
+/// An ordered list of clauses, and a cap.
 #[derive(Clone, Debug)]
 pub struct Stack {
     /// The stack's name.
     pub name: String,
-    /// The clauses, in the order they are consulted.
+    /// The clauses, in the order they are checked.
     pub clauses: Vec<Clause>,
     /// The cap.
     pub cap: Option<Cap>,
@@ -104,13 +105,13 @@ impl Strategy for Stack {
 }
 
 impl Stack {
-    /// Does a clause or the cap count by round?
+    /// True if a clause or the cap counts per round.
     fn counts_by_round(&self) -> bool {
         let clauses = self.clauses.iter().any(|clause| clause.scope == Scope::Round);
         clauses || self.cap.as_ref().is_some_and(|cap| cap.scope == Scope::Round)
     }
 
-    /// Does each rule act as it would by itself?
+    /// True if the rules are independent: each acts as it would alone.
     fn stands_alone(&self) -> bool {
         let stops = self.clauses.iter().all(|clause| clause.then.is_terminal());
         stops && self.cap.iter().all(|cap| matches!(cap.on_hit, OnHit::Stop))

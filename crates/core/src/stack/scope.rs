@@ -1,24 +1,24 @@
-//! What the counts of a rule begin with: the run, or each round of it.
+//! Where the counts of a rule start: with the run, or with each round.
 
 use crate::transcript::{Event, Header, Moment, PointView, Recorder};
 
-/// With what the counts of a clause or a cap begin.
+/// Where the counts of a clause or a cap start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scope {
-    /// With the run.
+    /// At the start of the run.
     #[default]
     Run,
-    /// Anew with each round: with every prompt that is answered.
+    /// At the start of each round: at every prompt that is answered.
     Round,
 }
 
 impl Scope {
-    /// The scopes by the names of stack files.
+    /// The scopes by their names in stack files.
     pub(super) const NAMED: [(&'static str, Self); 2] = [("run", Self::Run), ("round", Self::Round)];
 }
 
-/// The round that is going on, recorded as a run of its own, so that a rule sees of it what it would see in a file that
-/// holds that round alone.
+/// Records the current round as a run of its own, so that a rule sees exactly what it would see in a file that contains
+/// only that round.
 pub(super) struct RoundRecorder {
     header: Header,
     recorder: Recorder,
@@ -35,7 +35,7 @@ impl RoundRecorder {
         &self.header
     }
 
-    /// Takes in a point of the run; true where a new round begins with it.
+    /// Takes the next point of the run; returns true if a new round begins there.
     pub(super) fn take(&mut self, view: &PointView<'_>) -> bool {
         let news = view.news();
         let prompt = match view.moment() {
@@ -56,9 +56,9 @@ impl RoundRecorder {
         prompt.is_some()
     }
 
-    /// The point last taken in, as one of the round.
+    /// The latest point, as seen within the round.
     pub(super) fn view(&self, of: &PointView<'_>) -> Option<PointView<'_>> {
-        // The end of a round is laid out together with the point after its tools.
+        // `close_step` adds the end of the round together with the point after the tools.
         let both = of.moment() == Moment::AfterTools && of.ends_round();
         self.recorder.latest(usize::from(both))
     }

@@ -1,10 +1,10 @@
-//! Rules and stacks on runs in shorthand. The expected answers were worked out by hand.
+//! Rules and stacks on runs in shorthand. The expected results were worked out by hand.
 
 use super::{Entry, StackFile};
 use crate::replay::replay;
 use crate::transcript::sketch;
 
-/// Replays `run` under `[[stack]] any = [clauses]` and says where it stopped.
+/// Replays `run` under `[[stack]] any = [clauses]` and describes where it stopped.
 fn stopped(clauses: &str, run: &str) -> String {
     let text = format!("[[stack]]\nname = \"s\"\nany = [{clauses}]\n");
     let file = StackFile::parse("test.toml", &text).unwrap();
@@ -15,7 +15,7 @@ fn stopped(clauses: &str, run: &str) -> String {
     }
 }
 
-/// One rule as `signal >= limit`, with options after a bar, on one run.
+/// Checks one rule on one run: `signal >= limit`, with options after a bar.
 fn check(rule: &str, run: &str, expected: &str) {
     let (rule, options) = rule.split_once(" | ").unwrap_or((rule, ""));
     let (signal, limit) = rule.split_once(" >= ").unwrap();
@@ -29,9 +29,9 @@ fn check(rule: &str, run: &str, expected: &str) {
 fn errors_streak_counts_only_consecutive_failures() {
     check("errors.streak >= 3", "a b! b! b! a", "stops after step 3");
     check("errors.streak >= 3", "b! b! a b! b! a", "ran to the end");
-    // A step without a flagged result leaves the streak as it is.
+    // A step without a flagged result leaves the streak unchanged.
     check("errors.streak >= 2", "b! -hm c? b! a", "stops after step 3");
-    // A parallel success in the step ends the streak.
+    // A success among the step's parallel calls ends the streak.
     check("errors.streak >= 2", "b! b!+a b! a", "ran to the end");
 }
 

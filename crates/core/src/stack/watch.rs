@@ -1,4 +1,4 @@
-//! A stack at work on one run.
+//! Applies a stack to one run, point by point.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::{Clause, Stack, Watching};
 use crate::decision::{Decision, Evidence, FirstFiring, RuleReading, Watch};
 use crate::transcript::{Header, Moment, PointView};
 
-/// A clause at work on one run.
+/// The state of a clause for one run.
 struct WatchedClause {
     watching: Watching,
     at: Moment,
@@ -25,7 +25,7 @@ impl WatchedClause {
         Self { watching, at, strikes_allowed: strikes, cooldown, strikes: 0, rests_until: 0 }
     }
 
-    /// Takes a point in; the evidence when the clause acts there.
+    /// Takes the next point; returns the evidence if the clause acts there.
     fn at(&mut self, view: &PointView<'_>) -> Option<Evidence> {
         self.watching.observe(view);
         if view.moment() != self.at {
@@ -45,15 +45,15 @@ impl WatchedClause {
     }
 }
 
-/// A stack at work on one run.
+/// The state of a stack for one run.
 pub(super) struct WatchedStack {
     stack: Arc<Stack>,
-    /// In the order of the stack's.
+    /// In the same order as the stack's clauses.
     clauses: Vec<WatchedClause>,
     cap: Option<WatchedCap>,
-    /// The round that is going on, where a clause or the cap counts by it.
+    /// The current round, if a clause or the cap counts per round.
     round: Option<Box<RoundRecorder>>,
-    /// Of the clauses and the cap, if they stand alone.
+    /// First firings of the clauses and then the cap, if the rules are independent.
     first_firings: Option<Vec<FirstFiring>>,
 }
 
@@ -69,7 +69,7 @@ impl WatchedStack {
         }
     }
 
-    /// What counts by round begins anew.
+    /// Restarts everything that counts per round.
     fn begin_round(&mut self) {
         for (watched, clause) in self.clauses.iter_mut().zip(&self.stack.clauses) {
             if clause.scope == Scope::Round {
@@ -83,7 +83,7 @@ impl WatchedStack {
     }
 }
 
-/// Notes where a rule acted, if it is the first time.
+/// Records where a rule acted, unless it acted before.
 fn note(firings: &mut Option<Vec<FirstFiring>>, nth: usize, view: &PointView<'_>, evidence: Evidence) {
     if let Some(first) = firings.as_mut().and_then(|firings| firings.get_mut(nth)) {
         first.get_or_insert((view.point(), evidence));
@@ -101,7 +101,7 @@ impl Watch for WatchedStack {
             Scope::Round => in_round.as_ref(),
         };
         for (nth, (clause, watched)) in self.stack.clauses.iter().zip(&mut self.clauses).enumerate() {
-            // Every clause sees every point and says what it does: which of them counts is for the replay to decide.
+            // Every clause sees every point and reports its decision; the replay picks the one that counts.
             let Some(evidence) = seen(clause.scope).and_then(|seen| watched.at(seen)) else { continue };
             trail.push(Decision::at(view, clause.then, clause.name.clone(), evidence));
             note(&mut self.first_firings, nth, view, evidence);

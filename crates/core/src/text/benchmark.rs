@@ -1,20 +1,20 @@
-//! How good a text test is on labelled texts: precision and recall.
+//! Precision and recall of a text test on labelled texts.
 
-/// Counts of a text test against the truth.
+/// A confusion matrix: a text test's results against the labels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Confusion {
-    /// Matched, and rightly.
+    /// Matched, correctly.
     pub true_positives: usize,
-    /// Matched, and wrongly: a false early stop.
+    /// Matched, incorrectly: a false early stop.
     pub false_positives: usize,
-    /// Not matched, and wrongly: a missed stop.
+    /// Not matched, incorrectly: a missed stop.
     pub false_negatives: usize,
-    /// Not matched, and rightly.
+    /// Not matched, correctly.
     pub true_negatives: usize,
 }
 
 impl Confusion {
-    /// Counts `test` over texts and their labels.
+    /// Counts the results of `test` over texts and their labels.
     pub fn count<'t>(texts: impl IntoIterator<Item = (&'t str, bool)>, test: impl Fn(&str) -> bool) -> Self {
         let mut counts = Self::default();
         for (text, truth) in texts {
@@ -29,17 +29,17 @@ impl Confusion {
         counts
     }
 
-    /// Texts counted.
+    /// The number of texts counted.
     pub fn n(&self) -> usize {
         self.true_positives + self.false_positives + self.false_negatives + self.true_negatives
     }
 
-    /// Of the matches, the share that is right, in [0, 1]; `None` without a match.
+    /// The share of matches that are correct, in [0, 1]; `None` without matches.
     pub fn precision(&self) -> Option<f64> {
         share(self.true_positives, self.true_positives + self.false_positives)
     }
 
-    /// Of the texts that should match, the share that does, in [0, 1]; `None` without such a text.
+    /// The share of texts that should match and do, in [0, 1]; `None` if none should match.
     pub fn recall(&self) -> Option<f64> {
         share(self.true_positives, self.true_positives + self.false_negatives)
     }

@@ -1,11 +1,10 @@
-//! The closing paragraph: where a real question to the user or a real surrender stands.
+//! The closing paragraph of a reply: where a real question to the user, or a real admission of failure, is found.
 
-/// How many code points of the closing paragraph are looked at: its last ones.
+/// The maximum length of the closing paragraph in code points; its end is kept.
 pub const CLOSING_CHARS: usize = 600;
 
-/// What follows the last empty line (`\n\n`), cut to its last 600 code points. Nothing is trimmed: a
-/// text that ends with an empty line has an empty closing paragraph, and an empty line with blanks
-/// or carriage returns in it is none.
+/// The text after the last empty line (`\n\n`), cut to its last 600 code points. Nothing is trimmed: a text that ends
+/// with an empty line has an empty closing paragraph, and a line that contains spaces or carriage returns is not empty.
 ///
 /// Source: MIRA 0.3, auto mode.
 pub fn closing_paragraph(text: &str) -> &str {

@@ -1,9 +1,9 @@
-//! The tag by which a workflow's model says that it is finished.
+//! The tag with which a workflow's model says that it has finished.
 
-/// The opening tag: this case, no attributes.
+/// The opening tag: exactly this case, without attributes.
 pub const CONCLUSION: &str = "<Conclusion>";
 
-/// Does the reply hold the opening tag? Anywhere counts: inside code, inside a promise to write it.
+/// True if the reply contains the opening tag anywhere, even inside code or in a promise to write it.
 pub fn has_conclusion(reply: &str) -> bool {
     reply.contains(CONCLUSION)
 }

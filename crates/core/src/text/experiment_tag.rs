@@ -1,7 +1,7 @@
-//! The code of an `<Experiment>` tag.
+//! Extracts the code of an `<Experiment>` tag.
 
-/// The code between the first `<Experiment>` and the next `</Experiment>`, without code fences and
-/// outer blanks; `None` without such a pair. An empty text is an experiment without code.
+/// The code between the first `<Experiment>` and the next `</Experiment>`, without code fences and surrounding white
+/// space; `None` without such a pair. An empty result is an experiment without code.
 pub fn experiment_code(reply: &str) -> Option<String> {
     let (_, after) = reply.split_once("<Experiment>")?;
     let (inside, _) = after.split_once("</Experiment>")?;
@@ -9,7 +9,7 @@ pub fn experiment_code(reply: &str) -> Option<String> {
     Some(trim(drop_last_fence(&without_openings)).to_owned())
 }
 
-/// White space as the original's regular expressions know it.
+/// White space as defined by the original's regular expressions.
 fn is_space(character: char) -> bool {
     character.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&character)
 }
@@ -18,7 +18,7 @@ fn trim(text: &str) -> &str {
     text.trim_matches(is_space)
 }
 
-/// Drops every fence at the start of a line, with its language and the white space after it.
+/// Removes every fence at the start of a line, with its language and the white space after it.
 fn drop_fence_lines(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let (mut rest, mut at_line_start) = (text, true);
@@ -37,7 +37,7 @@ fn drop_fence_lines(text: &str) -> String {
     out
 }
 
-/// Drops a fence that ends the text, with the line break before it.
+/// Removes a fence that ends the text, with the line break before it.
 fn drop_last_fence(text: &str) -> &str {
     match text.trim_end_matches(is_space).strip_suffix("```") {
         Some(body) => body.strip_suffix('\n').unwrap_or(body),

@@ -1,9 +1,9 @@
-//! Does a reply say that the agent cannot go on?
+//! Detects a reply in which the agent says that it cannot continue.
 
 use super::phrases::first_phrase;
 use super::{Window, Wording};
 
-/// Release 0.2: anywhere in the text.
+/// Release 0.2: searched in the whole text.
 pub const SIGNALS_V02: [&str; 16] = [
     "traceback (most recent call last)",
     "sorry, i encountered an error",
@@ -23,10 +23,10 @@ pub const SIGNALS_V02: [&str; 16] = [
     "运行时错误",
 ];
 
-/// Release 0.2 also takes a line that begins with this.
+/// Release 0.2 also matches a line that begins with this.
 pub const LINE_START_V02: &str = "error:";
 
-/// Release 0.3, hard signals: anywhere in the text.
+/// Release 0.3, hard signals: searched in the whole text.
 pub const HARD_SIGNALS: [&str; 6] = [
     "traceback (most recent call last)",
     "sorry, i encountered an error",
@@ -36,7 +36,7 @@ pub const HARD_SIGNALS: [&str; 6] = [
     "无法继续",
 ];
 
-/// Release 0.3, soft signals: in the closing paragraph. The last one ends with a blank.
+/// Release 0.3, soft signals: searched in the closing paragraph. The last one ends with a space.
 pub const SOFT_SIGNALS: [&str; 6] = [
     "i'm unable to proceed",
     "i am unable to proceed",
@@ -46,10 +46,10 @@ pub const SOFT_SIGNALS: [&str; 6] = [
     "blocked by ",
 ];
 
-/// After 0.3 the provider's own words are a hard signal too.
+/// After 0.3, the provider's own error text is a hard signal too.
 pub const HARD_SIGNAL_LATER: &str = "error calling llm";
 
-/// The phrase by which `text` reads as a blocking failure, under a published wording.
+/// The phrase that makes `text` a blocking failure under a published wording; `None` if there is none.
 pub fn failure(text: &str, wording: Wording) -> Option<&'static str> {
     match wording {
         Wording::V02 => failure_in(text, wording, Window::Whole),
@@ -57,8 +57,8 @@ pub fn failure(text: &str, wording: Wording) -> Option<&'static str> {
     }
 }
 
-/// The same with the window of the soft signals chosen apart (hard signals are always searched in
-/// the whole text). For the wording of 0.2, which knows no soft signals, it is the window of all.
+/// The same with a chosen window for the soft signals; hard signals are always searched in the whole text. The wording
+/// of 0.2 has no soft signals: there the window applies to all phrases.
 pub fn failure_in(text: &str, wording: Wording, window: Window) -> Option<&'static str> {
     let part = window.of(text);
     match wording {

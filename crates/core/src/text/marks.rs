@@ -1,35 +1,36 @@
-//! Published phrases that a text holds: what may be told of it without telling what it says.
+//! Finds published phrases in a text, which can be reported without revealing what the text says.
 //!
-//! A redacted recording keeps them, so that the tests of this module, and the frameworks' end markers, come out as on the
-//! text itself. All are words of frameworks' own sources. A test with words of one's own has no such luck: it reads texts.
+//! A redacted recording keeps them, so that the tests of this module and the frameworks' end markers give the same
+//! results as on the original text. All phrases come from frameworks' own sources. A test with phrases of your own
+//! cannot work on a redacted recording.
 
 use super::closing_paragraph;
 use super::failure::{HARD_SIGNAL_LATER, HARD_SIGNALS, LINE_START_V02, SIGNALS_V02, SOFT_SIGNALS};
 use super::provider_error::{MARKERS_LATER, MARKERS_V03};
 use super::user_request::{PHRASES_V02, PHRASES_V03};
 
-/// Words by which a framework knows that its run is over, in this case: mini-swe-agent's at the start of a command or of
-/// its output …
+/// Case-sensitive words by which a framework recognises that its run is over: mini-swe-agent's at the start of a
+/// command or of its output …
 const LEADING: [&str; 2] = ["echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT", "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"];
 
-/// … tau2's anywhere in what the simulated user says, and the word by which a bailout knows a failed result.
+/// … and tau2's anywhere in what the simulated user says; also the word by which a bailout recognises a failed result.
 const AS_WRITTEN: [&str; 4] = ["###STOP###", "###TRANSFER###", "###OUT-OF-SCOPE###", "Error"];
 
-/// The command that begins a new session of MIRA.
+/// The command that starts a new session in MIRA.
 const COMMANDS: [&str; 1] = ["/new"];
 
-/// What is published of a text.
+/// The published phrases found in a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Marks {
-    /// What it begins with.
+    /// The phrase it begins with.
     pub leading: Option<&'static str>,
-    /// What it holds anywhere.
+    /// Phrases found anywhere in it.
     pub anywhere: Vec<&'static str>,
-    /// What its closing paragraph holds, of the phrases that are looked for there.
+    /// Phrases found in its closing paragraph, of those searched for there.
     pub closing: Vec<&'static str>,
 }
 
-/// The marks of a text.
+/// Finds the published phrases in a text.
 pub fn of(text: &str) -> Marks {
     let leading = LEADING.into_iter().find(|mark| text.trim_start().starts_with(mark));
     let lowered = text.to_lowercase();
@@ -48,12 +49,12 @@ pub fn of(text: &str) -> Marks {
     Marks { leading, anywhere, closing }
 }
 
-/// Phrases that are looked for in the closing paragraph.
+/// Phrases that are searched for in the closing paragraph.
 fn closing_phrases() -> impl Iterator<Item = &'static str> {
     SOFT_SIGNALS.into_iter().chain(PHRASES_V03)
 }
 
-/// True for a text that is a published command and nothing else.
+/// True if the text is a published command and nothing else.
 pub fn is_command(text: &str) -> bool {
     COMMANDS.contains(&text.trim().to_lowercase().as_str())
 }

@@ -1,4 +1,4 @@
-//! Tests of a text, one file each: phrase lists, closing paragraph, tags. Pure functions of strings.
+//! Tests of texts, one per file: phrase lists, closing paragraph, tags. All are pure functions of strings.
 
 pub mod benchmark;
 pub mod closing_paragraph;
@@ -14,18 +14,18 @@ pub mod user_request;
 
 pub use closing_paragraph::closing_paragraph;
 
-/// Which published wording of the phrase lists is meant. The lists are those of the MIRA auto mode.
+/// A published wording of the phrase lists, which are those of the MIRA auto mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Wording {
     /// Release 0.2: long lists, searched in the whole text.
     V02,
-    /// Release 0.3: short lists, asks and soft signals searched in the closing paragraph only.
+    /// Release 0.3: short lists; requests and soft signals are searched only in the closing paragraph.
     V03,
-    /// After 0.3: as 0.3, and the provider's error counts as a failure.
+    /// After 0.3: as 0.3, and the provider's error text counts as a failure.
     Later,
 }
 
-/// Which part of a text is searched.
+/// The part of a text that is searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Window {
     /// All of it.
@@ -35,7 +35,7 @@ pub enum Window {
 }
 
 impl Window {
-    /// The part of `text`.
+    /// That part of `text`.
     pub fn of(self, text: &str) -> &str {
         match self {
             Self::Whole => text,

@@ -1,18 +1,18 @@
-//! Raw output made fit for a prompt: repeated lines folded, the middle of long output cut out.
+//! Shortens raw output for a prompt: repeated lines are folded, and the middle of long output is cut out.
 
 /// Runs of at least this many equal lines are folded.
 pub const FOLD_FROM: usize = 3;
-/// Longer texts, in code points, are cut to their two ends.
+/// Texts with more code points than this are cut to their two ends.
 pub const MAX_CHARS: usize = 16_000;
 
-/// Folds runs of equal lines, then cuts the middle out of a text that is still too long. A word in
-/// the cut middle is lost to every test that follows.
+/// Folds runs of equal lines, then cuts the middle out of a text that is still too long. Later tests do not see words
+/// in the part that was cut.
 pub fn observation(raw: &str) -> String {
     cut(&fold(raw))
 }
 
-/// Replaces each run of three or more equal lines with one that says how often it came. Outer white
-/// space is dropped first; lines are compared as they are, indentation included.
+/// Replaces each run of three or more equal lines with one line that says how often it occurred. Surrounding white
+/// space is dropped first; lines are compared exactly, including indentation.
 pub fn fold(raw: &str) -> String {
     let lines: Vec<&str> = trim(raw).split('\n').collect();
     let folded = lines.chunk_by(|left, right| left == right).flat_map(|run| match run {
@@ -34,7 +34,7 @@ fn cut(text: &str) -> String {
     format!("{head}\n\n... [TRUNCATED: {omitted} characters omitted to prevent context overflow] ...\n\n{tail}")
 }
 
-/// White space as the original's `strip` knows it.
+/// White space as defined by the original's `strip`.
 fn trim(text: &str) -> &str {
     text.trim_matches(|c: char| c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c))
 }

@@ -1,4 +1,4 @@
-//! Is a reply the words of a failed model call, not of the model?
+//! Detects a reply that is the error text of a failed model call, not the model's own words.
 
 use super::Wording;
 use super::phrases::first_phrase;
@@ -20,7 +20,7 @@ pub const MARKERS_V03: [&str; 10] = [
 /// After 0.3.
 pub const MARKERS_LATER: [&str; 2] = ["error calling llm", "all candidate models failed"];
 
-/// The marker by which `text` is a provider's error, anywhere in it. Release 0.2 has no such test.
+/// The marker in `text` that makes it a provider's error; `None` if there is none. Release 0.2 has no such test.
 pub fn provider_error(text: &str, wording: Wording) -> Option<&'static str> {
     match wording {
         Wording::V02 => None,

@@ -1,9 +1,9 @@
-//! Does a reply ask the user for something?
+//! Detects a reply that asks the user for something.
 
 use super::phrases::first_phrase;
 use super::{Window, Wording};
 
-/// Release 0.2: anywhere in the text.
+/// Release 0.2: searched in the whole text.
 pub const PHRASES_V02: [&str; 17] = [
     "please provide",
     "please confirm",
@@ -24,7 +24,7 @@ pub const PHRASES_V02: [&str; 17] = [
     "要我现在",
 ];
 
-/// Release 0.3: in the closing paragraph.
+/// Release 0.3: searched in the closing paragraph.
 pub const PHRASES_V03: [&str; 21] = [
     "please confirm",
     "please choose",
@@ -49,7 +49,7 @@ pub const PHRASES_V03: [&str; 21] = [
     "等待用户",
 ];
 
-/// The phrase by which `text` reads as a request to the user, under a published wording.
+/// The phrase that makes `text` a request to the user under a published wording; `None` if there is none.
 pub fn user_request(text: &str, wording: Wording) -> Option<&'static str> {
     match wording {
         Wording::V02 => user_request_in(text, wording, Window::Whole),
@@ -57,7 +57,7 @@ pub fn user_request(text: &str, wording: Wording) -> Option<&'static str> {
     }
 }
 
-/// The same with the window chosen apart from the list.
+/// The same with a chosen window.
 pub fn user_request_in(text: &str, wording: Wording, window: Window) -> Option<&'static str> {
     let phrases: &[&'static str] = match wording {
         Wording::V02 => &PHRASES_V02,

@@ -1,4 +1,4 @@
-//! What a recording is made of: messages, and the few other lines rules look at.
+//! The events of a recording: messages, and the few other records that rules read.
 
 use std::sync::OnceLock;
 
@@ -7,13 +7,14 @@ use serde::{Deserialize, Serialize};
 use super::fingerprint::{self, Fingerprint};
 use super::{Instant, JUDGE_TAKEN_OUT, Origin, PLAN_TAKEN_OUT, Text, Usage, Usd};
 
-/// A short text: of a tool, a call, a model. Up to 23 bytes it stands where it is and needs no memory of its own.
+/// A short string, such as the name of a tool or a model, or a call's id. Up to 23 bytes are stored inline, without a
+/// heap allocation.
 pub type Name = smol_str::SmolStr;
 
-/// Raw JSON kept verbatim, for the systems that read a native structure themselves.
+/// Raw JSON, kept verbatim for strategies that parse a framework's own structures.
 pub type Json = Box<serde_json::value::RawValue>;
 
-/// One recorded line.
+/// One recorded event.
 #[derive(Clone, Debug)]
 #[expect(clippy::large_enum_variant, reason = "nearly all events are messages")]
 pub enum Event {
@@ -21,16 +22,16 @@ pub enum Event {
     Message(Message),
     /// A metrics report or a whole task-plan snapshot.
     Metrics(Metrics),
-    /// The recorded reply of a judge.
+    /// The recorded reply of an LLM judge.
     Judge(JudgeReply),
-    /// The state was graded here.
+    /// A grade of the state at this point of the run.
     Checkpoint(Checkpoint),
-    /// A framework-native record some system reads (a goal row, a compaction boundary …).
+    /// A framework-specific record that some strategy reads (a goal row, a compaction boundary …).
     Note(Note),
 }
 
 impl Event {
-    /// The message, if this is one.
+    /// The message; `None` for any other event.
     pub fn message(&self) -> Option<&Message> {
         match self {
             Self::Message(message) => Some(message),
@@ -38,18 +39,18 @@ impl Event {
         }
     }
 
-    /// When it was recorded.
+    /// When it was recorded, if it is a message with a timestamp. Other events have no time.
     pub fn ts(&self) -> Option<Instant> {
         self.message().and_then(|message| message.ts)
     }
 }
 
-/// Who speaks.
+/// The role of a message's author.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
-    /// Instructions.
+    /// System instructions.
     System,
-    /// The person served, or a program in their place.
+    /// The user, or a program in the user's place.
     User,
     /// The agent under test.
     Assistant,
@@ -69,52 +70,52 @@ impl Role {
     }
 }
 
-/// Whose conversation a message belongs to.
+/// Which participant's conversation a message belongs to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Lane {
     /// The agent under test.
     #[default]
     Main,
-    /// The agent's own words, but not a model call: a canned greeting, a synthetic error line.
+    /// Text in the agent's name that no model call produced: a canned greeting, a synthetic error line.
     Canned,
-    /// A simulated user, its tool calls and their results: neither its calls nor its tokens count.
+    /// A simulated user, with its tool calls and their results. Neither its calls nor its tokens count.
     Counterpart,
-    /// A sub-agent, by id: its tokens count in the run, its messages are not steps.
+    /// A sub-agent, by id. Its tokens count towards the run; its messages are not steps.
     Side(Name),
 }
 
 /// One message.
 #[derive(Clone, Debug)]
 pub struct Message {
-    /// Who speaks.
+    /// The author's role.
     pub role: Role,
-    /// Whose conversation this is.
+    /// Which participant's conversation it belongs to.
     pub lane: Lane,
-    /// In the user's name: whose words these are.
+    /// For a user message: who wrote it.
     pub origin: Origin,
-    /// The text; `None` when the recording has none (null or absent), which is not the empty text.
+    /// The text; `None` when the recording has null or nothing here, which differs from an empty text.
     pub content: Option<Text>,
-    /// Reasoning shown apart from the text.
+    /// Reasoning, where it is recorded separately from the text.
     pub reasoning: Option<Text>,
-    /// The tools asked for, in order.
+    /// The tools called, in order.
     pub tool_calls: Vec<ToolCall>,
-    /// For a tool result: the call it answers.
+    /// For a tool result: the id of the call it answers.
     pub tool_call_id: Option<Name>,
-    /// For a tool result the tool's name; otherwise the speaker's, when several share a role.
+    /// For a tool result, the tool's name; otherwise the speaker's name, when several share a role.
     pub name: Option<Name>,
-    /// For a tool result: flagged as failed, flagged as fine, or not flagged.
+    /// For a tool result: `true` if flagged as failed, `false` if flagged as successful, `None` if not flagged.
     pub is_error: Option<bool>,
-    /// Tokens of the model call that made this message.
+    /// Tokens of the model call that produced this message.
     pub usage: Option<Usage>,
-    /// Cost of that call.
+    /// Cost of that model call.
     pub cost: Option<Usd>,
     /// When the message was complete.
     pub ts: Option<Instant>,
-    /// The model that made it.
+    /// The model that produced it.
     pub model: Option<Name>,
-    /// Why the model ended its reply, in the provider's words.
+    /// Why the model ended its reply, in the provider's terms.
     pub finish_reason: Option<Name>,
-    /// Fields of the line that only some framework's rules read, as one JSON object.
+    /// Further fields that only some framework's rules read, as one JSON object.
     pub extra: Option<Json>,
     content_print: OnceLock<Fingerprint>,
 }
@@ -142,12 +143,12 @@ impl Message {
         }
     }
 
-    /// A message of `role` saying `content`.
+    /// A message of `role` with the text `content`.
     pub fn saying(role: Role, content: impl Into<Text>) -> Self {
         Self { content: Some(content.into()), ..Self::new(role) }
     }
 
-    /// The text, decoded; empty when there is none.
+    /// The decoded text; empty when there is none.
     pub fn text(&self) -> std::borrow::Cow<'_, str> {
         self.content.as_ref().map_or_else(Default::default, Text::as_str)
     }
@@ -157,12 +158,12 @@ impl Message {
         *self.content_print.get_or_init(|| self.content.as_ref().map_or_else(|| fingerprint::of_text(""), Text::print))
     }
 
-    /// True where tokens are recorded with it.
+    /// True when the message reports input or output tokens.
     pub fn has_usage(&self) -> bool {
         self.usage.is_some_and(|usage| !usage.is_empty())
     }
 
-    /// True for a reply of the agent under test that was a model call: these are the steps.
+    /// True for a reply of the agent under test that came from a model call. Each such message begins a step.
     pub fn is_step(&self) -> bool {
         self.role == Role::Assistant && self.lane == Lane::Main
     }
@@ -173,20 +174,20 @@ impl Message {
     }
 }
 
-/// A tool the agent asked for.
+/// A tool call the agent requested.
 #[derive(Clone, Debug)]
 pub struct ToolCall {
-    /// The call's id; absent in text protocols.
+    /// The call's id; `None` in text protocols, which have no ids.
     pub id: Option<Name>,
     /// The tool's name.
     pub name: Name,
-    /// The arguments, as text: JSON, or whatever the model wrote instead.
+    /// The arguments as text: usually JSON, but it can be anything the model wrote.
     pub arguments: Text,
     canonical_print: OnceLock<Fingerprint>,
 }
 
 impl ToolCall {
-    /// A call of `name` with `arguments` (JSON text, or whatever the model wrote).
+    /// A call of `name` with `arguments`: usually JSON, but any text is accepted.
     pub fn new(id: Option<&str>, name: &str, arguments: impl Into<Text>) -> Self {
         Self {
             id: id.map(Into::into),
@@ -196,22 +197,22 @@ impl ToolCall {
         }
     }
 
-    /// Name and canonical arguments: keys sorted at every level, no insignificant white space.
+    /// Fingerprint of the name and the canonical arguments: keys sorted at every level, no insignificant white space.
     pub fn canonical_print(&self) -> Fingerprint {
         *self.canonical_print.get_or_init(|| fingerprint::of_call_canonical(&self.name, &self.arguments.as_str()))
     }
 }
 
-/// A metrics report of an experiment, or a whole task plan.
+/// A metrics report of an experiment, or a snapshot of a whole task plan.
 #[derive(Clone, Debug)]
 pub struct Metrics {
     /// The experiment's name.
     pub experiment: Option<Name>,
-    /// Its status, in the framework's words.
+    /// Its status, in the framework's terms.
     pub status: Option<Name>,
-    /// Metric values by name, in file order; non-numeric ones are left to `plan`.
+    /// Metric values by name, in file order. Non-numeric values are found only in `plan`.
     pub values: Vec<(Name, f64)>,
-    /// The whole task plan as its framework wrote it.
+    /// The whole task plan, as the framework wrote it.
     pub plan: Option<Json>,
 }
 
@@ -222,54 +223,54 @@ pub struct JudgeReply {
     pub reply: Option<Text>,
     /// Why the call failed.
     pub error: Option<Name>,
-    /// Tokens the judge cost.
+    /// Tokens the judge call used.
     pub usage: Option<Usage>,
 }
 
-/// The state graded at this point of the run.
+/// A grade of the state at one point of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Checkpoint {
-    /// Would stopping here have been a success?
+    /// Whether stopping here would have been a success.
     pub success: bool,
     /// The score, when graded.
     pub score: Option<f64>,
 }
 
-/// What a [`Note`] carries, as far as any rule asks.
+/// What kind of record a [`Note`] is, as far as rules distinguish them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Carries {
-    /// The state of a goal after a turn, with the verdict on that turn but without the judge's reply: a row of agentica's
-    /// own log.
+    /// The state of a goal after a turn, with the verdict on that turn but without the judge's reply: a row of
+    /// agentica's own log.
     GoalRow,
-    /// Nothing: it stands where a judge's reply was taken out.
+    /// A placeholder for a judge's reply that redaction removed.
     JudgeTakenOut,
-    /// Nothing: it stands where a task plan was taken out.
+    /// A placeholder for a task plan that redaction removed.
     PlanTakenOut,
-    /// Something no rule asks for.
+    /// A record that no rule reads.
     Other,
 }
 
-/// A framework-native record.
+/// A framework-specific record.
 #[derive(Clone, Debug)]
 pub struct Note {
-    /// What it is, as `system.kind`, for example `agentica.goal`.
+    /// Its kind, as `system.kind`; for example `agentica.goal`.
     pub kind: Name,
     /// The record, verbatim.
     pub body: Json,
 }
 
 impl Note {
-    /// The kind of a note that carries a [`Carries::GoalRow`].
+    /// The kind of a note that holds a [`Carries::GoalRow`].
     pub const GOAL_ROW: &'static str = "agentica.goal";
 
-    /// True for the record that a host shortened the context, whatever it calls that.
+    /// True if the note records that the host shortened the context, under any framework's name for it.
     pub fn is_compaction(&self) -> bool {
         let name = self.kind.rsplit('.').next().unwrap_or_default();
         ["compact", "condens", "compress"].iter().any(|word| name.contains(word))
     }
 
-    /// What it carries.
+    /// Which kind of record this is.
     pub fn carries(&self) -> Carries {
         match &*self.kind {
             Self::GOAL_ROW => Carries::GoalRow,

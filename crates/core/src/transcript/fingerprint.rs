@@ -1,35 +1,35 @@
-//! When two calls count as the same call again.
+//! Fingerprints of texts and calls, and the definition of when two calls are the same.
 
 use crate::json_text;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// A 64-bit fingerprint. Equal texts have equal fingerprints on every machine; within one run a
-/// collision is not a practical concern (2^-64 a pair).
+/// A 64-bit fingerprint. Equal texts have equal fingerprints on every machine. Collisions within one run are negligible
+/// (probability 2^-64 per pair).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fingerprint(pub u64);
 
-/// What makes two calls the same.
+/// What makes two calls equal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Identity {
     /// The tool's name only.
     Name,
     /// Name and arguments as written, byte for byte.
     Raw,
-    /// Name and arguments as JSON: key order and white space do not matter. Text that is not JSON
-    /// is compared as written.
+    /// Name and arguments as JSON: key order and white space do not matter. Arguments that are not JSON are compared as
+    /// written.
     #[default]
     Canonical,
-    /// Name and the named top-level fields of the arguments.
+    /// Name and the listed top-level fields of the arguments.
     Fields(Vec<String>),
 }
 
-/// Fingerprint of a text: that of its JSON spelling, so that a text which stands in a file need not be decoded to be
-/// compared.
+/// Fingerprint of a text. It is computed over the text's JSON spelling, so that an escaped string in a file can be
+/// compared without decoding it.
 pub fn of_text(text: &str) -> Fingerprint {
     Fingerprint(json_text::text_print(text))
 }
 
-/// Fingerprint of a text by the inside of a JSON string literal that spells it.
+/// Fingerprint of a text, given as the inside of a JSON string literal; equals [`of_text`] of the decoded text.
 pub(super) fn of_json_body(body: &str) -> Option<Fingerprint> {
     json_text::body_print(body).map(Fingerprint)
 }
@@ -71,13 +71,13 @@ pub(super) fn of_call_canonical(name: &str, arguments: &str) -> Fingerprint {
     }
 }
 
-/// Of two texts, byte for byte.
+/// Fingerprint of two texts, compared byte for byte.
 fn of_pair(name: &str, arguments: &str) -> Fingerprint {
     of_list([name, arguments].map(|text| Fingerprint(xxh3_64(text.as_bytes()))))
 }
 
-/// JSON text with keys sorted at every level and no insignificant white space. Numbers keep their
-/// spelling class: 1 and 1.0 differ.
+/// JSON text with keys sorted at every level and no insignificant white space. Numbers keep their form: 1 and 1.0
+/// differ.
 pub fn canonical_json(value: &serde_json::Value) -> String {
     let mut sorted = value.clone();
     sorted.sort_all_objects();

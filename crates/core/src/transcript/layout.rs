@@ -1,31 +1,31 @@
-//! Steps and points, derived from events as they come: the one way to them, for a finished recording and for a run that
-//! is still going on.
+//! Derives steps and points from events as they arrive. Finished recordings and live runs share this code, so both get
+//! the same points.
 
 use super::{Event, Header, Instant, Lane, Message, Moment, Point, PointView, Role, Step};
 
-/// A point and how many events are known at it.
+/// A point and the number of events known at it.
 #[derive(Clone, Copy, Debug)]
 struct PointSpan {
     point: Point,
     /// Events before this index have happened.
     seen: usize,
-    /// The time of the latest timed one of them.
+    /// The latest timestamp among those events.
     now: Option<Instant>,
 }
 
-/// What is derived from the events so far.
+/// The steps and points derived from the events so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Layout {
-    /// The steps that are over.
+    /// The finished steps.
     steps: Vec<Step>,
     points: Vec<PointSpan>,
-    /// The reply of the step that is going on.
+    /// Index of the current step's reply, while that step is unfinished.
     open: Option<usize>,
-    /// Is the request of the step to come among the points?
+    /// True once the request of the next step has its point.
     is_requested: bool,
-    /// The first timed event and its time.
+    /// Index and time of the first event with a timestamp.
     first_time: Option<(usize, Instant)>,
-    /// The time of the latest point.
+    /// The time at the latest point.
     now: Option<Instant>,
 }
 
@@ -42,7 +42,7 @@ impl Layout {
         layout
     }
 
-    /// Takes in the last of `events`. A reply shows that the step before it is over.
+    /// Processes the last of `events`. A reply ends the step before it.
     pub(super) fn take(&mut self, events: &[Event]) {
         let Some((event, before)) = events.split_last() else { return };
         if self.first_time.is_none() {
@@ -56,7 +56,7 @@ impl Layout {
         }
     }
 
-    /// The step that is going on is over: its results are all there.
+    /// Ends the current step: all its results are in `events`.
     pub(super) fn close_step(&mut self, events: &[Event]) {
         let Some(reply) = self.open.take() else { return };
         let step = Step::at(events, reply);
@@ -67,7 +67,7 @@ impl Layout {
         self.steps.push(step);
     }
 
-    /// A request is about to be made.
+    /// Adds the point of a request that is about to be made.
     pub(super) fn request(&mut self, events: &[Event]) {
         self.close_step(events);
         if !std::mem::replace(&mut self.is_requested, true) {
@@ -75,8 +75,8 @@ impl Layout {
         }
     }
 
-    /// Nothing more comes. Where something is left to answer (tool results, a user's words), one more request was about
-    /// to be made.
+    /// Ends the run. If anything is left to answer (tool results, a user message), one more request was about to be
+    /// made, and its point is added.
     pub(super) fn end(&mut self, events: &[Event]) {
         self.close_step(events);
         let settled = self.steps.last().map_or(0, |step| step.end);
@@ -87,15 +87,15 @@ impl Layout {
         }
     }
 
-    /// Adds a point of the step that comes after those that are over, at which `seen` events are known.
+    /// Adds a point, at which `seen` events are known, for the step after the finished ones.
     fn lay(&mut self, moment: Moment, seen: usize, events: &[Event]) {
-        // Each event is looked at once: a recording without times would else be searched whole at every point.
+        // Visits each event once: searching all events at every point would be slow for a recording without timestamps.
         let from = self.points.last().map_or(0, |span| span.seen);
         self.now = events[from..seen].iter().rev().find_map(Event::ts).or(self.now);
         self.points.push(PointSpan { point: Point::new(self.steps.len(), moment), seen, now: self.now });
     }
 
-    /// The steps that are over.
+    /// The finished steps.
     pub(super) fn steps(&self) -> &[Step] {
         &self.steps
     }
@@ -115,7 +115,7 @@ impl Layout {
         self.first_time.map(|(_, time)| time)
     }
 
-    /// What is known at the points from the `from`-th on, in order.
+    /// The views at the points from index `from` on, in order.
     pub(super) fn views<'r>(
         &'r self,
         header: &'r Header,
@@ -130,7 +130,7 @@ impl Layout {
         })
     }
 
-    /// What would be known at one more request after everything recorded; `None` where that point is laid out already.
+    /// The view at one more request after everything recorded; `None` if that point already exists.
     pub(super) fn one_more_request<'r>(&'r self, header: &'r Header, events: &'r [Event]) -> Option<PointView<'r>> {
         let point = Point::new(self.steps.len(), Moment::BeforeRequest);
         let last = self.points.last();

@@ -1,4 +1,5 @@
-//! The recorded run: events, steps, points, outcome. It knows no format, no rule and no file.
+//! The recorded run: events, steps, points, outcome. This module knows nothing of file formats or rules, and reads no
+//! files.
 
 mod event;
 #[doc(hidden)]

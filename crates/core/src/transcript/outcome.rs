@@ -1,4 +1,4 @@
-//! How a run ended, and apart from that whether it did its task.
+//! Why a run ended and, separately, whether it did its task.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Point;
 
-/// Did the run do its task? Three-valued: an unlabelled run is not a failed one.
+/// Whether the run did its task. Three-valued: an unlabelled run is not a failed one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
@@ -15,13 +15,13 @@ pub enum Outcome {
     Success,
     /// The recorded result was graded a failure.
     Failure,
-    /// Nobody graded it.
+    /// The run was not graded.
     #[default]
     Unknown,
 }
 
 impl Outcome {
-    /// A grade that may be absent.
+    /// Converts an optional grade; `None` becomes [`Self::Unknown`].
     pub fn from_grade(success: Option<bool>) -> Self {
         match success {
             Some(true) => Self::Success,
@@ -30,7 +30,7 @@ impl Outcome {
         }
     }
 
-    /// `Some(true)` for success, `Some(false)` for failure.
+    /// `Some(true)` for success, `Some(false)` for failure, `None` for unknown.
     pub fn grade(self) -> Option<bool> {
         match self {
             Self::Success => Some(true),
@@ -55,20 +55,20 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// Why the recording ends. Never an outcome: a submitted answer can be wrong.
+/// Why the recording ends. This is never an outcome: a submitted answer can be wrong.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum EndCause {
-    /// The agent, or the person it served, considered it finished.
+    /// The agent, or the user, considered the task finished.
     SelfFinish,
-    /// A step, message, token or cost limit of the recording's own harness.
+    /// A limit on steps, messages, tokens or cost in the harness that made the recording.
     Cap,
     /// A time limit.
     Timeout,
     /// A crash of the agent, the environment or the provider.
     Error,
-    /// Somebody stopped it.
+    /// A person stopped it.
     Killed,
     /// The recording does not say.
     #[default]
@@ -91,7 +91,7 @@ impl EndCause {
         }
     }
 
-    /// True when the recording stopped although the agent would have gone on.
+    /// True when the recording was cut off although the agent would have gone on.
     pub fn is_censoring(self) -> bool {
         matches!(self, Self::Cap | Self::Timeout | Self::Killed)
     }
@@ -113,27 +113,27 @@ impl FromStr for EndCause {
 /// Where a run's outcome came from.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum OutcomeSource {
-    /// No outcome.
+    /// There is no outcome.
     #[default]
     None,
     /// A field of the recording itself, by name.
     Native(&'static str),
-    /// A sidecar: its path, as given.
+    /// A sidecar file: its path, as given.
     Sidecar(String),
-    /// A mark of the recording that stands in for a grade, by name.
+    /// A marker in the recording that serves as a proxy for a grade, by name.
     Proxy(&'static str),
 }
 
 /// The first point at which stopping would have kept the success (`s` in STATISTICS 4.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Secured {
-    /// Known: from checkpoints, a label, or a metric goal.
+    /// Known from checkpoints, a label or a metric goal.
     At(Point),
-    /// The run never held a success.
+    /// The run never reached a success.
     Never,
-    /// The run succeeded, but nothing tells since when: any earlier stop counts as a false early
-    /// stop, counted apart as unverified.
+    /// The run succeeded, but it is not known since when. Any earlier stop counts as a false early stop and is reported
+    /// separately as unverified.
     Unverified,
-    /// The outcome itself is unknown.
+    /// The outcome is unknown.
     Unknown,
 }

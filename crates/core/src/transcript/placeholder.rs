@@ -1,32 +1,32 @@
-//! What stands in a redacted run for a text: `[text 3, 412 bytes]`.
+//! Placeholders for texts in a redacted run: `[text 3, 412 bytes]`.
 
-/// The kind of the note that stands for a judge's reply.
+/// The kind of the note that replaces a judge's reply.
 pub const JUDGE_TAKEN_OUT: &str = "redacted.judge";
 
-/// The kind of the note that stands for a task plan.
+/// The kind of the note that replaces a task plan.
 pub const PLAN_TAKEN_OUT: &str = "redacted.plan";
 
-/// What a tool is called whose name was the first word of a text: `command-3`.
+/// The prefix of the name given to a tool whose real name was the first word of a text: `command-3`.
 pub const TOLD_COMMAND: &str = "command";
 
-/// The placeholder of the `nth` text of a run, `bytes` long.
+/// The placeholder for text number `nth` of a run, which was `bytes` long.
 pub fn write(nth: usize, bytes: usize) -> String {
     format!("[text {nth}, {bytes} bytes]")
 }
 
-/// How long the text was for which `text` stands; `None` where there is no placeholder.
+/// The length in bytes of the original text; `None` if `text` contains no placeholder.
 pub fn bytes_of(text: &str) -> Option<usize> {
     parts_of(text).map(|(_, bytes)| bytes)
 }
 
-/// Which text it was, and how long, for which `text` stands; `None` where there is no placeholder.
+/// The number and length in bytes of the original text; `None` if `text` contains no placeholder.
 pub fn parts_of(text: &str) -> Option<(usize, usize)> {
     let (nth, rest) = text.split_once("[text ")?.1.split_once(", ")?;
     Some((nth.parse().ok()?, rest.split_once(" bytes]")?.0.parse().ok()?))
 }
 
-/// Does it look like the name of a program's part (a tool, a parameter, a status) rather than like something said? Up to 64
-/// letters of ASCII, digits, and the signs such names have: no blank, no path, no address.
+/// True if `name` looks like an identifier (a tool, a parameter, a status) rather than something said: at most 64 ASCII
+/// letters, digits and the signs common in identifiers; no spaces, paths or addresses.
 pub fn is_public_name(name: &str) -> bool {
     let is_fit = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.:+".contains(&byte);
     name.len() <= 64 && name.bytes().all(is_fit)

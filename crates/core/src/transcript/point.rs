@@ -1,25 +1,25 @@
-//! Points: the moments at which some framework consults its rules, totally ordered within a run.
+//! Points: the moments at which a framework can consult its rules, in a total order within a run.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Where within a step a rule is consulted. The order of the variants is the order in time.
+/// The moment within a step at which a rule is consulted. Variants are in the order of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Moment {
-    /// The request of this step is about to be sent; nothing of the step has been paid for.
+    /// The request of this step is about to be sent; nothing of this step has been paid for.
     BeforeRequest,
-    /// The reply is known and paid for; the tools it asks for have not run.
+    /// The reply has arrived and is paid for; the tools it calls have not run yet.
     AfterResponse,
-    /// The tools have run. A step without calls has this point too, directly after the reply.
+    /// The tools have run. A step without calls also has this point, directly after the reply.
     AfterTools,
-    /// The reply asked for no tool, so the round is over.
+    /// The reply called no tool, so the round is over.
     EndOfRound,
 }
 
 impl Moment {
-    /// All moments in order.
+    /// All moments, in the order of time.
     pub const ALL: [Self; 4] = [Self::BeforeRequest, Self::AfterResponse, Self::AfterTools, Self::EndOfRound];
 
     /// The name used in stack files and tables.
@@ -46,7 +46,7 @@ impl FromStr for Moment {
     }
 }
 
-/// One decision point: a step (from 0) and a moment within it. A stop is one of these.
+/// A decision point: a step and a moment within it. Every stop is at a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Point {
     /// Index of the step, from 0.
@@ -61,7 +61,7 @@ impl Point {
         Self { step: u32::try_from(step).unwrap_or(u32::MAX), moment }
     }
 
-    /// How many steps have been paid for at this point: the current one counts from its reply on.
+    /// The number of steps paid for at this point. The current step counts from its reply on.
     pub fn steps_paid(self) -> usize {
         self.step as usize + usize::from(self.moment > Moment::BeforeRequest)
     }
@@ -81,7 +81,7 @@ impl FromStr for Point {
     }
 }
 
-/// A point is written as text: `12:after_tools`.
+/// A point is serialised as text: `12:after_tools`.
 impl Serialize for Point {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)

@@ -1,16 +1,17 @@
-//! A run while it is going on: events in, points out.
+//! Records a live run: takes events and returns points.
 
 use super::layout::Layout;
 use super::{Draft, Event, Header, PointView};
 
-/// Records a run event by event, and says which points became known with each.
+/// Records a run event by event and returns the points that each event makes known.
 ///
-/// A step is over when the next reply arrives, so with [`Self::push`] alone the point after its tools comes late: just
-/// before the next reply, as in a recording that is read line by line. Whoever runs the agent knows earlier and says so:
-/// [`Self::request`] before each model call (or [`Self::close_step`] once the tools have run), [`Self::end`] at the end.
-/// The points are the same, in the same order and with the same contents.
+/// The arrival of the next reply ends a step. With [`Self::push`] alone, the point after a step's tools therefore comes
+/// late, just before the next reply, as when a recording is read line by line. A caller that runs the agent knows
+/// earlier and should say so: call [`Self::request`] before each model call (or [`Self::close_step`] once the tools
+/// have run) and [`Self::end`] at the end. The points come out the same either way, in the same order and with the same
+/// contents.
 ///
-/// All events are kept: rules may look at the whole past.
+/// All events are kept, because rules may read the whole past.
 #[derive(Clone, Debug, Default)]
 pub struct Recorder {
     header: Header,
@@ -19,14 +20,14 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// A run of which nothing has happened yet.
+    /// A run in which nothing has happened yet.
     pub fn new(header: Header) -> Self {
         let header = Header { ended_at: None, totals: None, ..header };
         Self { header, events: Vec::new(), layout: Layout::default() }
     }
 
-    /// Something happened. A reply of the agent brings the points of the step before that are still open, the request of
-    /// its own step if that was not announced, and `after_response`; anything else brings none.
+    /// Records an event. A reply of the agent returns the open points of the step before it, `before_request` of its
+    /// own step unless [`Self::request`] already returned it, and `after_response`. Any other event returns no points.
     pub fn push(&mut self, event: Event) -> impl ExactSizeIterator<Item = PointView<'_>> {
         let from = self.layout.n_points();
         self.events.push(event);
@@ -34,37 +35,37 @@ impl Recorder {
         self.layout.views(&self.header, &self.events, from)
     }
 
-    /// The current step is over: all its tools have run, and what was recorded of them has been pushed. Brings
-    /// `after_tools`, and `end_of_round` where the reply asked for no tool. What is pushed later is news of the next point.
+    /// Ends the current step: all its tools have run and their results have been pushed. Returns `after_tools`, and
+    /// `end_of_round` if the reply called no tool. Events pushed later belong to the next point.
     pub fn close_step(&mut self) -> impl ExactSizeIterator<Item = PointView<'_>> {
         let from = self.layout.n_points();
         self.layout.close_step(&self.events);
         self.layout.views(&self.header, &self.events, from)
     }
 
-    /// A model call is about to be made. Brings what [`Self::close_step`] does if that was not called, and
-    /// `before_request`.
+    /// Announces that a model call is about to be made. Returns the points of [`Self::close_step`], if that was not
+    /// called, and `before_request`.
     pub fn request(&mut self) -> impl ExactSizeIterator<Item = PointView<'_>> {
         let from = self.layout.n_points();
         self.layout.request(&self.events);
         self.layout.views(&self.header, &self.events, from)
     }
 
-    /// The run is over. Brings the points of the last step that are still open; where something was left to answer, also
-    /// the request that was about to be made.
+    /// Ends the run. Returns the open points of the last step and, if anything was left to answer, the point of the
+    /// request that was about to be made.
     pub fn end(&mut self) -> impl ExactSizeIterator<Item = PointView<'_>> {
         let from = self.layout.n_points();
         self.layout.end(&self.events);
         self.layout.views(&self.header, &self.events, from)
     }
 
-    /// The latest of the points so far; `None` before the first. With `before`, the one that many points earlier.
+    /// The view at the latest point, or at the one `before` points earlier; `None` if there are not that many points.
     pub fn latest(&self, before: usize) -> Option<PointView<'_>> {
         let from = self.layout.n_points().checked_sub(before + 1)?;
         self.layout.views(&self.header, &self.events, from).next()
     }
 
-    /// Who and what.
+    /// What is known before the run.
     pub fn header(&self) -> &Header {
         &self.header
     }
@@ -74,7 +75,7 @@ impl Recorder {
         &self.events
     }
 
-    /// The recording so far, not graded: to be kept, and replayed under other strategies.
+    /// The recording so far, without a grade, to be saved or replayed under other strategies.
     pub fn into_draft(self) -> Draft {
         Draft { header: self.header, events: self.events, ..Draft::default() }
     }
@@ -95,7 +96,7 @@ mod tests {
         Event::Message(reply)
     }
 
-    /// The moments of the points and how much was known and new at each.
+    /// The moment of each point, with the number of events known and new at it.
     fn told<'r>(views: impl Iterator<Item = PointView<'r>>) -> Vec<(Moment, usize, usize)> {
         views.map(|view| (view.moment(), view.events().len(), view.news().len())).collect()
     }

@@ -1,19 +1,19 @@
-//! Rounds: a prompt that the agent answers, and all it does until the next one.
+//! Rounds: a prompt and everything the agent does until the next one.
 
 use super::{Event, Lane, Message, Millis, Note, Role, Run};
 
-/// Whose words a message in the user's name holds.
+/// Who wrote a message of the user role.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Origin {
-    /// Whoever prompts: a person, a program, a simulated user.
+    /// Whoever prompts the agent: a person, a program or a simulated user.
     #[default]
     Prompt,
-    /// The host's: a reminder, a hook's output, a local command, a notification, a resumption.
+    /// The host: a reminder, a hook's output, a local command, a notification, a resumption.
     Host,
-    /// Typed while the agent works: it steers, and begins no round.
+    /// Typed while the agent works: it steers the agent and does not begin a round.
     Steering,
-    /// The mark that the agent was interrupted.
+    /// The host's marker that the agent was interrupted.
     Interruption,
 }
 
@@ -28,37 +28,37 @@ impl Origin {
         }
     }
 
-    /// The origin of that name.
+    /// The origin with that name; `None` for an unknown name.
     pub fn named(name: &str) -> Option<Self> {
         [Self::Host, Self::Steering, Self::Interruption].into_iter().find(|origin| origin.name() == Some(name))
     }
 }
 
-/// Who prompts in recordings of a format.
+/// Who prompts the agent in recordings of a given format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum PromptedBy {
     /// Not known.
     #[default]
     Unknown,
-    /// Somebody at the keyboard.
+    /// A person at the keyboard.
     Person,
     /// A script, a benchmark, a scheduler.
     Program,
-    /// A model in a person's place.
+    /// A model in the place of a person.
     SimulatedUser,
-    /// The framework goes on by itself.
+    /// The framework itself, which continues without a prompt.
     Framework,
 }
 
 impl PromptedBy {
-    /// The one of that name; of another, not known.
+    /// The variant with that name; [`Unknown`](Self::Unknown) for any other name.
     pub fn named(name: &str) -> Self {
         let all = [Self::Person, Self::Program, Self::SimulatedUser, Self::Framework];
         all.into_iter().find(|by| by.name() == name).unwrap_or_default()
     }
 
-    /// The name used in tables; empty where it is not known.
+    /// The name used in tables; empty for [`Unknown`](Self::Unknown).
     pub fn name(self) -> &'static str {
         match self {
             Self::Unknown => "",
@@ -74,11 +74,11 @@ impl PromptedBy {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RoundEnd {
-    /// With a reply.
+    /// The agent replied and handed control back.
     Reply,
-    /// The recording has the host's mark of an interruption.
+    /// The recording has the host's marker of an interruption.
     Interrupted,
-    /// The file ends, or the next prompt comes, with work pending.
+    /// The file ends or the next prompt comes before the agent has finished.
     Cut,
 }
 
@@ -93,34 +93,34 @@ impl RoundEnd {
     }
 }
 
-/// The kind of a note that marks an interruption where no message does.
+/// The kind of a note that marks an interruption in recordings where no message does.
 pub const INTERRUPTED: &str = "round.interrupted";
 
-/// The kind of a note that says that what came before was taken back.
+/// The kind of a note that records that earlier work was rolled back.
 pub(super) const TAKEN_BACK: &str = "round.taken_back";
 
-/// One round, as places in the run.
+/// One round, as index ranges into the run's events and steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Round {
-    /// Index of the event it begins with: the prompt, or the first event of the run.
+    /// Index of its first event: the prompt, or the run's first event if the prompt is not recorded.
     pub begins: usize,
-    /// One past its last event.
+    /// One past the index of its last event.
     pub ends: usize,
-    /// Does the recording hold the prompt?
+    /// Whether the recording contains the prompt.
     pub has_prompt: bool,
     /// Index of its first step.
     pub first_step: usize,
-    /// One past its last step; at least one step is in it.
+    /// One past the index of its last step. A round has at least one step.
     pub end_step: usize,
     /// How it ended.
     pub end: RoundEnd,
-    /// From the prompt to the last event of the agent, results of its tools among them; `None` where either has no time.
+    /// Time from the prompt to the agent's last reply or tool result; `None` if either has no timestamp.
     pub active: Option<Millis>,
 }
 
 impl Round {
-    /// The rounds of a run, in order. Words nobody answered begin none; a run that does not hold its first prompt begins
-    /// with a round all the same. Nobody prompts a sub-agent: it works within a round of its parent's.
+    /// The rounds of a run, in order. A prompt that is never answered begins no round. A run whose first prompt is not
+    /// recorded still begins with a round. A sub-agent's run has no rounds: it works within a round of its parent.
     pub(super) fn all(run: &Run) -> Vec<Self> {
         if run.header.parent.is_some() {
             return Vec::new();
@@ -143,12 +143,12 @@ impl Round {
         rounds
             .map(|(&(begins, has_prompt, first_step), (ends, end_step))| {
                 let last = run.steps()[end_step - 1];
-                // Words nobody answered, and that they were taken back, are of no round.
+                // An unanswered prompt, and a note that it was rolled back, belong to no round.
                 let unanswered = events[last.reply + 1..ends].iter().position(Event::is_prompt);
                 let ends = unanswered.map_or(ends, |at| last.reply + 1 + at);
                 let within = &events[begins..ends];
                 let interrupted = within.iter().any(Event::is_interruption);
-                // A reply that hands back ends it, also where that is a call of the tool for it.
+                // A reply that hands back ends the round, including by calling a tool for that purpose.
                 let handed_back = events[last.reply].message().is_some_and(Message::hands_back);
                 let end = match (interrupted, handed_back) {
                     (true, _) => RoundEnd::Interrupted,
@@ -165,24 +165,24 @@ impl Round {
             .collect()
     }
 
-    /// How many steps it has.
+    /// The number of steps in the round; at least 1.
     pub fn n_steps(&self) -> usize {
         self.end_step - self.first_step
     }
 }
 
-/// Did the host write this reply itself?
+/// True if the host wrote this reply itself.
 fn is_hosts(reply: &Event) -> bool {
     reply.message().is_some_and(|reply| reply.origin == Origin::Host)
 }
 
 impl Event {
-    /// Words that begin a round if they are answered.
+    /// True for a prompt of the main conversation: it begins a round if it is answered.
     pub fn is_prompt(&self) -> bool {
         self.message().is_some_and(|message| message.is_prompt() && message.lane == Lane::Main)
     }
 
-    /// The host's mark that the agent was interrupted.
+    /// True for the host's marker that the agent was interrupted: a message or a note.
     pub fn is_interruption(&self) -> bool {
         match self {
             Self::Message(message) => message.origin == Origin::Interruption && message.lane == Lane::Main,
@@ -191,26 +191,26 @@ impl Event {
         }
     }
 
-    /// The host's mark that what came before was taken back: a rewind, a checkpoint restored.
+    /// True for the host's note that earlier work was rolled back: a rewind, a restored checkpoint.
     pub fn is_taking_back(&self) -> bool {
         matches!(self, Self::Note(note) if note.kind == TAKEN_BACK)
     }
 
-    /// That mark.
+    /// The note that [`Self::is_taking_back`] recognises.
     pub fn taking_back() -> Self {
         let body = serde_json::value::RawValue::NULL.to_owned();
         Self::Note(Note { kind: TAKEN_BACK.into(), body })
     }
 
-    /// The mark of an interruption, where no message is one.
+    /// The note that marks an interruption in recordings where no message does.
     pub fn interruption() -> Self {
         let body = serde_json::value::RawValue::NULL.to_owned();
         Self::Note(Note { kind: INTERRUPTED.into(), body })
     }
 }
 
-/// Tools by which an agent hands back to whoever prompted: with its result, or with a question. A question that is answered
-/// ends nothing: its answer is a result.
+/// Tools by which an agent hands control back, with its result or with a question. If the question is answered, the
+/// round goes on: the answer is recorded as the tool's result.
 const HAND_BACK: [&str; 12] = [
     "AskUserQuestion",
     "ask_followup_question",
@@ -227,13 +227,14 @@ const HAND_BACK: [&str; 12] = [
 ];
 
 impl Message {
-    /// True for words of whoever prompts; not for the host's, for steering, or for the mark of an interruption.
+    /// True for a user message written by whoever prompts; false for the host's messages, steering and interruption
+    /// markers.
     pub fn is_prompt(&self) -> bool {
         self.role == Role::User && self.origin == Origin::Prompt
     }
 
-    /// True for a reply after which nothing is left to do but to wait for the next prompt: it asks for no tool, or for the
-    /// one that hands back.
+    /// True for a reply after which the agent waits for the next prompt: it calls no tool, or a tool that hands control
+    /// back.
     pub fn hands_back(&self) -> bool {
         self.tool_calls.is_empty() || self.tool_calls.iter().any(|call| HAND_BACK.contains(&&*call.name))
     }

@@ -8,47 +8,48 @@ use super::{
     Totals,
 };
 
-/// What is known of a run before it is replayed.
+/// What is known about a run before it is replayed.
 #[derive(Clone, Debug, Default)]
 pub struct Header {
-    /// The run's name, unique within a corpus.
+    /// The run's id, unique within a corpus.
     pub run_id: String,
-    /// The run that started this one, where it is a sub-agent's.
+    /// For a sub-agent's run: the id of the run that started it.
     pub parent: Option<String>,
-    /// The task it attempted; runs of one task are trials and are clustered together.
+    /// The task it attempted. Runs of the same task are trials and are clustered together.
     pub task_id: Option<String>,
     /// Which trial of the task this is, as recorded.
     pub trial: Option<String>,
-    /// The family of tasks (a benchmark's domain, a data set).
+    /// The group of tasks it belongs to: a benchmark's domain, a data set.
     pub suite: Option<String>,
     /// The model under test.
     pub model: Option<String>,
     /// The agent or harness.
     pub agent: Option<String>,
-    /// When the run began.
+    /// When the run began, if the recording states it.
     pub started_at: Option<Instant>,
-    /// When it ended, if the recording says so apart from its messages. A reader's to fill in: [`Run::new`] takes it to
-    /// [`Run::ended_at`], so that no rule sees it.
+    /// When the run ended, if the recording states it separately from its messages. Set by a reader; [`Run::new`] moves
+    /// it to [`Run::ended_at`], so that no rule sees it.
     pub ended_at: Option<Instant>,
-    /// What the recording says the whole run spent, where its calls do not tell it. A reader's to fill in: [`Run::new`]
-    /// takes it to [`Run::totals`], so that no rule sees it.
+    /// What the whole run spent, if the recording states only a total and not the spend of each call. Set by a reader;
+    /// [`Run::new`] moves it to [`Run::totals`], so that no rule sees it.
     pub totals: Option<Totals>,
-    /// Native configuration worth keeping (limits, seeds), as a JSON object.
+    /// Framework-specific configuration worth keeping (limits, seeds), as a JSON object.
     pub meta: Option<super::Json>,
-    /// The files of the patch it submitted, where the recording holds that.
+    /// The files in the patch the run submitted, if the recording contains it.
     pub delivered: Option<Vec<String>>,
-    /// Who prompts in it.
+    /// Who prompts the agent.
     pub prompted_by: super::PromptedBy,
-    /// It is one of several rounds of a session.
+    /// True if this run is one of several rounds of a session.
     pub of_session: bool,
-    /// The file it was read from, as the user gave it.
+    /// The path of the file it was read from, as the user gave it.
     pub file: Option<String>,
-    /// Its texts are taken out: placeholders tell which are equal and how long they were, and no more.
+    /// True if the texts were redacted: placeholders preserve only which texts were equal, how long each was, and which
+    /// published phrases it contained.
     pub redacted: bool,
 }
 
 impl Header {
-    /// The header of a run of which only the name is known.
+    /// A header with only the run's id set.
     pub fn named(run_id: impl Into<String>) -> Self {
         Self { run_id: run_id.into(), ..Self::default() }
     }
@@ -57,28 +58,28 @@ impl Header {
 /// The grade of a run and where it came from.
 #[derive(Clone, Debug, Default)]
 pub struct Grade {
-    /// Did it do its task?
+    /// Whether the run did its task.
     pub outcome: Outcome,
-    /// The graded score, when there is one.
+    /// The graded score, if there is one.
     pub score: Option<f64>,
     /// Where the outcome came from.
     pub source: OutcomeSource,
     /// Why the recording ends.
     pub end: EndCause,
-    /// The step after which the success was secured, when a label says so.
+    /// The index of the step by whose end the success was secured, if a label gives it.
     pub secured_step: Option<usize>,
 }
 
-/// What a reader hands over: [`Run::new`] derives the rest and establishes the invariants.
+/// A run as a reader produces it. [`Run::new`] derives steps and points from it and establishes the invariants.
 #[derive(Clone, Debug, Default)]
 pub struct Draft {
-    /// Who and what.
+    /// What is known before the run.
     pub header: Header,
     /// Everything recorded, in file order.
     pub events: Vec<Event>,
     /// The run's grade.
     pub grade: Grade,
-    /// Input the reader had to repair or leave out, in words fit for a report.
+    /// What the reader had to repair or skip, worded for a report.
     pub warnings: Vec<String>,
 }
 
@@ -88,24 +89,24 @@ pub struct Draft {
 /// within `events` and do not overlap; points are strictly increasing.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// Who and what.
+    /// What is known before the run.
     pub header: Header,
-    /// When it ended, if the recording says so apart from its messages.
+    /// When the run ended, if the recording states it separately from its messages.
     pub ended_at: Option<Instant>,
-    /// What the recording says the whole run spent, where its calls do not tell it.
+    /// What the whole run spent, if the recording states only a total and not the spend of each call.
     pub totals: Option<Totals>,
     /// The run's grade.
     pub grade: Grade,
-    /// What the reader had to repair.
+    /// What the reader had to repair or skip.
     pub warnings: Vec<String>,
-    /// Grades of its rounds, counted from 1, where labels give them.
+    /// Grades of single rounds, if labels give them. Keys count rounds from 1.
     pub round_grades: BTreeMap<usize, Grade>,
     events: Vec<Event>,
     layout: Layout,
 }
 
 impl Run {
-    /// Builds the run: finds the steps and lays out the points, as a [`Recorder`](super::Recorder) does event by event.
+    /// Builds the run: derives steps and points exactly as a [`Recorder`](super::Recorder) does event by event.
     pub fn new(draft: Draft) -> Self {
         let Draft { mut header, events, grade, warnings } = draft;
         let (ended_at, totals) = (header.ended_at.take(), header.totals.take());
@@ -113,7 +114,7 @@ impl Run {
         Self { header, ended_at, totals, grade, warnings, round_grades: BTreeMap::new(), events, layout }
     }
 
-    /// What it was made from, to be changed and made again.
+    /// A draft with the same content, to be modified and passed to [`Self::new`] again.
     pub fn to_draft(&self) -> Draft {
         Draft {
             header: Header { ended_at: self.ended_at, totals: self.totals, ..self.header.clone() },
@@ -133,14 +134,15 @@ impl Run {
         self.layout.steps()
     }
 
-    /// The rounds, in order: what each prompt led to.
+    /// The rounds, in order: each prompt with what the agent did in answer to it.
     pub fn rounds(&self) -> Vec<super::Round> {
         super::Round::all(self)
     }
 
-    /// Each round as a run of its own, named `RUN#1` and so on: what a file would hold in which that round stands alone. The
-    /// task is the run's, or the run itself, so that rounds of a session are never taken for independent. Only the round
-    /// of a run with a single one has its grade. A sub-agent's run stays as it is.
+    /// Splits the run into one run per round, named `RUN#1` and so on. Each is what a file containing only that round
+    /// would hold. The rounds share the run's task (or the run's id, if it has no task), so that rounds of one session
+    /// are never treated as independent. A round is graded only by a label of its own, or by the run's grade if it is
+    /// the only round. A sub-agent's run is returned unchanged.
     pub fn into_rounds(self) -> Vec<Self> {
         if self.header.parent.is_some() {
             return vec![self];
@@ -181,8 +183,8 @@ impl Run {
         rounds.iter().enumerate().map(cut).collect()
     }
 
-    /// The points, in order. A recording that ends with something to answer (tool results, a user's
-    /// words) has one last `before_request`: the call that was about to be made.
+    /// The points, in order. If the recording ends with something to answer (tool results, a user message), it has a
+    /// final `before_request` point for the call that was about to be made.
     pub fn points(&self) -> impl ExactSizeIterator<Item = Point> + '_ {
         self.layout.points()
     }
@@ -192,26 +194,25 @@ impl Run {
         self.layout.views(&self.header, &self.events, 0)
     }
 
-    /// The point at which one more request would be made after everything recorded; `None` when the
-    /// recording has that point itself.
+    /// The state at one more request after everything recorded; `None` if the recording itself has that point.
     pub fn one_more_request(&self) -> Option<PointView<'_>> {
         self.layout.one_more_request(&self.header, &self.events)
     }
 
-    /// The reply of step `index`.
+    /// The reply of step `index`; `None` if there is no such step.
     pub fn reply(&self, index: usize) -> Option<&Message> {
         self.steps().get(index).and_then(|step| self.events[step.reply].message())
     }
 
-    /// The point at which everything recorded had happened. A stop there, or later, is no early stop.
-    /// `None` for a run without steps.
+    /// The point by which everything recorded had happened. A stop at or after it is not an early stop. `None` for a
+    /// run without steps.
     pub fn last_point(&self) -> Option<Point> {
         let (index, last) = self.steps().len().checked_sub(1).map(|index| (index, &self.steps()[index]))?;
         let moment = if last.has_calls { Moment::AfterTools } else { Moment::AfterResponse };
         Some(Point::new(index, moment))
     }
 
-    /// The graded checkpoints with the point each belongs to, in order.
+    /// The graded checkpoints in order, each with its point.
     pub fn checkpoints(&self) -> Vec<(Point, Checkpoint)> {
         self.events
             .iter()
@@ -223,16 +224,16 @@ impl Run {
             .collect()
     }
 
-    /// The last point at or before which event `index` happened: after the tools of its step, or
-    /// after the reply when the step asked for none.
+    /// The last point at or before event `index`: after the tools of its step, or after the reply if the step called
+    /// none.
     fn point_of_event(&self, index: usize) -> Option<Point> {
         let step = self.steps().partition_point(|step| step.reply < index).checked_sub(1)?;
         let moment = if self.steps()[step].has_calls { Moment::AfterTools } else { Moment::AfterResponse };
         Some(Point::new(step, moment))
     }
 
-    /// The first point from which on stopping would have kept the success: checkpoints, then a label, then
-    /// nothing known (DESIGN 4). A success graded before a failure was lost again and secured nothing.
+    /// The first point from which on a stop would have kept the success. It comes from checkpoints if there are any,
+    /// else from a label (DESIGN 4). A success graded before a later failure was lost again and does not count.
     pub fn secured(&self) -> Secured {
         let checkpoints = self.checkpoints();
         if !checkpoints.is_empty() && self.grade.outcome == Outcome::Success {
@@ -251,7 +252,7 @@ impl Run {
         }
     }
 
-    /// The task to cluster by: suite and task; a run without a task is a task of its own.
+    /// The suite and task to cluster by. A run without a task forms a cluster of its own.
     pub fn cluster(&self) -> (String, String) {
         let suite = self.header.suite.clone().unwrap_or_default();
         let task = self.header.task_id.clone().unwrap_or_else(|| format!("run {}", self.header.run_id));
@@ -263,7 +264,7 @@ impl Run {
         self.steps().iter().filter_map(|step| self.events[step.reply].message())
     }
 
-    /// When the run began: its header, else its first timed event.
+    /// When the run began: from the header, else the time of the first event that has one.
     pub fn started_at(&self) -> Option<Instant> {
         self.header.started_at.or(self.layout.first_time())
     }

@@ -1,18 +1,18 @@
-//! Runs in shorthand, for tests.
+//! Shorthand notation for runs, for tests.
 //!
-//! A run is steps set apart by blanks. A step is `-text` (a reply without calls; `_` stands for a
-//! blank) or calls joined by `+`: a name, `(arguments)`, `=result`, then `!` for a result flagged as
-//! failed, `?` for one without a flag, `~` for no result at all. `@90` after a step gives it 90 tokens.
-//! `#` before a step is a user message. Example: `ls(1)=a bash!+ls @90 -done`.
+//! Steps are separated by spaces. A step is either `-text` (a reply without calls; `_` stands for a space) or calls
+//! joined by `+`. A call is a name, then optionally `(arguments)` and `=result`, then `!` for a result flagged as
+//! failed, `?` for one without a flag, or `~` for no result. `@90` after a step gives it 90 tokens. `#` before a step
+//! is a user message. Example: `ls(1)=a bash!+ls @90 -done`.
 
 use super::{Draft, Event, Message, Role, Run, Text, ToolCall, Usage};
 
-/// The run that `shorthand` describes.
+/// Builds the run that `shorthand` describes.
 pub fn run(shorthand: &str) -> Run {
     Run::new(draft(shorthand))
 }
 
-/// The same, before its steps are derived.
+/// The same as a draft, before its steps are derived.
 pub fn draft(shorthand: &str) -> Draft {
     let mut draft = Draft::default();
     draft.header.run_id = "sketch".into();

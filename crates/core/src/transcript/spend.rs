@@ -1,40 +1,40 @@
-//! What a run has cost so far: the one place that says which tokens and dollars count.
+//! Tokens and dollars spent by a run. All code that decides which calls count is here.
 
 use super::{Event, Lane, Role, Run, Tokens, Usage, Usd};
 
-/// What a run spent as a whole. Which call spent it is not known, so no rule and no bill of a stop can use it.
+/// What a run spent in total. The spend of single calls is unknown, so neither rules nor the cost at a stop can use it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Totals {
     /// Tokens of all calls of the agent and its sub-agents.
     pub usage: Usage,
-    /// Dollars; `None` where they are not recorded.
+    /// Dollars; `None` if not recorded.
     pub cost: Option<Usd>,
 }
 
 /// Running totals of the agent under test and its sub-agents. A simulated user's calls do not count.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spend {
-    /// Input plus output; `None` until some call reported its usage.
+    /// Input plus output tokens; `None` until a call has reported its input tokens.
     pub total: Option<Tokens>,
-    /// Input, cached tokens included.
+    /// Input tokens, cached ones included; `None` until reported.
     pub input: Option<Tokens>,
-    /// Output.
+    /// Output tokens; `None` until reported.
     pub output: Option<Tokens>,
-    /// Input that was not read from a cache.
+    /// Input tokens not read from a cache; `None` until reported.
     pub uncached: Option<Tokens>,
-    /// Dollars; `None` until some call reported its cost.
+    /// Dollars; `None` until a call has reported its cost.
     pub cost: Option<Usd>,
 }
 
 impl Spend {
-    /// Takes an event in.
+    /// Adds the usage and cost of an event, if it counts.
     pub fn add(&mut self, event: &Event) {
         let Some(message) = event.message() else { return };
         if message.role != Role::Assistant || !matches!(message.lane, Lane::Main | Lane::Side(_)) {
             return;
         }
         if let Some(usage) = &message.usage {
-            // Output alone is no total: what went in is unknown, not nothing.
+            // Output alone gives no total: the input is unknown, not zero.
             add(&mut self.total, usage.input.and(usage.total()));
             add(&mut self.input, usage.input.map(Tokens));
             add(&mut self.output, usage.output.map(Tokens));
@@ -45,7 +45,7 @@ impl Spend {
         }
     }
 
-    /// What a run spent: its totals where the recording states them, else the sums over its calls.
+    /// What a whole run spent: the recording's own totals where it states them, else the sums over its calls.
     pub fn of_run(run: &Run) -> Self {
         let calls = Self::of(run.events());
         let Some(Totals { usage, cost }) = run.totals else { return calls };
@@ -58,7 +58,7 @@ impl Spend {
         }
     }
 
-    /// Totals over a list of events.
+    /// Sums over a list of events.
     pub fn of(events: &[Event]) -> Self {
         let mut spend = Self::default();
         for event in events {

@@ -2,21 +2,21 @@
 
 use super::{Event, Lane, Message, Role};
 
-/// One step, as places in the run's events.
+/// One step, as indices into the run's events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
     /// Index of the reply.
     pub reply: usize,
-    /// One past the last event that belongs to the step: its results, and what was recorded of them.
+    /// One past the index of the step's last event: its results, and records that follow them.
     pub end: usize,
-    /// Did the reply ask for a tool?
+    /// Whether the reply called a tool.
     pub has_calls: bool,
-    /// How many tool results the step has.
+    /// The number of tool results.
     pub n_results: usize,
 }
 
 impl Step {
-    /// The step whose reply is at `reply`, after which nothing more of it comes than stands in `events`.
+    /// The step whose reply is at index `reply`; `events` must end where the next step begins.
     pub(super) fn at(events: &[Event], reply: usize) -> Self {
         let between = &events[reply + 1..];
         let is_result = |event: &Event| event.message().is_some_and(Message::is_result);
@@ -31,8 +31,8 @@ impl Step {
     }
 }
 
-/// What may follow the results and still be part of the step: everything but the next words of the
-/// conversation.
+/// True for events that may follow the results and still belong to the step: all but the next user or system message
+/// and messages of a simulated user.
 fn belongs_to_step(event: &Event) -> bool {
     event.message().is_none_or(|message| {
         !matches!((message.role, &message.lane), (Role::User | Role::System, Lane::Main) | (_, Lane::Counterpart))

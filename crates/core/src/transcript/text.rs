@@ -1,7 +1,7 @@
-//! Text of a transcript, kept as it stood in the file until somebody needs to read it.
+//! Text of a transcript, kept as in the file and decoded on demand.
 //!
-//! Most contents are only ever compared or measured. A JSON string therefore stays in its escaped
-//! form (one copy, no decoding) and is decoded on demand.
+//! Most texts are only compared or measured. A JSON string therefore stays in its escaped form (one copy, no decoding)
+//! until its decoded text is needed.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,7 +10,7 @@ use smol_str::SmolStr;
 
 use super::fingerprint::{self, Fingerprint};
 
-/// A piece of text: plain, or the inside of a JSON string still escaped.
+/// A text, stored either plain or as the escaped inside of a JSON string.
 #[derive(Clone, Default)]
 pub struct Text {
     stored: SmolStr,
@@ -18,15 +18,15 @@ pub struct Text {
 }
 
 impl Text {
-    /// Text as it is.
+    /// A text stored as it is.
     pub fn plain(text: impl Into<SmolStr>) -> Self {
         Self { stored: text.into(), escaped: false }
     }
 
-    /// The inside of a JSON string literal (without its quotes), still escaped.
+    /// A text given as the inside of a JSON string literal: still escaped, without its quotes.
     ///
-    /// `body` must come from a JSON parser that accepted the literal. A lone surrogate escape is
-    /// legal there and decodes to U+FFFD.
+    /// `body` must come from a JSON parser that accepted the literal. A lone surrogate escape is legal there and
+    /// decodes to U+FFFD.
     pub fn from_json_body(body: &str) -> Self {
         Self { escaped: memchr::memchr(b'\\', body.as_bytes()).is_some(), stored: body.into() }
     }
@@ -36,7 +36,7 @@ impl Text {
         if self.escaped { Cow::Owned(unescape(&self.stored)) } else { Cow::Borrowed(&self.stored) }
     }
 
-    /// Its fingerprint, which is that of the decoded text.
+    /// The fingerprint of the decoded text.
     pub(crate) fn print(&self) -> Fingerprint {
         let as_it_stands = self.escaped.then(|| fingerprint::of_json_body(&self.stored)).flatten();
         as_it_stands.unwrap_or_else(|| fingerprint::of_text(&self.as_str()))
@@ -47,12 +47,12 @@ impl Text {
         self.stored.is_empty()
     }
 
-    /// True when the text has nothing but white space.
+    /// True when the text is empty or only white space.
     pub fn is_blank(&self) -> bool {
         if self.escaped { self.as_str().trim().is_empty() } else { self.stored.trim().is_empty() }
     }
 
-    /// The bytes as they are stored, escaped or not: equal bytes are equal texts, but not the other way round.
+    /// The stored bytes, escaped or not. Equal bytes mean equal texts, but equal texts can have different bytes.
     pub fn stored(&self) -> &[u8] {
         self.stored.as_bytes()
     }
@@ -93,8 +93,8 @@ impl From<String> for Text {
     }
 }
 
-/// Decodes the escapes of a JSON string body. Lone surrogates become U+FFFD; a broken escape, which
-/// no JSON parser lets through, is kept as it stands.
+/// Decodes the escapes of a JSON string body. Lone surrogates become U+FFFD; a broken escape, which no JSON parser
+/// accepts, is kept as it is.
 fn unescape(body: &str) -> String {
     let mut out = String::with_capacity(body.len());
     let mut rest = body;
@@ -130,7 +130,7 @@ fn unescape(body: &str) -> String {
     out
 }
 
-/// Decodes what follows `\u` and returns the rest of the text.
+/// Decodes the four digits after `\u`, and a second escape if they are a surrogate pair. Returns the remaining text.
 fn push_unicode_escape<'t>(tail: &'t str, out: &mut String) -> &'t str {
     let Some(unit) = hex4(tail) else {
         out.push_str("\\u");

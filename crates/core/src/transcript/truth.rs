@@ -1,22 +1,22 @@
-//! Whether a stop would have kept a success: known afterwards, and for simulated judges only.
+//! Whether a stop would have kept a success. It is known only after the run, and only simulated judges may use it.
 
 use std::fmt;
 
 use super::{Event, Point, PointView, Run, Secured};
 
-/// What is known of a run's success once it is over.
+/// What is known about a run's success once the run is over.
 ///
-/// A simulated judge errs around it ([`judge::Simulated`](crate::judge::Simulated)); nobody else can look into it. A
-/// strategy with such a judge is handed the truth when it starts and can only pass it on.
+/// It is opaque: only a simulated judge ([`judge::Simulated`](crate::judge::Simulated)) reads it, and errs around it. A
+/// strategy with such a judge receives the truth when it starts and can only pass it on.
 #[derive(Clone, Copy)]
 pub struct Truth {
     secured: Secured,
-    /// Where everything recorded had happened.
+    /// The point by which everything recorded had happened.
     end: Option<Point>,
 }
 
 impl Truth {
-    /// Nothing is known, as in a run that is still going on.
+    /// Nothing is known, as for a live run.
     pub const UNKNOWN: Self = Self { secured: Secured::Unknown, end: None };
 
     /// The truth about a recorded run.
@@ -24,8 +24,8 @@ impl Truth {
         Self { secured: run.secured(), end: run.last_point() }
     }
 
-    /// Would a stop at this point keep a success? The latest graded checkpoint tells, else what is known of the whole
-    /// run; `None` where nobody knows.
+    /// Whether a stop at this point would keep a success. The latest graded checkpoint decides, else what is known of
+    /// the whole run; `None` if unknown.
     pub(crate) fn holds_at(self, view: &PointView<'_>) -> Option<bool> {
         let graded = view.events().iter().rev().find_map(|event| match event {
             Event::Checkpoint(checkpoint) => Some(checkpoint.success),
@@ -34,7 +34,7 @@ impl Truth {
         graded.or_else(|| match self.secured {
             Secured::At(point) => Some(view.point() >= point),
             Secured::Never => Some(false),
-            // The success is known to stand at the end, and nothing tells since when.
+            // The run is known to be a success at its end, but not since when.
             Secured::Unverified => self.end.filter(|end| view.point() >= *end).map(|_| true),
             Secured::Unknown => None,
         })

@@ -1,4 +1,4 @@
-//! Numbers that cannot be added by mistake: tokens, milliseconds, instants and dollars.
+//! Newtypes for tokens, milliseconds, instants and dollars, so that different units cannot be added by mistake.
 
 use std::fmt;
 use std::iter::Sum;
@@ -14,8 +14,8 @@ pub struct Tokens(pub u64);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Millis(pub i64);
 
-/// An instant: milliseconds since the Unix epoch (UTC). Recordings without a zone are read as UTC,
-/// so only differences within one run mean anything.
+/// A time in milliseconds since the Unix epoch (UTC). Timestamps without a time zone are read as UTC, so only
+/// differences within one run are meaningful.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instant(pub i64);
 
@@ -24,7 +24,7 @@ pub struct Instant(pub i64);
 pub struct Usd(pub f64);
 
 impl Instant {
-    /// Time passed since `earlier`; negative when the recording's clock stepped back.
+    /// Time passed since `earlier`; negative if the recording's clock went backwards.
     pub fn since(self, earlier: Self) -> Millis {
         Millis(self.0.saturating_sub(earlier.0))
     }
@@ -67,11 +67,10 @@ impl Sub for Tokens {
     }
 }
 
-/// Tokens of one model call. A field the recording does not have is `None`, never 0.
+/// Tokens of one model call. A field that is not recorded is `None`, never 0.
 ///
-/// Readers normalise the three conventions in use (FORMATS: OpenAI counts cached tokens inside the
-/// input, Anthropic beside it, some producers leave them out) so that `input` here **includes**
-/// cached tokens, read and written.
+/// Three conventions are in use (FORMATS): OpenAI counts cached tokens within the input, Anthropic separately, and some
+/// producers leave them out. Readers normalise them so that `input` **includes** cached tokens, both read and written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// All input tokens, cached ones included.

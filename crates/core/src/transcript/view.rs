@@ -1,30 +1,29 @@
-//! What a rule may see: the past. A view is made of slices that end where its point does, so there is no way from it to
-//! what comes later.
+//! What a rule can see: only the past. A view consists of slices that end at its point, so later events are out of
+//! reach.
 
 use super::{Event, Header, Instant, Message, Moment, Point, Role, Step, placeholder};
 
-/// A run as it stood at one point. Views come from a [`Recorder`](super::Recorder), while the run is going on, or from a
-/// finished [`Run`](super::Run), in the same order and with the same contents.
+/// The state of a run at one point. A [`Recorder`](super::Recorder) yields views of a live run and a
+/// [`Run`](super::Run) those of a finished one, in the same order and with the same contents.
 #[derive(Clone, Copy, Debug)]
 pub struct PointView<'r> {
     pub(super) header: &'r Header,
-    /// What has happened.
+    /// Everything that has happened.
     pub(super) events: &'r [Event],
-    /// The steps that are over.
+    /// The finished steps.
     pub(super) steps: &'r [Step],
     /// Index of the current step's reply.
     pub(super) reply: Option<usize>,
     pub(super) point: Point,
     pub(super) news_from: usize,
     pub(super) now: Option<Instant>,
-    /// The time of the first timed event.
+    /// The time of the first event with a timestamp.
     pub(super) first_time: Option<Instant>,
     pub(super) is_after_end: bool,
 }
 
 impl<'r> PointView<'r> {
-    /// True for a point that the recording itself does not have
-    /// ([`Run::one_more_request`](super::Run::one_more_request)).
+    /// True for a point after the end of the recording ([`Run::one_more_request`](super::Run::one_more_request)).
     pub fn is_after_end(&self) -> bool {
         self.is_after_end
     }
@@ -39,7 +38,7 @@ impl<'r> PointView<'r> {
         self.point.moment
     }
 
-    /// Who and what, as known before the run.
+    /// What is known before the run.
     pub fn header(&self) -> &'r Header {
         self.header
     }
@@ -49,7 +48,7 @@ impl<'r> PointView<'r> {
         self.events
     }
 
-    /// What has happened since the point before.
+    /// The events since the previous point.
     pub fn news(&self) -> &'r [Event] {
         &self.events[self.news_from..]
     }
@@ -59,7 +58,7 @@ impl<'r> PointView<'r> {
         self.news_from
     }
 
-    /// Steps that are over, in order: the current one is among them from `after_tools` on.
+    /// The finished steps, in order. The current step is among them from `after_tools` on.
     pub fn steps(&self) -> &'r [Step] {
         self.steps
     }
@@ -72,17 +71,17 @@ impl<'r> PointView<'r> {
         indices.filter_map(move |index| events[index].message())
     }
 
-    /// The reply of the current step; `None` before its request.
+    /// The reply of the current step; `None` at `before_request`.
     pub fn reply(&self) -> Option<&'r Message> {
         self.events[self.reply?].message()
     }
 
-    /// Index of the current reply among the events; `None` before its request.
+    /// Index of the current reply among the events; `None` at `before_request`.
     pub fn reply_index(&self) -> Option<usize> {
         self.reply
     }
 
-    /// Results of the current step that are known, in order.
+    /// The known results of the current step, in order.
     pub fn results(&self) -> impl Iterator<Item = &'r Message> + use<'r> {
         let from = self.reply.map_or(self.events.len(), |reply| reply + 1);
         self.events[from..].iter().filter_map(Event::message).filter(|message| message.is_result())
@@ -93,7 +92,7 @@ impl<'r> PointView<'r> {
         self.events.iter().filter_map(Event::message)
     }
 
-    /// How long a message's text is, in bytes: of one that was taken out, how long it was.
+    /// The length of a message's text in bytes. For a redacted text, the length of the original.
     pub fn content_bytes(&self, message: &Message) -> usize {
         message.content.as_ref().map_or(0, |text| {
             let text = text.as_str();
@@ -102,22 +101,22 @@ impl<'r> PointView<'r> {
         })
     }
 
-    /// True when the current step's reply asked for no tool: the round ends with it.
+    /// True when the current reply calls no tool, so that the round ends with it.
     pub fn ends_round(&self) -> bool {
         self.reply().is_some_and(|reply| reply.tool_calls.is_empty())
     }
 
-    /// True when a user spoke since the point before.
+    /// True when there is a user message since the previous point.
     pub fn user_spoke(&self) -> bool {
         self.news().iter().filter_map(Event::message).any(|message| message.role == Role::User)
     }
 
-    /// The time at this point: the latest timed event that has happened.
+    /// The time at this point: the latest timestamp so far. `None` if there is none yet.
     pub fn now(&self) -> Option<Instant> {
         self.now
     }
 
-    /// When the run began, as far as is known by now.
+    /// When the run began; `None` if neither the header nor any event so far has a time.
     pub fn started_at(&self) -> Option<Instant> {
         self.header.started_at.or(self.first_time)
     }

@@ -1,16 +1,16 @@
-//! What can be said of a run's outcome under a strategy that left the recorded path (STATISTICS 4.4).
+//! Bounds on a run's outcome under a strategy that left the recorded path (STATISTICS 4.4).
 
 use super::Course;
 use crate::decision::Action;
 use crate::replay::{Exactness, Replay, Stop};
 use crate::transcript::Outcome;
 
-/// Bounds on a run's success, 0 or 1 each, `low <= high`.
+/// Bounds on a run's success: `low <= high`, with `true` for success.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// At least this.
+    /// True if the run certainly succeeds.
     pub low: bool,
-    /// At most this.
+    /// True if the run may succeed.
     pub high: bool,
 }
 
@@ -18,7 +18,7 @@ impl Bounds {
     /// Nothing is known.
     pub const OPEN: Self = Self { low: false, high: true };
 
-    /// Known exactly.
+    /// A known outcome.
     pub fn exactly(success: bool) -> Self {
         Self { low: success, high: success }
     }
@@ -29,19 +29,19 @@ impl Bounds {
     }
 }
 
-/// Assumptions that narrow the bounds. None is on by default; a report that used one says so.
+/// Assumptions that narrow the bounds. All are off by default; a report names the ones it used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Assumptions {
-    /// M1: a run that failed in the end held no success earlier.
+    /// M1: a run that failed in the end had no success earlier.
     pub final_failure_had_no_success: bool,
-    /// M2: continuing does not destroy a success.
+    /// M2: continuing never destroys a success.
     pub continuing_keeps_success: bool,
-    /// The framework throws unfinished work away: a stopped run without a checkpoint has failed.
+    /// The framework discards unfinished work: a stopped run without a checkpoint failed.
     pub stop_discards_work: bool,
 }
 
 impl Assumptions {
-    /// The named assumptions that are on.
+    /// The names of the assumptions that are on.
     pub fn names(self) -> Vec<&'static str> {
         [
             (self.final_failure_had_no_success, "m1"),
@@ -54,8 +54,8 @@ impl Assumptions {
     }
 }
 
-/// Bounds on the outcome of one run under a strategy. Where a rule could not be read it might have stopped the run at any
-/// point before, so nothing is known but what holds for every stop.
+/// Bounds on the outcome of one run under a strategy. If a rule could not be evaluated, it might have stopped the run
+/// at any earlier point, so only what holds for every stop is known.
 pub fn bounds(course: &Course, replay: &Replay, assumptions: Assumptions) -> Bounds {
     if !replay.not_evaluable.is_empty() {
         let hopeless = course.outcome == Outcome::Failure && assumptions.final_failure_had_no_success;
@@ -70,13 +70,14 @@ pub fn bounds(course: &Course, replay: &Replay, assumptions: Assumptions) -> Bou
     }
 }
 
-/// A hard stop: the state at the stop is what would have been graded.
+/// For a hard stop, the state at the stop is what would have been graded.
 fn stopped(course: &Course, stop: &Stop, assumptions: Assumptions) -> Bounds {
     if let Some(success) = course.success_at(stop.point) {
         return Bounds::exactly(success);
     }
     if assumptions.continuing_keeps_success {
-        // A success graded before still stands; one at the stop would still stand where a failure is graded later.
+        // A success graded earlier still holds. A success at the stop would still hold at the next grade, so a failure
+        // there rules it out.
         if course.ever_graded_success(stop.point) {
             return Bounds::exactly(true);
         }
@@ -89,7 +90,7 @@ fn stopped(course: &Course, stop: &Stop, assumptions: Assumptions) -> Bounds {
     if failed_for_good || assumptions.stop_discards_work { Bounds::exactly(false) } else { Bounds::OPEN }
 }
 
-/// The strategy would have gone on where the recording was cut off.
+/// The strategy would have continued where the recording was cut off.
 fn extended(outcome: Outcome, assumptions: Assumptions) -> Bounds {
     match outcome {
         Outcome::Success => Bounds { low: assumptions.continuing_keeps_success, high: true },

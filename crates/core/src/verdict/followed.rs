@@ -1,4 +1,4 @@
-//! What followed a stop in the recording: evidence of what the stop cost that needs no label.
+//! What the recording shows after a stop: evidence of what the stop would have cost, without any label.
 
 use std::collections::BTreeMap;
 
@@ -6,12 +6,12 @@ use super::Ledger;
 use crate::effect::{Effect, EffectReader, EffectTable, Told};
 use crate::transcript::{Message, Moment, Point, PromptedBy, RoundEnd, Run, Tokens};
 
-/// A count that is known within bounds: unknown effects may be any.
+/// A count known within bounds, because calls with an unknown effect may or may not count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bound {
-    /// At least so many.
+    /// The certain count.
     pub low: u64,
-    /// At most so many.
+    /// The possible count.
     pub high: u64,
 }
 
@@ -21,7 +21,7 @@ impl Bound {
         self.high += u64::from(certain || possible);
     }
 
-    /// Is there one?
+    /// Whether the count is above 0: certainly, and possibly.
     pub fn any(self) -> (bool, bool) {
         (self.low > 0, self.high > 0)
     }
@@ -32,64 +32,64 @@ impl Bound {
 struct StepWork {
     edits: Bound,
     handovers: Bound,
-    /// A check that turned from red to green.
+    /// Checks that went from failing to passing.
     greens: Bound,
 }
 
-/// What the last step of a run is.
+/// How a run ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Closing {
-    /// A reply that hands back.
+    /// With a reply that hands control back.
     Reply,
-    /// A call that submits what there is.
+    /// With a call that submits the work.
     Submission,
-    /// Work like any other: the recording breaks off.
+    /// With any other work: the recording breaks off.
     Work,
 }
 
-/// What a run did, step by step, and what it had spent by then.
+/// What a run did, step by step, and the tokens it had spent by then.
 #[derive(Clone, Debug)]
 pub struct Work {
     steps: Vec<StepWork>,
-    /// Tokens by the end of each step; unknown where the run does not tell.
+    /// Tokens spent by the end of each step; `None` if unknown.
     tokens: Vec<Option<Tokens>>,
     whole: Option<Tokens>,
-    /// What its last step is.
+    /// How it ends.
     closing: Closing,
-    /// Did whoever prompted break its last round off?
+    /// True if its last round was interrupted.
     interrupted: bool,
-    /// Does somebody wait for its reply?
+    /// True if somebody waits for its reply.
     awaited: bool,
 }
 
-/// Tokens after the last effect of a run.
+/// Tokens spent after the last effect of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TailTokens {
-    /// After the last that is possible.
+    /// After its last possible effect.
     pub least: u64,
-    /// After the last that is certain.
+    /// After its last certain effect.
     pub most: u64,
-    /// Of the whole run.
+    /// The total of the run.
     pub whole: u64,
 }
 
-/// What was still to come after a stop.
+/// What the recording shows after a stop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Followed {
     /// Calls that edit.
     pub edits: Bound,
-    /// Calls that hand over.
+    /// Calls that hand work over.
     pub handovers: Bound,
-    /// Checks that turned from red to green.
+    /// Checks that went from failing to passing.
     pub greens: Bound,
-    /// The closing reply of the run.
+    /// True if the run ends with a closing reply.
     pub reply: bool,
-    /// Tokens after the last effect, or after the stop where none followed; as far as is known.
+    /// Tokens spent after the last effect, or after the stop if no effect followed; `None` if unknown.
     pub tokens_after_last_effect: Option<u64>,
 }
 
 impl Followed {
-    /// Was the work cut short: surely, and possibly?
+    /// Whether the stop cut work short: certainly, and possibly.
     pub fn cut_short(&self) -> (bool, bool) {
         let parts = [self.edits.any(), self.handovers.any(), self.greens.any()];
         (parts.iter().any(|part| part.0), parts.iter().any(|part| part.1))
@@ -97,7 +97,7 @@ impl Followed {
 }
 
 impl Work {
-    /// Reads it off a run.
+    /// Derives it from a run.
     pub fn of(run: &Run, table: &EffectTable, ledger: &Ledger) -> Self {
         let mut reader = EffectReader::new(table);
         let calls = |step| run.reply(step).map_or(&[][..], |reply| reply.tool_calls.as_slice());
@@ -138,9 +138,9 @@ impl Work {
         Self { steps, tokens, whole: ledger.whole().tokens, closing, interrupted, awaited }
     }
 
-    /// What was still to come after a stop at `point`; of the whole run for `None`.
+    /// What follows a stop at `point`; for `None`, the whole run.
     pub fn after(&self, point: Option<Point>) -> Followed {
-        // The tools of a step run after its reply.
+        // A step's tools run after its reply.
         let from = point.map_or(0, |point| point.step as usize + usize::from(point.moment >= Moment::AfterTools));
         let rest = self.steps.get(from..).unwrap_or_default();
         let mut followed =
@@ -162,31 +162,31 @@ impl Work {
         followed
     }
 
-    /// The step from which on the files stood as they were at the end: not before the first, not after the second. `None`:
-    /// from the beginning.
+    /// The earliest and the latest possible step from which on the files were as at the end. `None` means from the
+    /// start of the run.
     pub fn standing(&self) -> (Option<usize>, Option<usize>) {
         let last = |counts: fn(Bound) -> u64| self.steps.iter().rposition(|step| counts(step.edits) > 0);
         (last(|bound| bound.low), last(|bound| bound.high))
     }
 
-    /// Did whoever prompted break the run's last round off?
+    /// True if the run's last round was interrupted.
     pub fn is_interrupted(&self) -> bool {
         self.interrupted
     }
 
-    /// Does a person, or a simulated one, wait for the run's reply? Then it is worth nothing without that.
+    /// True if a person or a simulated user waits for the run's reply, so that the run is worthless without it.
     pub fn is_awaited(&self) -> bool {
         self.awaited
     }
 
-    /// The last step that changed something, handed over or turned a check green, surely or possibly.
+    /// The last step that changed something, handed work over or made a check pass, certainly or possibly.
     pub fn last_effect(&self) -> Option<usize> {
         let works = |step: &StepWork| step.edits.high + step.handovers.high + step.greens.high > 0;
         self.steps.iter().rposition(works)
     }
 
-    /// Tokens after the last effect of the run: what a stop in hindsight could save. The step in which the agent submits and
-    /// ends is no effect here: it only ends what there is.
+    /// Tokens spent after the run's last effect: what a stop chosen in hindsight could save. A final step that only
+    /// submits does not count as an effect. `None` if the tokens are unknown.
     pub fn tail(&self) -> Option<TailTokens> {
         let whole = self.whole?.0;
         let open = self.steps.len() - usize::from(self.closing == Closing::Submission);
@@ -199,7 +199,8 @@ impl Work {
     }
 }
 
-/// Does an edit change a file of the patch that the run submitted: surely, and possibly? `None` where no patch is known.
+/// Whether an edit changed a file in the patch that the run submitted: certainly, and possibly. `None` if no patch is
+/// known.
 fn delivered(run: &Run, told: &Told) -> Option<(bool, bool)> {
     let files = run.header.delivered.as_ref()?;
     let is_one = |touched: &String| {
@@ -211,7 +212,7 @@ fn delivered(run: &Run, told: &Told) -> Option<(bool, bool)> {
     Some((certain, certain || told.blind || told.may_change))
 }
 
-/// The flag of the result of a call.
+/// The error flag of the result of a call.
 fn flag(run: &Run, step: usize, nth: usize) -> Option<bool> {
     let at = run.steps().get(step)?;
     let results: Vec<&Message> =
@@ -221,16 +222,16 @@ fn flag(run: &Run, step: usize, nth: usize) -> Option<bool> {
     named.or_else(|| results.get(nth).filter(|result| id.is_none() || result.tool_call_id.is_none()))?.is_error
 }
 
-/// Whether the checks so far were red.
+/// Tracks whether the checks so far failed.
 #[derive(Default)]
 struct Checks {
     red: bool,
-    /// A check without a flag came after the last one with.
+    /// True if a check without a flag came after the last flagged one.
     unflagged: bool,
 }
 
 impl Checks {
-    /// Takes a check in: did it turn green, surely and possibly?
+    /// Adds a check; returns whether it went from failing to passing: certainly, and possibly.
     fn take(&mut self, failed: Option<bool>) -> (bool, bool) {
         match failed {
             Some(true) => {
@@ -250,11 +251,11 @@ impl Checks {
     }
 }
 
-/// Files that nobody keeps: made and removed by the run itself, or in a folder for such files.
+/// Temporary files: created and removed by the run itself, or in a directory for such files.
 struct Scratch {
-    /// The step in which a file was first changed.
+    /// The step in which each file was first changed.
     made: BTreeMap<String, usize>,
-    /// The step in which it was last removed.
+    /// The step in which each file was last removed.
     removed: BTreeMap<String, usize>,
 }
 
@@ -273,7 +274,7 @@ impl Scratch {
         Self { made, removed }
     }
 
-    /// Does the call change nothing but such files?
+    /// True if the call changes only temporary files.
     fn holds(&self, told: &Told, step: usize) -> bool {
         let is_scratch = |file: &String| {
             let lasts_to = self.removed.get(&name(file)).copied();
@@ -285,7 +286,7 @@ impl Scratch {
     }
 }
 
-/// A path as it is compared: without a leading `./`.
+/// Normalises a path for comparison: without a leading `./`.
 fn name(path: &str) -> String {
     path.trim_start_matches("./").to_owned()
 }

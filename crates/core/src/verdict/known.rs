@@ -1,4 +1,4 @@
-//! What is known of a run under a strategy, and why not more: everything that is counted is known, or an interval.
+//! What is known about a run under a strategy, and why not more. Every quantity is either known or an interval.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -7,41 +7,41 @@ use crate::decision::Action;
 use crate::replay::{Exactness, Replay, Stop};
 use crate::transcript::Outcome;
 
-/// Why something is not known.
+/// Reasons why something is unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Doubts {
-    /// A rule could not be read on this recording, and might have acted.
+    /// A rule could not be evaluated on this recording and might have acted.
     pub unread: bool,
-    /// The strategy warned, asked or refused: what the agent then does is not recorded.
+    /// The strategy warned, asked or refused, and the recording does not show what the agent does then.
     pub diverged: bool,
-    /// Nobody graded the run.
+    /// The run was not graded.
     pub unlabelled: bool,
 }
 
-/// A doubt by its name in tables.
+/// A doubt with its name in tables.
 type Named = (&'static str, fn(&mut Doubts) -> &mut bool);
 
 impl Doubts {
-    /// The names used in tables, each with the doubt.
+    /// The doubts with their names in tables.
     const NAMES: [Named; 3] = [
         ("unread", |doubts| &mut doubts.unread),
         ("diverged", |doubts| &mut doubts.diverged),
         ("unlabelled", |doubts| &mut doubts.unlabelled),
     ];
 
-    /// Nothing is in doubt.
+    /// True when nothing is in doubt.
     pub fn is_none(self) -> bool {
         self == Self::default()
     }
 
-    /// A doubt of the recording: the run is left out of rates, whatever the strategy did. The strategy's own doubts are
-    /// not among them: those runs stay in as intervals.
+    /// True for a doubt of the recording rather than the strategy: such a run is left out of rates whatever the
+    /// strategy did. Runs with only doubts of the strategy stay in as intervals.
     pub fn of_recording(self) -> bool {
         self.unread || self.unlabelled
     }
 }
 
-/// Written as names joined by `+`; nothing when nothing is in doubt.
+/// Serialised as names joined by `+`; empty when nothing is in doubt.
 impl Serialize for Doubts {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut doubts = *self;
@@ -65,34 +65,36 @@ impl<'de> Deserialize<'de> for Doubts {
     }
 }
 
-/// What a strategy spends on a run: at least and at most.
+/// What a run costs under a strategy: lower and upper bound.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spent {
-    /// At least this. An amount is `None` where the recording does not tell it.
+    /// The lower bound. An amount is `None` if the recording does not give it.
     pub low: Amounts,
-    /// At most this; `None` when there is no limit: after a warning the agent may go on for as long as it likes.
+    /// The upper bound; `None` if there is none, because after a warning the agent may continue for any number of
+    /// steps.
     pub high: Option<Amounts>,
 }
 
-/// What is known of everything that is counted, 0 or 1 each.
+/// What is known of every quantity that is counted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Known {
-    /// Was the run ended early?
+    /// Whether the run was ended early.
     pub stopped: Bounds,
-    /// Was a recorded success lost?
+    /// Whether a recorded success was lost.
     pub killed: Bounds,
-    /// Was a recorded failure ended early?
+    /// Whether a recorded failure was ended early.
     pub true_stop: Bounds,
     /// What was spent.
     pub spent: Spent,
-    /// Why not more is known.
+    /// Why no more is known.
     pub doubts: Doubts,
 }
 
-/// What is known of one replayed run.
+/// Derives what is known of one replayed run.
 ///
-/// Where a rule could not be read it might have acted before the stop that was found, or at all: a run that was stopped
-/// stays stopped, at that point or sooner; without a stop everything is open. Where that rule might have warned, and after
+/// A rule that could not be evaluated might have acted before the stop that was found, or although none was found. A
+/// stopped run therefore remains stopped, at that point or earlier; without a stop, everything is open. Everything is
+/// also open if that rule might have warned, and after a divergence.
 /// a divergence, everything is open.
 pub fn known(course: &Course, ledger: &Ledger, replay: &Replay) -> Known {
     let doubts = Doubts {
@@ -108,7 +110,7 @@ pub fn known(course: &Course, ledger: &Ledger, replay: &Replay) -> Known {
         Outcome::Unknown => Bounds { low: false, high: stopped.high },
         Outcome::Success if doubts.diverged || replay.path_in_doubt => Bounds { low: false, high: true },
         Outcome::Success if doubts.unread => {
-            // An earlier stop loses the success too, unless it was graded one before.
+            // An earlier stop loses the success too, unless a success was graded before this stop.
             let sooner = stop.is_some_and(|stop| verdict.is_fes() && !course.ever_graded_success(stop.point));
             Bounds { low: sooner, high: true }
         }
@@ -119,7 +121,7 @@ pub fn known(course: &Course, ledger: &Ledger, replay: &Replay) -> Known {
         Outcome::Unknown => Bounds { low: false, high: stopped.high },
         Outcome::Failure if stopped.is_exact() && !stopped.low => Bounds::exactly(false),
         Outcome::Failure => {
-            // Stopped sooner than found, it might have been rescued.
+            // An earlier stop might have rescued it.
             let open = doubts.unread && stop.is_some_and(|stop| course.ever_graded_success(stop.point));
             let ends = verdict == Verdict::TrueStop || !stopped.low;
             Bounds { low: stopped.low && !open && ends, high: ends || open }
@@ -128,7 +130,7 @@ pub fn known(course: &Course, ledger: &Ledger, replay: &Replay) -> Known {
     Known { stopped, killed, true_stop, spent: spent(ledger, replay), doubts }
 }
 
-/// The point at which the strategy itself ended the recorded path before anything else that the recording does not show.
+/// The point at which the strategy ended the recorded path, if nothing before it departs from the recording.
 fn own_stop(replay: &Replay) -> Option<&Stop> {
     let stop = replay.stop.as_ref().filter(|_| !replay.path_in_doubt);
     stop.filter(|stop| match replay.exactness {
@@ -146,8 +148,8 @@ fn stopped(replay: &Replay) -> Bounds {
     }
 }
 
-/// What was spent on the path, and on calls of the strategy's own: each costs between the cheapest and the dearest call of
-/// the run.
+/// What was spent on the path and on calls of the strategy itself. Each of those costs between the cheapest and the
+/// most expensive call of the run.
 fn spent(ledger: &Ledger, replay: &Replay) -> Spent {
     let spent = spent_on_path(ledger, replay);
     if replay.extra_calls == 0 {

@@ -1,10 +1,10 @@
-//! What a run had cost by each of its points.
+//! What a run had spent by each of its points.
 
 use serde::{Deserialize, Serialize};
 
 use crate::transcript::{Event, Instant, Point, Run, Spend, Tokens, Usd};
 
-/// Steps, tokens, dollars and time. What the recording does not tell is `None`, never 0.
+/// Steps, tokens, dollars and time. An amount the recording does not give is `None`, never 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Amounts {
     /// Model calls paid for.
@@ -18,7 +18,7 @@ pub struct Amounts {
 }
 
 impl Amounts {
-    /// Nothing spent, of the amounts that are known here.
+    /// Zero for each amount that is known in `self`.
     #[must_use]
     pub fn nothing(self) -> Self {
         Self {
@@ -29,7 +29,7 @@ impl Amounts {
         }
     }
 
-    /// Both together; an amount that one of them does not tell is unknown.
+    /// The sum of both; an amount unknown in either is unknown.
     #[must_use]
     pub fn plus(self, part: Self) -> Self {
         Self {
@@ -40,7 +40,7 @@ impl Amounts {
         }
     }
 
-    /// So many times as much.
+    /// `n` times each amount.
     #[must_use]
     pub fn times(self, n: u64) -> Self {
         Self {
@@ -51,7 +51,7 @@ impl Amounts {
         }
     }
 
-    /// What is left when `part` is taken away.
+    /// Each amount minus that of `part`.
     #[must_use]
     pub fn less(self, part: Self) -> Self {
         Self {
@@ -63,7 +63,7 @@ impl Amounts {
     }
 }
 
-/// The running bill of one run.
+/// The cumulative cost of one run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Ledger {
     by_point: Vec<(Point, Amounts)>,
@@ -74,7 +74,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Adds the run up once.
+    /// Sums up the run once.
     pub fn of(run: &Run) -> Self {
         let mut spend = Spend::default();
         let mut clock = Clock { start: run.header.started_at, elapsed: None };
@@ -103,28 +103,28 @@ impl Ledger {
         }
     }
 
-    /// True where some steps record tokens and others do not: then their sum is unknown.
+    /// True if some steps record tokens and others do not, so that their sum is unknown.
     pub fn tokens_in_part(&self) -> bool {
         self.tokens_in_part
     }
 
-    /// The cheapest and the dearest model call of the run, amount by amount, without time: between them lies what one
-    /// more call costs, as far as the recording tells. `None` for a run without steps.
+    /// The cheapest and the most expensive model call of the run, for each amount separately and without time: one more
+    /// call is taken to cost between the two. `None` for a run without steps.
     pub fn calls(&self) -> Option<(Amounts, Amounts)> {
         self.calls
     }
 
-    /// The whole recording.
+    /// The amounts of the whole recording.
     pub fn whole(&self) -> Amounts {
         self.whole
     }
 
-    /// The point at which everything recorded had happened; `None` for a run without steps.
+    /// The point by which everything recorded had happened; `None` for a run without steps.
     pub fn end(&self) -> Option<Point> {
         self.end
     }
 
-    /// Everything paid for by `point`; a run that reports tokens has spent none before its first reply.
+    /// Everything paid for by `point`. A run that reports tokens has spent none before its first reply.
     pub fn until(&self, point: Point) -> Amounts {
         let index = self.by_point.partition_point(|(at, _)| *at <= point);
         let known = index.checked_sub(1).map_or_else(Amounts::default, |index| self.by_point[index].1);
@@ -137,7 +137,7 @@ impl Ledger {
     }
 }
 
-/// Which amounts every step of the run tells. A sum with a hole in it is too small, so it is no sum.
+/// Which amounts are known at every step of the run. A sum with gaps is too small and therefore counts as unknown.
 struct Complete {
     tokens: bool,
     cost: bool,

@@ -1,5 +1,5 @@
-//! Stop against outcome: the verdict, and what it saved. It reads runs and stops, never a rule: a judge
-//! that reads the rule it judges proves nothing.
+//! Compares a stop with the run's outcome: the verdict, and what the stop saved. This module reads runs and stops but
+//! never rules, because a verdict that depends on the rule it judges proves nothing.
 
 mod bounds;
 mod followed;
@@ -21,29 +21,30 @@ pub use known::{Doubts, Spent};
 pub use known::{Known, known};
 pub use ledger::{Amounts, Ledger};
 
-/// What a stop (or its absence) did to a run: exclusive and exhaustive (STATISTICS 4.2).
+/// What a stop, or not stopping, did to a run. The verdicts are exclusive and exhaustive (STATISTICS 4.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// Stopped before the success was secured: the success is lost.
     #[serde(rename = "fes")]
     FalseEarlyStop,
-    /// Stopped a success of which nothing tells when it was secured; counted as lost, and apart.
+    /// Stopped a run that succeeded, but it is not known when the success was secured. Counts as lost and is reported
+    /// separately.
     #[serde(rename = "fes_unverified")]
     UnverifiedFalseEarlyStop,
     /// Stopped after the success was secured: the rest was saved.
     GoodTrim,
-    /// Stopped a run that fails.
+    /// Stopped a run that failed.
     TrueStop,
-    /// Stopped while the success held that the run later lost.
+    /// Stopped while the run held a success that it later lost.
     Rescued,
-    /// Let a run go on that fails.
+    /// Did not stop a run that failed.
     MissedStop,
-    /// Let a run go on that had a success and lost it.
+    /// Did not stop a run that had a success and lost it.
     LostSuccess,
-    /// Let a success be.
+    /// Did not stop a run that succeeded.
     CleanPass,
-    /// The outcome is unknown: in no rate and no sum that needs one.
+    /// The outcome is unknown: left out of every rate and sum that needs one.
     Unlabelled,
 }
 
@@ -76,12 +77,12 @@ impl Verdict {
         }
     }
 
-    /// A success that the stop left in place or brought back.
+    /// True if the success remains after the stop, or was rescued by it.
     pub fn keeps_success(self) -> bool {
         matches!(self, Self::GoodTrim | Self::CleanPass | Self::Rescued)
     }
 
-    /// A false early stop, verified or not.
+    /// True for a false early stop, verified or not.
     pub fn is_fes(self) -> bool {
         matches!(self, Self::FalseEarlyStop | Self::UnverifiedFalseEarlyStop)
     }
@@ -100,7 +101,7 @@ impl FromStr for Verdict {
     }
 }
 
-/// What is known of a run's success over its course.
+/// What is known of a run's success over time.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Course {
     outcome: Outcome,
@@ -109,7 +110,7 @@ pub struct Course {
 }
 
 impl Course {
-    /// Reads it off a run.
+    /// Derives it from a run.
     pub fn of(run: &Run) -> Self {
         Self { outcome: run.grade.outcome, secured: run.secured(), checkpoints: run.checkpoints() }
     }
@@ -119,16 +120,16 @@ impl Course {
         self.secured
     }
 
-    /// Was its state graded along the way?
+    /// True if the run has graded checkpoints.
     pub fn has_checkpoints(&self) -> bool {
         !self.checkpoints.is_empty()
     }
 
-    /// Was the state at `point` graded, and a success? `None` when nothing tells.
+    /// Whether the state at `point` is known to be a success; `None` if unknown.
     ///
-    /// A checkpoint grades the state at its point. Only tools change the state, so the grade holds from there to the
-    /// reply of the next step, and no further: between two checkpoints anything may have happened. With a label only,
-    /// a successful run holds its success from that step on.
+    /// A checkpoint grades the state at its point. Only tools change the state, so the grade holds until the reply of
+    /// the next step and no further: between two checkpoints anything may have happened. With only a label, a
+    /// successful run holds its success from the labelled step on.
     pub fn success_at(&self, point: Point) -> Option<bool> {
         if self.checkpoints.is_empty() {
             return match (self.secured, self.outcome) {
@@ -146,25 +147,25 @@ impl Course {
         self.checkpoints.iter().rev().find(|(at, _)| *at <= point)
     }
 
-    /// The first grade after `point`: a checkpoint, else the outcome.
+    /// The first grade after `point`: that of a checkpoint, else the outcome.
     fn next_graded(&self, point: Point) -> Option<bool> {
         let next = self.checkpoints.iter().find(|(at, _)| *at > point);
         next.map_or_else(|| self.outcome.grade(), |(_, checkpoint)| Some(checkpoint.success))
     }
 
-    /// Was the state graded a success at or before `point`, whatever became of it?
+    /// True if the state was graded a success at or before `point`, even if it was lost later.
     pub fn ever_graded_success(&self, point: Point) -> bool {
         self.checkpoints.iter().any(|(at, checkpoint)| *at <= point && checkpoint.success)
     }
 
-    /// Did the run hold a success at any time that a later failure took away?
+    /// True if the run ever held a success that a later failure took away.
     fn had_success(&self) -> bool {
         self.checkpoints.iter().any(|(_, checkpoint)| checkpoint.success) || matches!(self.secured, Secured::At(_))
     }
 
-    /// The verdict on stopping at `stop`, or on not stopping. A definition, on the careful side: a recorded success that
-    /// is stopped early is killed unless the state at the stop was graded a success, or lies between two graded
-    /// successes without a graded failure between them.
+    /// The verdict on stopping at `stop`, or on not stopping. It is conservative by definition: stopping a recorded
+    /// success early loses it, unless the state at the stop was graded a success or lies between two graded successes
+    /// without a graded failure between them.
     pub fn verdict(&self, stop: Option<Point>) -> Verdict {
         let Some(stop) = stop else { return self.verdict_without_stop() };
         match self.outcome {
@@ -180,7 +181,7 @@ impl Course {
         }
     }
 
-    /// Does `point` lie between two graded successes, with nothing graded between them?
+    /// True if `point` lies between two graded successes with no grade between them.
     fn is_bracketed(&self, point: Point) -> bool {
         self.last_graded(point).is_some_and(|(_, before)| before.success) && self.next_graded(point) == Some(true)
     }
@@ -195,20 +196,20 @@ impl Course {
     }
 }
 
-/// A judged run: the verdict on the recorded path, what is known beyond it, and what the stop did to the bill.
+/// The judgement of one run: the verdict on the recorded path, what is known beyond it, and what the stop saved.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judged {
     /// The verdict on the recorded path.
     pub verdict: Verdict,
     /// Bounds on the outcome under the strategy.
     pub outcome: Bounds,
-    /// What is known of everything that is counted.
+    /// What is known of every quantity that is counted.
     pub known: Known,
-    /// The whole recording.
+    /// What the whole recording spent.
     pub recorded: Amounts,
-    /// Up to the stop on the recorded path; the whole recording when there was none.
+    /// What was spent up to the stop on the recorded path; the whole recording if there was no stop.
     pub at_stop: Amounts,
-    /// What the recording spent after its success was secured; `None` when there is no such point.
+    /// What the recording spent after its success was secured; `None` if there is no such point.
     pub after_secured: Option<Amounts>,
 }
 
@@ -230,7 +231,7 @@ pub fn judge(course: &Course, ledger: &Ledger, replay: &Replay, assumptions: Ass
     }
 }
 
-/// The step a secured point belongs to, for tables.
+/// The step of a secured point, for tables; `None` if no point is known.
 pub fn secured_step(secured: Secured) -> Option<u32> {
     match secured {
         Secured::At(Point { step, moment }) => {

@@ -1,11 +1,11 @@
-//! The verdict table of STATISTICS 4.2, cell by cell, and the bill at the stop.
+//! The verdict table of STATISTICS 4.2, cell by cell, and the amounts at the stop.
 
 use super::*;
 use crate::decision::{Action, Evidence, Need, RuleName};
 use crate::replay::{Exactness, Stop, Unread};
 use crate::transcript::{Event, sketch};
 
-/// A run of four steps with tools; `secured` gives the label, `grades` one checkpoint a step, `.` for none.
+/// A run of four steps with tools. `secured` gives the label; `grades` has one checkpoint per step, `.` for none.
 fn run(outcome: Outcome, secured: Option<usize>, grades: &str) -> Run {
     let mut draft = sketch::draft("a @10 b @10 c @10 d @10");
     draft.grade.outcome = outcome;
@@ -39,9 +39,9 @@ fn every_cell_of_the_verdict_table() {
         (Success, None, "", None, Verdict::CleanPass),
         (Success, None, "0011", Some((1, After)), Verdict::FalseEarlyStop),
         (Success, None, "0011", Some((2, After)), Verdict::GoodTrim),
-        // Lost and won again: stopped between, the state at the stop was a failure.
+        // Lost and won again: when stopped between, the state at the stop was a failure.
         (Success, None, "1001", Some((2, After)), Verdict::FalseEarlyStop),
-        // Nothing was graded at the stop: between two graded successes it is kept, else it counts as killed.
+        // Nothing was graded at the stop: between two graded successes the success is kept, else it counts as lost.
         (Success, None, "1..1", Some((2, After)), Verdict::GoodTrim),
         (Success, None, "1...", Some((2, After)), Verdict::GoodTrim),
         (Success, None, "1.01", Some((1, After)), Verdict::UnverifiedFalseEarlyStop),
@@ -122,7 +122,7 @@ fn bound(run: &Run, stop: Option<(usize, Action)>, exactness: Exactness, assumpt
     (u8::from(bounds.low), u8::from(bounds.high))
 }
 
-/// Stopped, killed and truly stopped, and the steps spent, at least and at most.
+/// Lower and upper bounds for stopped, killed, true stop and the steps spent.
 fn known_of(run: &Run, replay: &Replay) -> String {
     let known = known(&Course::of(run), &Ledger::of(run), replay);
     let show = |bounds: Bounds| format!("{}{}", u8::from(bounds.low), u8::from(bounds.high));
@@ -147,14 +147,14 @@ fn what_is_not_known_is_an_interval() {
         (&secured, replay(stop, Exactness::Exact), "11 00 00 3..3"),
         (&ungraded, replay(stop, Exactness::Exact), "11 01 01 3..3"),
         (&ungraded, replay(None, Exactness::Exact), "00 00 00 4..4"),
-        // A rule that cannot be read may have stopped it sooner: what is killed stays killed.
+        // A rule that cannot be evaluated may have stopped it earlier; what is killed stays killed.
         (&success, unread(stop), "11 11 00 0..3"),
         (&success, unread(None), "01 01 00 0..4"),
         (&secured, unread(stop), "11 01 00 0..3"),
         (&failure, unread(stop), "11 00 11 0..3"),
         (&failure, unread(None), "01 00 01 0..4"),
         (&lost, unread(stop), "11 00 01 0..3"),
-        // Or may have warned before.
+        // Or it may have warned earlier.
         (&success, Replay { path_in_doubt: true, ..unread(stop) }, "01 01 00 0..any"),
         (&failure, Replay { path_in_doubt: true, ..unread(stop) }, "01 00 01 0..any"),
         // After a warning anything may follow, for any number of steps.
@@ -164,7 +164,7 @@ fn what_is_not_known_is_an_interval() {
         // A simulated judge was asked twice.
         (&failure, Replay { extra_calls: 2, ..replay(stop, Exactness::Exact) }, "11 00 11 5..5"),
         (&failure, Replay { extra_calls: 2, ..replay(None, Exactness::Exact) }, "00 00 00 6..6"),
-        // A forced answer is one more call.
+        // A forced answer costs one more call.
         (&failure, replay(Some((2, Action::ForceFinal)), forced), "11 00 11 4..4"),
         (&success, replay(Some((2, Action::ForceFinal)), forced), "11 01 00 4..4"),
     ];
@@ -198,7 +198,7 @@ fn bounds_follow_the_identification_table() {
     assert_eq!(bound(&success, None, censored, none), (0, 1));
     assert_eq!(bound(&success, None, censored, m2), (1, 1));
     assert_eq!(bound(&run(Outcome::Unknown, None, ""), None, exact, none), (0, 1));
-    // Between two grades anything may have happened, unless a success, once there, holds.
+    // Between two grades anything may have happened, unless continuing keeps a success.
     let sparse = run(Outcome::Success, None, "0..1");
     assert_eq!(bound(&sparse, stop, exact, none), (0, 1));
     assert_eq!(bound(&sparse, stop, exact, m2), (0, 1));

@@ -1,5 +1,5 @@
-//! Outcomes that lie beside the recordings: reports of SWE-bench and its kin, of Harbor and Terminal-Bench trials, and
-//! results by task. They are joined on the instance's id, the trial's name, or the file's own name.
+//! Outcomes from files next to the recordings: reports in the style of SWE-bench, results of Harbor and Terminal-Bench
+//! trials, and results by task. They are joined by instance id, trial name or the recording's file name.
 
 mod report;
 
@@ -15,33 +15,33 @@ use crate::diagnostic::{Diagnostic, Location};
 use crate::transcript::{Grade, Outcome, OutcomeSource};
 pub(super) use report::is_report;
 
-/// Largest report that is read, in bytes.
+/// The largest report that is read, in bytes.
 pub const LARGEST_REPORT: u64 = 256 << 20;
-/// Largest file beside a recording of the same name that is taken for its report, in bytes.
+/// The largest file with a recording's name that is accepted as its report, in bytes.
 const LARGEST_SIBLING: u64 = 1 << 20;
-/// Folders above a recording whose reports it can see.
+/// How many directories above a recording are searched for reports.
 pub const REPORTS_ABOVE: usize = 2;
-/// What is looked into in the folder of a recording and in those above it: the folder itself, and these within it. Whoever
-/// asks whether anything has changed that an outcome may come from looks here.
+/// The directories searched for outcomes, relative to a recording's directory and to each one above it. Code that
+/// checks whether outcome files have changed must look in these.
 pub const REPORTS_WITHIN: [&str; 5] = [".", "reports", "results", "verifier", "scores"];
-/// Folder names above a recording that may be the name of its trial.
+/// How many directories above a recording may be named after its trial.
 const NAMES_ABOVE: usize = 3;
 
-/// What a report says of one instance.
+/// The grade a report gives one instance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Graded {
-    /// Did it resolve its task?
+    /// Whether the task was resolved.
     pub resolved: bool,
-    /// The score behind it, when there is one.
+    /// The score the grade is based on, if there is one.
     pub score: Option<f64>,
     /// The model, where the report names it.
     pub model: Option<String>,
-    /// The report.
+    /// The path of the report.
     pub path: String,
 }
 
 impl Graded {
-    /// The grade of a run whose recording holds none.
+    /// The grade for a run whose recording has none.
     pub(super) fn grade(&self) -> Grade {
         Grade {
             outcome: Outcome::from_grade(Some(self.resolved)),
@@ -55,14 +55,14 @@ impl Graded {
 /// Paths of the reports that graded a run.
 pub(super) type Joined = Arc<Mutex<BTreeSet<String>>>;
 
-/// The reports of one folder.
+/// The reports of one directory.
 #[derive(Clone, Debug, Default)]
 struct Folder {
-    /// Instances, each by every report that grades it, in order.
+    /// The grades of each instance, in the order of the reports.
     instances: BTreeMap<String, Vec<Graded>>,
-    /// The verdict on the one run the folder holds.
+    /// The grade of the only run in the directory.
     only: Option<Graded>,
-    /// A submission's report: what was submitted and is not resolved failed.
+    /// A submission's report: submitted instances that it does not list as resolved have failed.
     rest_failed: Option<Graded>,
 }
 
@@ -72,7 +72,8 @@ impl Folder {
     }
 }
 
-/// The reports a recording can see: that of its own name, its folder's, and those of the folders above.
+/// The reports that apply to a recording: the one with its own name, and those of its directory and the directories
+/// above.
 #[derive(Clone, Debug, Default)]
 pub struct FolderGrades {
     own: Option<Graded>,
@@ -81,23 +82,23 @@ pub struct FolderGrades {
     committed: Option<Committed>,
 }
 
-/// What a checkpoint says became of the agent's lines: a score, and no grade.
+/// What a checkpoint says of the agent's lines: a score, not a grade.
 #[derive(Clone, Debug, PartialEq)]
 struct Committed {
-    /// The share of the committed lines that the agent wrote, 0 to 1.
+    /// The share of committed lines that the agent wrote, 0 to 1.
     share: f64,
     /// The checkpoint's file.
     path: String,
 }
 
 impl FolderGrades {
-    /// The score, and its source, of a run that nothing grades.
+    /// The score and its source, for a run without any grade.
     pub(super) fn score(&self, grade: &Grade) -> Option<Grade> {
         let Committed { share, path } = self.committed.clone()?;
         Some(Grade { score: Some(share), source: OutcomeSource::Sidecar(path), ..grade.clone() })
     }
 
-    /// What the nearest report says of `instance`; of the folder's only trial when it is empty.
+    /// The grade of `instance` in the nearest report; for an empty name, the grade of the directory's only trial.
     pub fn of(&self, instance: &str) -> Option<&Graded> {
         if instance.is_empty() {
             return self.near.first().and_then(|folder| folder.only.as_ref()).inspect(|graded| self.join([*graded]));
@@ -117,7 +118,7 @@ impl FolderGrades {
         failed.inspect(|graded| self.join([*graded]))
     }
 
-    /// What is known of a run that names `task` and lies in `file`, for recordings of any format.
+    /// The grade of a run of any format that names `task` and was read from `file`.
     pub(super) fn of_any(&self, task: Option<&str>, file: &FileName) -> Option<&Graded> {
         if self.own.is_none() && self.near.is_empty() {
             return None;
@@ -144,22 +145,22 @@ impl FolderGrades {
     }
 }
 
-/// Reports read so far, by folder.
+/// Cache of the reports read so far, by directory.
 #[derive(Debug, Default)]
 pub(super) struct Reports {
     folders: BTreeMap<PathBuf, Arc<Folder>>,
     joined: Joined,
-    /// Reports that could not be read, since they were last asked for.
+    /// Reports that could not be read since this was last taken.
     pub(super) unreadable: Vec<Diagnostic>,
 }
 
 impl Reports {
-    /// No report was read yet; those that grade a run will be entered in `joined`.
+    /// An empty cache; reports that grade a run will be added to `joined`.
     pub(super) fn new(joined: Joined) -> Self {
         Self { joined, ..Self::default() }
     }
 
-    /// What the recording at `path`, in `folder`, can see.
+    /// The reports that apply to the recording at `path` in `folder`.
     pub(super) fn seen_from(&mut self, folder: &Path, path: &Path) -> FolderGrades {
         let mut near = Vec::new();
         let mut place = if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder.to_path_buf() };
@@ -211,7 +212,7 @@ fn read_folder(folder: &Path, unreadable: &mut Vec<Diagnostic>) -> Folder {
     found
 }
 
-/// The committed share in the `metadata.json` beside a checkpoint's transcript.
+/// The share of committed lines, from the `metadata.json` next to a checkpoint's transcript.
 fn committed(folder: &Path, path: &Path) -> Option<Committed> {
     if path.file_stem()? != "full" {
         return None;
@@ -223,13 +224,13 @@ fn committed(folder: &Path, path: &Path) -> Option<Committed> {
     (0.0..=100.0).contains(&percent).then(|| Committed { share: percent / 100.0, path: shown(&path) })
 }
 
-/// A path as the walk over the recordings shows it.
+/// A path in the form in which the directory walk shows it.
 fn shown(path: &Path) -> String {
     let path = path.strip_prefix(".").unwrap_or(path);
     path.display().to_string()
 }
 
-/// A small document of the recording's own name that says whether it was resolved.
+/// A small document with the recording's own name that says whether the task was resolved.
 fn sibling(folder: &Path, path: &Path) -> Option<Graded> {
     let stem = super::source::stem(path);
     let beside = folder.join(format!("{stem}.json"));
@@ -243,8 +244,7 @@ fn sibling(folder: &Path, path: &Path) -> Option<Graded> {
     Some(Graded { resolved, score: None, model, path: shown(&beside) })
 }
 
-/// The verdict of a Harbor trial, whose folder holds one run: its `result.json`, or what its verifier
-/// wrote.
+/// The grade of a Harbor trial, whose directory contains one run: from its `result.json` or its verifier's output.
 fn trial_result(folder: &Path) -> Option<Graded> {
     let path = folder.join("result.json");
     let graded =

@@ -1,7 +1,7 @@
-//! `labels.csv`: outcomes that live elsewhere, joined on the run's id.
+//! `labels.csv`: outcomes from a separate file, joined by run id.
 //!
-//! A file that the user names, or that lies among the recordings as `labels.csv`, is meant: if it leaves no label the
-//! corpus is not read, since a report without the labels would look like one with them.
+//! If a file that the user names, or a `labels.csv` among the recordings, yields no label, the corpus is not read: a
+//! report without the labels would look like one with them.
 
 mod file;
 
@@ -13,29 +13,29 @@ use crate::diagnostic::{Diagnostic, Location, Severity};
 use crate::transcript::{EndCause, Grade, Outcome, OutcomeSource, Run};
 use file::LabelFile;
 
-/// Names a label file goes by when it lies with the recordings.
+/// Names under which label files are found next to recordings.
 const NAMES: &[&str] = &["labels.csv", "outcomes.csv"];
 /// The columns that grade a run.
 const FIELDS: &[&str] = &["success", "score", "end", "secured_step"];
 
-/// How a file of labels was found.
+/// How a label file was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Origin {
     /// The user named it.
     Named,
-    /// It is called `labels.csv` and lies among the recordings.
+    /// It is named `labels.csv` and is among the recordings.
     Among,
-    /// It is called `labels.csv` and lies beside the recordings; some of it may be about others.
+    /// It is named `labels.csv` and is in the same directory as the recordings; some labels may be for other runs.
     Beside,
-    /// It lies above the recordings or has a name that others use too, and may be about others.
+    /// It is above the recordings, or has a name with other uses too; its labels may be for other runs.
     Nearby,
 }
 
-/// What a label says of one run.
+/// The label of one run.
 #[derive(Clone, Debug, Default)]
 struct Label {
     at: Location,
-    /// Which file it is from, by position.
+    /// The index of the file it is from.
     file: usize,
     matched: bool,
     task_id: Option<String>,
@@ -43,7 +43,7 @@ struct Label {
     score: Option<f64>,
     end: Option<EndCause>,
     secured_step: Option<usize>,
-    /// Labels of equal standing contradict each other: there is none.
+    /// True if labels of equal precedence contradict each other; then none is used.
     contradicted: bool,
 }
 
@@ -56,7 +56,7 @@ impl Label {
         self.task_id.is_none() && !self.says_more_than_task()
     }
 
-    /// The first field on which both have something to say, and not the same.
+    /// The first field for which both have a value and the values differ.
     fn conflict(&self, other: &Self) -> Option<&'static str> {
         fn differ<T: PartialEq>(a: Option<&T>, b: Option<&T>) -> bool {
             a.zip(b).is_some_and(|(a, b)| a != b)
@@ -71,7 +71,7 @@ impl Label {
         fields.into_iter().find(|(_, differ)| *differ).map(|(field, _)| field)
     }
 
-    /// Takes over what the other knows beyond it.
+    /// Fills fields missing here from the other.
     fn complete(&mut self, other: Self) {
         self.task_id = self.task_id.take().or(other.task_id);
         self.success = self.success.or(other.success);
@@ -81,7 +81,7 @@ impl Label {
     }
 }
 
-/// Something that was seen more than once: how often, and the first time.
+/// Counts occurrences of something and keeps the first.
 #[derive(Clone, Debug, Default)]
 struct Seen {
     times: u64,
@@ -97,23 +97,23 @@ impl Seen {
     }
 }
 
-/// All labels of a corpus.
+/// All labels for a corpus.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Labels {
     rows: BTreeMap<String, Label>,
     files: Vec<(PathBuf, Origin)>,
-    /// What was wrong with the files.
+    /// Errors in the files.
     pub(super) findings: Vec<Finding>,
-    /// What is to be told with any command.
+    /// Messages shown by every command.
     notices: Vec<Diagnostic>,
     beyond_end: Seen,
     overridden: Seen,
     repeated: Seen,
-    /// The first run that was read, to show what runs are called.
+    /// The first run that was read, to show in messages what run ids look like.
     first_run: Option<String>,
 }
 
-/// Does each label of such a file have to belong to some run?
+/// True if labels in such a file are expected to match a run.
 fn must_match(origin: Origin) -> bool {
     matches!(origin, Origin::Named | Origin::Among)
 }
@@ -124,9 +124,9 @@ pub(super) fn is_label_file(name: &str) -> bool {
 }
 
 impl Labels {
-    /// Adds the labels of a file, once.
+    /// Adds the labels of a file, unless it was added before.
     ///
-    /// The error is a file that was meant and leaves no label.
+    /// Fails if a file that should have labels yields none.
     pub(super) fn add(&mut self, path: &Path, origin: Origin) -> Result<(), ReadError> {
         if self.files.iter().any(|(added, _)| added == path) {
             return Ok(());
@@ -177,7 +177,7 @@ impl Labels {
         self.findings.push(Finding { severity, diagnostic: Diagnostic::new(at, what, help) });
     }
 
-    /// Puts the label of the run on it, if it has one. `names`: what the run may be called, best first.
+    /// Applies a run's label to it, if there is one. `names` are the ids the run may have in a label file, best first.
     pub(super) fn apply(&mut self, run: &mut Run, names: &[&str], success_at: Option<f64>) {
         self.first_run.get_or_insert_with(|| run.header.run_id.clone());
         self.apply_to_rounds(run, names, success_at);
@@ -216,7 +216,7 @@ impl Labels {
         }
     }
 
-    /// Keeps the labels of the run's rounds, which are called `RUN#1` and so on, until it is taken apart.
+    /// Stores the labels of the run's rounds (`RUN#1` and so on) until the run is split into rounds.
     fn apply_to_rounds(&mut self, run: &mut Run, names: &[&str], success_at: Option<f64>) {
         for name in names {
             let begins = format!("{name}#");
@@ -246,10 +246,10 @@ impl Labels {
         }
     }
 
-    /// What is to be told once all runs are read: labels that match no run, labels overriding recorded outcomes, scores
-    /// that look like percentages, steps beyond the end.
+    /// The messages after all runs have been read: labels that match no run, labels that override recorded outcomes,
+    /// scores that look like percentages, steps beyond the end of a run.
     ///
-    /// The error: labels that were meant, of which none matches a run; or, when `strict`, any that matches none.
+    /// Fails if none of the labels of a file that must match matches a run or, when `strict`, if any of them does not.
     pub(super) fn close(
         &self,
         success_at: Option<f64>,
@@ -315,7 +315,7 @@ impl Labels {
     }
 }
 
-/// Scores on another scale than 0 to 1, or that no run passes, in the labels of one file.
+/// Warns of scores outside 0 to 1, or that no run passes, in the labels of one file.
 fn scores(path: &str, labels: &[(&String, &Label)], success_at: Option<f64>) -> Option<Diagnostic> {
     let graded = labels.iter().filter(|(_, label)| label.success.is_none());
     let scores: Vec<f64> = graded.filter_map(|(_, label)| label.score).collect();
@@ -340,7 +340,7 @@ fn scores(path: &str, labels: &[(&String, &Label)], success_at: Option<f64>) -> 
     Some(Diagnostic::new(Location::file(path), what, help))
 }
 
-/// A grade, as people write it.
+/// Parses a grade in any of its usual spellings.
 pub(super) fn grade_word(word: &str) -> Option<bool> {
     match word.to_ascii_lowercase().as_str() {
         "true" | "1" | "1.0" | "yes" | "y" | "success" | "pass" | "passed" | "resolved" | "correct" => Some(true),
@@ -349,7 +349,7 @@ pub(super) fn grade_word(word: &str) -> Option<bool> {
     }
 }
 
-/// Label files beside the recordings and in the folder above them.
+/// Label files in the same directory as the recordings and, for single files, in the directory above.
 pub(super) fn nearby(paths: &[PathBuf]) -> Vec<(PathBuf, Origin)> {
     let mut found = Vec::new();
     for path in paths {
@@ -370,7 +370,7 @@ pub(super) fn nearby(paths: &[PathBuf]) -> Vec<(PathBuf, Origin)> {
     found
 }
 
-/// A file's name without folder, for labels that name files.
+/// The name of a file without its directory, for labels that name files.
 pub(super) fn file_name(path: &str) -> &str {
     path.rsplit(['/', '\\', '!']).next().unwrap_or(path)
 }

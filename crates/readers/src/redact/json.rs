@@ -1,12 +1,12 @@
-//! JSON without its texts: the same brackets, blanks and order; strings and numbers become placeholders.
+//! Redacts JSON text: brackets, white space and order stay; strings and numbers become placeholders.
 //!
-//! Two values that are equal stay equal, as JSON, as numbers of a language without integers, and byte for byte; two that
-//! differ stay different.
+//! Equal values stay equal and different values stay different: as JSON, as the numbers of a language without integers,
+//! and byte for byte.
 
 use super::pseudonyms::{Pseudonyms, is_plain};
 use crate::transcript::is_public_name;
 
-/// Words that rules look for as values of a field: states of a task, and kinds of native event.
+/// Field values that rules look for: states of a task, and kinds of native events.
 const STATUS: [&str; 20] = [
     "CondensationSummaryEvent",
     "ObservationEvent",
@@ -30,8 +30,8 @@ const STATUS: [&str; 20] = [
     "skipped",
 ];
 
-/// The text of a JSON value without its contents; `text` must be valid JSON. Keys stay at the top, where they name a tool's
-/// parameters; below they may be data.
+/// Redacts a JSON value; `text` must be valid JSON. Keys at the top level are kept, because they name a tool's
+/// parameters; keys below may be data.
 pub(super) fn redacted(text: &str, names: &mut Pseudonyms) -> String {
     let mut out = String::with_capacity(text.len().min(4096));
     let (mut rest, mut depth) = (text, 0_usize);
@@ -60,7 +60,7 @@ pub(super) fn redacted(text: &str, names: &mut Pseudonyms) -> String {
     out
 }
 
-/// Bytes of the string literal `rest` begins with, quotes included.
+/// The length in bytes of the string literal at the start of `rest`, quotes included.
 fn string_length(rest: &str) -> usize {
     let bytes = rest.as_bytes();
     let mut at = 1;
@@ -87,7 +87,7 @@ fn key(token: &str, is_at_top: bool, names: &mut Pseudonyms) -> String {
     if decoded.is_empty() || (is_at_top && is_public_name(&decoded) && !is_plain("key", &decoded)) {
         return token.to_owned();
     }
-    // Whole-number keys come first in JavaScript's order: they stay numbers.
+    // JavaScript puts integer keys first, so they stay integers.
     let is_index = decoded.parse::<u32>().is_ok_and(|index| index.to_string() == decoded);
     if is_index { format!("\"{}\"", whole(&decoded, names)) } else { format!("\"key-{}\"", names.nth("key", &decoded)) }
 }
@@ -100,13 +100,14 @@ fn string(token: &str, names: &mut Pseudonyms) -> String {
     let nth = names.nth_text(&decoded);
     let spelling = names.spelling("text", nth, token);
     let shown = names.placeholder(&decoded);
-    // Another spelling of the same text: as many of the placeholder's letters are written as escapes.
+    // A different spelling of the same text is shown by writing that many of the placeholder's letters as escapes.
     let escaped: Vec<String> = shown.chars().take(spelling).map(|c| format!("\\u{:04x}", u32::from(c))).collect();
     let plain = serde_json::Value::from(shown.chars().skip(spelling).collect::<String>()).to_string();
     plain.replacen('"', &format!("\"{}", escaped.concat()), 1)
 }
 
-/// A number becomes the order in which its value first occurs, from 2 on; 0 and 1 stay, which are also false and true.
+/// A number becomes the ordinal of its first occurrence, starting at 2. 0 and 1 stay, because they also mean false and
+/// true.
 fn number(token: &str, names: &mut Pseudonyms) -> String {
     let is_float = token.contains(['.', 'e', 'E']);
     let value = canonical(token);
@@ -119,20 +120,20 @@ fn number(token: &str, names: &mut Pseudonyms) -> String {
     if is_float { format!("{shown}.{}", "0".repeat(spelling + 1)) } else { shown }
 }
 
-/// What stands for a number in its canonical spelling.
+/// The replacement for a number in its canonical form.
 fn whole(value: &str, names: &mut Pseudonyms) -> String {
     if value == "0" || value == "1" { value.to_owned() } else { (names.nth("number", value) + 1).to_string() }
 }
 
-/// One spelling for each value, whatever the class of the number.
+/// One spelling for each value, whether written as an integer or a float.
 fn canonical(token: &str) -> String {
-    // What fits no 64 bits is a double to whoever compares.
+    // Whatever does not fit in 64 bits is compared as a double.
     let positive = token.parse::<u64>().map(|whole| whole.to_string());
     if let Ok(whole) = positive.or_else(|_| token.parse::<i64>().map(|whole| whole.to_string())) {
         return whole;
     }
     match token.parse::<f64>() {
-        // Adding 0 makes -0 a 0.
+        // Adding 0 turns -0 into 0.
         Ok(value) if value.fract() == 0.0 && value.abs() < 1e18 => format!("{:.0}", value + 0.0),
         Ok(value) => value.to_string(),
         Err(_) => token.to_owned(),
@@ -146,7 +147,7 @@ mod tests {
     use super::*;
     use crate::transcript::fingerprint::canonical_json;
 
-    /// A value of any shape, with few different scalars so that equal ones meet.
+    /// JSON of any shape, with few different scalars so that equal ones occur together.
     fn any_json() -> impl Strategy<Value = String> {
         let scalar = prop::sample::select(vec![
             "null",

@@ -1,10 +1,11 @@
-//! Runs without their texts, fit to be shared: what stays is what a stop rule compares, counts or measures.
+//! Removes the texts from runs so that they can be shared, and keeps what a stop rule compares, counts or measures.
 //!
-//! Every text becomes a placeholder that tells which texts of the run are equal, how long each is, and which published
-//! phrases it holds; see `Pseudonyms` and [`crate::text::marks`]. Kept as they are: order, roles, lanes, flags, tokens,
-//! costs, times, outcomes, and the names of tools, arguments, metrics, models and suites where they look like names; kinds,
-//! states and reasons where frameworks publish them (`words.rs`). A run knows that it is redacted, so that whatever reads
-//! texts is not evaluable on it. That a recording says so of itself is no reason to pass anything on.
+//! Every text becomes a placeholder that shows only which texts of the run are equal, how long each is, and which
+//! published phrases it contains; see `Pseudonyms` and [`crate::text::marks`]. Kept unchanged are order, roles, lanes,
+//! flags, tokens, costs, times and outcomes; the names of tools, arguments, metrics, models and suites that look like
+//! identifiers; and kinds, states and reasons that frameworks publish (`words.rs`). A redacted run is marked as such,
+//! so that rules on texts are not evaluable on it. The mark in an input is not trusted: a recording that claims to be
+//! redacted is redacted like any other.
 
 mod json;
 mod pseudonyms;
@@ -19,10 +20,11 @@ use crate::transcript::{
 };
 use pseudonyms::Pseudonyms;
 
-/// Takes the texts out of `run`. Ids of runs and tasks become hashes, keyed with `salt`: the same salt gives the same
-/// names. Whoever has neither the salt nor guesses it cannot test a guess of an id; an empty salt keeps nobody from that.
+/// Redacts `run`. Ids of runs and tasks become hashes keyed with `salt`; the same salt gives the same hashes. Without
+/// the salt nobody can test a guess of an id; with an empty salt anybody can.
 ///
-/// A run that says it is redacted is treated as any other, so its ids are hashed again; its placeholders stay what they are.
+/// A run that claims to be redacted is treated like any other, so its ids are hashed again; its placeholders stay as
+/// they are.
 pub fn redact(run: &Run, salt: &str) -> Run {
     let mut names = Pseudonyms::of(run);
     let events = run.events().iter().map(|event| self::event(event, &mut names)).collect();
@@ -57,7 +59,7 @@ fn header(header: &Header, salt: &str) -> Header {
     }
 }
 
-/// The name of a model, a suite or an agent, which may say whose it is, and its version: `openai/gpt-4o`, `codex 1.2`.
+/// True for the name of a model, a suite or an agent, with its owner and version: `openai/gpt-4o`, `codex 1.2`.
 fn is_catalogued(name: &str) -> bool {
     const MOST_PARTS: usize = 3;
     let mut parts = name.split(['/', ' ']);
@@ -68,7 +70,7 @@ fn event(event: &Event, names: &mut Pseudonyms) -> Event {
     match event {
         Event::Message(message) => Event::Message(self::message(message, names)),
         Event::Metrics(metrics) => self::metrics(metrics, names),
-        // Half a verdict would be misread; without one, what asks the judge is not evaluable.
+        // A partial verdict would be misread. Without one, rules that ask the judge are not evaluable.
         Event::Judge(_) => taken_out(JUDGE_TAKEN_OUT),
         Event::Checkpoint(checkpoint) => Event::Checkpoint(*checkpoint),
         Event::Note(note) => Event::Note(self::note(note, names)),
@@ -87,7 +89,7 @@ fn message(message: &Message, names: &mut Pseudonyms) -> Message {
     redacted.tool_calls = message.tool_calls.iter().map(|call| self::call(call, names)).collect();
     redacted.tool_call_id = message.tool_call_id.as_deref().map(|id| names.plain("call", id));
     redacted.name = message.name.as_deref().map(|name| match message.role {
-        // Agents and tools have names of the program; who is served may be a person.
+        // Agents and tools are named by a program; a user's name may be a person's.
         Role::Assistant => names.name("agent", name),
         Role::Tool => names.tool(name),
         Role::User | Role::System => names.plain("speaker", name),
@@ -109,18 +111,18 @@ fn message(message: &Message, names: &mut Pseudonyms) -> Message {
 fn call(call: &ToolCall, names: &mut Pseudonyms) -> ToolCall {
     let id = call.id.as_deref().map(|id| names.plain("call", id));
     let arguments = call.arguments.as_str();
-    // Parsed whole, as whoever compares calls does: what is no JSON to them is a text here too.
+    // Parsed as a whole, as when calls are compared: what is not JSON there is a text here too.
     let arguments =
         if is_json(&arguments) { Text::plain(json::redacted(&arguments, names)) } else { names.text(&call.arguments) };
     ToolCall::new(id.as_deref(), &names.tool(&call.name), arguments)
 }
 
-/// Fields only some framework's rules read: what a rule compares of them survives.
+/// Redacts fields that only some framework's rules read; what those rules compare is preserved.
 fn native(raw: &RawValue, names: &mut Pseudonyms) -> Option<Json> {
     RawValue::from_string(json::redacted(raw.get(), names)).ok()
 }
 
-/// A report of metrics. A plan is prose.
+/// Redacts a metrics report. A task plan is prose and is removed.
 fn metrics(metrics: &Metrics, names: &mut Pseudonyms) -> Event {
     if metrics.plan.is_some() {
         return taken_out(PLAN_TAKEN_OUT);
@@ -136,18 +138,18 @@ fn metrics(metrics: &Metrics, names: &mut Pseudonyms) -> Event {
     })
 }
 
-/// That something stood here is all that is left of it.
+/// A note that something was removed here.
 fn taken_out(kind: &str) -> Event {
     Event::Note(Note { kind: kind.into(), body: object(&serde_json::Map::new()) })
 }
 
-/// The name of an experiment that is no more than its number: `Exp001`.
+/// True if an experiment's name is only a number: `Exp001`.
 fn is_numbered(name: &str) -> bool {
     let word = name.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches(['-', '_']);
     matches!(word.to_ascii_lowercase().as_str(), "exp" | "experiment")
 }
 
-/// A native record keeps its kind, if it is one that a reader of ours writes; of a goal row, what a rule counts.
+/// Redacts a note. Its kind is kept if a reader writes that kind; of a goal row, what rules count is kept too.
 fn note(note: &Note, names: &mut Pseudonyms) -> Note {
     const COUNTED: [&str; 5] = ["status", "turns_used", "tokens_used", "wall_clock_used_sec", "last_verdict"];
     let mut kept = serde_json::Map::new();
@@ -204,7 +206,7 @@ mod tests {
             let placeholder = Pseudonyms::default().text(&Text::plain(text.as_str()));
             let answers = |text: &str| {
                 [Wording::V02, Wording::V03, Wording::Later].map(|wording| {
-                    // The 0.2 list is never searched in the closing paragraph by whoever ships it.
+                    // The 0.2 list is only ever searched in the whole text.
                     let window = if wording == Wording::V02 { Window::Whole } else { Window::Closing };
                     let (asks, fails) = (user_request_in(text, wording, window), failure_in(text, wording, window));
                     (asks, fails, provider_error(text, wording))

@@ -1,5 +1,5 @@
-//! Words that stay because frameworks publish them: kinds of note, states of a goal, commands of a shell, reasons why a
-//! model ended. Whatever else stands in their place was said by somebody.
+//! Words that redaction keeps because frameworks publish them: kinds of notes, states of a goal, shell commands,
+//! reasons why a model stopped. Any other word in their place may be private.
 
 use crate::transcript::{JUDGE_TAKEN_OUT, PLAN_TAKEN_OUT};
 
@@ -37,7 +37,7 @@ const NOTES: [&str; 30] = [
     "round.taken_back",
 ];
 
-/// States of a goal, a task or an experiment, and what agentica's rows say of a turn.
+/// States of a goal, a task or an experiment, and the verdicts on a turn in agentica's rows.
 const STATES: [&str; 26] = [
     "active",
     "aborted",
@@ -67,7 +67,7 @@ const STATES: [&str; 26] = [
     "verify_tool",
 ];
 
-/// Why a model's reply ended, as providers say it; in lower case.
+/// Reasons why a model's reply ended, in the providers' terms; lower case.
 const REASONS: [&str; 29] = [
     "aborted",
     "blocklist",
@@ -100,7 +100,7 @@ const REASONS: [&str; 29] = [
     "end",
 ];
 
-/// Commands of shells and of agents' own interfaces, and tools that rules ask for by name.
+/// Commands of shells and of agents' own interfaces, and tools that rules look for by name.
 const COMMANDS: &str = " apt apt-get ask_followup_question attempt_completion awk bash black cargo cat cd chmod click \
     close complete_task cp create curl cut date diff do docker done echo edit egrep env exit export extract_content false \
     file final_answer find find_file finish flake8 for gcc git glob go go_back goto grep handoff_to_agent head if input_text \
@@ -111,22 +111,22 @@ const COMMANDS: &str = " apt apt-get ask_followup_question attempt_completion aw
     transfer_to_human_agents tree true type undo_edit uniq unzip update_goal update_plan uv view wait wc wget which while \
     write_file write_to_file write_todos xargs yarn zip ";
 
-/// A kind of note that a reader writes, or that stands for what was taken out.
+/// True for a kind of note that a reader writes, or that marks something as removed.
 pub(super) fn is_note(kind: &str) -> bool {
     NOTES.contains(&kind) || [JUDGE_TAKEN_OUT, PLAN_TAKEN_OUT].contains(&kind)
 }
 
-/// A state of a goal, a task or an experiment.
+/// True for a state of a goal, a task or an experiment.
 pub(super) fn is_state(word: &str) -> bool {
     STATES.contains(&word)
 }
 
-/// Why a reply ended, however it is written.
+/// True for a reason why a reply ended, in any letter case.
 pub(super) fn is_reason(word: &str) -> bool {
     REASONS.contains(&word.trim().to_lowercase().as_str())
 }
 
-/// A command or a tool whose name says nothing of who used it.
+/// True for a command or tool whose name reveals nothing about its user.
 pub(super) fn is_command(name: &str) -> bool {
     !name.is_empty() && !name.contains(' ') && COMMANDS.contains(&format!(" {name} "))
 }

@@ -1,4 +1,4 @@
-//! What a synthetic run does, by name. The name stands in the run's `meta.behaviour`.
+//! The behaviours of synthetic runs. A run's behaviour is recorded by name in its `meta.behaviour`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,14 +7,14 @@ use super::Suite;
 
 macro_rules! behaviours {
     ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal, $share:literal, [$($suite:ident)+];)*) => {
-        /// The course of a synthetic run.
+        /// The course that a synthetic run takes.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Behaviour {
             $($(#[doc = $doc])+ $variant,)*
         }
 
         impl Behaviour {
-            /// All of them, in manual order.
+            /// All behaviours, in manual order.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
             /// The name in `meta.behaviour` and on the command line.
@@ -24,21 +24,21 @@ macro_rules! behaviours {
                 }
             }
 
-            /// What happens, in one sentence.
+            /// What happens, in one sentence. This is the variant's doc comment.
             pub fn summary(self) -> &'static str {
                 match self {
                     $(Self::$variant => concat!($($doc,)+).trim_ascii(),)*
                 }
             }
 
-            /// Its share of the common mixture, in parts.
+            /// Its weight in the common mixture.
             pub(super) fn share(self) -> usize {
                 match self {
                     $(Self::$variant => $share,)*
                 }
             }
 
-            /// Does it occur in `suite`?
+            /// True if it occurs in `suite`.
             pub fn occurs_in(self, suite: Suite) -> bool {
                 match self {
                     $(Self::$variant => [$(Suite::$suite),+].contains(&suite),)*
@@ -51,13 +51,13 @@ macro_rules! behaviours {
 behaviours! {
     /// Does its task in a few varied steps and says so.
     Healthy = "healthy", 40, [Code Service Research];
-    /// The same by a model that never says a word beside its calls.
+    /// Does its task like a healthy run, but the model writes no text beside its calls.
     Quiet = "quiet", 2, [Code Research];
     /// Succeeds after a long search with many failed checks on the way.
     LateSuccess = "late_success", 10, [Code Service Research];
-    /// Succeeds early and then goes on polishing what is finished.
+    /// Succeeds early and then keeps polishing what is finished.
     Overlong = "overlong", 8, [Code Research];
-    /// Fails three to five steps in a row, finds the reason, succeeds.
+    /// Fails three to five steps in a row, finds the reason, and succeeds.
     ErrorsRecovered = "errors_recovered", 5, [Code Service Research];
     /// Asks for the state of a job again and again because it takes a while, and succeeds.
     Polling = "polling", 6, [Code Research];
@@ -77,11 +77,11 @@ behaviours! {
     Judged = "judged", 4, [Service Research];
     /// Repeats one call and always gets the same result.
     LoopSame = "loop_same", 3, [Code Service Research];
-    /// Repeats one call; each result carries another time.
+    /// Repeats one call; each result contains a different time.
     LoopChanging = "loop_changing", 3, [Code Research];
-    /// Two calls take turns.
+    /// Alternates between two calls.
     LoopAlternating = "loop_alternating", 3, [Code Service];
-    /// Three calls take turns.
+    /// Cycles through three calls.
     LoopThree = "loop_three", 2, [Code Research];
     /// Says the same words again and again while its calls differ.
     LoopWords = "loop_words", 2, [Service];
@@ -89,26 +89,26 @@ behaviours! {
     ErrorsFatal = "errors_fatal", 4, [Code Service Research];
     /// Holds a success, goes on, and breaks it; the checkpoints show both.
     Broken = "broken_after_success", 5, [Code Service Research];
-    /// Wanders through ever new calls until the recording's own cap.
+    /// Makes ever new calls until the recording's own cap.
     Runaway = "runaway", 4, [Code Service Research];
     /// Finishes quickly with a wrong result: there is little to stop.
     WrongAnswer = "wrong_answer", 6, [Code Service Research];
-    /// Is on its way when the recording's own cap ends it.
+    /// Is still making progress when the recording's own cap ends it.
     Capped = "capped", 3, [Code Service];
-    /// Is on its way when the time is up.
+    /// Is still making progress when the time limit ends it.
     TimedOut = "timed_out", 2, [Code Research];
-    /// Somebody stopped it halfway.
+    /// Is stopped by a person halfway.
     Killed = "killed", 2, [Code Research];
-    /// Nobody graded it.
+    /// Is not graded.
     Unlabelled = "unlabelled", 4, [Code Service Research];
     /// Reports no token usage and no cost.
     NoUsage = "no_usage", 3, [Code Service Research];
-    /// Has no times.
+    /// Has no timestamps.
     NoTimes = "no_times", 2, [Code Research];
 }
 
 impl Behaviour {
-    /// Does a run of it succeed? `None` where both occur, or where nobody graded it.
+    /// Whether its runs succeed; `None` if some do and some do not, or if they are not graded.
     pub fn succeeds(self) -> Option<bool> {
         match self {
             Self::Healthy

@@ -10,7 +10,7 @@ impl Dice {
     /// The stream of `seed` that belongs to `name`. Streams of different names are independent, so a run
     /// does not change when more runs are asked for.
     pub(super) fn named(seed: u64, name: &str) -> Self {
-        // FNV-1a: short, fixed by its definition, and mixed further by the first draw.
+        // FNV-1a: short, exactly specified, and mixed further by the first draw.
         let hash = name
             .bytes()
             .fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3));
@@ -31,7 +31,7 @@ impl Dice {
     /// A number from `low` to `high`, both included; `low` when the range is empty.
     pub(super) fn between(&mut self, low: u64, high: u64) -> u64 {
         let size = high.saturating_sub(low).saturating_add(1);
-        // The upper half of a 128-bit product: no bias worth naming for the small ranges used here.
+        // Takes the upper half of a 128-bit product; the bias is negligible for the small ranges used here.
         let scaled = (u128::from(self.next()) * u128::from(size)) >> 64;
         low + u64::try_from(scaled).unwrap_or(0)
     }

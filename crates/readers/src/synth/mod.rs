@@ -1,15 +1,15 @@
-//! Seeded synthetic runs with known truth.
+//! Generates seeded synthetic runs whose true outcome is known.
 //!
-//! A run is a [`Behaviour`] played on the tools and words of a [`Suite`]. Its truth is known because the plot
-//! makes it: the outcome, why the recording ends, and for most successes the step that secured them, as a label
-//! or as checkpoints; the behaviour's name stands in `meta.behaviour`. The same seed gives the same runs on
-//! every machine: no clock, no hashing of addresses, integers only.
+//! A run is a [`Behaviour`] played with the tools and words of a [`Suite`]. The plot determines the truth: the outcome,
+//! why the recording ends, and for most successes the step that secured them, given as a label or as checkpoints. The
+//! behaviour's name is in `meta.behaviour`. The same seed gives the same runs on every machine: nothing depends on the
+//! clock or on addresses, and all arithmetic is on integers.
 //!
-//! Trials of one task are alike: each task has a behaviour of its own, which half of its trials show; the
-//! others are drawn from the common mixture, in which the smaller model fails more often. Token counts are
-//! those of results before they were abridged to the few words that are recorded.
+//! Trials of one task are alike: each task has a behaviour that half of its trials show; the others are drawn from the
+//! common mixture, in which the smaller model fails more often. Token counts are those of the full results, before they
+//! were abridged to the few recorded words.
 //!
-//! It knows nothing of rules: what a strategy makes of these runs must be found out by replaying them.
+//! This module knows nothing of rules: what a strategy does on these runs is found only by replaying them.
 
 mod behaviour;
 mod dice;
@@ -31,7 +31,7 @@ use script::Price;
 /// A family of tasks with its own tools and words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Suite {
-    /// Small repairs in a code base.
+    /// Small repairs in a codebase.
     Code,
     /// A help desk: rounds with a customer.
     Service,
@@ -69,37 +69,37 @@ impl FromStr for Suite {
 /// What to generate.
 #[derive(Clone, Debug)]
 pub struct Synthesis {
-    /// The family of tasks.
+    /// The suite to play in.
     pub suite: Suite,
-    /// The same seed gives the same runs; the first runs do not change when more are asked for.
+    /// The seed. The same seed gives the same runs, and asking for more runs does not change the first ones.
     pub seed: u64,
-    /// Runs of each task; 0 counts as 1.
+    /// Trials per task; 0 counts as 1.
     pub trials: usize,
-    /// Only these behaviours; empty for the common mixture.
+    /// Use only these behaviours; if empty, the common mixture.
     pub kinds: Vec<Behaviour>,
 }
 
-/// The two models that take turns: the larger one runs the first half of a task's trials.
+/// The two models, with prices. The larger one runs the first half of a task's trials.
 const MODELS: [(&str, Price); 2] = [
     ("quill-large", Price { input: 2_500, cached: 250, output: 12_500 }),
     ("quill-small", Price { input: 250, cached: 25, output: 2_000 }),
 ];
 
-/// How many of a hundred trials show the behaviour of their task.
+/// Out of a hundred trials, how many show the behaviour of their task.
 const LIKENESS: u64 = 50;
 
 impl Synthesis {
-    /// The common mixture of `suite`, four trials a task.
+    /// The common mixture of `suite`, with four trials per task.
     pub fn new(suite: Suite, seed: u64) -> Self {
         Self { suite, seed, trials: 4, kinds: Vec::new() }
     }
 
-    /// The first `runs` runs.
+    /// Generates the first `runs` runs.
     pub fn runs(&self, runs: usize) -> impl Iterator<Item = Run> + '_ {
         (0..runs).map(|index| self.run(index))
     }
 
-    /// Run number `index`, from 0.
+    /// Generates run number `index`, from 0.
     pub fn run(&self, index: usize) -> Run {
         let trials = self.trials.max(1);
         let (task, trial) = (index / trials, index % trials);
@@ -113,7 +113,7 @@ impl Synthesis {
         plot::play(scene, behaviour)
     }
 
-    /// The behaviour of a trial: its task's own, or one of the mixture.
+    /// The behaviour of a trial: that of its task, or one drawn from the mixture.
     fn behaviour(&self, task: usize, small: bool, dice: &mut Dice) -> Behaviour {
         let known: Vec<Behaviour> = if self.kinds.is_empty() {
             Behaviour::ALL.iter().copied().filter(|behaviour| behaviour.occurs_in(self.suite)).collect()

@@ -1,4 +1,4 @@
-//! One run about to be played: its task, its language, its dice, and the steps plots are made of.
+//! One run being generated: its task, its language, its dice, and the steps that plots are made of.
 
 use serde_json::value::RawValue;
 
@@ -9,7 +9,7 @@ use super::script::{Beat, Ending, Gaps, Price, Script, Told};
 use super::stage::{Move, Stage, Words};
 use crate::transcript::{EndCause, Header, Lane, Outcome, Role, Run};
 
-/// Which run of which task it is, and by which model.
+/// Which run of which task to play, and by which model.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Casting<'c> {
     pub(super) task: &'c str,
@@ -17,12 +17,12 @@ pub(super) struct Casting<'c> {
     pub(super) model: &'static str,
     pub(super) price: Price,
     pub(super) seed: u64,
-    /// The run's number, which spaces out the times.
+    /// The run's number, which determines when it starts.
     pub(super) number: usize,
     pub(super) behaviour: Behaviour,
 }
 
-/// How many of a hundred tasks are told in Chinese.
+/// Out of a hundred tasks, how many are in Chinese.
 const CHINESE: u64 = 20;
 
 /// A run being played.
@@ -38,7 +38,7 @@ pub(super) struct Scene {
     case: u64,
 }
 
-/// The numbers of one text: `<n>`, `<id>`, and two more that differ from them.
+/// Numbers for one text: `<n>`, `<id>`, and two more that differ from them.
 #[derive(Clone, Copy)]
 struct Numbers {
     small: u64,
@@ -55,10 +55,10 @@ impl Numbers {
 }
 
 impl Scene {
-    /// Sets the scene: who, when, and the task in the user's words.
+    /// Prepares the run: its header, and the task in the user's words.
     pub(super) fn set(stage: &'static Stage, suite: Suite, casting: Casting<'_>, dice: Dice) -> Self {
         let Casting { task, trial, model, price, seed, number, behaviour } = casting;
-        // The task's own stream: every trial gets the same words.
+        // A stream of the task's own, so that every trial gets the same words.
         let mut of_task = Dice::named(seed, task);
         let language = usize::from(of_task.chance(CHINESE));
         let nouns = (of_task.pick(stage.first_nouns), of_task.pick(stage.second_nouns));
@@ -101,7 +101,7 @@ impl Scene {
         if self.language == 0 { "Hello! How can I help you today?" } else { "您好！请问有什么可以帮您？" }
     }
 
-    /// The user speaks.
+    /// Adds a user message.
     pub(super) fn user(&mut self, text: &str) {
         let pause = self.dice.between(4_000, 40_000);
         self.script.wait(pause);
@@ -119,14 +119,14 @@ impl Scene {
             .replace("<k>", &numbers.other_large.to_string())
     }
 
-    /// One of the words in the run's language, about the task's nouns.
+    /// One of the texts in the run's language, filled in with the task's nouns.
     pub(super) fn words(&mut self, words: &Words) -> String {
         let text = self.dice.pick(words[self.language]);
         let numbers = Numbers::draw(&mut self.dice);
         self.fill(text, self.nouns, numbers)
     }
 
-    /// A question at the end of a reply, and the user's answer to it.
+    /// Adds a reply that ends with a question, and the user's answer.
     pub(super) fn ask(&mut self) {
         let exchanges = self.stage.asking[self.language];
         let (question, answer) = exchanges[self.dice.place(exchanges.len())];
@@ -137,18 +137,18 @@ impl Scene {
         self.user(&answer);
     }
 
-    /// The text of the run's language.
+    /// The one of two texts that is in the run's language.
     pub(super) fn in_language(&self, texts: [String; 2]) -> String {
         let [english, chinese] = texts;
         if self.language == 0 { english } else { chinese }
     }
 
-    /// A number between two bounds, as a count.
+    /// A random count between two bounds, both included.
     pub(super) fn count(&mut self, low: u64, high: u64) -> usize {
         usize::try_from(self.dice.between(low, high)).unwrap_or(0)
     }
 
-    /// A move about the task's own nouns, with fresh arguments and a result.
+    /// A call about the task's nouns, with new arguments and a result.
     pub(super) fn beat(&mut self, kind: &Move, failed: bool) -> Beat {
         self.beat_about(self.nouns, kind, failed)
     }
@@ -168,7 +168,7 @@ impl Scene {
         }
     }
 
-    /// Plays one beat as a step of its own.
+    /// Plays one beat as a step.
     pub(super) fn play(&mut self, beat: &Beat) {
         self.script.step(std::slice::from_ref(beat), &mut self.dice);
     }
@@ -179,7 +179,7 @@ impl Scene {
         self.beat(kind, failed)
     }
 
-    /// A look around, mostly at what the task is about, else at something else.
+    /// A call that looks around, mostly at the task's subject.
     pub(super) fn look(&mut self) -> Beat {
         let other = (self.dice.pick(self.stage.first_nouns), self.dice.pick(self.stage.second_nouns));
         let nouns = if self.dice.chance(60) { self.nouns } else { other };
@@ -187,13 +187,13 @@ impl Scene {
         self.beat_about(nouns, kind, false)
     }
 
-    /// A step of one of `kinds`.
+    /// Plays a step of one of `kinds`.
     pub(super) fn step_of(&mut self, kinds: &'static [Move], failed: bool) {
         let beat = self.beat_of(kinds, failed);
         self.play(&beat);
     }
 
-    /// `n` steps of looking around; now and then two calls in one reply.
+    /// Plays `n` steps of looking around; some have two calls in one reply.
     pub(super) fn explore(&mut self, n: usize) {
         for _ in 0..n {
             let mut beats = vec![self.look()];
@@ -204,25 +204,25 @@ impl Scene {
         }
     }
 
-    /// A step that brings the task forward.
+    /// Plays a step that advances the task.
     pub(super) fn change(&mut self) {
         self.step_of(self.stage.change, false);
     }
 
-    /// A check of the work.
+    /// Plays a check of the work.
     pub(super) fn check(&mut self, passes: bool) {
         let beat = self.beat(&self.stage.check, !passes);
         self.play(&beat);
     }
 
-    /// Hands back with some words.
+    /// Replies without calls, which hands back.
     pub(super) fn reply(&mut self, words: &Words) {
         let text = self.words(words);
         self.script.reply(&text, &mut self.dice);
     }
 
-    /// Looks around, changes, checks until it passes. Returns the step that secured the success: the last
-    /// change, which the check only confirms.
+    /// Looks around, then changes and checks until the check passes. Returns the step that secured the success: the
+    /// last change, which the check only confirms.
     pub(super) fn work(&mut self, explore: usize, failing: usize) -> usize {
         self.explore(explore);
         for _ in 0..failing {
@@ -235,7 +235,7 @@ impl Scene {
         secured
     }
 
-    /// A success that stood after step `secured`. How that is told differs: a label, checkpoints, or nothing.
+    /// A success held since step `secured`. It is known from a label, from checkpoints, or not at all.
     pub(super) fn success(&mut self, secured: usize) -> Ending {
         let told = match self.dice.between(1, 100) {
             1..=60 => Told::Label,
@@ -245,13 +245,13 @@ impl Scene {
         Ending { outcome: Outcome::Success, end: EndCause::SelfFinish, secured: Some((secured, told)) }
     }
 
-    /// The end.
+    /// Ends the run.
     pub(super) fn finish(self, ending: Ending) -> Run {
         self.script.finish(self.header, ending)
     }
 }
 
-/// A failure that ended for `end`.
+/// A failure whose recording ended for the reason `end`.
 pub(super) fn failure(end: EndCause) -> Ending {
     Ending { outcome: Outcome::Failure, end, secured: None }
 }

@@ -1,4 +1,4 @@
-//! The recorder of a synthetic run: it keeps the clock, the context and the bill, and knows no plot.
+//! Records a synthetic run: keeps the clock, the context size and the cost. It knows nothing of plots.
 
 use super::dice::Dice;
 use crate::transcript::{
@@ -6,7 +6,7 @@ use crate::transcript::{
     OutcomeSource, Role, Run, Text, ToolCall, Usage, Usd,
 };
 
-/// What a model charges, in nano-dollars a token.
+/// A model's prices in nano-dollars per token.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Price {
     pub(super) input: u64,
@@ -14,7 +14,7 @@ pub(super) struct Price {
     pub(super) output: u64,
 }
 
-/// What the recording leaves out.
+/// What the recording omits.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Gaps {
     pub(super) usage: bool,
@@ -22,28 +22,28 @@ pub(super) struct Gaps {
     pub(super) words: bool,
 }
 
-/// A call with its result, before it is played.
+/// A call with its result, not yet played.
 #[derive(Clone, Debug)]
 pub(super) struct Beat {
-    /// What the agent says beside the call; empty for nothing.
+    /// What the agent says with the call; empty for nothing.
     pub(super) say: String,
     pub(super) tool: String,
     /// The arguments as JSON.
     pub(super) arguments: String,
     pub(super) result: String,
     pub(super) failed: bool,
-    /// Tokens of the result before it was abridged for the recording.
+    /// Tokens of the full result, before it was abridged for the recording.
     pub(super) result_tokens: u64,
-    /// How long the tool takes.
+    /// How long the tool takes, in milliseconds.
     pub(super) tool_ms: u64,
 }
 
-/// How the success of a run is known.
+/// How a run's success is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Told {
-    /// By a label on the outcome.
+    /// From a label on the outcome.
     Label,
-    /// By checkpoints after some steps.
+    /// From checkpoints after some steps.
     Checkpoints,
     /// Not at all.
     Untold,
@@ -54,22 +54,22 @@ pub(super) enum Told {
 pub(super) struct Ending {
     pub(super) outcome: Outcome,
     pub(super) end: EndCause,
-    /// The step after which the success stood, and how that is told.
+    /// The step after which the success held, and how that is known.
     pub(super) secured: Option<(usize, Told)>,
 }
 
-/// Milliseconds of 2026-01-05T09:00:00Z, when the first run of a suite begins.
+/// 2026-01-05T09:00:00Z in milliseconds: the start of a suite's first run.
 const FIRST_MORNING: i64 = 1_767_603_600_000;
-/// The part of the prompt that is cached is a multiple of this many tokens.
+/// The cached part of the prompt is a multiple of this many tokens.
 const CACHE_BLOCK: u64 = 128;
 
 /// A run being recorded.
 #[derive(Debug)]
 pub(super) struct Script {
     events: Vec<Event>,
-    /// For each step: how many events there were after it.
+    /// For each step, the number of events after it.
     step_ends: Vec<usize>,
-    /// Grades of the state after steps, to be written as checkpoints.
+    /// Grades of the state after single steps, to be written as checkpoints.
     grades: Vec<(usize, bool)>,
     price: Price,
     gaps: Gaps,
@@ -80,14 +80,14 @@ pub(super) struct Script {
 }
 
 impl Script {
-    /// A run that begins `minute` minutes after the first one, with `context` tokens of instructions and tools.
+    /// A run that starts `minute` minutes after the first one, with `context` tokens of instructions and tools.
     pub(super) fn new(price: Price, gaps: Gaps, minute: u64, context: u64) -> Self {
         let clock_ms = FIRST_MORNING + i64::try_from(minute).unwrap_or(0) * 60_000;
         let (events, step_ends, grades) = Default::default();
         Self { events, step_ends, grades, price, gaps, clock_ms, context, cached: 0, n_calls: 0 }
     }
 
-    /// When the run began; `None` for one without times. To be asked before the first message.
+    /// When the run started; `None` for a run without timestamps. Call it before the first message.
     pub(super) fn now(&self) -> Option<Instant> {
         (!self.gaps.times).then_some(Instant(self.clock_ms))
     }
@@ -96,17 +96,17 @@ impl Script {
         self.step_ends.len()
     }
 
-    /// The step recorded last; 0 before the first.
+    /// The index of the latest step; 0 before the first.
     pub(super) fn last_step(&self) -> usize {
         self.step_ends.len().saturating_sub(1)
     }
 
-    /// Time passes in which nothing is recorded.
+    /// Lets time pass in which nothing is recorded.
     pub(super) fn wait(&mut self, ms: u64) {
         self.clock_ms = self.clock_ms.saturating_add(i64::try_from(ms).unwrap_or(0));
     }
 
-    /// Words that no model call made: instructions, the user's, a canned greeting.
+    /// Adds a message that no model call produced: instructions, a user's words, a canned greeting.
     pub(super) fn say(&mut self, role: Role, lane: Lane, text: &str) {
         let mut message = Message::saying(role, text);
         message.lane = lane;
@@ -117,7 +117,7 @@ impl Script {
         self.push(message);
     }
 
-    /// A step: the agent speaks, asks for the beats' tools in one reply, and gets their results.
+    /// Adds a step: the agent speaks, makes the beats' calls in one reply, and gets their results.
     pub(super) fn step(&mut self, beats: &[Beat], dice: &mut Dice) {
         let say = beats.first().map_or("", |beat| beat.say.as_str());
         let mut reply = Message::new(Role::Assistant);
@@ -148,7 +148,7 @@ impl Script {
         self.step_ends.push(self.events.len());
     }
 
-    /// A step without calls: the agent hands back.
+    /// Adds a step without calls: the agent hands back.
     pub(super) fn reply(&mut self, text: &str, dice: &mut Dice) {
         let mut reply = Message::saying(Role::Assistant, text);
         let output = 20 + length_in_tokens(text) + dice.between(10, 120);
@@ -157,7 +157,7 @@ impl Script {
         self.step_ends.push(self.events.len());
     }
 
-    /// A sub-agent's words: they cost tokens and are no step.
+    /// Adds a sub-agent's message: it costs tokens and is not a step.
     pub(super) fn side(&mut self, id: &str, text: &str, dice: &mut Dice) {
         let mut reply = Message::saying(Role::Assistant, text);
         reply.lane = Lane::Side(id.into());
@@ -171,21 +171,21 @@ impl Script {
         self.push(reply);
     }
 
-    /// A report of an experiment.
+    /// Adds a report of an experiment.
     pub(super) fn metrics(&mut self, experiment: &str, status: &str, values: &[(&str, f64)]) {
         let values = values.iter().map(|(name, value)| ((*name).into(), *value)).collect();
         let (experiment, status) = (Some(experiment.into()), Some(status.into()));
         self.record(Event::Metrics(Metrics { experiment, status, values, plan: None }));
     }
 
-    /// A judge's reply.
+    /// Adds a judge's reply.
     pub(super) fn judge(&mut self, reply: &str, dice: &mut Dice) {
         let usage = Usage::new(dice.between(600, 1_800), length_in_tokens(reply) + 12);
         let usage = (!self.gaps.usage).then_some(usage);
         self.record(Event::Judge(JudgeReply { reply: Some(Text::plain(reply)), error: None, usage }));
     }
 
-    /// The state after the step recorded last was graded.
+    /// Grades the state after the latest step.
     pub(super) fn grade(&mut self, success: bool) {
         self.grades.push((self.last_step(), success));
     }
@@ -210,7 +210,7 @@ impl Script {
 
     fn write_grades(&mut self) {
         let grades = std::mem::take(&mut self.grades);
-        // From the last to the first, so that the places of the earlier ones stay right.
+        // Insert from the last to the first, so that the indices of earlier ones stay valid.
         for (step, success) in grades.into_iter().rev() {
             let at = self.step_ends.get(step).copied().unwrap_or(self.events.len());
             self.events.insert(at, Event::Checkpoint(Checkpoint { success, score: None }));
@@ -236,7 +236,7 @@ impl Script {
         self.events.push(Event::Message(message));
     }
 
-    /// What is recorded of a step, after its results.
+    /// Records an event that belongs to the step, after its results.
     fn record(&mut self, event: Event) {
         self.events.push(event);
         if let Some(end) = self.step_ends.last_mut() {
@@ -245,7 +245,7 @@ impl Script {
     }
 }
 
-/// Roughly: four letters of Latin script a token, one and a half Chinese characters.
+/// An estimate: four Latin letters or one and a half Chinese characters per token.
 fn length_in_tokens(text: &str) -> u64 {
     let (wide, narrow) = text
         .chars()
@@ -253,7 +253,7 @@ fn length_in_tokens(text: &str) -> u64 {
     1 + wide * 2 / 3 + narrow / 4
 }
 
-/// Nano-dollars as dollars, in whole micro-dollars.
+/// Converts nano-dollars to dollars, rounded down to whole micro-dollars.
 fn dollars(nano: u64) -> Usd {
     Usd((nano / 1_000) as f64 / 1e6)
 }

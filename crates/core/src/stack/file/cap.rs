@@ -1,4 +1,4 @@
-//! The cap of a stack file, and who is asked when it is hit.
+//! Reads the cap of a stack, and what happens when it is hit.
 
 use super::clause::read_condition;
 use super::fields::{Fields, Read};
@@ -7,10 +7,10 @@ use crate::bailout::{self, BailoutError, Reply};
 use crate::diagnostic::nearest;
 use crate::stack::{Cap, CapRow, OnHit, Scope};
 
-/// How a cap is written.
+/// How to write a cap, for error messages.
 const EXAMPLE: &str = "{ steps = 50 }";
 
-/// Reads the cap of a stack, if it has one.
+/// Reads the cap of a stack; `None` if it has none.
 pub(super) fn read(stack: &Fields<'_>, scope: Scope) -> Read<Option<Cap>> {
     if !stack.has("cap") {
         return Ok(None);
@@ -31,7 +31,7 @@ pub(super) fn read(stack: &Fields<'_>, scope: Scope) -> Read<Option<Cap>> {
     }
 }
 
-/// A bailout by name; its other keys are its parameters.
+/// Reads a bailout by name. Its other keys are its parameters.
 fn read_bailout(fields: &Fields<'_>) -> Read<OnHit> {
     let Some(name) = fields.string("bailout")? else {
         fields.finish(Level::Other)?;
@@ -63,7 +63,7 @@ fn read_bailout(fields: &Fields<'_>) -> Read<OnHit> {
     })
 }
 
-/// A table of one's own.
+/// Reads a table of conditions and replies.
 fn read_table(fields: &Fields<'_>) -> Read<OnHit> {
     let rows = fields.list("on_hit")?.unwrap_or_default();
     let rows: Vec<Read<CapRow>> = rows

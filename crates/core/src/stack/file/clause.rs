@@ -1,4 +1,4 @@
-//! Clauses of a stack file: conditions, their options, and what they do.
+//! Reads the clauses of a stack file: their conditions, options and actions.
 
 use std::ops::Range;
 
@@ -12,9 +12,9 @@ use crate::rule::{Comparator, Condition, Rule};
 use crate::signal::{self, Options, SignalInfo, TextOf, TextPart};
 use crate::transcript::{Identity, Moment};
 
-/// Actions a clause may name.
+/// The actions a clause may name.
 const THEN: [Action; 6] = [Action::Stop, Action::Warn, Action::Inject, Action::Deny, Action::Ask, Action::ForceFinal];
-/// How a rule is written.
+/// How to write a rule, for error messages.
 pub(super) const EXAMPLE: &str = "{ signal = \"steps\", at_least = 50 }";
 
 /// Reads one clause.
@@ -46,17 +46,17 @@ pub(super) fn read(fields: &Fields<'_>, scope: Scope) -> Read<Clause> {
     })
 }
 
-/// With what the counts of a clause, a stack or all stacks of the file begin.
+/// Reads the `scope` of a clause, a stack or the whole file.
 pub(super) fn scope(fields: &Fields<'_>) -> Read<Option<Scope>> {
     choice(fields, "scope", &Scope::NAMED)
 }
 
-/// The signal a table names, known or not.
+/// The signal a table names, whether it exists or not.
 fn signal_named<'t>(fields: &Fields<'t>) -> Option<&'t str> {
     fields.entries().find(|(key, _)| *key == "signal").and_then(|(_, value)| value.as_str())
 }
 
-/// Reads a condition that is no clause: all of the table is its own.
+/// Reads a condition that is not a clause; any key left over is an error.
 pub(super) fn read_condition(fields: &Fields<'_>) -> Read<Condition> {
     let condition = condition(fields);
     let finished = fields.finish(Level::Part(signal_named(fields)));
@@ -64,7 +64,7 @@ pub(super) fn read_condition(fields: &Fields<'_>) -> Read<Condition> {
     finished.map(|()| condition)
 }
 
-/// Reads a condition; unknown keys are the caller's to refuse.
+/// Reads a condition; the caller reports unknown keys.
 fn condition(fields: &Fields<'_>) -> Read<Condition> {
     let kinds: Vec<&str> =
         ["signal", "all", "any", "some", "not", "lately"].into_iter().filter(|kind| fields.has(kind)).collect();
@@ -83,7 +83,7 @@ fn condition(fields: &Fields<'_>) -> Read<Condition> {
             Err(fields.error_here("a clause without a condition", help))
         }
         [first, second, ..] => {
-            // Each of them is read, so that its own errors are told too.
+            // Reads each of them, so that their own errors are reported too.
             for kind in &kinds {
                 let _ = match *kind {
                     "signal" => read_rule(fields).map(drop),
@@ -97,7 +97,7 @@ fn condition(fields: &Fields<'_>) -> Read<Condition> {
             let what = format!("a clause with both `{first}` and `{second}`");
             Err(fields.error_at_key(second, what, "one condition a clause: nest the other inside it"))
         }
-        // What is misspelled here is told as an unknown key.
+        // A misspelled key here is reported as unknown.
         [] | [_] => Err(Reported),
     }
 }
@@ -148,12 +148,13 @@ fn read_parts(fields: &Fields<'_>, key: &'static str) -> Read<Vec<Condition>> {
         return Err(fields.error_at_key(key, what, format!("list at least one: `{key} = [{EXAMPLE}]`")));
     }
     let read = |placed: Placed<'_>| read_condition(&fields.nested(placed, "a condition", EXAMPLE)?);
-    // All parts are read before the first error counts.
+    // Reads all parts before returning the first error.
     let parts: Vec<Read<Condition>> = list.into_iter().map(read).collect();
     parts.into_iter().collect()
 }
 
-/// The places of the limits, rule by rule in the order of [`Condition::rules`]; where a rule has none, of its signal.
+/// Collects the positions of the limits, in the order of [`Condition::rules`]; for a rule without a limit, the position
+/// of its signal.
 pub(super) fn limit_places(fields: &Fields<'_>, places: &mut Vec<Range<usize>>) {
     if fields.has("signal") {
         let limit = Comparator::ALL.iter().find_map(|comparator| fields.value(comparator.key()));
@@ -181,7 +182,8 @@ fn read_rule(fields: &Fields<'_>) -> Read<Rule> {
     let Some(info) = fields.signal(&id) else {
         let (what, help) = unknown_signal(&id);
         let told = fields.error_at_value("signal", what, help);
-        // Its limit and options may be right: which ones it takes is not known.
+        // Which options the unknown signal takes cannot be known: check only the limit, and accept the options of every
+        // signal.
         for comparator in Comparator::ALL {
             let _ = limit::read(fields, comparator, None);
         }
@@ -201,7 +203,7 @@ fn read_rule(fields: &Fields<'_>) -> Read<Rule> {
         [(comparator, limit)] => {
             Ok(Rule { signal: info, options, comparator: *comparator, limit: (*limit)?, options_label })
         }
-        // A 0/1 signal needs no limit: it fires when it is 1.
+        // A 0/1 signal needs no limit: it fires when it reads 1.
         [] if info.unit == "0/1" => {
             Ok(Rule { signal: info, options, comparator: Comparator::AtLeast, limit: 1.0, options_label })
         }
@@ -218,7 +220,7 @@ fn read_rule(fields: &Fields<'_>) -> Read<Rule> {
     }
 }
 
-/// What to say of a signal that does not exist, and what was probably meant.
+/// The error for an unknown signal, and a suggestion of what was probably meant.
 fn unknown_signal(id: &str) -> (String, String) {
     let known = signal::REGISTRY.iter().map(|signal| signal.id);
     let help = match hints::signal(id).or_else(|| nearest(id, known)) {
@@ -228,7 +230,7 @@ fn unknown_signal(id: &str) -> (String, String) {
     (format!("unknown signal `{id}`"), help)
 }
 
-/// A rule from its parts: see [`parse_rule`](super::parse_rule). `options` holds the signal's options and nothing else.
+/// Builds a rule from its parts; see [`parse_rule`](super::parse_rule). `options` holds only the signal's options.
 pub(super) fn rule_of(id: &str, comparator: Comparator, limit: f64, options: &Fields<'_>) -> Read<Rule> {
     let Some(info) = options.signal(id) else {
         let (what, help) = unknown_signal(id);
@@ -240,12 +242,12 @@ pub(super) fn rule_of(id: &str, comparator: Comparator, limit: f64, options: &Fi
     Ok(Rule { signal: info, options, comparator, limit, options_label })
 }
 
-/// Is the unknown key a limit under another name? Then the rule does not lack one.
+/// True if the unknown key is probably a misspelled limit, so that the rule is not also reported as lacking one.
 fn is_like_a_limit(key: &str) -> bool {
     hints::comparator(key).is_some() || nearest(key, Comparator::ALL.map(Comparator::key)).is_some()
 }
 
-/// Reads the options the signal takes; the label lists those that were given.
+/// Reads the options the signal accepts; the label lists those given.
 fn read_options(fields: &Fields<'_>, info: &SignalInfo) -> Read<(Options, String)> {
     let mut options = Options::default();
     let mut label = Vec::new();
@@ -298,7 +300,7 @@ fn read_options(fields: &Fields<'_>, info: &SignalInfo) -> Read<(Options, String
                     label.push(if part == TextPart::Whole { "whole" } else { "closing" }.to_owned());
                 }
             }
-            // `phrases` is read with `regex`.
+            // `phrases` is read together with `regex`.
             _ => {}
         }
     }
@@ -362,7 +364,7 @@ fn identity_label(identity: &Identity) -> String {
     }
 }
 
-/// One of a few words.
+/// Reads a string that must be one of a few words.
 fn choice<T: Clone, const N: usize>(
     fields: &Fields<'_>,
     key: &'static str,

@@ -1,7 +1,7 @@
-//! Typed access to a TOML table that knows where each value stands and which keys were never asked for.
+//! Typed access to a TOML table. It knows the position of each value and which keys were never read.
 //!
-//! What is wrong is entered in a list and reading goes on, so that one look at a file finds all of it. A value that
-//! cannot be had is then [`Reported`]: whoever gets it has nothing left to say, and no second error follows from it.
+//! An error is added to a list and reading continues, so that all errors in a file are found at once. The failed value
+//! is [`Reported`]: the caller need not report anything more, and no follow-up error arises.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -13,32 +13,32 @@ use super::hints::{self, Level};
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::signal::{self, SignalInfo};
 
-/// Something was wrong and stands in the list of errors.
+/// An error that is already in the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Reported;
 
-/// A value, or an error that was told already.
+/// A value, or an error that is already in the list.
 pub(super) type Read<T> = Result<T, Reported>;
 
-/// The text of a stack file, its path, and what is wrong with it so far.
+/// The text of a stack file, its path, and the errors found so far.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Source<'t> {
     pub(super) path: &'t str,
     pub(super) text: &'t str,
     pub(super) told: &'t RefCell<Vec<Diagnostic>>,
-    /// Signals that may be named beside the registered ones.
+    /// Signals of the caller that may be named in addition to the built-in ones.
     pub(super) own: &'static [SignalInfo],
 }
 
 impl Source<'_> {
-    /// Enters an error about bytes `span` of the text.
+    /// Adds an error about the bytes `span` of the text.
     pub(super) fn error(&self, span: Range<usize>, what: impl Into<String>, help: impl Into<String>) -> Reported {
         self.told.borrow_mut().push(Diagnostic::in_text(self.path, self.text, span, what, help));
         Reported
     }
 }
 
-/// A value and the bytes it stands at.
+/// A value and its byte range.
 pub(super) type Placed<'t> = (&'t DeValue<'t>, Range<usize>);
 
 /// The fields of one table.
@@ -50,12 +50,12 @@ pub(super) struct Fields<'t> {
 }
 
 impl<'t> Fields<'t> {
-    /// The fields of `table`, which stands at bytes `span`.
+    /// The fields of `table`, whose byte range is `span`.
     pub(super) fn new(source: Source<'t>, table: &'t DeTable<'t>, span: Range<usize>) -> Self {
         Self { source, table, span, asked: RefCell::default() }
     }
 
-    /// The fields of a nested table. `example` is how it could be written.
+    /// The fields of a nested table. `example` shows how to write it, for the error message.
     pub(super) fn nested(&self, (value, span): Placed<'t>, what: &str, example: &str) -> Read<Self> {
         match value {
             DeValue::Table(table) => Ok(Self::new(self.source, table, span)),
@@ -66,38 +66,38 @@ impl<'t> Fields<'t> {
         }
     }
 
-    /// The signal of that name: one of the caller's own, or a registered one.
+    /// The signal of that name: one of the caller's, or a built-in one.
     pub(super) fn signal(&self, id: &str) -> Option<&'static SignalInfo> {
         self.source.own.iter().find(|signal| signal.id == id).or_else(|| signal::find(id))
     }
 
-    /// The bytes the table stands at.
+    /// The byte range of the table.
     pub(super) fn span(&self) -> Range<usize> {
         self.span.clone()
     }
 
-    /// An error at the table itself.
+    /// Reports an error at the table itself.
     pub(super) fn error_here(&self, what: impl Into<String>, help: impl Into<String>) -> Reported {
         self.error_at(self.span(), what, help)
     }
 
-    /// An error at the name of `key`, or at the table if it has no such key.
+    /// Reports an error at the name of `key`, or at the table if it has no such key.
     pub(super) fn error_at_key(&self, key: &str, what: impl Into<String>, help: impl Into<String>) -> Reported {
         self.error_at(self.key_span(key).unwrap_or_else(|| self.span()), what, help)
     }
 
-    /// An error at the value of `key`, or at the table if it has no such key.
+    /// Reports an error at the value of `key`, or at the table if it has no such key.
     pub(super) fn error_at_value(&self, key: &str, what: impl Into<String>, help: impl Into<String>) -> Reported {
         let span = self.find(key).map_or_else(|| self.span(), |(_, value)| value.span());
         self.error_at(span, what, help)
     }
 
-    /// An error at bytes of the file.
+    /// Reports an error at a byte range of the file.
     pub(super) fn error_at(&self, span: Range<usize>, what: impl Into<String>, help: impl Into<String>) -> Reported {
         self.source.error(span, what, help)
     }
 
-    /// Where the name of `key` stands.
+    /// The byte range of the name of `key`.
     pub(super) fn key_span(&self, key: &str) -> Option<Range<usize>> {
         self.find(key).map(|(name, _)| name.span())
     }
@@ -106,13 +106,13 @@ impl<'t> Fields<'t> {
         self.table.iter().find(|(name, _)| name.get_ref() == key)
     }
 
-    /// The value of `key` and where it stands.
+    /// The value of `key` with its byte range.
     pub(super) fn value(&self, key: &'static str) -> Option<Placed<'t>> {
         self.asked.borrow_mut().push(key);
         self.find(key).map(|(_, value)| (value.get_ref(), value.span()))
     }
 
-    /// The fields of the table under `key`; the caller has seen that it is there.
+    /// The fields of the table under `key`; the caller has checked that the key exists.
     pub(super) fn table(&self, key: &'static str, example: &str) -> Read<Self> {
         match self.value(key) {
             Some(placed) => self.nested(placed, &format!("`{key}`"), &format!("{key} = {example}")),
@@ -130,18 +130,18 @@ impl<'t> Fields<'t> {
         matches!(self.value(key), Some((DeValue::Table(_), _)))
     }
 
-    /// True when `key` is there; asking counts as knowing it.
+    /// True when `key` exists. The key then counts as known.
     pub(super) fn has(&self, key: &'static str) -> bool {
         self.value(key).is_some()
     }
 
-    /// An error about a value of the wrong kind.
+    /// Reports a value of the wrong type.
     pub(super) fn wrong(&self, key: &str, (value, span): Placed<'_>, wanted: &str) -> Reported {
         let help = hints::rewritten(key, value, wanted).unwrap_or_else(|| format!("give `{key}` {wanted}"));
         self.error_at(span, format!("`{key}` is {} and should be {wanted}", described(value)), help)
     }
 
-    /// A string.
+    /// Reads a string.
     pub(super) fn string(&self, key: &'static str) -> Read<Option<String>> {
         match self.value(key) {
             None => Ok(None),
@@ -150,7 +150,7 @@ impl<'t> Fields<'t> {
         }
     }
 
-    /// A list of strings.
+    /// Reads a list of strings.
     pub(super) fn strings(&self, key: &'static str) -> Read<Option<Vec<String>>> {
         let Some((value, span)) = self.value(key) else { return Ok(None) };
         let DeValue::Array(items) = value else { return Err(self.wrong(key, (value, span), "a list of strings")) };
@@ -164,7 +164,7 @@ impl<'t> Fields<'t> {
         texts.into_iter().collect::<Read<_>>().map(Some)
     }
 
-    /// A boolean.
+    /// Reads a boolean.
     pub(super) fn boolean(&self, key: &'static str) -> Read<Option<bool>> {
         match self.value(key) {
             None => Ok(None),
@@ -173,7 +173,7 @@ impl<'t> Fields<'t> {
         }
     }
 
-    /// A whole number from 1 to 4294967295.
+    /// Reads a whole number from 1 to 4294967295.
     pub(super) fn count(&self, key: &'static str) -> Read<Option<u32>> {
         let Some((value, span)) = self.value(key) else { return Ok(None) };
         let DeValue::Integer(integer) = value else {
@@ -193,7 +193,7 @@ impl<'t> Fields<'t> {
         }
     }
 
-    /// The error for a number beyond `max`.
+    /// Reports a number larger than `max`.
     pub(super) fn too_large(
         &self,
         key: &str,
@@ -204,7 +204,7 @@ impl<'t> Fields<'t> {
         self.error_at(span, format!("`{key}` is too large: {written}"), format!("write at most {max}"))
     }
 
-    /// A list, each item with its place.
+    /// Reads a list, with the byte range of each item.
     pub(super) fn list(&self, key: &'static str) -> Read<Option<Vec<Placed<'t>>>> {
         match self.value(key) {
             None => Ok(None),
@@ -215,7 +215,7 @@ impl<'t> Fields<'t> {
         }
     }
 
-    /// The keys nobody asked for, with their values, in order of place.
+    /// The keys that were never read, with their values, in order of position.
     pub(super) fn unknown(&self) -> Vec<(&'t str, Range<usize>, &'t DeValue<'t>)> {
         let asked = self.asked.borrow();
         let mut unknown: Vec<_> = self
@@ -228,7 +228,7 @@ impl<'t> Fields<'t> {
         unknown
     }
 
-    /// Refuses every key nobody asked for.
+    /// Reports every key that was never read.
     pub(super) fn finish(&self, level: Level<'_>) -> Read<()> {
         let mut result = Ok(());
         for (key, span, value) in self.unknown() {
@@ -247,7 +247,7 @@ impl<'t> Fields<'t> {
     }
 }
 
-/// The keys that were asked for, each once; where there are many, where to look them up.
+/// The keys that were read, each once; if there are many, where to look them up.
 fn known(asked: &[&str]) -> String {
     let mut keys: Vec<&str> = Vec::new();
     for key in asked {
@@ -261,7 +261,7 @@ fn known(asked: &[&str]) -> String {
     format!("known here: {}", keys.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", "))
 }
 
-/// What a value is, with the value itself where it is short.
+/// Describes a value by its type, and by the value itself if it is short.
 fn described(value: &DeValue<'_>) -> String {
     match value {
         DeValue::String(text) if text.len() <= 24 => format!("the text `{text}`"),
@@ -275,7 +275,7 @@ fn described(value: &DeValue<'_>) -> String {
     }
 }
 
-/// A TOML value as JSON; a date becomes text. Numbers that JSON cannot hold are errors, at their place.
+/// Converts a TOML value to JSON; a date becomes a string. A number that JSON cannot represent is reported.
 pub(super) fn to_json(source: Source<'_>, key: &str, value: &Spanned<DeValue<'_>>) -> Read<serde_json::Value> {
     use serde_json::Value;
     let span = value.span();
@@ -320,7 +320,7 @@ impl Fields<'_> {
         self.find(key).map(|(_, value)| to_json(self.source, key, value)).transpose()
     }
 
-    /// Every key but `without` with its value as JSON; all of them count as known.
+    /// Every key except `without`, with its value as JSON. All of them count as known.
     pub(super) fn json_entries(&self, without: &str) -> Read<serde_json::Map<String, serde_json::Value>> {
         let fields = self.table.iter().filter(|(key, _)| key.get_ref() != without);
         let fields: Vec<Read<_>> = fields

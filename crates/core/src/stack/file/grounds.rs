@@ -1,4 +1,5 @@
-//! On what grounds a stack was tuned, as its file says: outside of them what was promised of it is void.
+//! The certificate of a tuned stack: what its tuning promised and on which recordings. On recordings unlike those, the
+//! promise does not hold.
 
 use serde::{Deserialize, Serialize};
 use toml::de::DeValue;
@@ -6,27 +7,27 @@ use toml::de::DeValue;
 use super::fields::{Fields, Read};
 use super::hints::Level;
 
-/// How it is written.
+/// How to write it, for error messages.
 const EXAMPLE: &str = "{ promise = \"…\", runs = 493 }";
 
-/// `[stack.certificate]`: what was promised of a tuned stack, and what the recordings were like.
+/// `[stack.certificate]`: what was promised of a tuned stack, and the recordings it was tuned on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Grounds {
     /// The promise, in words.
     pub promise: String,
-    /// Models of the recordings; without any, none was recorded.
+    /// Models of the recordings; empty if none was recorded.
     pub models: Vec<String>,
-    /// Agents, or harnesses; without any, none was recorded.
+    /// Agents or harnesses of the recordings; empty if none was recorded.
     pub agents: Vec<String>,
-    /// Runs it was tuned on.
+    /// The number of runs it was tuned on.
     pub runs: u32,
-    /// The share of them that it stops.
+    /// The share of those runs that it stops.
     pub stopped: f64,
-    /// For each of its signals, by rule without the limit, the lowest and the highest reading.
+    /// For each of its signals, named as the rule without the limit, the lowest and the highest reading.
     pub ranges: Vec<(String, f64, f64)>,
 }
 
-/// Reads them, where a stack has them.
+/// Reads the certificate of a stack; `None` if it has none.
 pub(super) fn read(stack: &Fields<'_>) -> Read<Option<Grounds>> {
     if !stack.has("certificate") {
         return Ok(None);

@@ -1,24 +1,24 @@
-//! What was probably meant: keys and words of other tools, limits written as text, keys at the wrong level.
+//! Suggestions for likely mistakes: keys and words of other tools, limits written as text, keys at the wrong level.
 
 use toml::de::DeValue;
 
 use crate::rule::Comparator;
 use crate::signal;
 
-/// Where a key stands.
+/// The level of the file at which a key was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Level<'s> {
     /// The file itself.
     File,
-    /// A stack with rules of its own.
+    /// A stack with rules.
     Stack,
     /// A stack that names a system or preset.
     Use(&'s str),
-    /// A clause; the signal it names, if it does.
+    /// A clause, with the signal it names, if any.
     Clause(Option<&'s str>),
-    /// A condition inside another; the signal it names, if it does.
+    /// A condition inside another, with the signal it names, if any.
     Part(Option<&'s str>),
-    /// The options of one signal by themselves.
+    /// The options of one signal on their own.
     Options(&'s str),
     /// A cap.
     Cap,
@@ -26,7 +26,7 @@ pub(super) enum Level<'s> {
     Other,
 }
 
-/// Comparators as others write them.
+/// Comparators as written in other tools.
 const COMPARATORS: &[(&str, Comparator)] = &[
     (">=", Comparator::AtLeast),
     (">", Comparator::MoreThan),
@@ -36,7 +36,7 @@ const COMPARATORS: &[(&str, Comparator)] = &[
     ("<", Comparator::LessThan),
     ("gte", Comparator::AtLeast),
     ("ge", Comparator::AtLeast),
-    // A limit in other tools is the most that is allowed: here it is where the rule fires.
+    // In other tools a limit is the most that is allowed; here it is the value at which the rule fires.
     ("max", Comparator::AtLeast),
     ("limit", Comparator::AtLeast),
     ("threshold", Comparator::AtLeast),
@@ -53,7 +53,7 @@ const COMPARATORS: &[(&str, Comparator)] = &[
     ("lt", Comparator::LessThan),
 ];
 
-/// Actions as others call them.
+/// Actions as named in other tools.
 const ACTIONS: &[(&str, &str)] = &[
     ("abort", "stop"),
     ("kill", "stop"),
@@ -81,7 +81,7 @@ const ACTIONS: &[(&str, &str)] = &[
     ("summarize", "force_final"),
 ];
 
-/// Signals as others call them.
+/// Signals as named in other tools.
 const SIGNALS: &[(&str, &str)] = &[
     ("tokens", "tokens.total"),
     ("total_tokens", "tokens.total"),
@@ -113,32 +113,32 @@ fn looked_up<T: Copy>(list: &[(&str, T)], word: &str) -> Option<T> {
     list.iter().find(|(name, _)| *name == word).map(|(_, meant)| *meant)
 }
 
-/// The action that a word of another tool means.
+/// The action meant by another tool's word.
 pub(super) fn action(word: &str) -> Option<&'static str> {
     looked_up(ACTIONS, word)
 }
 
-/// The signal that a word of another tool means.
+/// The signal meant by another tool's word.
 pub(super) fn signal(word: &str) -> Option<&'static str> {
     looked_up(SIGNALS, word)
 }
 
-/// The comparator that a key of another tool means.
+/// The comparator meant by another tool's key.
 pub(super) fn comparator(key: &str) -> Option<Comparator> {
     looked_up(COMPARATORS, key)
 }
 
-/// The comparator whose sign a text begins with, where TOML wants a key.
+/// The comparator whose sign begins a text where TOML expects a key.
 pub(super) fn sign_at(text: &str) -> Option<Comparator> {
     text.starts_with(['<', '>'])
         .then(|| {
-            // The longer signs come first in the list.
+            // Longer signs come first in the list.
             COMPARATORS.iter().find(|(sign, _)| text.starts_with(sign)).map(|(_, comparator)| *comparator)
         })
         .flatten()
 }
 
-/// What is wrong with an unknown key and what to write, where that is more than a near miss.
+/// The error for an unknown key and what to write instead, if it is more than a near miss.
 pub(super) fn of_unknown(level: Level<'_>, key: &str, value: &DeValue<'_>) -> Option<(String, String)> {
     let plain = format!("unknown key `{key}`");
     match level {
@@ -175,7 +175,7 @@ pub(super) fn of_unknown(level: Level<'_>, key: &str, value: &DeValue<'_>) -> Op
     }
 }
 
-/// Is it a key of a clause or of a condition other than a signal's options?
+/// True for keys of a clause or condition that are not options of a signal.
 fn is_of_stack_file(key: &str) -> bool {
     let of_clause = ["name", "at", "then", "strikes", "cooldown", "signal", "all", "any", "not", "latched"];
     of_clause.contains(&key) || Comparator::ALL.iter().any(|known| known.key() == key)
@@ -205,7 +205,7 @@ fn rule_key(level: Level<'_>, named: Option<&str>, key: &str, value: &DeValue<'_
         let limit = number_in(value, unit).unwrap_or_else(|| "…".to_owned());
         return Some((plain, format!("write `{} = {limit}`", comparator.key())));
     }
-    // `tokens.total = 5` is a table `tokens` with a key `total`.
+    // `tokens.total = 5` is parsed as a table `tokens` with a key `total`.
     let dotted =
         value.as_table().and_then(|table| table.keys().next()).map(|inner| format!("{key}.{}", inner.get_ref()));
     let inner = value.as_table().and_then(|table| table.values().next()).map(toml::Spanned::get_ref);
@@ -233,7 +233,7 @@ fn rule_key(level: Level<'_>, named: Option<&str>, key: &str, value: &DeValue<'_
     })
 }
 
-/// How a value of the wrong kind should have been written, where that can be told from it.
+/// How to rewrite a value of the wrong type, if that can be inferred from it.
 pub(super) fn rewritten(key: &str, value: &DeValue<'_>, wanted: &str) -> Option<String> {
     match value {
         DeValue::String(text) if wanted.starts_with("a list") => Some(format!("write `{key} = [\"{text}\"]`")),
@@ -251,7 +251,7 @@ pub(super) fn rewritten(key: &str, value: &DeValue<'_>, wanted: &str) -> Option<
     }
 }
 
-/// A limit in `unit` as it would be written, from a number or a text such as `5m` or `200k`.
+/// A limit in `unit`, written out from a number or a text such as `5m` or `200k`.
 fn number_in(value: &DeValue<'_>, unit: &str) -> Option<String> {
     match value {
         DeValue::Integer(number) => Some(number.as_str().to_owned()),
@@ -262,7 +262,7 @@ fn number_in(value: &DeValue<'_>, unit: &str) -> Option<String> {
     }
 }
 
-/// A text that is a number, perhaps with thousands set apart or `k` or `M` behind it.
+/// A text that is a number, possibly with thousands separators or a suffix `k` or `M`.
 pub(super) fn plain_number(text: &str) -> Option<String> {
     let text = text.trim().replace([',', '_', ' '], "");
     let (digits, factor) = match text.strip_suffix(['k', 'K']) {
@@ -273,7 +273,7 @@ pub(super) fn plain_number(text: &str) -> Option<String> {
     number.is_finite().then(|| format!("{}", number * factor))
 }
 
-/// A text that is a length of time, in seconds: `5m`, `300s`, `1.5h`, `500 ms`.
+/// A text that is a duration, converted to seconds: `5m`, `300s`, `1.5h`, `500 ms`.
 pub(super) fn duration(text: &str) -> Option<String> {
     let text = text.trim().to_lowercase();
     let split = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;

@@ -1,4 +1,4 @@
-//! The limit of a rule: a number in the signal's unit that its readings can reach.
+//! Reads the limit of a rule and checks that the signal's readings can reach it.
 
 use toml::de::DeValue;
 
@@ -7,10 +7,10 @@ use super::hints;
 use crate::rule::Comparator;
 use crate::signal::SignalInfo;
 
-/// Whole numbers up to this one are told apart from their neighbours; readings are doubles.
+/// The largest integer that a double distinguishes from its neighbours; readings are doubles.
 const LARGEST: i64 = (1 << 53) - 1;
 
-/// Reads the limit under the comparator's key. `info` is `None` where the signal is not known.
+/// Reads the limit under the comparator's key. `info` is `None` if the signal is unknown.
 pub(super) fn read(fields: &Fields<'_>, comparator: Comparator, info: Option<&SignalInfo>) -> Read<Option<f64>> {
     let key = comparator.key();
     let Some(placed) = fields.value(key) else { return Ok(None) };
@@ -46,7 +46,7 @@ fn number(fields: &Fields<'_>, key: &'static str, (value, span): Placed<'_>, inf
     }
 }
 
-/// A limit written as text: `"5m"`, `"300"`, `"200k"`.
+/// Reads a limit written as text: `"5m"`, `"300"`, `"200k"`.
 fn text_limit(
     fields: &Fields<'_>,
     key: &str,
@@ -69,7 +69,7 @@ fn text_limit(
     fields.error_at(span, what, help)
 }
 
-/// Why a limit says nothing: all signals but metrics count from 0 upwards.
+/// Why a rule with this limit would never or always hold. All signals except metrics count upwards from 0.
 fn never(comparator: Comparator, limit: f64, info: &SignalInfo) -> Option<String> {
     if info.unit == "as reported" {
         return None;

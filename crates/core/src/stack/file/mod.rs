@@ -1,5 +1,4 @@
-//! Stack files: TOML into stacks. All that is wrong with a file is found at once, each error with line, column and
-//! what was probably meant.
+//! Parses stack files (TOML). All errors in a file are reported at once, each with line, column and a suggestion.
 
 mod cap;
 mod clause;
@@ -26,25 +25,25 @@ use hints::Level;
 pub use places::Places;
 use places::SourceText;
 
-/// What a stack file holds, in file order.
+/// The contents of a stack file, in file order.
 #[derive(Clone, Debug)]
 pub struct StackFile {
-    /// The entries.
+    /// The `[[stack]]` entries.
     pub entries: Vec<Entry>,
-    /// What the file says of the effects of tools and commands.
+    /// The file's own effects of tools and commands.
     pub effects: EffectTable,
-    /// Where each of them stands, in the same order.
+    /// The positions of the entries, in the same order.
     places: Vec<Places>,
-    /// On what grounds tuned stacks were, by name.
+    /// The certificates of tuned stacks, by stack name.
     grounds: Vec<(String, Grounds)>,
 }
 
-/// One `[[stack]]`.
+/// One `[[stack]]` entry.
 #[derive(Clone, Debug)]
 pub enum Entry {
-    /// Rules of one's own.
+    /// A stack with its own rules.
     Own(Arc<Stack>),
-    /// A system or preset by name.
+    /// A reference to a system or preset.
     Use(Box<Use>),
 }
 
@@ -58,39 +57,39 @@ impl Entry {
     }
 }
 
-/// A system or preset by name, to be looked up.
+/// A reference to a system or preset by name; it is not resolved here.
 #[derive(Clone, Debug, Default)]
 pub struct Use {
-    /// The stack's name in tables; by default the system's, with its profile.
+    /// The stack's name in tables; by default the system's name, with its profile.
     pub name: String,
-    /// The system or preset.
+    /// The name of the system or preset.
     pub system: String,
-    /// The profile.
+    /// The profile, if one is named.
     pub profile: Option<String>,
-    /// Path of its native configuration, relative to the stack file.
+    /// Path of the system's own configuration file, relative to the stack file.
     pub config: Option<String>,
-    /// Settings under the system's own names.
+    /// Settings, under the system's own names.
     pub set: serde_json::Map<String, serde_json::Value>,
-    /// Where its keys stand, for errors of the system: `use`, `profile`, `config`, `set.NAME`.
+    /// Positions of its keys, for errors about the system: `use`, `profile`, `config`, `set.NAME`.
     pub places: Places,
 }
 
 impl StackFile {
-    /// Reads the text of a stack file; `path` is for messages.
+    /// Parses the text of a stack file. `path` is used only in messages.
     ///
-    /// The errors are all that is wrong with it, in order of place.
+    /// On failure, returns all errors in the file, in order of position.
     pub fn parse(path: &str, text: &str) -> Result<Self, Diagnostics> {
         let (file, errors) = Self::parse_partly(path, text);
         Diagnostics::of(errors).map_or(Ok(file), Err)
     }
 
-    /// The stacks that can be read, and what is wrong with the others: for whoever has more to say about the file.
+    /// Parses the stacks that are valid and returns the errors in the others, for callers that add errors of their own.
     pub fn parse_partly(path: &str, text: &str) -> (Self, Vec<Diagnostic>) {
         Self::parse_partly_with(path, text, &[])
     }
 
-    /// Reads the text of a stack file whose rules may also name signals of your own; one with the name of a registered
-    /// signal takes its place. The options such a signal may take are those of the registered ones.
+    /// Parses a stack file whose rules may also name signals of your own. One with the name of a built-in signal
+    /// replaces it. Your signals can use only the options that built-in signals have.
     pub fn parse_with(path: &str, text: &str, own: &'static [SignalInfo]) -> Result<Self, Diagnostics> {
         let (file, errors) = Self::parse_partly_with(path, text, own);
         Diagnostics::of(errors).map_or(Ok(file), Err)
@@ -100,12 +99,12 @@ impl StackFile {
         let told = RefCell::new(Vec::new());
         let mut file =
             Self { entries: Vec::new(), effects: EffectTable::default(), places: Vec::new(), grounds: Vec::new() };
-        // What could not be read stands in the list.
+        // All errors are in the list already.
         let _ = read(Source { path, text, told: &told, own }, &mut file);
         (file, told.into_inner())
     }
 
-    /// The stack of that name that has rules of its own; `None` for a system or preset, and where there is none.
+    /// The stack of that name, if it has its own rules; `None` for a system or preset, or if there is no such name.
     pub fn stack(&self, name: &str) -> Option<Arc<Stack>> {
         self.entries.iter().find_map(|entry| match entry {
             Entry::Own(stack) if stack.name == name => Some(Arc::clone(stack)),
@@ -113,21 +112,21 @@ impl StackFile {
         })
     }
 
-    /// On what grounds the stacks of the file were tuned, those that say so.
+    /// The certificates of tuned stacks, with the stacks' names.
     pub fn grounds(&self) -> &[(String, Grounds)] {
         &self.grounds
     }
 
-    /// Where the keys of entry `index` stand: `any.0` is its first clause, `any.0.1` the limit of that clause's second
+    /// Positions of the keys of entry `index`: `any.0` is its first clause, `any.0.1` the limit of that clause's second
     /// rule, `cap` its cap.
     pub fn places(&self, index: usize) -> Places {
         self.places.get(index).cloned().unwrap_or_default()
     }
 }
 
-/// One rule from its parts: the name of its signal, a comparator, a limit (any number: a stack file refuses some as
-/// pointless), and the signal's options as they would stand in a stack file, `window = 10, identity = "name"`; `path` is
-/// for messages.
+/// Builds a rule from its parts: a signal name, a comparator, a limit, and the signal's options as written in a stack
+/// file (`window = 10, identity = "name"`). Unlike in a stack file, a limit that makes no sense is accepted. `path` is
+/// used only in messages.
 pub fn parse_rule(
     path: &str,
     signal: &str,
@@ -153,7 +152,7 @@ pub fn parse_rule(
     }
 }
 
-/// The text of a source as TOML.
+/// Parses the text of a source as TOML.
 fn parsed(source: Source<'_>) -> Read<Spanned<DeTable<'_>>> {
     let (document, errors) = DeTable::parse_recoverable(source.text);
     for error in &errors {
@@ -169,7 +168,7 @@ fn parsed(source: Source<'_>) -> Read<Spanned<DeTable<'_>>> {
     if errors.is_empty() { Ok(document) } else { Err(Reported) }
 }
 
-/// Reads the stacks that are right into `file`.
+/// Reads the valid stacks into `file`.
 fn read(source: Source<'_>, file: &mut StackFile) -> Read<()> {
     let document = parsed(source)?;
     let text = Arc::new(SourceText { path: source.path.to_owned(), text: source.text.to_owned() });
@@ -202,7 +201,7 @@ fn read(source: Source<'_>, file: &mut StackFile) -> Read<()> {
     finished
 }
 
-/// `[effects]`: patterns of tools, or `$` and the first words of commands, each with its effect.
+/// Reads `[effects]`: patterns of tool names, or `$` and the first words of a command, each with its effect.
 fn read_effects(file: &Fields<'_>) -> Read<EffectTable> {
     let mut effects = EffectTable::default();
     let table = match file.value("effects") {
@@ -224,7 +223,7 @@ fn read_effects(file: &Fields<'_>) -> Read<EffectTable> {
     lines.map(|()| effects)
 }
 
-/// The `[[stack]]` tables of the file; at least one.
+/// The `[[stack]]` tables of the file; there must be at least one.
 fn tables<'t>(file: &Fields<'t>) -> Read<Vec<Fields<'t>>> {
     let example = "[[stack]]";
     match file.value("stack") {
@@ -241,7 +240,7 @@ fn tables<'t>(file: &Fields<'t>) -> Read<Vec<Fields<'t>>> {
         None if file.unknown().is_empty() => {
             Err(file.error_here("no `[[stack]]`", "a stack file is a list of `[[stack]]` tables"))
         }
-        // What stands there instead is told as an unknown key.
+        // Whatever is there instead is reported as an unknown key.
         None => Err(Reported),
     }
 }
@@ -269,7 +268,7 @@ fn read_entry(fields: &Fields<'_>, scope: Scope, places: &mut Places) -> Read<(E
         Ok(None) if nothing_unknown => {
             Err(fields.error_here("a stack without a `name`", "add `name = \"…\"`: tables are keyed by it"))
         }
-        // The misspelled key may be the name.
+        // The misspelled key may be the name itself.
         Ok(None) => Err(Reported),
         Ok(Some(name)) => Ok(name),
         Err(told) => Err(told),
@@ -289,7 +288,7 @@ fn read_entry(fields: &Fields<'_>, scope: Scope, places: &mut Places) -> Read<(E
     Ok((Entry::Own(Arc::new(Stack { name, clauses, cap })), grounds?))
 }
 
-/// `any = […]`: a list of clauses, any of which acts.
+/// Reads `any = […]`: a list of clauses, each of which acts on its own.
 fn read_any(fields: &Fields<'_>, scope: Scope, places: &mut Places) -> Read<Vec<Clause>> {
     let list = fields.list("any")?.unwrap_or_default();
     let mut clauses = Vec::new();
@@ -304,7 +303,7 @@ fn read_any(fields: &Fields<'_>, scope: Scope, places: &mut Places) -> Read<Vec<
     clauses.into_iter().collect()
 }
 
-/// `all = […]` by itself: one clause that stops when all of it holds.
+/// Reads `all = […]` outside a clause: one clause that stops when all parts hold.
 fn read_whole(fields: &Fields<'_>, scope: Scope, places: &mut Places) -> Read<Vec<Clause>> {
     let clause = Clause { scope, ..Clause::stop_on(clause::read_all(fields)?) };
     put_clause(fields, 0, places);
@@ -312,7 +311,7 @@ fn read_whole(fields: &Fields<'_>, scope: Scope, places: &mut Places) -> Read<Ve
     Ok(vec![clause])
 }
 
-/// Enters where a clause and its limits stand.
+/// Records the positions of a clause and its limits.
 fn put_clause(fields: &Fields<'_>, index: usize, places: &mut Places) {
     places.put(format!("any.{index}"), Some(fields.span()), None);
     let mut limits = Vec::new();
@@ -328,7 +327,7 @@ fn read_use(fields: &Fields<'_>, name: Read<Option<String>>, places: &mut Places
         let value = fields.value(key).map(|(_, span)| span);
         places.put(key, fields.key_span(key), value);
     }
-    // For `use` itself the name of the system is what a message is about.
+    // Messages about `use` refer to the system's name.
     places.put("use", fields.value("use").map(|(_, span)| span), None);
     places.put("set", fields.key_span("set"), None);
     let set = match fields.value("set") {
@@ -349,7 +348,7 @@ fn read_use(fields: &Fields<'_>, name: Read<Option<String>>, places: &mut Places
     Ok(Entry::Use(Box::new(Use { name, system, profile, config, set, places: Places::default() })))
 }
 
-/// Enters where the settings stand, nested ones under dotted paths.
+/// Records the positions of the settings, nested ones under dotted paths.
 fn put_settings(table: &DeTable<'_>, above: &str, places: &mut Places) {
     for (key, value) in table {
         let path = format!("{above}.{}", key.get_ref());

@@ -1,4 +1,4 @@
-//! Where things stand in a stack file, for messages of whoever reads them further.
+//! Positions in a stack file, for error messages of later stages.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -13,13 +13,13 @@ pub(super) struct SourceText {
     pub(super) text: String,
 }
 
-/// The places of one stack. Empty for a stack that was not written in a file.
+/// The positions within one stack. Empty for a stack not read from a file.
 #[derive(Clone, Debug, Default)]
 pub struct Places {
     source: Option<Arc<SourceText>>,
-    /// Bytes of names by dotted path: `use`, `set.max_rounds`, `any.0` for the first clause.
+    /// Byte ranges of names by dotted path: `use`, `set.max_rounds`, `any.0` for the first clause.
     names: BTreeMap<String, Range<usize>>,
-    /// Bytes of values by the same paths: `set.max_rounds`, `any.0.1` for the limit of the clause's second rule.
+    /// Byte ranges of values by the same paths: `set.max_rounds`, `any.0.1` for the limit of the clause's second rule.
     values: BTreeMap<String, Range<usize>>,
 }
 
@@ -38,12 +38,13 @@ impl Places {
         }
     }
 
-    /// A message about the name at `path`, or what is nearest above it; without a place where there is no file.
+    /// A message about the name at `path`, or the nearest parent that has a position. Without a file, the message has
+    /// no position.
     pub fn at_name(&self, path: &str, what: impl Into<String>, help: impl Into<String>) -> Diagnostic {
         self.message(Self::of(&self.names, path), what, help)
     }
 
-    /// A message about the value at `path`, or the name, or what is nearest above it.
+    /// A message about the value at `path`, its name, or the nearest parent that has a position.
     pub fn at_value(&self, path: &str, what: impl Into<String>, help: impl Into<String>) -> Diagnostic {
         let span = self.values.get(path).or_else(|| Self::of(&self.names, path));
         self.message(span, what, help)
@@ -57,7 +58,7 @@ impl Places {
         }
     }
 
-    /// The place of `path`, or of the longest path above it, or of the stack.
+    /// The position of `path`, of its nearest parent, or of the stack.
     fn of<'p>(places: &'p BTreeMap<String, Range<usize>>, path: &str) -> Option<&'p Range<usize>> {
         let above = path.match_indices('.').rev().map(|(dot, _)| &path[..dot]);
         std::iter::once(path).chain(above).chain(["use", ""]).find_map(|path| places.get(path))

@@ -1,4 +1,4 @@
-//! What is kept of a corpus while it is read: the report, the ids given away, the labels.
+//! State kept while a corpus is read: the report, the run ids in use, and the labels.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::PoisonError;
@@ -17,7 +17,7 @@ use crate::reader::reading::{FileName, Of, Untaken};
 use crate::reader::{CorpusReport, Detail, Finding, Pricing, PricingReport, ReadError, ReadOptions, ZeroCosts};
 use crate::transcript::{Event, Lane, Outcome, OutcomeSource, Run, Spend};
 
-/// The report in the making, the ids given away, and the labels.
+/// The report being built, the run ids in use, and the labels.
 pub(super) struct Ledger<'c> {
     report: CorpusReport,
     options: &'c ReadOptions,
@@ -25,17 +25,17 @@ pub(super) struct Ledger<'c> {
     hygiene: Hygiene,
     copies: Copies,
     tables: Tables,
-    /// Hashes of the ids given away; only asked whether it has one.
+    /// Hashes of the ids in use. Only membership is tested, so hash order has no effect.
     ids: HashSet<u64>,
-    /// For hashes of ids that were given away before: the number the next run of that name gets.
+    /// For ids that were used more than once, by hash: the number for the next run with that name.
     numbers: HashMap<u64, u64>,
-    /// Runs of formats without a fixed place for the outcome that have one.
+    /// Runs graded by a field the user named, in formats without a fixed place for the outcome.
     graded_by_key: u64,
-    /// Runs with a task, model or id where the user said.
+    /// Runs whose task, model or id was found where the user said.
     named: NamedRuns,
-    /// Reports that graded a run.
+    /// Paths of the reports that graded a run.
     joined: Joined,
-    /// Texts that were not taken, by format, by what they belong to, and by their member's name.
+    /// Texts that were not read, by format, by what they belong to, and by the name of their field.
     untaken: BTreeMap<(&'static str, Of, String), Untaken>,
 }
 
@@ -65,7 +65,7 @@ impl<'c> Ledger<'c> {
         }
     }
 
-    /// Enters what became of a piece and passes its runs on.
+    /// Adds the results of a parsed piece to the report and appends its runs to `runs`.
     pub(super) fn enter(&mut self, parsed: Parsed, runs: &mut Vec<Run>) -> Result<(), ReadError> {
         match parsed {
             Parsed::Begin(file, why) => self.report.begin_file(&file.name.path, file.format.id(), why),
@@ -102,7 +102,7 @@ impl<'c> Ledger<'c> {
                     if let Some((report, pricing)) = self.report.pricing.as_mut().zip(pricing) {
                         report.enter(&run.header.run_id, pricing);
                     }
-                    // Replies with ids of their own say by themselves that two files hold one session.
+                    // Replies with ids of their own already show that two files hold the same session.
                     let known_by = if replies.is_empty() { native.as_str() } else { "" };
                     let odd = checked.map(|checked| self.hygiene.enter(file.format.id(), &run, known_by, checked));
                     self.report.add(file.format.id(), &file.name.path, &run, &spend, odd.unwrap_or_default());
@@ -113,7 +113,7 @@ impl<'c> Ledger<'c> {
         Ok(())
     }
 
-    /// Enters what the corpus found unreadable, or read under another name, before any file was opened.
+    /// Adds what the corpus found unreadable or renamed before any file was opened.
     pub(super) fn begin(&mut self, corpus: &Corpus) -> Result<(), ReadError> {
         corpus.sources.unreadable.iter().try_for_each(|diagnostic| self.lose(diagnostic.clone()))?;
         for diagnostic in &corpus.sources.renamed {
@@ -122,7 +122,7 @@ impl<'c> Ledger<'c> {
         Ok(())
     }
 
-    /// Something that should have been read is not, or not to its end.
+    /// Reports input that could not be read completely.
     fn lose(&mut self, diagnostic: Diagnostic) -> Result<(), ReadError> {
         self.report.unreadable += 1;
         self.find(Finding { severity: Severity::Error, diagnostic })
@@ -136,7 +136,7 @@ impl<'c> Ledger<'c> {
         Ok(())
     }
 
-    /// Makes context of the replies that another file had already, and says so.
+    /// Turns replies that another file already had into context, and reports it.
     fn take_copies_out(&mut self, found: &mut Found, file: &OpenFile) {
         let Copied { events, from } = self.copies.enter(&file.name.path, &found.replies);
         if events.is_empty() {
@@ -177,7 +177,7 @@ impl<'c> Ledger<'c> {
         });
     }
 
-    /// Makes the run's id unique in the corpus, joins its label, and gives back the id it was recorded with.
+    /// Makes the run's id unique in the corpus, applies its label, and returns the id it was recorded with.
     fn name(&mut self, run: &mut Run, file: &FileName) -> String {
         run.header.file = Some(file.path.clone());
         let native = std::mem::take(&mut run.header.run_id);
@@ -238,7 +238,7 @@ impl<'c> Ledger<'c> {
         Ok(self.report)
     }
 
-    /// What was not taken of calls, results and messages that hold nothing else.
+    /// Warnings about texts not read in calls, results and messages that have no other content.
     fn untaken_notices(&self) -> impl Iterator<Item = Diagnostic> {
         self.untaken.iter().map(|((format, of, name), Untaken { times, first })| {
             let (one, many, harm) = match of {
@@ -253,7 +253,7 @@ impl<'c> Ledger<'c> {
         })
     }
 
-    /// The field that should hold the outcome, where no run has it or no format looks for it.
+    /// A warning if the outcome field the user named has no effect: no run has it, or no format uses it.
     fn outcome_notice(&self) -> Option<Diagnostic> {
         let key = self.options.outcome_key.as_deref().filter(|_| self.graded_by_key == 0)?;
         let formats = &self.report.formats;
@@ -271,9 +271,9 @@ impl<'c> Ledger<'c> {
     }
 }
 
-/// What a file is that graded a run.
+/// The reason for skipping a file that graded a run.
 const JOINED: &str = "an outcome report: joined to the runs it grades";
 
-/// The formats without a fixed place for the outcome, which look for the field the user names.
+/// Formats without a fixed place for the outcome, which use the field the user names.
 const OUTCOME_KEYED: &[&str] =
     &["awaken", "chat", "inspect", "langfuse", "langsmith", "otel", "pydantic-ai", "smolagents"];

@@ -1,5 +1,5 @@
-//! A corpus: files cut into records in path order, parsed in parallel, handed over in path order, in
-//! memory bounded by the runs in flight.
+//! A corpus of recordings. Files are split into records in path order, parsed in parallel and delivered in path order;
+//! memory is bounded by the runs being processed.
 
 mod ledger;
 mod parse;
@@ -24,12 +24,12 @@ use super::{CorpusReport, ReadError, ReadOptions};
 use crate::diagnostic::nearest;
 use crate::transcript::Run;
 
-/// Bytes read before the results are handed over …
+/// Results are delivered after this many bytes have been read …
 const ERRAND_BYTES: usize = 4 << 20;
-/// … or runs: what many stacks make of a short run outweighs it.
+/// … or this many runs: with many stacks, the results of a short run take more memory than the run.
 const ERRAND_RUNS: usize = 128;
 
-/// Recordings to be read, in path order.
+/// Recordings to read, in path order.
 #[derive(Debug)]
 pub struct Corpus {
     sources: Sources,
@@ -39,7 +39,7 @@ pub struct Corpus {
 }
 
 impl Corpus {
-    /// Lists what there is to read under `paths`; nothing is read yet but labels.
+    /// Lists the files under `paths`. Nothing is read yet except labels.
     pub fn open(paths: &[PathBuf], options: ReadOptions) -> Result<Self, ReadError> {
         if let Some(name) = options.format.as_ref().filter(|name| format::by_id(name).is_none()) {
             let nearest = nearest(name, format::FORMATS.iter().map(|format| format.id()));
@@ -61,33 +61,33 @@ impl Corpus {
         Ok(Self { sources, options, labels, passed: AtomicU64::new(0) })
     }
 
-    /// How many files there are, recordings or not.
+    /// The number of files, whether they are recordings or not.
     pub fn n_files(&self) -> usize {
         self.sources.files.len()
     }
 
-    /// The canonical paths of the files to be read, for whoever writes files and must not write over them.
+    /// The canonical paths of the input files, for callers that write files and must not overwrite them.
     pub fn canonical_paths(&self) -> BTreeSet<PathBuf> {
         self.sources.files.iter().filter_map(|source| source.path().canonicalize().ok()).collect()
     }
 
-    /// The files as they are named in messages, with their sizes, in order.
+    /// The files by the names used in messages, with their sizes in bytes, in order.
     pub fn files(&self) -> impl Iterator<Item = (&str, u64)> {
         self.sources.files.iter().map(|source| (source.name.path.as_str(), source.bytes))
     }
 
-    /// Bytes of all files on disk.
+    /// The total size of all files on disk, in bytes.
     pub fn bytes(&self) -> u64 {
         self.sources.files.iter().map(|source| source.bytes).sum()
     }
 
-    /// Bytes of the files read so far by [`Self::process`], for a progress display.
+    /// Bytes of files read so far by [`Self::process`], for a progress display.
     pub fn bytes_read(&self) -> u64 {
         self.passed.load(Ordering::Relaxed)
     }
 
-    /// Reads everything: `work` is done on each run in parallel, on rayon's current pool; `sink` is
-    /// called in this thread, in path and record order.
+    /// Reads everything. `work` is called for each run in parallel, on rayon's current pool; `sink` receives the
+    /// results in this thread, in the order of paths and records.
     pub fn process<T: Send>(
         &self,
         work: impl Fn(Run) -> T + Sync,
@@ -110,8 +110,8 @@ impl Corpus {
         )
     }
 
-    /// The same for every kind of result, so that the threads' part is compiled once: `work` gets a run and its place among
-    /// those since `hand_over` was last called.
+    /// The type-independent part of [`Self::process`], so that it is compiled only once. `work` gets a run and its
+    /// index among the runs since `hand_over` was last called.
     fn errands(
         &self,
         work: &(dyn Fn(usize, Run) + Sync),
@@ -124,7 +124,7 @@ impl Corpus {
         ledger.begin(self)?;
         let mut batch = stream.next_batch();
         while !batch.is_empty() {
-            // Several batches on one errand to the pool: waking its threads costs as much as reading a run.
+            // Several batches are dispatched together: waking the pool's threads costs as much as reading a run.
             rayon::scope(|_| {
                 let (mut place, mut bytes) = (0, 0);
                 while !batch.is_empty() && bytes < ERRAND_BYTES && place < ERRAND_RUNS {
@@ -154,7 +154,7 @@ impl Corpus {
         ledger.close()
     }
 
-    /// All runs at once: for tests and small corpora, since it holds them all.
+    /// Reads all runs into memory at once; for tests and small corpora.
     pub fn runs(&self) -> Result<(Vec<Run>, CorpusReport), ReadError> {
         let mut runs = Vec::new();
         let report = self.process(|run| run, |run| runs.push(run))?;

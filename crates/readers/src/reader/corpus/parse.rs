@@ -1,4 +1,4 @@
-//! One record into runs, on whichever thread is free.
+//! Parses one record into runs, on any thread.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ use crate::reader::subagents;
 use crate::reader::{Detail, Finding, Pricing, ReadOptions, Skipped, json};
 use crate::transcript::{Draft, Grade, Outcome, OutcomeSource, Run, Spend};
 
-/// What became of a piece.
+/// The result of parsing a piece.
 pub(super) enum Parsed {
     Begin(Arc<OpenFile>, String),
     Runs {
@@ -26,32 +26,32 @@ pub(super) enum Parsed {
         runs: Vec<Found>,
         findings: Findings,
         unknown: BTreeMap<String, u64>,
-        /// For a row of a table: a hash of all it says.
+        /// For a row of a table: a hash of its content.
         row: Option<u64>,
         untaken: BTreeMap<(Of, String), Untaken>,
     },
     Skip(Skipped),
     Finding(Finding),
-    /// Something that should have been read is not, or not to its end.
+    /// Input that could not be read completely.
     Lost(Diagnostic),
 }
 
-/// A run, with what else is known of it.
+/// A run, with what is known about it.
 pub(super) struct Found {
     pub(super) run: Run,
     pub(super) spend: Spend,
     pub(super) checked: Option<Checked>,
     pub(super) pricing: Option<Pricing>,
-    /// The recording states a cost of 0 for calls with tokens, which is taken as unknown.
+    /// True if the recording states a cost of 0 for calls with tokens, which counts as unknown.
     pub(super) unknown_zero: bool,
-    /// What of it stands where the user said.
+    /// Which of outcome, task, model and id were found where the options say.
     pub(super) named: Named,
     pub(super) replies: Vec<ReplyId>,
 }
 
-/// Reads one record, whatever its bytes.
+/// Parses one record, even if its bytes are not valid UTF-8.
 pub(super) fn read_record(file: &Arc<OpenFile>, cut: &Cut, options: &ReadOptions) -> Parsed {
-    // Checking is several times as fast as repairing.
+    // Validating is several times faster than repairing.
     let lossy = std::str::from_utf8(&cut.bytes).map_or_else(|_| String::from_utf8_lossy(&cut.bytes), Cow::Borrowed);
     let invalid = matches!(lossy, Cow::Owned(_));
     let (text, surrogates) = json::without_lone_surrogates(&lossy);
@@ -66,7 +66,7 @@ pub(super) fn read_record(file: &Arc<OpenFile>, cut: &Cut, options: &ReadOptions
     let record = Record {
         places: &places,
         text: reshaped.as_ref().map_or(&text, |reshaped| &reshaped.text),
-        // What was decoded has no places of its own in the file.
+        // Decoded text has no positions of its own in the file.
         original: match &reshaped {
             Some(reshaped) if file.reshape == Reshape::Decoded => &reshaped.text,
             _ => &text,
@@ -108,7 +108,7 @@ pub(super) fn read_record(file: &Arc<OpenFile>, cut: &Cut, options: &ReadOptions
     Parsed::Runs { file: file.clone(), runs, findings, unknown, untaken, row }
 }
 
-/// What was made of a record, and of the records within it.
+/// The results from a record and the records nested in it.
 #[derive(Default)]
 struct Gathered {
     runs: Vec<Found>,
@@ -118,7 +118,7 @@ struct Gathered {
 }
 
 impl Gathered {
-    /// Reads the records within a record that is a file of many elsewhere.
+    /// Parses the records nested in a record, which in other recordings would be a file of their own.
     fn parts(&mut self, file: &OpenFile, whole: &Record<'_>, layout: Layout) {
         let (cuts, envelope, findings) = forms::cut(whole.text, layout, &whole.file.path);
         for finding in findings {
@@ -144,7 +144,7 @@ impl Gathered {
         }
     }
 
-    /// Takes over what was made of a record.
+    /// Adds the results of a record.
     fn take(&mut self, reading: Reading<'_>, file: &OpenFile, options: &ReadOptions) {
         let mut reading = reading;
         reading.check_costs();
@@ -173,7 +173,7 @@ impl Gathered {
     }
 }
 
-/// Joins a run that its own recording does not grade to the report beside it that does.
+/// Grades a run whose recording has no grade from a report next to it.
 fn join_report(draft: &mut Draft, record: Record<'_>) {
     if draft.grade.outcome != Outcome::Unknown || draft.grade.source != OutcomeSource::None {
         return;

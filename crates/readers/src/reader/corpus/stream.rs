@@ -1,4 +1,4 @@
-//! The files of a corpus, recognised and cut into records, batch by batch.
+//! Recognises the files of a corpus and splits them into records, batch by batch.
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -22,15 +22,15 @@ use crate::reader::records::{self, Cut, Item, Records};
 use crate::reader::source::Source;
 use crate::reader::{Finding, Skipped};
 
-/// A batch ends at this many bytes: what is made of them is used while it is still in the processor's cache …
+/// A batch ends at this many bytes, so that they are parsed while still in the processor's cache …
 const BATCH_BYTES: usize = 256 << 10;
-/// … but not before every thread has enough records to read that none waits long for another …
+/// … but not before there are this many records per thread, so that no thread waits long for another …
 const RECORDS_A_THREAD: usize = 16;
-/// … unless there are as many bytes as this, or as many records.
+/// … unless this many bytes or records have been reached.
 const MOST_BYTES: usize = 4 << 20;
 const MOST_RECORDS: usize = 256;
 
-/// The records of an open file.
+/// The source of an open file's records.
 enum Cuts {
     Stream(Box<Records<Box<dyn Read + Send>>>),
     Log(Box<EvalLog>),
@@ -49,7 +49,7 @@ impl Cuts {
     }
 }
 
-/// A file that is being read.
+/// A file being read.
 pub(super) struct OpenFile {
     pub(super) name: FileName,
     pub(super) format: &'static dyn Format,
@@ -61,7 +61,7 @@ pub(super) struct OpenFile {
 }
 
 impl OpenFile {
-    /// A file whose records are cut out of it in their format's own shape: nothing about it is unusual.
+    /// A file whose records are already in the shape their format expects.
     fn plain(name: &FileName, format: &'static dyn Format, envelope: String) -> Self {
         Self {
             name: name.clone(),
@@ -81,12 +81,12 @@ pub(super) enum Piece {
     Record(Arc<OpenFile>, Cut),
     Skip(Skipped),
     Finding(Finding),
-    /// Something that should have been read is not, or not to its end.
+    /// Input that could not be read completely.
     Lost(Diagnostic),
 }
 
 impl Piece {
-    /// Bytes of a record, before they are read.
+    /// The size of a record in bytes, before parsing.
     pub(super) fn bytes(&self) -> usize {
         match self {
             Self::Record(_, cut) => cut.bytes.len(),
@@ -100,10 +100,10 @@ pub(super) struct Stream<'c> {
     corpus: &'c Corpus,
     next_file: usize,
     open: Option<(Arc<OpenFile>, Cuts)>,
-    /// Bytes of the open file, as on disk, that are not yet counted as read.
+    /// Bytes of the open file, by its size on disk, not yet counted as read.
     uncounted: u64,
     reports: Reports,
-    /// Files of which another holds more, once that was asked for.
+    /// Files of which another file holds a longer version; computed when first needed.
     grown: Option<Grown<'c>>,
 }
 
@@ -112,7 +112,7 @@ impl<'c> Stream<'c> {
         Self { corpus, next_file: 0, open: None, uncounted: 0, reports: Reports::new(joined), grown: None }
     }
 
-    /// The next pieces, up to the size of a batch; empty at the end of the corpus.
+    /// The next batch of pieces; empty at the end of the corpus.
     pub(super) fn next_batch(&mut self) -> Vec<Piece> {
         let mut batch = Vec::new();
         let mut bytes = 0;
@@ -143,7 +143,7 @@ impl<'c> Stream<'c> {
         batch
     }
 
-    /// Opens the next file, or says why not.
+    /// Opens the next file, or records why it is not read.
     fn begin(&mut self, source: &Source, batch: &mut Vec<Piece>) {
         match self.recognise(source) {
             Ok((file, why, records)) => {
@@ -189,7 +189,7 @@ impl<'c> Stream<'c> {
         let probe = Probe::of(&name, source.open().map_err(unreadable)?).map_err(unreadable)?;
         let options = &self.corpus.options;
         let forced = options.format.as_deref().and_then(format::by_id);
-        // A stream that breaks off is read as far as it goes, if that is enough to tell what it is.
+        // A stream that breaks off is read up to that point, if that is enough to recognise its format.
         let why_not = |reason: String| match &probe.broken {
             Some(error) => NotRead { reason: format!("cannot be read: {error}"), unreadable: true },
             None => reason.into(),
@@ -222,7 +222,7 @@ impl<'c> Stream<'c> {
         Ok((OpenFile { name, format, reshape, as_files, within, envelope, grades }, why, records))
     }
 
-    /// A table of runs, told by its columns.
+    /// A table of runs, recognised by its columns.
     fn recognise_table(&self, source: &Source) -> Result<(OpenFile, String, Cuts), NotRead> {
         let options = &self.corpus.options;
         let unreadable = |reason: String| NotRead { reason: format!("cannot be read: {reason}"), unreadable: true };
@@ -250,7 +250,7 @@ impl<'c> Stream<'c> {
         Ok((file, why, cuts))
     }
 
-    /// The observations that make one export with those of `source`: the files of its folder that are in this corpus.
+    /// The files with observations that form one export with `source`: those of its directory that are in this corpus.
     fn beside(&self, source: &Source) -> Vec<(PathBuf, String)> {
         let is_beside = |other: &&Source| {
             other.name.folder == source.name.folder && parquet::is_parquet(other.path()).unwrap_or(false)
@@ -265,7 +265,7 @@ impl<'c> Stream<'c> {
         files.map(|other| (other.path().to_path_buf(), other.name.path.clone())).collect()
     }
 
-    /// Why a recording is left out for another file that says more of the same run; `None` when there is none.
+    /// Why a recording is left out because another file contains more of the same run; `None` if it is not.
     fn left_for_another(&mut self, source: &Source, format: &dyn Format) -> Option<String> {
         let files: &'c [Source] = &self.corpus.sources.files;
         if let Some(name) = format.superseded_by() {
@@ -279,7 +279,7 @@ impl<'c> Stream<'c> {
         latest.map(|latest| format!("an earlier state of the session that `{}` holds to its end", latest.name.path))
     }
 
-    /// A zip that is not an archive of files: Inspect's logs are written so.
+    /// A zip file that is not an archive of files: a log of Inspect.
     fn recognise_log(&self, source: &Source) -> Result<(OpenFile, String, Cuts), NotRead> {
         let limit = self.corpus.options.limit;
         let log = EvalLog::open(source.path(), &source.name.path, LOG_HEADER, limit);
@@ -295,7 +295,7 @@ impl<'c> Stream<'c> {
 /// Why a file is not read as a recording.
 struct NotRead {
     reason: String,
-    /// Should it have been, rather than that it is none?
+    /// True if it is a recording that could not be read, rather than no recording.
     unreadable: bool,
 }
 
@@ -305,13 +305,13 @@ impl From<String> for NotRead {
     }
 }
 
-/// What to do about a file that cannot be read.
+/// Advice for a file that cannot be read.
 const UNREADABLE: &str = "check its permissions and the disk it is on, copy or pack it anew, or leave it out";
 
-/// The fields of a log's header its samples need.
+/// The fields of a log's header that its samples need.
 const LOG_HEADER: &[&str] = &["eval", "status"];
 
-/// Why nobody recognises a file.
+/// Why no format recognises a file.
 fn why_not(probe: &Probe, name: &str) -> String {
     if grades::is_report(name) {
         let named = producers::known(probe);

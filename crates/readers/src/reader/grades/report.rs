@@ -1,22 +1,22 @@
-//! One report of outcomes, in any of its known shapes.
+//! Parses an outcome report in any of its known forms.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::Value;
 
-/// What a report grades.
+/// The grades in a report.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Report {
-    /// Instances and whether they are resolved, each once: what a report grades both ways, it does not grade.
+    /// Instances with whether they are resolved, each once. An instance graded both ways is left out.
     pub(super) instances: Vec<(String, bool)>,
-    /// The verdict on the one run of its folder.
+    /// The grade of the only run in its directory.
     pub(super) only: Option<bool>,
-    /// A submission: what is not resolved failed.
+    /// True for a submission: instances it does not list as resolved have failed.
     pub(super) rest_failed: bool,
 }
 
-/// True for the names outcome reports go by.
+/// True for the file names of outcome reports.
 pub(in crate::reader) fn is_report(name: &str) -> bool {
     matches!(
         name,
@@ -31,7 +31,7 @@ pub(in crate::reader) fn is_report(name: &str) -> bool {
         || name.ends_with(".swebench_eval.jsonl")
 }
 
-/// Reads a report.
+/// Parses a report.
 pub(super) fn read(path: &Path, text: &str) -> Report {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let own = name.strip_suffix(".report.json").map(str::to_owned).or_else(|| {
@@ -64,20 +64,20 @@ pub(super) fn read(path: &Path, text: &str) -> Report {
     report
 }
 
-/// `meta.json` and its like: the verdict on the run it lies beside.
+/// The grade in a `meta.json` or similar file, for the run next to it.
 fn only(value: &Value) -> Option<bool> {
     let verdict = value.pointer("/execution_result/success").or_else(|| value.get("is_resolved"));
     verdict.and_then(Value::as_bool)
 }
 
-/// Does an entry of a list grade its instance, and how?
+/// The grade in an entry of a list; `None` if it has none.
 fn verdict(entry: &Value) -> Option<bool> {
     ["resolved", "is_resolved", "db_match", "success", "passed"]
         .iter()
         .find_map(|name| entry.get(*name).and_then(Value::as_bool))
 }
 
-/// The names an instance goes by: its id, `task_3` for a number, `org__repo-3` for `org/repo:pr-3`, and its trial's name.
+/// The names of an instance: its id, `task_3` for a number, `org__repo-3` for `org/repo:pr-3`, and its trial's name.
 fn names(entry: &Value) -> Vec<String> {
     let id = entry.get("instance_id").or_else(|| entry.get("task_id"));
     let mut names: Vec<String> = match id {
@@ -94,8 +94,7 @@ fn spellings(id: &str) -> Vec<String> {
     std::iter::once(id.to_owned()).chain(other).collect()
 }
 
-/// Finds the instances in one value: a summary's list, lists of resolved ids, a report by itself, or
-/// reports under their ids.
+/// Collects the instances in a value: the list of a summary, lists of resolved ids, a single report, or reports by id.
 fn collect(value: &Value, own: Option<&str>, out: &mut Vec<(String, bool)>) {
     let mut entries = |list: &Value| {
         for entry in list.as_array().into_iter().flatten() {
@@ -154,7 +153,7 @@ mod tests {
             (r#"{"instance_id":"f","test_result":{"report":{"resolved":true}}}"#, "x.json", vec![("f", true)]),
             (r#"[{"task_id":7,"db_match":true}]"#, "eval_results.json", vec![("task_7", true)]),
             (r#"{"resolved_ids":["o/r:pr-3"]}"#, "final_report.json", vec![("o/r:pr-3", true), ("o__r-3", true)]),
-            // One report, two trials of a task: the trials are graded, the task is not.
+            // One report with two trials of a task: the trials are graded, the task is not.
             (
                 r#"{"results":[{"task_id":"t","trial_name":"t.1","is_resolved":true},
                                {"task_id":"t","trial_name":"t.2","is_resolved":false}]}"#,

@@ -1,4 +1,4 @@
-//! One file of labels: CSV with a header line, each row about one run.
+//! Parses a label file: CSV with a header, one row per run.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use crate::diagnostic::{Diagnostic, Location, Severity, nearest};
 use crate::reader::Finding;
 use crate::reader::reading::STEPS;
 
-/// Columns, each with the other names it goes by.
+/// The columns, each with its alternative names.
 const COLUMNS: &[(&str, &[&str])] = &[
     ("run_id", &["session_file", "file"]),
     ("task_id", &["benchmark_task", "task"]),
@@ -16,24 +16,24 @@ const COLUMNS: &[(&str, &[&str])] = &[
     ("end", &[]),
     ("secured_step", &[]),
 ];
-/// Columns of a template that are there to be read by people.
+/// Columns in a generated template that are only there to be read by people.
 const CONTEXT: &[&str] = &["model", "steps", "tokens", "cost_usd", "recorded_end", "stacks_that_stop"];
-/// A file as it should be, for advice.
+/// An example of a correct file, for help texts.
 const EXAMPLE: &str = "the first line is for example `run_id,success`, the next `run-1,true`";
 
-/// What a file says.
+/// The contents of a label file.
 #[derive(Debug, Default)]
 pub(super) struct LabelFile {
-    /// Run ids with their labels, in order of place; those that say nothing left out.
+    /// Run ids with their labels, in file order, without empty labels.
     pub(super) labels: Vec<(String, Label)>,
-    /// What is wrong with single rows and columns.
+    /// Errors in single rows and columns.
     pub(super) findings: Vec<Finding>,
-    /// Columns that are ignored and look like one that would not be.
+    /// Warnings about ignored columns whose names resemble a known one.
     pub(super) notices: Vec<Diagnostic>,
 }
 
 impl LabelFile {
-    /// Reads a file. The error is one that leaves no label: it cannot be read, it is no such file, or it says nothing.
+    /// Parses a file. Fails if it yields no label: it cannot be read, is not a label file, or has only empty labels.
     pub(super) fn read(path: &Path) -> Result<Self, Diagnostic> {
         let shown = path.display().to_string();
         let bytes = std::fs::read(path).map_err(|error| {
@@ -65,7 +65,8 @@ impl LabelFile {
                 }
             }
         }
-        // Task ids alone are a map of tasks, but not beside columns that are there to be filled in.
+        // A file with only task ids is a valid mapping to tasks, but not if it also has grade columns that were left
+        // empty.
         let gradable = columns.iter().flatten().any(|column| FIELDS.contains(column));
         if !file.labels.iter().any(|(_, label)| label.says_more_than_task() || !gradable && !label.is_empty()) {
             let what = match rows {
@@ -78,13 +79,13 @@ impl LabelFile {
         Ok(file)
     }
 
-    /// The first thing that is wrong with a row, which tells more than that no row could be used.
+    /// The first error in a row, which is more helpful than saying that no row could be used.
     fn first_complaint(&self, otherwise: Diagnostic) -> Diagnostic {
         let first = self.findings.iter().find(|finding| finding.severity == Severity::Error);
         first.map_or(otherwise, |finding| finding.diagnostic.clone())
     }
 
-    /// Which of our columns each column of the file is. A column under its own name goes before one under another.
+    /// Maps the file's columns to known ones. A column with the main name takes precedence over an alternative name.
     fn columns(&mut self, header: &csv::StringRecord, path: &str, text: &str) -> Vec<Option<&'static str>> {
         let plain: Vec<String> =
             header.iter().map(|name| name.trim_matches('"').to_lowercase().replace([' ', '-'], "_")).collect();
@@ -158,7 +159,7 @@ impl LabelFile {
     }
 }
 
-/// The text without its byte order mark; spreadsheets also write UTF-16, which is named.
+/// Decodes the text and removes a byte order mark. UTF-16, which spreadsheets also write, is an error that says so.
 fn decoded(path: &str, bytes: Vec<u8>) -> Result<String, Diagnostic> {
     if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
         let help = "save the file as CSV in UTF-8";
@@ -175,7 +176,7 @@ fn decoded(path: &str, bytes: Vec<u8>) -> Result<String, Diagnostic> {
     }
 }
 
-/// Refuses what is no table with commas, and says how to make it one.
+/// Rejects a file that is not comma-separated, with advice on how to convert it.
 fn check_shape(path: &str, text: &str, header: &str) -> Result<(), Diagnostic> {
     if text.trim().is_empty() {
         return Err(Diagnostic::new(Location::file(path), "labels in an empty file", EXAMPLE));
@@ -210,7 +211,7 @@ fn no_run_id(path: &str, text: &str, names: &csv::StringRecord) -> Diagnostic {
     Diagnostic::in_text(path, text, 0..header, "labels without a column `run_id`", help)
 }
 
-/// Stores a value that was understood.
+/// Stores a value if it could be parsed; returns whether it could.
 fn set<T>(slot: &mut Option<T>, value: Option<T>) -> bool {
     let understood = value.is_some();
     *slot = value;

@@ -1,7 +1,8 @@
-//! Rows put together from columns: lists, structs and maps as JSON.
+//! Assembles rows from columns; lists, structs and maps become JSON.
 //!
-//! A column holds the leaves of many rows, each with two levels: how many of the optional and repeated fields around it
-//! are there (definition), and at which list a new element begins (repetition). Melnik et al. (2010), Dremel, section 4.
+//! A column stores the leaf values of many rows, each with two levels. The definition level says how many of the
+//! optional and repeated fields around the value are present; the repetition level says in which list a new element
+//! begins. Melnik et al. (2010), Dremel, section 4.
 
 use std::sync::Arc;
 
@@ -12,30 +13,30 @@ use parquet::schema::types::{Type, TypePtr};
 use super::guarded::Guarded;
 use super::leaf::{Leaf, Torn};
 
-/// Deepest nesting of a column that is read.
+/// The deepest nesting of a column that is read.
 const DEPTH: usize = 32;
 
-/// A field of a row, with the columns below it.
+/// A field of a row, with the columns it is made of.
 pub(super) enum Node {
     /// A value.
     Leaf(Box<Leaf>),
-    /// May be null: it is there from this definition level on.
+    /// May be null; present from this definition level on.
     Optional(Box<Node>, i16),
     /// A struct.
     Group(Vec<(String, Node)>),
-    /// A list or a map: not empty from this definition level on, with a new element at this repetition level.
+    /// A list or a map: not empty from this definition level on; a new element begins at this repetition level.
     List { element: Element, definition: i16, repetition: i16 },
 }
 
-/// What is in a list.
+/// The contents of a list.
 pub(super) enum Element {
-    /// Elements.
+    /// Elements of a list.
     Item(Box<Node>),
-    /// Keys and values.
+    /// Keys and values of a map.
     Entry(Box<Node>, Box<Node>),
 }
 
-/// Takes the columns of a row group, in the order of the schema.
+/// Hands out the columns of a row group in the order of the schema.
 struct Columns<'g> {
     file: &'g Arc<Guarded>,
     group: &'g RowGroupMetaData,
@@ -43,12 +44,12 @@ struct Columns<'g> {
     rows: usize,
 }
 
-/// The number of columns below a field.
+/// The number of columns under a field.
 pub(super) fn width(field: &Type) -> usize {
     if field.is_primitive() { 1 } else { field.get_fields().iter().map(|field| width(field)).sum() }
 }
 
-/// The field of a row group whose columns begin with number `first`.
+/// The field of a row group whose first column is number `first`.
 pub(super) fn field(
     file: &Arc<Guarded>,
     group: &RowGroupMetaData,
@@ -107,7 +108,7 @@ impl Columns<'_> {
     }
 }
 
-/// The repeated field of a list or a map.
+/// The repeated field inside a list or a map.
 fn repeated_in(field: &Type) -> Option<&TypePtr> {
     let info = field.get_basic_info();
     let is_list =
@@ -123,8 +124,8 @@ fn is_map(field: &Type) -> bool {
         || matches!(info.converted_type(), ConvertedType::MAP | ConvertedType::MAP_KEY_VALUE)
 }
 
-/// Is the repeated field of a list its element, as older writers have it, and not a wrapping of the element? The rules are
-/// those of the format's LogicalTypes.md, "Backward-compatibility rules".
+/// True if the repeated field of a list is its element, as older writers have it, rather than a wrapper around the
+/// element. Follows LogicalTypes.md of the format, "Backward-compatibility rules".
 fn is_element(list: &str, repeated: &Type) -> bool {
     repeated.is_primitive()
         || repeated.get_fields().len() != 1
@@ -133,7 +134,7 @@ fn is_element(list: &str, repeated: &Type) -> bool {
 }
 
 impl Node {
-    /// Makes sure that the next row is at hand. `false` at the end of the row group.
+    /// Makes the next row available. `false` at the end of the row group.
     pub(super) fn refill(&mut self) -> Result<bool, Torn> {
         let mut more = true;
         self.each(&mut |leaf| {
@@ -184,7 +185,7 @@ impl Node {
         }
     }
 
-    /// Writes the field of the next row: a text as it stands, anything else as JSON. `false` where it is null.
+    /// Writes the field of the next row: text unquoted, anything else as JSON. `false` if it is null.
     pub(super) fn text(&mut self, out: &mut Vec<u8>) -> Result<bool, Torn> {
         match self {
             Self::Leaf(leaf) => leaf.text(out).map(|()| true),
@@ -258,12 +259,12 @@ impl Element {
     }
 }
 
-/// What stands before the value of field number `n`.
+/// Writes the separator and the name before the value of field `n`.
 pub(super) fn begin(n: usize, name: &[u8], out: &mut Vec<u8>) {
     if n > 0 {
         out.push(b',');
     }
-    // Writing to memory does not fail.
+    // Writing to memory cannot fail.
     let _ = serde_json::to_writer(&mut *out, &String::from_utf8_lossy(name));
     out.push(b':');
 }

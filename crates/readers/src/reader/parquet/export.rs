@@ -1,7 +1,8 @@
-//! Langfuse's export to object storage: a row is an observation, a run is a trace, and one trace may lie in several files.
+//! Langfuse's export to object storage: each row is an observation, each run a trace, and a trace may be spread over
+//! several files.
 //!
-//! The ids of all rows are read first. A trace is handed over when its last row is read, so only the traces that are open at
-//! that moment are held.
+//! A first pass reads the ids of all rows. A trace is emitted once its last row has been read, so only traces that are
+//! open at the time are in memory.
 
 use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
@@ -13,9 +14,9 @@ use crate::diagnostic::{Diagnostic, Location, Severity};
 use crate::reader::Finding;
 use crate::reader::records::{Cut, Item};
 
-/// The columns that stand first, since this looks at them itself.
+/// Columns that come first because this module reads them itself.
 const OWN: &[&str] = &["trace_id", "id", "trace_name", "metadata"];
-/// The columns that the format reads.
+/// Columns that the format reads.
 const READ: &[&str] = &[
     "type",
     "parent_observation_id",
@@ -32,27 +33,27 @@ const READ: &[&str] = &[
     "cost_details",
     "total_cost",
 ];
-/// The columns of a score.
+/// Columns of a score.
 const SCORE: &[&str] = &["trace_id", "observation_id", "name", "value", "string_value"];
 
-/// A trace of which not all rows are read.
+/// A trace whose rows have not all been read.
 #[derive(Default)]
 struct Open {
-    /// Rows to come.
+    /// The number of rows still to come.
     left: u64,
     task: Option<String>,
     trace_name: Option<String>,
-    /// Observations by id: a later window repeats one that changed.
+    /// Observations by id. A later export window repeats an observation that changed.
     observations: Vec<(String, Vec<u8>)>,
     bytes: u64,
     too_long: bool,
 }
 
-/// All observations of a folder, as records of one trace each.
+/// All observations of a directory, as one record per trace.
 pub(in crate::reader) struct Export {
     files: VecDeque<(PathBuf, String)>,
     rows: Option<(Rows, Vec<&'static str>)>,
-    /// The traces in the order they begin, which is the order they are told in at the end.
+    /// Trace ids in the order of their first rows; traces left at the end are emitted in this order.
     order: Vec<String>,
     open: HashMap<String, Open>,
     scores: HashMap<String, Vec<Vec<u8>>>,
@@ -61,7 +62,7 @@ pub(in crate::reader) struct Export {
     limit: u64,
 }
 
-/// The Parquet files of a folder, in order.
+/// The Parquet files of a directory, sorted.
 fn files_in(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
@@ -70,7 +71,7 @@ fn files_in(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// Columns by name, as far as they are there, with their numbers.
+/// Those of the named columns that exist, with their numbers.
 fn numbered(table: &Table, names: &[&'static str]) -> (Vec<&'static str>, Vec<usize>) {
     let columns = table.columns();
     let found = names.iter().filter_map(|name| Some((*name, columns.iter().position(|column| column == name)?)));
@@ -78,8 +79,8 @@ fn numbered(table: &Table, names: &[&'static str]) -> (Vec<&'static str>, Vec<us
 }
 
 impl Export {
-    /// Takes the observations of `files` (path, and name for messages) as one export, with the scores that lie beside them
-    /// or in the folder `scores` next to theirs. A trace longer than `limit` bytes is refused.
+    /// Opens `files` (path, and name for messages) as one export, with the scores in the same directory or in `scores`
+    /// beside it. A trace longer than `limit` bytes is refused.
     pub(in crate::reader) fn open(files: Vec<(PathBuf, String)>, limit: u64) -> Result<Self, String> {
         let path = files.first().map(|(_, name)| name.clone()).unwrap_or_default();
         let mut export = Self {
@@ -109,7 +110,7 @@ impl Export {
         let at = columns.iter().position(|column| column == "trace_id").ok_or("it has no column `trace_id`")?;
         let mut rows = Table::open(path, name)?.rows(vec![at]);
         while let Some(row) = rows.next(|nodes| text_of(nodes.first_mut())) {
-            // What is damaged is told when the rows themselves are read.
+            // Damage is reported when the rows themselves are read.
             if let Ok((_, Some(trace))) = row {
                 if let Some(open) = self.open.get_mut(&trace) {
                     open.left += 1;
@@ -200,7 +201,7 @@ impl Export {
         }
     }
 
-    /// Hands over what is left when all files are read; `None` when that is nothing.
+    /// Emits what is left when all files have been read; `None` if nothing is.
     fn flush(&mut self) -> Option<()> {
         let trace = std::mem::take(&mut self.order).into_iter().filter(|trace| self.open.contains_key(trace));
         let rest: Vec<String> = trace.collect();
@@ -269,13 +270,13 @@ fn observation(names: &[&str], nodes: &mut [Node]) -> Result<Observation, super:
     Ok(row)
 }
 
-/// The task that metadata name, as a map or as an object in a text.
+/// The task named in the metadata, which may be a map or a text that contains an object.
 fn task_in(metadata: &str) -> Option<String> {
     let value = serde_json::from_str::<serde_json::Value>(metadata).ok()?;
     ["task_id", "task", "dataset_item_id"].iter().find_map(|name| value.get(name)?.as_str().map(str::to_owned))
 }
 
-/// The text of a field; `None` where there is none, or an empty one.
+/// The text of a field; `None` if it is null or empty.
 fn text_of(node: Option<&mut Node>) -> Result<Option<String>, super::Torn> {
     let mut text = Vec::new();
     let there = node.map_or(Ok(false), |node| node.text(&mut text))?;

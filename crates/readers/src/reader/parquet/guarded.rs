@@ -1,5 +1,5 @@
-//! A Parquet file as its library reads it, held to sizes: what a page claims to unpack to, and how many values it claims to
-//! hold, are looked at before memory is made for them.
+//! Limits what the Parquet library allocates: the size a page claims to unpack to, and the number of values it claims,
+//! are checked before memory is allocated for them.
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader};
@@ -11,19 +11,20 @@ use parquet::column::page::{Page, PageMetadata, PageReader};
 use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::{ChunkReader, Length};
 
-/// Most bytes a page may unpack to. Writers aim at one megabyte; a page never holds less than one value.
+/// The most bytes a page may unpack to. Writers aim for one megabyte, but a page holds at least one value, however
+/// long.
 const MOST_PAGE_BYTES: u64 = 512 << 20;
-/// Most values that a few rows may have in one column: a run-length of nulls says a billion of them in five bytes.
+/// The most values that a few rows may have in one column: run-length encoding claims a billion nulls in five bytes.
 const MOST_VALUES: u64 = 8 << 20;
 
-/// The file.
+/// A Parquet file with checked page sizes.
 pub(super) struct Guarded {
     file: File,
     bytes: u64,
 }
 
 impl Guarded {
-    /// Takes an open file.
+    /// Wraps an open file.
     pub(super) fn new(file: File) -> std::io::Result<Self> {
         let bytes = file.metadata()?.len();
         Ok(Self { file, bytes })
@@ -39,7 +40,7 @@ impl Length for Guarded {
 impl ChunkReader for Guarded {
     type T = BufReader<File>;
 
-    /// The library reads the header of a page this way, so the size the page claims is seen here first.
+    /// The library reads page headers through this method, so the size a page claims is checked here first.
     fn get_read(&self, start: u64) -> Result<Self::T> {
         let mut input = self.file.get_read(start)?;
         if let Some(claimed) = claimed_bytes(input.fill_buf()?).filter(|claimed| *claimed > MOST_PAGE_BYTES) {
@@ -59,7 +60,7 @@ impl ChunkReader for Guarded {
     }
 }
 
-/// What the header of a page says it unpacks to: the second field of a Thrift struct in the compact protocol.
+/// The unpacked size in a page header: the second field of a Thrift struct in the compact protocol.
 fn claimed_bytes(header: &[u8]) -> Option<u64> {
     const NEXT_I32: u8 = 0x15;
     let (first, rest) = header.split_first()?;
@@ -80,7 +81,7 @@ fn varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
     None
 }
 
-/// How many values a column may still hand out before the next rows are asked for.
+/// How many values a column may still return for the rows being read.
 #[derive(Clone, Debug)]
 pub(super) struct Allowance(Arc<AtomicU64>);
 
@@ -91,17 +92,17 @@ impl Default for Allowance {
 }
 
 impl Allowance {
-    /// The next rows are asked for.
+    /// Resets the allowance, for the next rows.
     pub(super) fn renew(&self) {
         self.0.store(MOST_VALUES, Ordering::Relaxed);
     }
 }
 
-/// The pages of a column, within its allowance.
+/// The pages of a column, limited by its allowance.
 pub(super) struct Pages {
-    /// The library's.
+    /// The library's page reader.
     pub(super) pages: Box<dyn PageReader>,
-    /// What is left.
+    /// The number of values still allowed.
     pub(super) allowance: Allowance,
 }
 

@@ -1,34 +1,36 @@
-//! Which column of a table is what: the layouts of public collections, told by their columns, and those a user names.
+//! Maps the columns of a table to what they mean: known layouts of public collections, recognised by their columns, and
+//! layouts the user describes.
 
 use std::collections::BTreeMap;
 
-/// A collection's layout: what it is called, the columns it is told by, and which column is what.
+/// The layout of a collection: its name, the columns it is recognised by, and what each column means.
 #[derive(Debug)]
 pub(in crate::reader) struct Layout {
-    /// The name, in reports.
+    /// The name shown in reports.
     pub(in crate::reader) name: &'static str,
-    /// The columns that all have to be there, and not all of which another layout has.
+    /// Columns that must all be present. No other layout has all of them.
     told_by: &'static [&'static str],
-    /// What is read besides the messages: the name of the field, and the columns that hold it, the first there is.
+    /// What is read besides the messages: field names, each with the columns that may hold it; the first one present is
+    /// used.
     fields: &'static [(&'static str, &'static [&'static str])],
-    /// The columns that are long: read as they are, in this order.
+    /// The long columns, which are copied as they are, in this order.
     long: &'static [&'static [&'static str]],
-    /// How its messages are spelled.
+    /// How its messages are written.
     pub(in crate::reader) dialect: Dialect,
 }
 
-/// How a row spells its messages.
+/// How a row's messages are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::reader) enum Dialect {
-    /// Roles and contents, as in chat completions, with the additions of SWE-agent and Inspect.
+    /// Roles and contents as in chat completions, with the additions of SWE-agent and Inspect.
     Chat,
-    /// Terminal-bench's steps: an agent's words, its tools, and what the environment answered.
+    /// Terminal-bench's steps: an agent's text, its tool calls, and the environment's answer.
     Steps,
-    /// Messages, and then the events that know what a call cost.
+    /// Messages, followed by events with the cost of each call.
     ChatAndEvents,
-    /// Lines of whenstop's own format.
+    /// Lines in whenstop's own format.
     Trace,
-    /// Observations of Langfuse: a row each, many to a run.
+    /// Observations of Langfuse: one per row, many per run.
     Observations,
     /// Scores of Langfuse, joined to its observations.
     Scores,
@@ -154,31 +156,32 @@ const SWE: &[(&str, &[&str])] = &[
     ("model", &["model"]),
 ];
 
-/// The layout a user describes.
+/// The base of a layout that the user describes.
 const MAPPED: Layout = Layout { name: "mapped", told_by: &[], fields: &[], long: &[], dialect: Dialect::Chat };
 
-/// The columns of a table that are read, by number, and as what.
+/// The columns of a table that are read, by number, and what they mean.
 #[derive(Clone, Debug)]
 pub(in crate::reader) struct Plan {
     /// The layout.
     pub(in crate::reader) layout: &'static Layout,
     /// Fields by name, each with its column.
     pub(in crate::reader) fields: Vec<(&'static str, usize)>,
-    /// The long columns; `None` where an optional one is missing.
+    /// The long columns; `None` for an optional one that is missing.
     pub(in crate::reader) long: Vec<Option<usize>>,
-    /// The columns it was told by, for the report.
+    /// The columns by which the layout was recognised, for the report.
     pub(in crate::reader) told_by: Vec<String>,
 }
 
-/// Which column is what, as a user says it: `id=…,task=…,outcome=…,messages=…,cost=…`.
+/// The user's column mapping: `id=…,task=…,outcome=…,messages=…,cost=…`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ColumnMap(BTreeMap<&'static str, String>);
 
-/// The names a mapping may use, and whether a table needs the column.
+/// The names a mapping may use.
 const MAPPABLE: &[&str] = &["id", "task", "outcome", "messages", "cost", "model"];
 
 impl ColumnMap {
-    /// Reads `id=…,task=…,outcome=…,messages=…,cost=…,model=…`; `messages` has to be there. The error says what is wrong.
+    /// Parses `id=…,task=…,outcome=…,messages=…,cost=…,model=…`; `messages` is required. The error describes the
+    /// mistake.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut map = BTreeMap::new();
         for part in text.split(',') {
@@ -192,7 +195,7 @@ impl ColumnMap {
         if map.contains_key("messages") { Ok(Self(map)) } else { Err("it names no column for `messages`".to_owned()) }
     }
 
-    /// The plan for a table; the error names the column that is missing.
+    /// The plan for a table. The error names the missing column.
     fn plan(&self, columns: &[String]) -> Result<Plan, String> {
         let at = |name: &str| columns.iter().position(|column| column == name);
         let mut plan = Plan { layout: &MAPPED, fields: Vec::new(), long: Vec::new(), told_by: Vec::new() };
@@ -210,11 +213,11 @@ impl ColumnMap {
 }
 
 impl Plan {
-    /// What to read of a table with these columns; the error is a reason, fit for a message.
+    /// The plan for a table with these columns. The error is a reason worded for a message.
     pub(in crate::reader) fn of(columns: &[String], map: Option<&ColumnMap>) -> Result<Self, String> {
         let found = LAYOUTS.iter().find_map(|layout| layout.plan(columns));
         match (found, map) {
-            // Tables of a known layout beside the one that is described keep their own.
+            // A table without the columns the user described keeps its known layout.
             (Some(plan), Some(map)) => Ok(map.plan(columns).unwrap_or(plan)),
             (Some(plan), None) => Ok(plan),
             (None, Some(map)) => map.plan(columns),
@@ -229,14 +232,14 @@ impl Plan {
         }
     }
 
-    /// Why the table is of this layout.
+    /// Why the table has this layout.
     pub(in crate::reader) fn why(&self) -> String {
         format!("Parquet in the layout {} (columns {})", self.layout.name, self.told_by.join(", "))
     }
 }
 
 impl Layout {
-    /// The column that holds the outcome, for the report.
+    /// The column with the outcome, for the report.
     pub(in crate::reader) fn outcome_column(&self) -> &'static str {
         let outcome = self.fields.iter().find(|(name, _)| *name == "outcome");
         outcome.and_then(|(_, columns)| columns.first()).copied().unwrap_or("outcome")

@@ -1,4 +1,4 @@
-//! One column of a row group: its values with their levels, a few rows at a time, each value as JSON.
+//! Reads one column of a row group, a few rows at a time: values with their levels, each written as JSON.
 
 use std::io::Write as _;
 use std::sync::Arc;
@@ -17,10 +17,10 @@ use parquet::schema::types::ColumnDescriptor;
 
 use super::guarded::{Allowance, Guarded, Pages};
 
-/// Rows taken from a column at once.
+/// Rows read from a column at a time.
 const ROWS: usize = 16;
 
-/// Values of one physical type that are read and not yet written.
+/// Values of one physical type that have been read but not yet written.
 struct Typed<T: DataType> {
     reader: ColumnReaderImpl<T>,
     values: Vec<T::T>,
@@ -37,16 +37,16 @@ enum Values {
     Fixed(Typed<FixedLenByteArrayType>),
 }
 
-/// What the values of a column stand for.
+/// What the values of a column mean.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Meaning {
-    /// Numbers, truths, texts as they are.
+    /// Numbers, booleans, and text as it is.
     Plain,
-    /// Whole numbers without a sign.
+    /// Unsigned integers.
     Unsigned,
-    /// Whole numbers with so many places after the point.
+    /// Integers with this many decimal places.
     Decimal(u32),
-    /// Ticks since 1970, so many a second.
+    /// Ticks since 1970, with this many per second.
     Ticks(i64),
     /// Days since 1970.
     Days,
@@ -57,18 +57,18 @@ pub(super) struct Leaf {
     values: Values,
     meaning: Meaning,
     allowance: Allowance,
-    /// The name, for messages.
+    /// The column's name, for messages.
     name: String,
     max_definition: i16,
     definitions: Vec<i16>,
     repetitions: Vec<i16>,
-    /// Level entries read, and which is next.
+    /// The number of level entries read, and the index of the next one.
     levels: usize,
     at: usize,
     value_at: usize,
 }
 
-/// Why a row could not be put together.
+/// Why a row could not be assembled.
 #[derive(Debug)]
 pub(super) struct Torn {
     /// The column.
@@ -78,7 +78,7 @@ pub(super) struct Torn {
 }
 
 impl Leaf {
-    /// The column of a chunk.
+    /// Opens a column of a row group.
     pub(super) fn open(
         file: &Arc<Guarded>,
         chunk: &ColumnChunkMetaData,
@@ -114,7 +114,7 @@ impl Leaf {
         })
     }
 
-    /// Reads the next rows, where all that were read are written. `false` at the end of the chunk.
+    /// Reads the next rows once all rows read so far have been written. `false` at the end of the chunk.
     pub(super) fn refill(&mut self) -> std::result::Result<bool, Torn> {
         if self.at < self.levels {
             return Ok(true);
@@ -138,13 +138,13 @@ impl Leaf {
         Ok(self.levels > 0)
     }
 
-    /// Definition and repetition level of what comes next; `None` where the rows read so far are all written.
+    /// Definition and repetition level of the next value; `None` if all rows read so far have been written.
     pub(super) fn peek(&self) -> Option<(i16, i16)> {
         let level = |levels: &[i16], constant| levels.get(self.at).copied().unwrap_or(constant);
         (self.at < self.levels).then(|| (level(&self.definitions, self.max_definition), level(&self.repetitions, 0)))
     }
 
-    /// Passes over a place without a value.
+    /// Skips a position that has no value.
     pub(super) fn skip(&mut self) -> std::result::Result<(), Torn> {
         match self.peek() {
             Some((definition, _)) if definition < self.max_definition => {
@@ -168,7 +168,7 @@ impl Leaf {
         }
     }
 
-    /// The next value as it is, where it is a text.
+    /// Writes the next value unquoted, if it is text.
     pub(super) fn text(&mut self, out: &mut Vec<u8>) -> std::result::Result<(), Torn> {
         let start = self.value_at;
         match (&self.values, self.peek()) {
@@ -213,7 +213,7 @@ impl Values {
     }
 }
 
-/// What a column's annotations say of its values.
+/// The meaning of a column's values, from its annotations.
 fn meaning(column: &ColumnDescriptor) -> Meaning {
     let ticks = |unit: &TimeUnit| match unit {
         TimeUnit::MILLIS => 1_000,
@@ -235,7 +235,7 @@ fn meaning(column: &ColumnDescriptor) -> Meaning {
 }
 
 fn put(out: &mut Vec<u8>, value: impl std::fmt::Display) {
-    // Writing to memory does not fail.
+    // Writing to memory cannot fail.
     let _ = write!(out, "{value}");
 }
 
@@ -250,12 +250,12 @@ fn whole(value: i64, bits: u32, meaning: Meaning, out: &mut Vec<u8>) {
     }
 }
 
-/// A number; what is none (infinite, not a number) is unknown.
+/// Writes a number; an infinite value or NaN becomes null.
 fn number(value: f64, out: &mut Vec<u8>) {
     if value.is_finite() { put(out, value) } else { out.extend_from_slice(b"null") }
 }
 
-/// A moment as text; one that no calendar holds is unknown.
+/// Writes a point in time as text; one outside the calendar becomes null.
 fn instant(ticks: i128, a_second: i64, out: &mut Vec<u8>) {
     let nanos = ticks.checked_mul(1_000_000_000 / i128::from(a_second));
     match nanos.and_then(|nanos| Timestamp::from_nanosecond(nanos).ok()) {
@@ -275,7 +275,7 @@ fn decimal(value: i128, scale: u32, out: &mut Vec<u8>) {
     }
 }
 
-/// Text, or a decimal number as big-endian bytes.
+/// Writes text, or a decimal number stored as big-endian bytes.
 fn bytes(value: &[u8], meaning: Meaning, out: &mut Vec<u8>) {
     if let Meaning::Decimal(scale) = meaning {
         return match big_endian(value) {
@@ -284,14 +284,14 @@ fn bytes(value: &[u8], meaning: Meaning, out: &mut Vec<u8>) {
         };
     }
     let text = String::from_utf8_lossy(value);
-    // Writing to memory does not fail.
+    // Writing to memory cannot fail.
     let _ = serde_json::to_writer(&mut *out, &text);
 }
 
 fn fixed(value: &FixedLenByteArray, meaning: Meaning, out: &mut Vec<u8>) {
     let value = value.data();
     if meaning == Meaning::Plain && std::str::from_utf8(value).is_err() {
-        // An id of 16 bytes, or whatever it is: readable, and equal where it is equal.
+        // A 16-byte id or other bytes, written in hexadecimal so that equal values stay equal.
         out.push(b'"');
         for byte in value {
             put(out, format_args!("{byte:02x}"));
@@ -301,7 +301,7 @@ fn fixed(value: &FixedLenByteArray, meaning: Meaning, out: &mut Vec<u8>) {
     bytes(value, meaning, out);
 }
 
-/// A number in two's complement; `None` where it needs more than 128 bits.
+/// A two's complement number; `None` if it needs more than 128 bits.
 fn big_endian(value: &[u8]) -> Option<i128> {
     let first = *value.first()?;
     let sign = if first & 0x80 == 0 { 0_i128 } else { -1 };

@@ -1,8 +1,8 @@
-//! Tables of runs in Parquet: a row becomes a record of text, which a format then reads like any other.
+//! Tables of runs in Parquet: each row becomes a text record, which a format then parses like any other.
 //!
-//! Only the columns that are needed are read, a few rows at a time, so memory is bounded by the pages of one row group.
-//! A damaged row group costs its own rows. The library checks much of what it reads and panics on some of the rest; a panic
-//! is caught here and told like any other damage.
+//! Only the needed columns are read, a few rows at a time, so memory is bounded by the pages of one row group. A
+//! damaged row group loses only its own rows. The library checks much of its input but panics on some errors; panics
+//! are caught here and reported like other damage.
 
 mod assemble;
 mod export;
@@ -35,7 +35,7 @@ pub(super) use layout::{Dialect, Plan, by_name};
 pub(super) use tables::Tables;
 pub use write::{Cell as ParquetCell, Kind as ParquetKind, ParquetWriter};
 
-/// True for a file that begins like Parquet.
+/// True if the file begins with the Parquet signature.
 pub(super) fn is_parquet(path: &Path) -> std::io::Result<bool> {
     let mut magic = Vec::new();
     File::open(path)?.take(4).read_to_end(&mut magic)?;
@@ -50,7 +50,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// Opens a file and reads its footer. The error is a reason, fit for a message.
+    /// Opens a file and reads its footer. The error is a reason worded for a message.
     pub(super) fn open(path: &Path, name: &str) -> Result<Self, String> {
         let file = File::open(path).and_then(Guarded::new).map_err(|error| error.to_string())?;
         let data = caught(|| ParquetMetaDataReader::new().parse_and_finish(&file))
@@ -68,34 +68,34 @@ impl Table {
         self.fields().iter().map(|field| field.name().to_owned()).collect()
     }
 
-    /// Reads these columns, by number, row after row.
+    /// Reads the given columns, by number, row by row.
     pub(super) fn rows(self, columns: Vec<usize>) -> Rows {
         Rows { table: self, columns, nodes: Vec::new(), next_group: 0, left: 0, row: 0 }
     }
 }
 
-/// The rows of a table, as far as some of its columns go.
+/// The rows of a table, with some of its columns.
 pub(super) struct Rows {
     table: Table,
     columns: Vec<usize>,
-    /// The fields of the row group that is being read, in the order of `columns`.
+    /// The fields of the current row group, in the order of `columns`.
     nodes: Vec<Node>,
     next_group: usize,
-    /// Rows left in the group.
+    /// Rows left in the row group.
     left: u64,
-    /// Rows passed so far.
+    /// The number of rows passed so far.
     row: u64,
 }
 
-/// What a row group has lost.
+/// Data lost from a row group.
 pub(super) struct Damage {
-    /// What is wrong, where and what it costs.
+    /// What is wrong, where, and what was lost.
     pub(super) diagnostic: Diagnostic,
 }
 
 impl Rows {
-    /// Hands the fields of the next row to `take`, with its number from 0; `None` at the end. After damage the next row
-    /// group follows.
+    /// Passes the fields of the next row to `take` and returns its result with the row's number, from 0; `None` at the
+    /// end. After damage, continues with the next row group.
     fn next<T>(&mut self, take: impl FnOnce(&mut [Node]) -> Result<T, Torn>) -> Option<Result<(u64, T), Damage>> {
         while self.left == 0 {
             if let Some(damage) = self.begin_group()? {
@@ -125,7 +125,7 @@ impl Rows {
         })
     }
 
-    /// Opens the next row group, and says what is damaged in it; `None` after the last.
+    /// Opens the next row group and returns any damage found; `None` after the last.
     #[expect(clippy::option_option, reason = "no group, and no damage")]
     fn begin_group(&mut self) -> Option<Option<Damage>> {
         let group = self.table.data.row_groups().get(self.next_group)?;
@@ -148,7 +148,7 @@ impl Rows {
         }
     }
 
-    /// Gives the row group up.
+    /// Abandons the row group.
     fn damage(&mut self, torn: &Torn) -> Damage {
         let Torn { column, why } = torn;
         let of = if column.is_empty() { String::new() } else { format!(", column `{column}`") };
@@ -160,7 +160,7 @@ impl Rows {
     }
 }
 
-/// Runs of a table as records: the short fields as an object, and behind it the long ones as they are.
+/// The runs of a table as records: the short fields as an object, followed by the long ones as they are.
 pub(super) struct TableRecords {
     rows: Rows,
     plan: Plan,
@@ -168,7 +168,7 @@ pub(super) struct TableRecords {
 }
 
 impl TableRecords {
-    /// The records of a table; one longer than `limit` bytes is refused.
+    /// The records of a table; a record longer than `limit` bytes is refused.
     pub(super) fn new(table: Table, plan: Plan, limit: u64) -> Self {
         let columns = plan.fields.iter().map(|(_, column)| *column).chain(plan.long.iter().flatten().copied());
         Self { rows: table.rows(columns.collect()), plan, limit }
@@ -211,7 +211,7 @@ fn record(plan: &Plan, nodes: &mut [Node]) -> Result<Vec<u8>, Torn> {
         if plan.layout.dialect != Dialect::Trace {
             out.push(b' ');
         }
-        // An empty text stands for nothing, as a null does.
+        // An empty text counts as missing, like null.
         let there = match column.and_then(|_| nodes.next()) {
             Some(node) => node.text(&mut out)?,
             None => false,
@@ -228,7 +228,7 @@ thread_local! {
     static QUIET: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What `act` gives, or the message of its panic. Nothing of the panic is printed: it is told as a finding.
+/// The result of `act`, or the message of its panic. The panic is not printed; the caller reports it as a finding.
 fn caught<T>(act: impl FnOnce() -> T) -> Result<T, String> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
@@ -249,7 +249,7 @@ fn caught<T>(act: impl FnOnce() -> T) -> Result<T, String> {
     })
 }
 
-/// The rows of a table, one after the other, each as a JSON object of all its columns.
+/// The rows of a table, one after another, each as a JSON object of all its columns.
 pub struct ParquetRows {
     names: Vec<String>,
     rows: Rows,
@@ -268,7 +268,7 @@ impl ParquetRows {
         Ok(Self { names, rows, text: Vec::new() })
     }
 
-    /// The next row with its number from 0; `None` after the last. After an error the rows are not to be trusted.
+    /// The next row with its number, from 0; `None` after the last. After an error, do not rely on further rows.
     #[expect(clippy::should_implement_trait, reason = "the text lives until the next row is read")]
     pub fn next(&mut self) -> Option<Result<(u64, &[u8]), Diagnostic>> {
         let Self { names, rows, text } = self;

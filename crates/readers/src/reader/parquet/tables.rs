@@ -1,22 +1,22 @@
-//! What is to be told of tables of runs once all are read: rows that repeat others, sets of successes only, tokens that are
-//! known for whole runs and for no call.
+//! Warnings about tables of runs, once all are read: repeated rows, sets filtered to successes, and tokens known only
+//! per run and not per call.
 
 use std::collections::{BTreeMap, HashMap};
 
 use crate::diagnostic::{Diagnostic, Location};
 use crate::transcript::{Outcome, Run, Spend};
 
-/// Fewer graded runs than this may all be successes by chance.
+/// With fewer graded runs than this, all may be successes by chance.
 const MANY: u64 = 20;
 
-/// The tables read so far.
+/// Statistics on the tables read so far.
 #[derive(Debug, Default)]
 pub(in crate::reader) struct Tables {
-    /// Hashes of the ids of rows, and of all they say.
+    /// Hashes of row ids, each with a hash of the row's content.
     rows: HashMap<u64, u64>,
     repeated: u64,
     first_repeated: Option<(String, String)>,
-    /// Graded runs and successes of each file.
+    /// The number of graded runs and of successes in each file.
     graded: BTreeMap<String, (u64, u64)>,
     runs: u64,
     without_tokens: u64,
@@ -24,7 +24,7 @@ pub(in crate::reader) struct Tables {
 }
 
 impl Tables {
-    /// Enters a row by its run's id and its content. `false` where the same row was read before: it is to be left out.
+    /// Adds a row by its run's id and content. `false` if the same row was read before and should be left out.
     pub(in crate::reader) fn enter(&mut self, path: &str, run: &Run, spend: &Spend, content: u64) -> bool {
         let id = &run.header.run_id;
         let (graded, successes) = self.graded.entry(path.to_owned()).or_default();
@@ -45,7 +45,7 @@ impl Tables {
         true
     }
 
-    /// What there is to tell.
+    /// The warnings.
     pub(in crate::reader) fn notices(&self) -> Vec<Diagnostic> {
         let mut notices = Vec::new();
         if let Some((path, id)) = &self.first_repeated {

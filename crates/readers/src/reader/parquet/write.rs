@@ -1,4 +1,4 @@
-//! Tables out: rows of texts and numbers, a row group at a time.
+//! Writes tables of texts and numbers to Parquet, one row group at a time.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -12,36 +12,36 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::Type;
 
-/// A row group ends at so many rows …
+/// A row group ends at this many rows …
 const MOST_ROWS: usize = 1 << 16;
-/// … or so many bytes of text.
+/// … or this many bytes of text.
 const MOST_BYTES: usize = 32 << 20;
 
-/// What a column holds. Whole numbers have a sign: Spark knows no others.
+/// The type of a column. Integers are signed, because Spark has no unsigned ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// UTF-8.
+    /// UTF-8 text.
     Text,
-    /// 64 bits, with a sign.
+    /// 64-bit signed integer.
     Whole,
-    /// 64 bits, floating.
+    /// 64-bit floating point.
     Real,
-    /// True or false.
+    /// Boolean.
     Truth,
 }
 
-/// One value; every column may lack it.
+/// One value. Every column may have missing values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Cell<'c> {
-    /// Not known.
+    /// Missing.
     None,
-    /// A text.
+    /// Text.
     Text(&'c str),
-    /// A whole number.
+    /// An integer.
     Whole(i64),
-    /// A number.
+    /// A floating-point number.
     Real(f64),
-    /// A truth.
+    /// A boolean.
     Truth(bool),
 }
 
@@ -54,7 +54,7 @@ struct Column {
     truths: Vec<bool>,
 }
 
-/// Where a table goes. One type for both, so that the encoders are compiled once.
+/// The destination of a table. A single type for both, so that the encoders are compiled only once.
 enum Sink {
     File(BufWriter<File>),
     Memory(Vec<u8>),
@@ -76,7 +76,7 @@ impl Write for Sink {
     }
 }
 
-/// Writes a table. Equal rows give equal bytes.
+/// Writes a table. The same rows always give the same bytes.
 pub struct ParquetWriter {
     file: SerializedFileWriter<Sink>,
     kinds: Vec<Kind>,
@@ -96,12 +96,12 @@ fn failed(error: ParquetError) -> io::Error {
 }
 
 impl ParquetWriter {
-    /// A table of these columns in a file.
+    /// Creates a table with these columns in a file.
     pub fn to_file(file: File, columns: &[(&str, Kind)]) -> io::Result<Self> {
         Self::new(Sink::File(BufWriter::new(file)), columns)
     }
 
-    /// A table of these columns in memory.
+    /// Creates a table with these columns in memory.
     pub fn in_memory(columns: &[(&str, Kind)]) -> io::Result<Self> {
         Self::new(Sink::Memory(Vec::new()), columns)
     }
@@ -130,7 +130,7 @@ impl ParquetWriter {
         Ok(Self { file, kinds, columns, rows: 0, bytes: 0 })
     }
 
-    /// Adds a row: a cell for each column, in order.
+    /// Adds a row: one cell per column, in order.
     pub fn row<'c>(&mut self, cells: impl IntoIterator<Item = Cell<'c>>) -> io::Result<()> {
         let mut n = 0;
         for (cell, (kind, column)) in cells.into_iter().zip(self.kinds.iter().zip(&mut self.columns)) {
@@ -140,7 +140,7 @@ impl ParquetWriter {
                 (Cell::None, _) => {}
                 (Cell::Text(text), Kind::Text) => {
                     self.bytes += text.len();
-                    // Rows of one run say most of their texts again: those are held once.
+                    // Rows of the same run repeat most of their texts, so an equal text is stored once.
                     let same = column.texts.last().filter(|last| last.data() == text.as_bytes());
                     column.texts.push(same.cloned().unwrap_or_else(|| ByteArray::from(text)));
                 }
@@ -182,7 +182,7 @@ impl ParquetWriter {
         Ok(())
     }
 
-    /// Writes what is left and the footer; gives the bytes of a table in memory, none of one in a file.
+    /// Writes the remaining rows and the footer. Returns the bytes of a table in memory; for a file, an empty vector.
     pub fn close(mut self) -> io::Result<Vec<u8>> {
         self.flush()?;
         match self.file.into_inner().map_err(failed)? {

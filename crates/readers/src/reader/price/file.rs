@@ -1,15 +1,15 @@
-//! The file of prices, in TOML or JSON: a table for each model, with dollars for a million tokens.
+//! Parses a price file in TOML or JSON: one table per model, in dollars per million tokens.
 //!
 //! ```toml
 //! ["claude-sonnet-4-5"]
 //! input = 3.00
 //! cached = 0.30       # input read from a cache
-//! cache_write = 3.75  # input written to one; without it, the price of input
+//! cache_write = 3.75  # input written to a cache; default: the price of input
 //! output = 15.00
 //! aliases = ["my-proxy-name"]
 //! ```
 //!
-//! A file in `LiteLLM`'s form (`input_cost_per_token` …) is read too.
+//! A file in `LiteLLM`'s format (`input_cost_per_token` …) is accepted too.
 
 use serde_json::value::RawValue;
 use toml::de::{DeTable, DeValue};
@@ -18,7 +18,7 @@ use super::{Price, PriceTable};
 use crate::diagnostic::{Diagnostic, Location, nearest};
 use crate::reader::json;
 
-/// Fields of a model, each with the other names it goes by.
+/// The fields of a model, each with its alternative names.
 const FIELDS: &[(&str, &[&str])] = &[
     ("input", &[]),
     ("cached", &["cache_read", "cached_input"]),
@@ -26,7 +26,7 @@ const FIELDS: &[(&str, &[&str])] = &[
     ("output", &[]),
     ("aliases", &["alias"]),
 ];
-/// The fields of LiteLLM's list, in dollars for one token.
+/// The fields of LiteLLM's list, in dollars per token.
 const PER_TOKEN: &[(&str, &str)] = &[
     ("input", "input_cost_per_token"),
     ("cached", "cache_read_input_token_cost"),
@@ -36,7 +36,7 @@ const PER_TOKEN: &[(&str, &str)] = &[
 const HELP: &str =
     "write a table for each model: `[\"MODEL\"]` with `input`, `cached`, `output` in dollars for a million tokens";
 
-/// A value and the byte of the file it stands at.
+/// A value and its byte offset in the file.
 struct Placed {
     value: Value,
     at: usize,
@@ -49,7 +49,7 @@ enum Value {
     Other(&'static str),
 }
 
-/// The file, for messages about it.
+/// The file, for error messages.
 #[derive(Clone, Copy)]
 struct Source<'t> {
     path: &'t str,
@@ -63,7 +63,7 @@ impl Source<'_> {
 }
 
 impl PriceTable {
-    /// Reads the text of a file of prices, TOML or JSON. `path` is for messages and reports.
+    /// Parses the text of a price file, TOML or JSON. `path` is used only in messages and reports.
     pub fn parse(path: &str, text: &str) -> Result<Self, Diagnostic> {
         let text = text.trim_start_matches('\u{feff}');
         let source = Source { path, text };
@@ -98,8 +98,8 @@ impl Value {
     }
 }
 
-/// The other names of a model and its price; `None` for an entry of LiteLLM's list that has no price for
-/// tokens, such as a model of images.
+/// The alternative names of a model, and its price; `None` for an entry of LiteLLM's list without a price for tokens,
+/// such as an image model.
 fn read_model(
     source: Source<'_>,
     name: &str,

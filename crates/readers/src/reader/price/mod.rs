@@ -1,9 +1,9 @@
-//! What recorded tokens cost: prices of models from a file the user names, and the cost of the calls
-//! whose recording has tokens and no cost.
+//! Computes the cost of recorded tokens from a price file that the user names, for runs that record tokens but no cost.
 //!
-//! A run with any recorded cost is left as it is, unless the prices are to override it. Otherwise every call of the agent
-//! and its sub-agents is priced, or none is: a sum that leaves calls out would be too low, and look like a cost.
-//! A recorded cost of 0 for a run with tokens is no cost, unless its models are known to be free: recorders that know
+//! A run with any recorded cost is left unchanged unless prices are to override it. Otherwise, either all calls of the
+//! agent and its sub-agents are priced or none: a sum that leaves out calls would be too low and yet look like a cost.
+//! A recorded cost of 0 for a run with tokens counts as unknown unless its models are known to be free, because
+//! recorders that do not know the price write 0.
 //! no price write 0.
 
 mod file;
@@ -21,14 +21,14 @@ use super::{ReadOptions, RecordedCosts};
 use crate::diagnostic::nearest;
 use crate::transcript::{Draft, Event, Lane, Message, Role, Usage, Usd};
 
-/// Prices of one model, in US dollars for a million tokens.
+/// Prices of one model, in US dollars per million tokens.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Price {
-    /// Input that is neither read from a cache nor written to one.
+    /// Input neither read from a cache nor written to one.
     pub input: f64,
-    /// Input read from a cache; without it a call that read from one has no cost.
+    /// Input read from a cache. If `None`, a call that read from a cache gets no cost.
     pub cached: Option<f64>,
-    /// Input written to a cache; without it such input costs what other input does.
+    /// Input written to a cache. If `None`, it costs the same as other input.
     pub cache_write: Option<f64>,
     /// Output, reasoning included.
     pub output: f64,
@@ -43,22 +43,22 @@ pub enum Unpriced {
     SomeTokens,
     /// Input or output of a call is unknown.
     HalfTokens,
-    /// More tokens came from the cache, or went into it, than went in.
+    /// More tokens were read from or written to the cache than the input contains.
     CacheBeyondInput,
-    /// Nobody says which model it was.
+    /// The recording names no model.
     NoModel,
     /// The file has no price for this model.
     NoPrice {
         /// The model.
         model: String,
-        /// The nearest name in the file.
+        /// The most similar name in the file.
         nearest: Option<String>,
     },
-    /// Several names in the file differ from this model in the date only, and have different prices.
+    /// Several names in the file differ from this model only in the date and have different prices.
     Ambiguous(String),
-    /// Tokens and prices make a cost no call can have.
+    /// Tokens and prices give an implausible cost.
     BeyondReason,
-    /// The call read from a cache, and the model has no price for that.
+    /// The call read from a cache, and the file has no price for that.
     NoCachedPrice(String),
 }
 
@@ -81,30 +81,30 @@ impl std::fmt::Display for Unpriced {
     }
 }
 
-/// What became of a run's cost.
+/// How a run's cost was determined.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Pricing {
-    /// The recording has it, for some call at least.
+    /// At least one call has a recorded cost, which was kept.
     Recorded,
-    /// The recording has it and it was to be overridden, but it cannot be computed; the reason.
+    /// A recorded cost was to be overridden but cannot be computed, for this reason, and was kept.
     Kept(Unpriced),
-    /// It was computed.
+    /// The cost was computed.
     Computed {
-        /// Each model, with the name its price was found under and its share of the cost.
+        /// The cost per model and the name under which its price was found.
         models: BTreeMap<(String, String), Usd>,
-        /// True when a call does not say how much of its input was cached: all of it costs full price.
+        /// True if a call does not record how much of its input was cached, so that all of it was charged in full.
         cache_unknown: bool,
         /// True when a recorded cost was overridden.
         overrides: bool,
     },
-    /// It is missing.
+    /// There is no cost, for this reason.
     Missing(Unpriced),
 }
 
-/// What one call costs.
+/// The cost of one call.
 struct Charge {
     model: String,
-    /// The name the price was found under.
+    /// The name under which the price was found.
     price: String,
     cost: Usd,
 }
@@ -116,24 +116,24 @@ pub struct PriceTable {
     entries: Vec<(String, Price)>,
     /// Names and aliases as written.
     exact: BTreeMap<String, usize>,
-    /// Names without provider, date and case; `None` where entries with different prices share one.
+    /// Names without provider, date and letter case; `None` if entries with different prices share the name.
     plain: BTreeMap<String, Option<usize>>,
 }
 
 impl PriceTable {
-    /// The file it was read from.
+    /// The path of the file it was read from.
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// Adds a model under all its names; the name that was there already, if one was.
+    /// Adds a model under all its names. The error is a name that was already there.
     fn add(&mut self, names: Vec<String>, price: Price) -> Result<(), String> {
         let index = self.entries.len();
         let Some(first) = names.first() else { return Ok(()) };
         self.entries.push((first.clone(), price));
         for name in names {
             let plain = name::plain(&name);
-            // The name that needs no rule is the one meant, whatever dated names stand beside it.
+            // An entry whose name is already plain takes precedence over dated names.
             let own = plain == name.to_lowercase();
             let taken = self.plain.get(&plain).copied();
             let same = |other: usize| self.entries.get(other).is_some_and(|(_, other)| *other == price);
@@ -155,9 +155,8 @@ impl PriceTable {
         self.exact.iter().any(|(name, at)| *at == index && name.to_lowercase() == plain)
     }
 
-    /// The price of a model, and the name it was found under: the very name, or the name without
-    /// provider (`openrouter/anthropic/…`), date (`-20250514`, `-2025-04-14`, `@20250514`, `-latest`)
-    /// and case.
+    /// The price of a model and the name it was found under: the exact name, or the name without provider
+    /// (`openrouter/anthropic/…`), date (`-20250514`, `-2025-04-14`, `@20250514`, `-latest`) and letter case.
     pub fn of(&self, model: &str) -> Result<(&str, &Price), Unpriced> {
         let exact = self.exact.get(model).copied();
         let index = match exact.map(Some).or_else(|| self.plain.get(&name::plain(model)).copied()) {
@@ -172,8 +171,8 @@ impl PriceTable {
         Ok((name, price))
     }
 
-    /// Puts a cost on every call of a run that has none, or, with `overrides`, on every call. `by_turn`: the format
-    /// states tokens once for all calls of a turn, so a call without any is no gap.
+    /// Computes the cost of every call of a run without recorded costs or, with `overrides`, of any run. `by_turn`: the
+    /// format reports tokens once for all calls of a turn, so a call without tokens is not a gap.
     pub(super) fn price(&self, draft: &mut Draft, by_turn: bool, overrides: bool) -> Pricing {
         let recorded = calls(&draft.events).any(|call| call.cost.is_some());
         if recorded && !overrides {
@@ -200,7 +199,7 @@ impl PriceTable {
         Pricing::Computed { models, cache_unknown, overrides: recorded }
     }
 
-    /// What each call costs; `None` for a call without tokens.
+    /// The cost of each call; `None` for a call without tokens.
     fn costs(&self, draft: &Draft, by_turn: bool) -> Result<Vec<Option<Charge>>, Unpriced> {
         let counted = |call: &Message| call.usage.is_some_and(|usage| !usage.is_empty());
         if !calls(&draft.events).any(counted) {
@@ -225,14 +224,14 @@ impl PriceTable {
 }
 
 impl Price {
-    /// True when nothing is charged for anything.
+    /// True if all prices are 0.
     fn is_free(&self) -> bool {
         let parts = [Some(self.input), self.cached, self.cache_write, Some(self.output)];
         parts.into_iter().flatten().all(|price| price == 0.0)
     }
 
-    /// What one call costs. Cached input is a part of the input, so it is taken out before the rest is
-    /// charged; where the recording does not say how much was cached, all input costs full price.
+    /// The cost of one call. Cached input is part of the input, so it is subtracted before the rest is charged; if the
+    /// recording does not say how much was cached, all input is charged in full.
     fn cost(&self, usage: &Usage, model: &str) -> Result<Usd, Unpriced> {
         let (Some(input), Some(output)) = (usage.input, usage.output) else { return Err(Unpriced::HalfTokens) };
         let (read, written) = (usage.cache_read.unwrap_or(0), usage.cache_write.unwrap_or(0));
@@ -255,16 +254,16 @@ impl Price {
     }
 }
 
-/// What became of the costs of a run.
+/// The result of settling a run's costs.
 #[derive(Debug, PartialEq)]
 pub(super) struct Settled {
-    /// What the prices came to, if there are any.
+    /// The result of pricing; `None` without a price file.
     pub(super) pricing: Option<Pricing>,
-    /// A recorded cost of 0 was taken as unknown, and nothing is known instead.
+    /// True if a recorded cost of 0 was dropped as unknown and no other cost is known.
     pub(super) unknown_zero: bool,
 }
 
-/// The one place where the recorded costs of a run become the costs that count.
+/// Determines the costs of a run that count. All handling of recorded costs goes through here.
 pub(super) fn settle(draft: &mut Draft, options: &ReadOptions, by_turn: bool) -> Settled {
     let is_zero = zero::is_unknown(draft, options);
     let overrides = is_zero || options.recorded_costs == RecordedCosts::Overridden;
@@ -286,7 +285,7 @@ pub(super) fn settle(draft: &mut Draft, options: &ReadOptions, by_turn: bool) ->
     Settled { pricing, unknown_zero: true }
 }
 
-/// Model calls whose tokens count: the agent's and its sub-agents'.
+/// Model calls whose tokens count: those of the agent and its sub-agents.
 fn calls(events: &[Event]) -> impl Iterator<Item = &Message> {
     events.iter().filter_map(Event::message).filter(|message| is_call(message))
 }
@@ -326,7 +325,7 @@ mod tests {
 
     #[test]
     fn cached_tokens_are_taken_out_of_the_input_once() {
-        // 1,000 input of which 600 read and 100 written: 300 × 3 + 600 × 0.3 + 100 × 3.75 + 50 × 15 = 2,205 µ$.
+        // 1,000 input tokens, of which 600 read and 100 written: 300 × 3 + 600 × 0.3 + 100 × 3.75 + 50 × 15 = 2,205 µ$.
         let usage = Usage {
             input: Some(1000),
             cache_read: Some(600),
@@ -336,7 +335,7 @@ mod tests {
         };
         let (_, cost) = priced("m-1", &[usage]);
         assert!((cost.unwrap() - 0.002_205).abs() < 1e-12);
-        // Without a price for writing, what is written costs what input does; 2 calls of 1,000 and 10.
+        // Without a price for cache writes they cost the same as other input; 2 calls of 1,000 and 10.
         let (pricing, cost) = priced("n", &[Usage::new(1000, 10), Usage::new(1000, 10)]);
         assert!((cost.unwrap() - 0.004_16).abs() < 1e-12);
         assert!(matches!(pricing, Pricing::Computed { cache_unknown: true, .. }));

@@ -1,12 +1,12 @@
-//! Names of models as providers, routers and clouds decorate them.
+//! Normalises model names, to which providers, routers and clouds add prefixes and suffixes.
 
-/// What clouds put before a model's name, after the region.
+/// Maker prefixes that clouds put before a model's name, after the region.
 const MAKERS: &[&str] = &["anthropic.", "amazon.", "meta.", "mistral.", "cohere.", "deepseek.", "openai."];
-/// Regions clouds put before that.
+/// Region prefixes that clouds put before the maker.
 const REGIONS: &[&str] = &["us.", "eu.", "apac.", "jp.", "au.", "global.", "us-gov."];
 
-/// A name in lower case without provider (`openai/`, `models/`, `us.anthropic.`), date (`-20250514`,
-/// `-2025-04-14`, `@20250514`, `-latest`, `@latest`) and cloud version (`-v1:0`).
+/// The name in lower case, without provider (`openai/`, `models/`, `us.anthropic.`), date (`-20250514`, `-2025-04-14`,
+/// `@20250514`, `-latest`, `@latest`) and cloud version (`-v1:0`).
 pub(super) fn plain(name: &str) -> String {
     let name = name.trim().to_lowercase();
     let mut rest = name.rsplit('/').next().unwrap_or(&name);
@@ -18,14 +18,14 @@ pub(super) fn plain(name: &str) -> String {
     rest.to_owned()
 }
 
-/// The name without one such ending; `None` when it has none, or is nothing else.
+/// The name without one such suffix; `None` if it has none, or if nothing would be left.
 fn without_ending(name: &str) -> Option<&str> {
     let shorter = ["-latest", "@latest", "@default"].iter().find_map(|ending| name.strip_suffix(ending));
     let shorter = shorter.or_else(|| without_date(name)).or_else(|| without_version(name));
     shorter.filter(|shorter| !shorter.is_empty())
 }
 
-/// Without `-20250514`, `@20250514`, `-2025-04-14`.
+/// Removes `-20250514`, `@20250514` or `-2025-04-14`.
 fn without_date(name: &str) -> Option<&str> {
     for (pattern, marks) in [("-########", "-@"), ("-####-##-##", "-")] {
         let Some(at) = name.len().checked_sub(pattern.len()).filter(|at| name.is_char_boundary(*at)) else { continue };
@@ -40,7 +40,7 @@ fn without_date(name: &str) -> Option<&str> {
     None
 }
 
-/// Without `-v1:0`.
+/// Removes `-v1:0`.
 fn without_version(name: &str) -> Option<&str> {
     let (head, tail) = name.rsplit_once("-v")?;
     let (major, minor) = tail.split_once(':')?;

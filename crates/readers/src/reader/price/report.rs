@@ -1,4 +1,4 @@
-//! What the prices came to: whose cost was computed, from which price, and whose is still missing.
+//! Reports the results of pricing: which runs got a cost, from which price, and which still have none.
 
 use std::collections::BTreeMap;
 
@@ -12,41 +12,42 @@ use crate::transcript::Usd;
 pub struct PricedModel {
     /// The model, as recorded.
     pub model: String,
-    /// The name its price was found under.
+    /// The name under which its price was found.
     pub price: String,
-    /// Runs with calls of it.
+    /// Runs with calls of this model.
     pub runs: u64,
-    /// What these calls cost, in US dollars.
+    /// The cost of these calls, in US dollars.
     pub cost_usd: f64,
 }
 
-/// Runs that were not priced for one reason.
+/// Runs that were not priced, for one reason.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct NotPriced {
     /// The reason.
     pub reason: String,
-    /// How many runs.
+    /// The number of runs.
     pub runs: u64,
-    /// The first of them.
+    /// The id of the first of them.
     pub first: String,
 }
 
-/// What a file of prices came to.
+/// The results of applying a price file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct PricingReport {
-    /// The file.
+    /// The path of the file.
     pub file: String,
-    /// Runs that keep the cost their recording states.
+    /// Runs that keep their recorded cost.
     pub recorded: u64,
     /// Runs whose cost was computed.
     pub computed: u64,
-    /// Of these, runs whose recorded cost was overridden.
+    /// Of the computed ones, runs whose recorded cost was overridden.
     pub overridden: u64,
-    /// Of these, runs with a call that does not say how much of its input was cached: it is charged in full.
+    /// Of the computed ones, runs with a call that does not record how much of its input was cached; it is charged in
+    /// full.
     pub cache_unknown: u64,
     /// The prices used.
     pub models: Vec<PricedModel>,
-    /// Runs that keep their recorded cost although it was to be overridden.
+    /// Runs that keep a recorded cost that was to be overridden.
     pub kept: Vec<NotPriced>,
     /// Runs without a cost.
     pub missing: Vec<NotPriced>,
@@ -59,12 +60,12 @@ pub struct PricingReport {
 }
 
 impl PricingReport {
-    /// Nothing priced yet.
+    /// A report with no runs yet.
     pub(in crate::reader) fn new(table: &PriceTable) -> Self {
         Self { file: table.path().to_owned(), ..Self::default() }
     }
 
-    /// Enters what became of a run's cost, in corpus order.
+    /// Adds how a run's cost was determined; must be called in corpus order.
     pub(in crate::reader) fn enter(&mut self, run_id: &str, pricing: Pricing) {
         match pricing {
             Pricing::Recorded => self.recorded += 1,
@@ -87,7 +88,7 @@ impl PricingReport {
         }
     }
 
-    /// Fills the lists.
+    /// Fills in the lists.
     pub(in crate::reader) fn close(&mut self) {
         let models = std::mem::take(&mut self.by_model).into_iter();
         self.models = models
@@ -101,7 +102,7 @@ impl PricingReport {
         self.missing = listed(&mut self.missing_for);
     }
 
-    /// One line for each thing a person should know.
+    /// One line for each fact worth reporting.
     pub fn lines(&self) -> Vec<String> {
         let mut lines = vec![format!("cost of {} runs computed from {}", self.computed, self.file)];
         for PricedModel { model, price, runs, cost_usd } in &self.models {

@@ -1,4 +1,4 @@
-//! Recorded costs of 0: true for a free model, unknown otherwise.
+//! Recorded costs of 0: correct for a free model, unknown for any other.
 
 use std::collections::BTreeMap;
 
@@ -9,21 +9,21 @@ use crate::diagnostic::{Diagnostic, Location};
 use crate::reader::ReadOptions;
 use crate::transcript::{Draft, Run, Spend, Tokens, Usd};
 
-/// Runs whose recorded cost of 0 is taken as unknown.
+/// Runs whose recorded cost of 0 counts as unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ZeroCosts {
-    /// How many runs.
+    /// The number of runs.
     pub runs: u64,
-    /// Their tokens, input and output.
+    /// Their input and output tokens.
     pub tokens: u64,
-    /// The first of them.
+    /// The id of the first of them.
     pub first: String,
-    /// Their models, with the number of runs; a run without a model is not among them.
+    /// Their models, with the number of runs. A run without a model is not included.
     pub models: BTreeMap<String, u64>,
 }
 
 impl ZeroCosts {
-    /// Enters a run, in corpus order.
+    /// Adds a run; must be called in corpus order.
     pub(in crate::reader) fn enter(&mut self, run: &Run, spend: &Spend) {
         self.runs += 1;
         self.tokens = self.tokens.saturating_add(spend.total.map_or(0, |tokens| tokens.0));
@@ -35,7 +35,7 @@ impl ZeroCosts {
         }
     }
 
-    /// What a person should know of them.
+    /// The message to the user about them.
     pub fn notice(&self) -> Diagnostic {
         let millions = self.tokens as f64 / 1e6;
         let tokens = if millions >= 0.1 { format!("{millions:.1} M") } else { self.tokens.to_string() };
@@ -47,7 +47,7 @@ impl ZeroCosts {
     }
 }
 
-/// Does the recording state a cost of 0 for calls with tokens, of models that are not known to be free?
+/// True if the recording states a cost of 0 for calls with tokens, by models that are not known to be free.
 pub(super) fn is_unknown(draft: &Draft, options: &ReadOptions) -> bool {
     let cost = calls(&draft.events).filter_map(|call| call.cost).reduce(|sum, more| sum + more);
     if cost != Some(Usd(0.0)) {
@@ -63,7 +63,7 @@ pub(super) fn is_unknown(draft: &Draft, options: &ReadOptions) -> bool {
         })
 }
 
-/// Is it named as free, or does the file of prices say so?
+/// True if the options name the model as free or all its prices in the price file are 0.
 fn is_free(model: &str, options: &ReadOptions) -> bool {
     let plain = name::plain(model);
     let named = options.free_models.iter().any(|free| free == model || name::plain(free) == plain);

@@ -7,7 +7,7 @@ use crate::transcript::EndCause;
 /// The time limit of the recording's own harness.
 const TIMEOUT_MS: u64 = 1_800_000;
 
-/// Goes through the same `length` calls with the same results until something ends it.
+/// Repeats the same `length` calls with the same results until something ends it.
 pub(super) fn repeats(scene: &mut Scene, length: usize) -> Ending {
     scene.explore(2);
     let mut cycle: Vec<Beat> = Vec::new();
@@ -27,7 +27,7 @@ pub(super) fn repeats(scene: &mut Scene, length: usize) -> Ending {
     failure(end)
 }
 
-/// At which step, and how, a run that does not end by itself is ended.
+/// For a run that does not end by itself: the step at which it is ended, and how.
 fn ended_from_outside(scene: &mut Scene) -> (usize, EndCause) {
     let cap = scene.stage.cap;
     match scene.dice.between(1, 10) {
@@ -37,7 +37,7 @@ fn ended_from_outside(scene: &mut Scene) -> (usize, EndCause) {
     }
 }
 
-/// Asks for the state of something that never gets ready; each answer differs in a number.
+/// Polls something that never becomes ready; each answer contains a different number.
 pub(super) fn repeats_with_new_results(scene: &mut Scene) -> Ending {
     let before = scene.count(1, 3);
     scene.explore(before);
@@ -89,7 +89,7 @@ pub(super) fn errs(scene: &mut Scene) -> Ending {
     if scene.dice.chance(50) { gives_up(scene) } else { failure(EndCause::Error) }
 }
 
-/// A success that is seen by the checkpoints, and then broken by further changes.
+/// A success that the checkpoints record, and that further changes then break.
 pub(super) fn breaks(scene: &mut Scene) -> Ending {
     let explore = scene.count(2, 3);
     scene.explore(explore);
@@ -109,7 +109,7 @@ pub(super) fn breaks(scene: &mut Scene) -> Ending {
     gives_up(scene)
 }
 
-/// Ever new calls with long results until the recording's own cap.
+/// Ever new calls with long results, until the recording's own cap.
 pub(super) fn runs_away(scene: &mut Scene) -> Ending {
     while scene.script.n_steps() < scene.stage.cap {
         let mut beat = scene.look();
@@ -127,7 +127,7 @@ pub(super) fn is_wrong(scene: &mut Scene) -> Ending {
     gives_up(scene)
 }
 
-/// On its way when the cap ends it.
+/// Still making progress when the cap ends it.
 pub(super) fn is_capped(scene: &mut Scene) -> Ending {
     while scene.script.n_steps() + 3 <= scene.stage.cap {
         scene.explore(1);
@@ -139,7 +139,7 @@ pub(super) fn is_capped(scene: &mut Scene) -> Ending {
     failure(EndCause::Cap)
 }
 
-/// Every step takes minutes, and the time is up.
+/// Every step takes minutes, until the time limit ends it.
 pub(super) fn times_out(scene: &mut Scene) -> Ending {
     let mut passed = 0;
     while passed < TIMEOUT_MS {
@@ -151,7 +151,7 @@ pub(super) fn times_out(scene: &mut Scene) -> Ending {
     failure(EndCause::Timeout)
 }
 
-/// Somebody stopped it after a few steps.
+/// Stopped by a person after a few steps.
 pub(super) fn is_killed(scene: &mut Scene) -> Ending {
     let explore = scene.count(3, 6);
     scene.explore(explore);

@@ -1,4 +1,4 @@
-//! The courses runs take: one function a behaviour, from a scene that is set to how it ends.
+//! The courses that runs take: one function per behaviour, from a prepared scene to its ending.
 
 mod failing;
 mod succeeding;
@@ -8,7 +8,7 @@ use super::scene::Scene;
 use super::script::{Ending, Told};
 use crate::transcript::{Outcome, Run};
 
-/// Plays `behaviour` to its end.
+/// Plays `behaviour` to the end.
 pub(super) fn play(mut scene: Scene, behaviour: Behaviour) -> Run {
     let ending = course(&mut scene, behaviour);
     scene.finish(ending)
@@ -44,7 +44,7 @@ fn course(scene: &mut Scene, behaviour: Behaviour) -> Ending {
     }
 }
 
-/// Mostly healthy, else a loop: for behaviours that are about the recording and not about its course.
+/// Mostly healthy, otherwise a loop; for behaviours that concern the recording rather than its course.
 fn mixed(scene: &mut Scene) -> Ending {
     match scene.dice.between(1, 10) {
         1..=6 => succeeding::healthy(scene),
@@ -53,7 +53,7 @@ fn mixed(scene: &mut Scene) -> Ending {
     }
 }
 
-/// The same course, of which nobody says how it went.
+/// The same ending without a grade.
 fn ungraded(ending: Ending) -> Ending {
     let secured = ending.secured.map(|(step, _)| (step, Told::Untold));
     Ending { outcome: Outcome::Unknown, secured, ..ending }

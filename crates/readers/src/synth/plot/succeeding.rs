@@ -16,7 +16,7 @@ fn close(scene: &mut Scene, secured: usize) -> Ending {
     scene.success(secured)
 }
 
-/// A long search: four to six changes that do not pass, with looking around between them.
+/// A long search: four to six changes that fail the check, with looking around between them.
 pub(super) fn late(scene: &mut Scene) -> Ending {
     let (first, attempts) = (scene.count(2, 4), scene.count(4, 6));
     scene.explore(first);
@@ -30,7 +30,7 @@ pub(super) fn late(scene: &mut Scene) -> Ending {
     close(scene, secured)
 }
 
-/// Done early, and then eight to sixteen steps of polishing.
+/// Finished early, followed by eight to sixteen steps of polishing.
 pub(super) fn overlong(scene: &mut Scene) -> Ending {
     let explore = scene.count(2, 3);
     let secured = scene.work(explore, 0);
@@ -40,7 +40,7 @@ pub(super) fn overlong(scene: &mut Scene) -> Ending {
     close(scene, secured)
 }
 
-/// Three to five failed steps in a row, then the way out.
+/// Three to five failed steps in a row, then a solution.
 pub(super) fn recovers(scene: &mut Scene) -> Ending {
     let before = scene.count(1, 2);
     scene.explore(before);
@@ -53,8 +53,7 @@ pub(super) fn recovers(scene: &mut Scene) -> Ending {
     close(scene, secured)
 }
 
-/// A slow job: the same question three to seven times, until the job is over. Every third job shows no
-/// progress between the questions.
+/// A slow job: polled three to seven times until it has finished. Every third job shows no progress between polls.
 pub(super) fn polls(scene: &mut Scene) -> Ending {
     let before = scene.count(1, 3);
     scene.explore(before);
@@ -74,7 +73,7 @@ pub(super) fn polls(scene: &mut Scene) -> Ending {
     close(scene, secured)
 }
 
-/// The same check again and again without a change between: it is flaky. The change that helps comes after.
+/// Repeats the same check without a change in between, because it is flaky. The change that helps comes afterwards.
 pub(super) fn checks_again(scene: &mut Scene) -> Ending {
     let before = scene.count(1, 3);
     scene.explore(before);
@@ -86,7 +85,7 @@ pub(super) fn checks_again(scene: &mut Scene) -> Ending {
     close(scene, secured)
 }
 
-/// Asks once or twice at the end of a reply and is answered.
+/// Asks once or twice at the end of a reply and gets an answer.
 pub(super) fn asks(scene: &mut Scene) -> Ending {
     for _ in 0..scene.count(1, 2) {
         let before = scene.count(1, 2);
@@ -98,7 +97,7 @@ pub(super) fn asks(scene: &mut Scene) -> Ending {
     close(scene, secured)
 }
 
-/// Says DONE of something else, or that it is not.
+/// Says DONE about something else, or says that it is not done.
 pub(super) fn quotes_done(scene: &mut Scene) -> Ending {
     scene.explore(1);
     let mut beat = scene.look();
@@ -109,7 +108,7 @@ pub(super) fn quotes_done(scene: &mut Scene) -> Ending {
     close(scene, secured)
 }
 
-/// One or two sub-agents look around for it.
+/// One or two sub-agents look around on its behalf.
 pub(super) fn delegates(scene: &mut Scene) -> Ending {
     scene.explore(1);
     for helper in 1..=scene.count(1, 2) {
@@ -132,7 +131,7 @@ pub(super) fn delegates(scene: &mut Scene) -> Ending {
     close(scene, secured)
 }
 
-/// Two to five experiments; the last one meets the goal of 0.90.
+/// Two to five experiments; the last one reaches the goal of 0.90.
 pub(super) fn experiments(scene: &mut Scene) -> Ending {
     let (before, planned) = (scene.count(1, 2), scene.count(2, 5));
     scene.explore(before);
@@ -162,8 +161,8 @@ fn train(scene: &mut Scene, number: usize) {
     scene.play(&Beat { say: String::new(), tool: "train".to_owned(), arguments, result, ..poll });
 }
 
-/// Two to four rounds with a judge's reply after each. It errs in one of seven rounds before the last:
-/// done too early, or a reply nobody can read.
+/// Two to four rounds, each followed by a judge's reply. In one of seven rounds before the last, the judge errs: it
+/// says done too early, or its reply cannot be parsed.
 pub(super) fn judged(scene: &mut Scene) -> Ending {
     let rounds = scene.count(2, 4);
     for round in 1..rounds {
