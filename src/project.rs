@@ -27,7 +27,7 @@ pub struct Project {
     /// What counts as a run.
     pub unit: Option<Unit>,
     /// How the recordings are read.
-    pub reading: Reading,
+    pub reading: ReadingSection,
     /// What a person tolerates.
     pub appetite: AppetiteSettings,
     /// Gates, each with its place.
@@ -53,7 +53,7 @@ pub enum Unit {
 /// How recordings are read, as the arguments of the same names say.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Reading {
+pub struct ReadingSection {
     /// Force a format.
     #[serde(rename = "as")]
     pub as_format: Option<String>,
@@ -104,7 +104,7 @@ struct Wire {
     stacks: Vec<String>,
     snapshot: Option<PathBuf>,
     unit: Option<Unit>,
-    reading: Reading,
+    reading: ReadingSection,
     appetite: AppetiteSettings,
     gates: Vec<toml::Spanned<String>>,
     min_known: Option<toml::Spanned<f64>>,
@@ -164,7 +164,7 @@ impl Project {
                 .collect(),
             snapshot: wire.snapshot.map(here),
             unit: wire.unit,
-            reading: Reading {
+            reading: ReadingSection {
                 labels: wire.reading.labels.into_iter().map(here).collect(),
                 price: wire.reading.price.map(here),
                 ..wire.reading

@@ -14,7 +14,7 @@ use super::sweep::{GridArgs, SplitArgs, SplitPart, parts, swept, unknown_setting
 use super::values::share_inside;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::report::{table, write_atomically};
-use crate::stats::certificate::{Bound, Promise, Rate, Verdict};
+use crate::stats::certificate::{Bound, Certification, Promise, Rate};
 use crate::stats::label_certificate::{ErrorModel, LabelDoubt};
 use crate::sweep::{CorpusCertificate, Grid, Ordering, ResultOptions, Results};
 
@@ -259,7 +259,7 @@ fn notes(args: &Args, of: &CorpusCertificate, headline: &str) -> Vec<String> {
 fn document(args: &Args, of: &CorpusCertificate) -> serde_json::Value {
     let certificate = &of.certificate;
     let (more, about) = match certificate.verdict {
-        Verdict::NeedsMoreTasks { at_least, about } => (Some(at_least), about),
+        Certification::NeedsMoreTasks { at_least, about } => (Some(at_least), about),
         _ => (None, None),
     };
     json!({

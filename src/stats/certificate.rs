@@ -115,7 +115,7 @@ pub struct Tested {
 
 /// What came of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Certification {
     /// This setting (an index into the settings) is certified.
     Certified(usize),
     /// No setting can be certified yet, but more tasks could help.
@@ -143,7 +143,7 @@ pub struct Certificate {
     /// The settings, in the order given.
     pub tested: Vec<Tested>,
     /// The setting chosen, or what is missing.
-    pub verdict: Verdict,
+    pub verdict: Certification,
 }
 
 /// One setting with what speaks for it.
@@ -203,7 +203,7 @@ fn walk(tasks: u64, mut evidence: Vec<Evidence>, promise: Promise) -> Certificat
         chosen = Some(at);
     }
     // The walk never gets past its first setting unless that one passes, so that one says what is missing.
-    let verdict = chosen.map_or_else(|| refusal(evidence.first(), promise.delta, promise), Verdict::Certified);
+    let verdict = chosen.map_or_else(|| refusal(evidence.first(), promise.delta, promise), Certification::Certified);
     let tested = evidence.into_iter().map(|setting| setting.tested).collect();
     Certificate { promise, tasks, tested, verdict }
 }
@@ -221,7 +221,7 @@ fn choose(tasks: u64, mut evidence: Vec<Evidence>, preference: &[usize], promise
         .iter()
         .rev()
         .find(passed)
-        .map_or_else(|| refusal(best, strictest, promise), |at| Verdict::Certified(*at));
+        .map_or_else(|| refusal(best, strictest, promise), |at| Certification::Certified(*at));
     let tested = evidence.into_iter().map(|setting| setting.tested).collect();
     Certificate { promise, tasks, tested, verdict }
 }
@@ -313,17 +313,17 @@ fn surpluses(calibration: &Calibration, early_stops: &[u64], promise: Promise) -
 }
 
 /// What the setting lacks for a p-value of at most `threshold`.
-fn refusal(setting: Option<&Evidence>, threshold: f64, promise: Promise) -> Verdict {
-    let Some(surpluses) = setting.map(|setting| &setting.surpluses) else { return Verdict::Impossible };
+fn refusal(setting: Option<&Evidence>, threshold: f64, promise: Promise) -> Certification {
+    let Some(surpluses) = setting.map(|setting| &setting.surpluses) else { return Certification::Impossible };
     match surpluses.mean() {
         None if promise.alpha > 0.0 && surpluses.clean > 0.0 => {}
-        None => return Verdict::Impossible,
-        Some(mean) if mean <= 0.0 => return Verdict::TooHigh,
+        None => return Certification::Impossible,
+        Some(mean) if mean <= 0.0 => return Certification::TooHigh,
         Some(_) => {}
     }
     let about = surpluses.tasks_at_this_rate(threshold);
     // With bets there is no closed form for clean tasks; those of Gaffke's test are a lower limit.
     surpluses
         .clean_tasks_needed(threshold)
-        .map_or(Verdict::Impossible, |needed| Verdict::NeedsMoreTasks { at_least: needed.max(1), about })
+        .map_or(Certification::Impossible, |needed| Certification::NeedsMoreTasks { at_least: needed.max(1), about })
 }

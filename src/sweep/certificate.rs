@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::results::by_saving;
 use crate::aggregate::{Group, LEVEL, RowView, Rows, Unit, by_stack, unit_of, useful_parts};
 use crate::stats::certificate::{
-    Calibration, Certificate, Promise, Rate, Verdict, certify, certify_labelled, certify_unordered,
+    Calibration, Certificate, Certification, Promise, Rate, certify, certify_labelled, certify_unordered,
 };
 use crate::stats::label_certificate::{LabelDoubt, LabelledTask};
 use crate::stats::multiplicity::holm;
@@ -148,7 +148,7 @@ impl CorpusCertificate {
     /// The setting certified.
     pub fn chosen(&self) -> Option<&CertifiedSetting> {
         match self.certificate.verdict {
-            Verdict::Certified(at) => self.settings.get(at),
+            Certification::Certified(at) => self.settings.get(at),
             _ => None,
         }
     }
@@ -162,7 +162,7 @@ impl CorpusCertificate {
             Rate::RunWeighted => "of all successful runs",
         };
         match (verdict, self.chosen()) {
-            (Verdict::Certified(_), Some(chosen)) => {
+            (Certification::Certified(_), Some(chosen)) => {
                 let seen = format!(
                     "{} % averaged over tasks, {} % of all successful runs",
                     rounded(chosen.task_rate.value.unwrap_or(f64::NAN)),
@@ -173,7 +173,7 @@ impl CorpusCertificate {
                     chosen.name
                 )
             }
-            (Verdict::NeedsMoreTasks { at_least, about }, _) => {
+            (Certification::NeedsMoreTasks { at_least, about }, _) => {
                 let about = about
                     .map_or_else(String::new, |about| format!("; about {about} in all if the next are like these"));
                 format!(
@@ -181,7 +181,7 @@ impl CorpusCertificate {
                      without a false early stop, beside the {tasks} there are{about}"
                 )
             }
-            (Verdict::TooHigh, _) => {
+            (Certification::TooHigh, _) => {
                 let first = self.most_conservative();
                 let of = first.map_or_else(String::new, |(name, risk)| {
                     format!(

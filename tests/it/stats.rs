@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use study::worlds::{self, Sizes};
 use study::{Corpus, Row, bounds as bound_study, certificates, intervals, seldom, sweeps, tests as test_study};
 use whenstop::stats::bounds::{Dominance, difference_bounds, dominance};
-use whenstop::stats::certificate::{Bound, Verdict, certify_unordered, hoeffding_bentkus};
+use whenstop::stats::certificate::{Bound, Certification, certify_unordered, hoeffding_bentkus};
 use whenstop::stats::cluster::spread;
 use whenstop::stats::difference::bootstrap_difference;
 use whenstop::stats::frontier::{Tradeoff, hypervolume, membership, on_frontier};
@@ -341,15 +341,15 @@ fn certificate_walks_in_order_and_refuses_with_a_number() {
         early_stops: early.iter().map(|n| stops(*n)).collect(),
     };
     let verdict = |early: &[u64]| certify(&calibration(early), Promise::new(0.05, 0.05)).verdict;
-    assert_eq!(verdict(&[0, 1, 20, 0]), Verdict::Certified(1), "what lies beyond a failure is never tested");
-    assert_eq!(verdict(&[3, 0]), Verdict::NeedsMoreTasks { at_least: 53, about: Some(614) });
-    assert_eq!(verdict(&[7, 0]), Verdict::TooHigh, "more tasks would not do");
-    assert_eq!(verdict(&[]), Verdict::Impossible);
+    assert_eq!(verdict(&[0, 1, 20, 0]), Certification::Certified(1), "what lies beyond a failure is never tested");
+    assert_eq!(verdict(&[3, 0]), Certification::NeedsMoreTasks { at_least: 53, about: Some(614) });
+    assert_eq!(verdict(&[7, 0]), Certification::TooHigh, "more tasks would not do");
+    assert_eq!(verdict(&[]), Certification::Impossible);
     let none = Calibration { successes: vec![0; 9], runs: vec![], early_stops: vec![vec![0; 9]] };
-    let needed = Verdict::NeedsMoreTasks { at_least: 45, about: None };
+    let needed = Certification::NeedsMoreTasks { at_least: 45, about: None };
     assert_eq!(certify(&none, Promise::new(0.05, 0.1)).verdict, needed);
     let grid = certify_unordered(&calibration(&[9, 0, 0]), &[1, 2, 0], Promise::new(0.05, 0.05));
-    assert_eq!(grid.verdict, Verdict::Certified(2));
+    assert_eq!(grid.verdict, Certification::Certified(2));
     let several = Calibration { successes: vec![3; 100], runs: vec![], early_stops: vec![vec![0; 100]] };
     assert_eq!(certify(&several, Promise::new(0.05, 0.05)).promise.bound, Bound::Gaffke);
     assert_eq!(certify(&calibration(&[0]), Promise::new(0.05, 0.05)).promise.bound, Bound::Binomial);
@@ -376,7 +376,7 @@ fn a_setting_may_pass_by_tasks_and_not_by_runs() {
     let stops: Vec<u64> = std::iter::once(30).chain(std::iter::repeat_n(0, 100)).collect();
     let calibration = Calibration { runs: successes.clone(), successes, early_stops: vec![stops] };
     let certificate = certify(&calibration, Promise::new(0.05, 0.1));
-    assert_eq!(certificate.verdict, Verdict::Certified(0));
+    assert_eq!(certificate.verdict, Certification::Certified(0));
     assert!(certificate.tested[0].risk < 0.01 && certificate.tested[0].pooled > 0.2);
 }
 

@@ -1,6 +1,6 @@
 //! How often a certificate is violated: the chosen setting's true rate of false early stops exceeds alpha.
 
-use whenstop::stats::certificate::Verdict;
+use whenstop::stats::certificate::Certification;
 use whenstop::stats::distribution::normal_quantile;
 use whenstop::stats::{Bound, Calibration, Promise, certify};
 
@@ -29,7 +29,7 @@ pub(crate) fn walk(corpus: Corpus, repetitions: u64) -> Vec<Row> {
         for bound in [Bound::Gaffke, Bound::Betting] {
             let certificate = certify(&calibration, Promise { bound, ..Promise::new(corpus.effect, DELTA) });
             let chosen = match certificate.verdict {
-                Verdict::Certified(at) => Some(at),
+                Certification::Certified(at) => Some(at),
                 _ => None,
             };
             let method = certificate.promise.bound.name();

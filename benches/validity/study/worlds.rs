@@ -1,7 +1,7 @@
 //! Corpora unlike the regular ones: a giant task, heavy tails, unequal trials, missing labels, judges that err, runs given up by
 //! hand, strategies that are all alike.
 
-use whenstop::stats::certificate::{Verdict, certify_labelled};
+use whenstop::stats::certificate::{Certification, certify_labelled};
 use whenstop::stats::distribution::normal_quantile;
 use whenstop::stats::frontier::surely_beaten;
 use whenstop::stats::incidence::{End, Ending, incidence_band};
@@ -331,7 +331,7 @@ pub(crate) fn judged_certificate(corpus: Corpus, repetitions: u64) -> Vec<Row> {
             ("labels-taken-as-exact", ErrorModel::Any, perfect),
         ] {
             let certificate = certify_labelled(&settings, None, LabelDoubt { model, errors }, Promise::new(alpha, 0.1));
-            tally.note(method, "violated", Some(matches!(certificate.verdict, Verdict::Certified(_))));
+            tally.note(method, "violated", Some(matches!(certificate.verdict, Certification::Certified(_))));
         }
     })
 }

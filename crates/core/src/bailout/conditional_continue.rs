@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{AtCap, Bailout, BailoutError, Params, Registered, Reply, Window};
-use crate::bailout::{Speaker, Verdict};
+use crate::bailout::{AfterCap, Speaker};
 
 /// Grants the cap again twice per session, unless the same tool was used five times or more.
 ///
@@ -32,7 +32,7 @@ impl Bailout for ConditionalContinue {
         }
         let same = names.windows(2).all(|pair| pair.first() == pair.last());
         if same && names.len() as u64 >= self.repeats {
-            return Reply { verdict: Verdict::Stop, why: Some("same_tool") };
+            return Reply { verdict: AfterCap::Stop, why: Some("same_tool") };
         }
         Reply::CONTINUE
     }

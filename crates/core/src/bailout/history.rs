@@ -17,7 +17,7 @@ pub enum Speaker {
 
 /// A message as the stuck checks see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry<'a> {
+pub struct HistoryEntry<'a> {
     /// The author.
     pub speaker: Speaker,
     /// The tool's name. All messages without a name count as one tool.
@@ -39,15 +39,15 @@ pub trait History {
     }
 
     /// The message at `index`; `None` beyond the end.
-    fn entry(&self, index: usize) -> Option<Entry<'_>>;
+    fn entry(&self, index: usize) -> Option<HistoryEntry<'_>>;
 }
 
-impl History for Vec<Entry<'_>> {
+impl History for Vec<HistoryEntry<'_>> {
     fn len(&self) -> usize {
         self.len()
     }
 
-    fn entry(&self, index: usize) -> Option<Entry<'_>> {
+    fn entry(&self, index: usize) -> Option<HistoryEntry<'_>> {
         self.get(index).cloned()
     }
 }
@@ -79,14 +79,14 @@ impl History for RunHistory<'_> {
         self.messages.len()
     }
 
-    fn entry(&self, index: usize) -> Option<Entry<'_>> {
+    fn entry(&self, index: usize) -> Option<HistoryEntry<'_>> {
         let message = self.messages.get(index)?;
         let speaker = match message.role {
             Role::Assistant => Speaker::Assistant,
             Role::Tool => Speaker::Tool,
             Role::User | Role::System => Speaker::Other,
         };
-        Some(Entry {
+        Some(HistoryEntry {
             speaker,
             name: message.name.as_deref().map(Cow::Borrowed),
             has_content: message.content.as_ref().is_some_and(|text| !text.is_empty()),

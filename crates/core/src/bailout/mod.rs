@@ -14,12 +14,12 @@ use serde_json::{Map, Value};
 
 use crate::transcript::PointView;
 
-pub use history::{Entry, History, Speaker};
+pub use history::{History, HistoryEntry, Speaker};
 #[doc(hidden)]
 pub use history::{RunHistory, rough_tokens};
 #[doc(hidden)]
 pub use predicate::{Window, all_errors, no_text_progress, one_tool};
-pub use table::{Condition, Row, Table};
+pub use table::{CapCondition, Table, TableRow};
 
 /// The situation a bailout decides on.
 #[derive(Clone, Copy)]
@@ -38,7 +38,7 @@ pub struct AtCap<'a> {
 
 /// What happens after a cap was hit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum AfterCap {
     /// The cap is granted again in full.
     Continue,
     /// The run ends.
@@ -47,7 +47,7 @@ pub enum Verdict {
     NewInstruction(String),
 }
 
-impl Verdict {
+impl AfterCap {
     /// The name used in stack files and golden tables.
     pub fn name(&self) -> &'static str {
         match self {
@@ -62,20 +62,20 @@ impl Verdict {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply {
     /// What happens next.
-    pub verdict: Verdict,
+    pub verdict: AfterCap,
     /// The check that decided, if the strategy names one.
     pub why: Option<&'static str>,
 }
 
 impl Reply {
     /// Grants the cap again.
-    pub const CONTINUE: Self = Self { verdict: Verdict::Continue, why: None };
+    pub const CONTINUE: Self = Self { verdict: AfterCap::Continue, why: None };
     /// Ends the run.
-    pub const STOP: Self = Self { verdict: Verdict::Stop, why: None };
+    pub const STOP: Self = Self { verdict: AfterCap::Stop, why: None };
 
     /// Shows `text` to the model and grants the cap again.
     pub fn instruct(text: &str) -> Self {
-        Self { verdict: Verdict::NewInstruction(text.to_owned()), why: None }
+        Self { verdict: AfterCap::NewInstruction(text.to_owned()), why: None }
     }
 
     /// Adds the check that decided.
@@ -260,7 +260,7 @@ mod tests {
         for _ in 0..2 {
             let mut bailout = recipe();
             assert_eq!(bailout.on_cap(&at).verdict.name(), "new_instruction");
-            assert_eq!(bailout.on_cap(&at).verdict, Verdict::Stop);
+            assert_eq!(bailout.on_cap(&at).verdict, AfterCap::Stop);
         }
     }
 }

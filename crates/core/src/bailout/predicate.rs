@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use super::{Entry, History, Speaker};
+use super::{History, HistoryEntry, Speaker};
 
 /// How many of the latest messages to look at, with the meaning of Python's `messages[-window:]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub struct Window(pub i64);
 
 impl Window {
     /// The messages in the window, oldest first.
-    pub fn of(self, history: &dyn History) -> impl Iterator<Item = Entry<'_>> + '_ {
+    pub fn of(self, history: &dyn History) -> impl Iterator<Item = HistoryEntry<'_>> + '_ {
         let len = history.len();
         let wanted = usize::try_from(self.0.unsigned_abs()).unwrap_or(usize::MAX);
         let from = match self.0 {
@@ -23,7 +23,7 @@ impl Window {
         (from..len).filter_map(|index| history.entry(index))
     }
 
-    fn tools(self, history: &dyn History) -> impl Iterator<Item = Entry<'_>> + '_ {
+    fn tools(self, history: &dyn History) -> impl Iterator<Item = HistoryEntry<'_>> + '_ {
         self.of(history).filter(|entry| entry.speaker == Speaker::Tool)
     }
 }

@@ -4,27 +4,27 @@ use super::{AtCap, Bailout, Reply};
 use crate::transcript::PointView;
 
 /// A condition; it is shown every point of the run.
-pub trait Condition: Send {
+pub trait CapCondition: Send {
     /// True if it holds at this point.
     fn holds(&mut self, view: &PointView<'_>) -> bool;
 }
 
 /// One row of the table.
-pub struct Row {
+pub struct TableRow {
     /// When the row applies; `None` means always.
-    pub when: Option<Box<dyn Condition>>,
+    pub when: Option<Box<dyn CapCondition>>,
     /// The reply.
     pub then: Reply,
 }
 
 /// A bailout made of rows. The first row whose condition holds gives the reply; if none holds, the run stops.
 pub struct Table {
-    rows: Vec<(Row, bool)>,
+    rows: Vec<(TableRow, bool)>,
 }
 
 impl Table {
     /// A table of rows, in the order they are checked.
-    pub fn new(rows: Vec<Row>) -> Self {
+    pub fn new(rows: Vec<TableRow>) -> Self {
         Self { rows: rows.into_iter().map(|row| (row, false)).collect() }
     }
 }

@@ -82,14 +82,14 @@ impl fmt::Display for Condition {
 
 /// The value of a condition at a point: it holds, it does not, or there is nothing to read yet.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Reading {
+pub struct ConditionValue {
     /// `None` if unknown because a signal has no reading yet.
     pub holds: Option<bool>,
     /// Reading and limit of the rule that decided.
     pub evidence: Evidence,
 }
 
-impl Reading {
+impl ConditionValue {
     /// Nothing to read yet.
     pub const UNREAD: Self = Self { holds: None, evidence: Evidence::NONE };
 }
@@ -118,7 +118,7 @@ struct Lately {
 }
 
 impl Lately {
-    fn read(&mut self) -> Reading {
+    fn read(&mut self) -> ConditionValue {
         let reading = self.part.read();
         match reading.holds {
             Some(true) => self.held = Some((self.step, reading.evidence)),
@@ -127,9 +127,9 @@ impl Lately {
         }
         let is_recent = |step: u32| self.step.saturating_sub(step) < self.within;
         match self.held.filter(|(step, _)| is_recent(*step)) {
-            Some((_, evidence)) => Reading { holds: Some(true), evidence },
-            None if self.unread.is_some_and(is_recent) => Reading::UNREAD,
-            None => Reading { holds: Some(false), ..reading },
+            Some((_, evidence)) => ConditionValue { holds: Some(true), evidence },
+            None if self.unread.is_some_and(is_recent) => ConditionValue::UNREAD,
+            None => ConditionValue { holds: Some(false), ..reading },
         }
     }
 }
@@ -147,7 +147,7 @@ impl Watching {
 
     /// The condition's current value. A latched `all` remembers which parts held when this was called, so call it
     /// exactly once at each point at which the clause is checked.
-    pub fn read(&mut self) -> Reading {
+    pub fn read(&mut self) -> ConditionValue {
         self.0.read()
     }
 
@@ -210,25 +210,25 @@ impl Node {
         }
     }
 
-    fn read(&mut self) -> Reading {
+    fn read(&mut self) -> ConditionValue {
         match self {
             Self::Rule(rule) => rule.read(),
             Self::Any(parts) => {
-                let readings: Vec<Reading> = parts.iter_mut().map(Self::read).collect();
+                let readings: Vec<ConditionValue> = parts.iter_mut().map(Self::read).collect();
                 decide(&readings, true)
             }
             Self::All(parts) => {
-                let readings: Vec<Reading> = parts.iter_mut().map(Self::read).collect();
+                let readings: Vec<ConditionValue> = parts.iter_mut().map(Self::read).collect();
                 decide(&readings, false)
             }
             Self::Latched(parts) => read_latched(parts),
             Self::Some { least, parts } => {
-                let readings: Vec<Reading> = parts.iter_mut().map(Self::read).collect();
+                let readings: Vec<ConditionValue> = parts.iter_mut().map(Self::read).collect();
                 count(&readings, *least)
             }
             Self::Not(part) => {
                 let reading = part.read();
-                Reading { holds: reading.holds.map(|holds| !holds), ..reading }
+                ConditionValue { holds: reading.holds.map(|holds| !holds), ..reading }
             }
             Self::Lately(lately) => lately.read(),
         }
@@ -237,32 +237,32 @@ impl Node {
 
 /// Three-valued any (`decisive` true) or all (`decisive` false). One part with the decisive value decides; otherwise
 /// one unread part leaves the result unknown.
-fn decide(readings: &[Reading], decisive: bool) -> Reading {
+fn decide(readings: &[ConditionValue], decisive: bool) -> ConditionValue {
     if let Some(reading) = readings.iter().find(|reading| reading.holds == Some(decisive)) {
         return *reading;
     }
     if readings.iter().any(|reading| reading.holds.is_none()) {
-        return Reading::UNREAD;
+        return ConditionValue::UNREAD;
     }
     let evidence = readings.first().map_or(Evidence::NONE, |reading| reading.evidence);
-    Reading { holds: Some(!decisive), evidence }
+    ConditionValue { holds: Some(!decisive), evidence }
 }
 
 /// Three-valued "at least `least` hold". The evidence is that of the part that makes them enough, or too few.
-fn count(readings: &[Reading], least: usize) -> Reading {
+fn count(readings: &[ConditionValue], least: usize) -> ConditionValue {
     let nth = |holds: bool, n: usize| {
         let of = readings.iter().filter(|reading| reading.holds == Some(holds)).nth(n)?;
-        Some(Reading { holds: Some(holds), evidence: of.evidence })
+        Some(ConditionValue { holds: Some(holds), evidence: of.evidence })
     };
     let Some(before_last) = least.checked_sub(1) else {
-        return Reading { holds: Some(true), evidence: Evidence::NONE };
+        return ConditionValue { holds: Some(true), evidence: Evidence::NONE };
     };
     let enough = nth(true, before_last);
     let too_few = readings.len().checked_sub(least).map_or_else(|| nth(false, 0), |spare| nth(false, spare));
-    enough.or(too_few).unwrap_or(Reading::UNREAD)
+    enough.or(too_few).unwrap_or(ConditionValue::UNREAD)
 }
 
-fn read_latched(parts: &mut [(Node, Option<Evidence>)]) -> Reading {
+fn read_latched(parts: &mut [(Node, Option<Evidence>)]) -> ConditionValue {
     let mut last = Evidence::NONE;
     let mut all = true;
     for (part, latch) in parts {
@@ -277,5 +277,5 @@ fn read_latched(parts: &mut [(Node, Option<Evidence>)]) -> Reading {
             None => all = false,
         }
     }
-    Reading { holds: Some(all), evidence: last }
+    ConditionValue { holds: Some(all), evidence: last }
 }

@@ -10,7 +10,7 @@ use crate::transcript::{Identity, PointView, is_public_name};
 
 #[doc(hidden)]
 pub use condition::Watching;
-pub use condition::{Condition, Reading};
+pub use condition::{Condition, ConditionValue};
 
 /// How a reading is compared with a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -138,10 +138,10 @@ impl WatchedRule {
         self.reading = self.signal.observe(view);
     }
 
-    pub(crate) fn read(&self) -> Reading {
-        let Some(reading) = self.reading else { return Reading::UNREAD };
+    pub(crate) fn read(&self) -> ConditionValue {
+        let Some(reading) = self.reading else { return ConditionValue::UNREAD };
         let holds = self.comparator.passes(reading, self.limit);
-        Reading { holds: Some(holds), evidence: Evidence::new(reading, self.limit) }
+        ConditionValue { holds: Some(holds), evidence: Evidence::new(reading, self.limit) }
     }
 
     /// The reading for display, attributed to the rule or clause called `name`.

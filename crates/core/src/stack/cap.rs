@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::bailout::{self, AtCap, Bailout, Reply, RunHistory, Verdict, rough_tokens};
+use crate::bailout::{self, AfterCap, AtCap, Bailout, Reply, RunHistory, rough_tokens};
 use crate::decision::{Action, Decision, Evidence, Requirement, RuleName, RuleReading};
 use crate::rule::{Condition, Rule, Watching};
 use crate::transcript::{Header, Moment, PointView};
@@ -78,7 +78,7 @@ impl Cap {
 /// Adapts a condition to a bailout's table.
 struct WatchedCondition(Watching);
 
-impl bailout::Condition for WatchedCondition {
+impl bailout::CapCondition for WatchedCondition {
     fn holds(&mut self, view: &PointView<'_>) -> bool {
         self.0.observe(view);
         self.0.read().holds == Some(true)
@@ -135,9 +135,9 @@ impl WatchedCap {
             })
         });
         let action = match &reply.verdict {
-            Verdict::Continue => Action::Extend,
-            Verdict::Stop => Action::Stop,
-            Verdict::NewInstruction(_) => Action::Inject,
+            AfterCap::Continue => Action::Extend,
+            AfterCap::Stop => Action::Stop,
+            AfterCap::NewInstruction(_) => Action::Inject,
         };
         let evidence = Evidence::new(f64::from(self.step), f64::from(cap.steps * self.hits));
         let decision = Decision::at(view, action, cap.name(), evidence);
@@ -149,11 +149,11 @@ impl WatchedCap {
 }
 
 fn table(rows: &[CapRow]) -> bailout::Table {
-    let rows = rows.iter().map(|row| bailout::Row {
+    let rows = rows.iter().map(|row| bailout::TableRow {
         when: row
             .when
             .as_ref()
-            .map(|when| Box::new(WatchedCondition(Watching::start(when))) as Box<dyn bailout::Condition>),
+            .map(|when| Box::new(WatchedCondition(Watching::start(when))) as Box<dyn bailout::CapCondition>),
         then: row.then.clone(),
     });
     bailout::Table::new(rows.collect())

@@ -6,7 +6,7 @@ use super::{CaseError, Driver, GoldenCase};
 use crate::framework::Settings;
 use crate::system::adaptive::config;
 use crate::system::adaptive::iterations::{DEFAULT_MAX, End, Iterations, Next, Profile};
-use crate::system::adaptive::review::{Review, Verdict};
+use crate::system::adaptive::review::{Review, ReviewAction};
 use crate::text::completion_words::completion_word;
 use crate::text::conclusion_tag::{CONCLUSION, has_conclusion};
 use crate::text::experiment_tag::experiment_code;
@@ -50,7 +50,7 @@ fn answer(case: &GoldenCase<'_>) -> Result<Value, CaseError> {
         }
         "review_gate" => {
             let verdict = Review::read(&input["review"]).map(|review| review.verdict());
-            let finalize = verdict.as_ref().is_some_and(|(verdict, _)| *verdict == Verdict::Finalise);
+            let finalize = verdict.as_ref().is_some_and(|(verdict, _)| *verdict == ReviewAction::Finalise);
             let log: Vec<String> = verdict.into_iter().map(|(_, log)| log).collect();
             Ok(json!({"finalize": finalize, "log": log}))
         }

@@ -10,7 +10,7 @@ mod scripted;
 
 use super::{CaseError, Driver};
 use crate::bailout::{
-    self, AtCap, Bailout, Entry, Reply, Speaker, Verdict, Window, all_errors, no_text_progress, one_tool,
+    self, AfterCap, AtCap, Bailout, HistoryEntry, Reply, Speaker, Window, all_errors, no_text_progress, one_tool,
 };
 use crate::python::{self, is_true};
 
@@ -62,7 +62,7 @@ fn predicates(input: &Value) -> Result<Value, String> {
 }
 
 /// A message that was read, or one that is no dictionary: Python raises on it.
-type Read<'a> = Option<Entry<'a>>;
+type Read<'a> = Option<HistoryEntry<'a>>;
 
 fn raises() -> Value {
     json!({ "raises": "AttributeError" })
@@ -80,8 +80,8 @@ fn slice<T>(history: &[T], window: Window) -> &[T] {
     history.get(from..).unwrap_or_default()
 }
 
-fn holds(history: &[Read<'_>], window: Window, check: impl Fn(&Vec<Entry<'_>>) -> bool) -> Value {
-    let entries: Option<Vec<Entry<'_>>> = slice(history, window).iter().cloned().collect();
+fn holds(history: &[Read<'_>], window: Window, check: impl Fn(&Vec<HistoryEntry<'_>>) -> bool) -> Value {
+    let entries: Option<Vec<HistoryEntry<'_>>> = slice(history, window).iter().cloned().collect();
     entries.map_or_else(raises, |entries| json!(check(&entries)))
 }
 
@@ -100,7 +100,7 @@ fn read(message: &Value) -> Read<'_> {
         _ => Speaker::Other,
     };
     let content = fields.get("content");
-    Some(Entry {
+    Some(HistoryEntry {
         speaker,
         name: fields.get("name").filter(|name| !name.is_null()).map(|name| match name {
             Value::String(name) => Cow::Borrowed(name.as_str()),
@@ -129,7 +129,7 @@ fn strategies(input: &Value) -> Result<Value, String> {
     let mut actions = Vec::new();
     for (index, hit) in hits.iter().enumerate() {
         let messages = hit.get("messages").and_then(Value::as_array).ok_or("a hit has no `messages`")?;
-        let history: Vec<Entry<'_>> =
+        let history: Vec<HistoryEntry<'_>> =
             messages.iter().map(read).collect::<Option<_>>().ok_or("a message is no dictionary")?;
         let reply = handler.on_cap(&AtCap {
             history: &history,
@@ -155,7 +155,7 @@ fn handler(input: &Value, hits: &[Value]) -> Result<Box<dyn Bailout>, String> {
 }
 
 fn action(input: &Value, reply: &Reply) -> Value {
-    let has_message = matches!(reply.verdict, Verdict::NewInstruction(_));
+    let has_message = matches!(reply.verdict, AfterCap::NewInstruction(_));
     let mut action = json!({ "action": reply.verdict.name(), "has_message": has_message });
     let names_why = input.get("strategy").and_then(Value::as_str) == Some("smart_bailout");
     if let (true, Some(why), Some(fields)) = (names_why, reply.why, action.as_object_mut()) {

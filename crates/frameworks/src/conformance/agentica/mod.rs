@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use super::{CaseError, Driver};
 use crate::python;
 use crate::system::agentica::{
-    Budgets, Event, Goal, Limit, Manager, Referee, Refused, Rules, Ruling, Status, Turn, Verdict, Verified, Version,
-    evaluate, read_judge_reply,
+    Budgets, Event, Goal, JudgeAnswer, Limit, Manager, Referee, Refused, Rules, Ruling, Status, Turn, Verified,
+    Version, evaluate, read_judge_reply,
 };
 
 /// What agentica answers.
@@ -44,9 +44,9 @@ fn judge_reply(input: &Value) -> Result<Value, CaseError> {
     let raw = input.get("raw").and_then(Value::as_str).ok_or_else(|| bad(&"no `raw`"))?;
     let verdict = read_judge_reply(raw);
     Ok(json!({
-        "verdict": if matches!(verdict, Verdict::Done(_)) { "done" } else { "continue" },
+        "verdict": if matches!(verdict, JudgeAnswer::Done(_)) { "done" } else { "continue" },
         "reason": verdict.reason(),
-        "parse_failed": matches!(verdict, Verdict::Unreadable(_)),
+        "parse_failed": matches!(verdict, JudgeAnswer::Unreadable(_)),
     }))
 }
 
@@ -354,14 +354,14 @@ impl Referee for Script<'_> {
         }
     }
 
-    fn judge(&mut self, goal: &Goal, turn: &Turn) -> Option<Verdict> {
+    fn judge(&mut self, goal: &Goal, turn: &Turn) -> Option<JudgeAnswer> {
         self.asked = true;
         let prompt = prompt(self.objective, goal, turn, self.response);
         self.tools_line = prompt.split('\n').find_map(|line| line.strip_prefix(TOOLS_LINE)).map(str::to_owned);
         Some(match self.judge {
             Value::String(raw) => read_judge_reply(raw),
             Value::Object(fields) => match fields.get("raise") {
-                Some(error) => Verdict::Unavailable(format!("judge unavailable: {}", python::text(error))),
+                Some(error) => JudgeAnswer::Unavailable(format!("judge unavailable: {}", python::text(error))),
                 None => read_judge_reply(""),
             },
             _ => read_judge_reply(""),

@@ -1,6 +1,6 @@
 //! The loop over model calls and experiments, step by step, as both profiles have it.
 
-use super::review::{Review, Verdict};
+use super::review::{Review, ReviewAction};
 use crate::python;
 use crate::text::completion_words::completion_word;
 use crate::text::conclusion_tag::has_conclusion;
@@ -143,7 +143,7 @@ impl Iterations {
             Profile::Published => review.filter(|_| !observation.is_empty()).and_then(|review| {
                 let (verdict, log) = review.verdict();
                 self.log.push(log);
-                (verdict == Verdict::Finalise).then_some(End::Reviewed)
+                (verdict == ReviewAction::Finalise).then_some(End::Reviewed)
             }),
         };
         if let Some(end) = end {

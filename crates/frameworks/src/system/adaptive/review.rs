@@ -28,7 +28,7 @@ pub struct Review {
 
 /// What a verdict leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum ReviewAction {
     /// One last call for the conclusion, then the end.
     Finalise,
     /// On with the iterations.
@@ -74,15 +74,15 @@ impl Review {
     }
 
     /// The gate, and what the workflow logs of it.
-    pub fn verdict(&self) -> (Verdict, String) {
+    pub fn verdict(&self) -> (ReviewAction, String) {
         if self.is_buggy {
             let log = "Reviewer flagged issues; continuing iterations for improvements.";
-            return (Verdict::Continue, log.to_owned());
+            return (ReviewAction::Continue, log.to_owned());
         }
         if self.should_continue {
             let notes = self.notes.as_deref().unwrap_or("n/a");
             let log = format!("Reviewer recommends continuing to improve quality or depth. Notes: {notes}");
-            return (Verdict::Continue, log);
+            return (ReviewAction::Continue, log);
         }
         let (quality_ok, thoroughness_ok) = (self.quality >= QUALITY, self.thoroughness >= THOROUGHNESS);
         let state = self.completion_state.as_str();
@@ -92,7 +92,10 @@ impl Review {
             _ => false,
         };
         if is_final {
-            return (Verdict::Finalise, "Reviewer indicates task is complete. Generating final conclusion.".to_owned());
+            return (
+                ReviewAction::Finalise,
+                "Reviewer indicates task is complete. Generating final conclusion.".to_owned(),
+            );
         }
         let python = |flag: bool| if flag { "True" } else { "False" };
         let log = format!(
@@ -101,6 +104,6 @@ impl Review {
             python(quality_ok),
             python(thoroughness_ok)
         );
-        (Verdict::Continue, log)
+        (ReviewAction::Continue, log)
     }
 }

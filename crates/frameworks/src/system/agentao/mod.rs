@@ -11,7 +11,7 @@ use std::sync::Arc;
 pub use config::{Cap, DEFAULT_MAX_ITERATIONS};
 pub use guard::{Call, Guard, Tripped, is_cut, why_unreadable};
 
-use crate::bailout::{AtCap, Bailout, Entry, History, Reply, RunHistory, Speaker, Verdict, rough_tokens};
+use crate::bailout::{AfterCap, AtCap, Bailout, History, HistoryEntry, Reply, RunHistory, Speaker, rough_tokens};
 use crate::decision::{Action, Decision, Evidence, Need, Requirement, RuleName, RuleReading, Strategy, Watch};
 use crate::framework::{Build, Framework, Profile as Named, Settings, SettingsError, params};
 use crate::transcript::{Header, Message, Moment, PointView};
@@ -242,17 +242,17 @@ impl AgentaoWatch {
 
     fn decide(&self, view: &PointView<'_>, reply: Reply) -> Decision {
         let action = match &reply.verdict {
-            Verdict::Continue => Action::Extend,
-            Verdict::Stop => Action::Stop,
-            Verdict::NewInstruction(_) => Action::Inject,
+            AfterCap::Continue => Action::Extend,
+            AfterCap::Stop => Action::Stop,
+            AfterCap::NewInstruction(_) => Action::Inject,
         };
         let evidence = Evidence::new(self.iteration as f64, self.system.cap.max_iterations as f64);
         let decision = Decision::at(view, action, self.system.cap_rule(), evidence);
         match (reply.verdict, reply.why) {
-            (Verdict::NewInstruction(text), _) => decision.code("new_instruction").detail(text),
-            (Verdict::Continue, _) => decision.code("continue"),
-            (Verdict::Stop, None) => decision.code("max_iterations"),
-            (Verdict::Stop, Some(why)) => decision.code("max_iterations").detail(why),
+            (AfterCap::NewInstruction(text), _) => decision.code("new_instruction").detail(text),
+            (AfterCap::Continue, _) => decision.code("continue"),
+            (AfterCap::Stop, None) => decision.code("max_iterations"),
+            (AfterCap::Stop, Some(why)) => decision.code("max_iterations").detail(why),
         }
     }
 
@@ -275,8 +275,9 @@ impl AgentaoWatch {
 }
 
 /// The package's second argument: name and arguments of the last reply's calls, and no role.
-fn call_entries(reply: &Message) -> Vec<Entry<'_>> {
-    let entry = |name| Entry { speaker: Speaker::Other, name: Some(name), has_content: false, mentions_error: false };
+fn call_entries(reply: &Message) -> Vec<HistoryEntry<'_>> {
+    let entry =
+        |name| HistoryEntry { speaker: Speaker::Other, name: Some(name), has_content: false, mentions_error: false };
     reply.tool_calls.iter().map(|call| entry((&*call.name).into())).collect()
 }
 

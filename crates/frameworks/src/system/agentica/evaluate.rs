@@ -2,7 +2,7 @@
 
 use super::goal::{Goal, Status};
 use super::limit::with_thousands;
-use super::reply::Verdict;
+use super::reply::JudgeAnswer;
 use super::ruling::{Cause, Event, Prompt, Ruling};
 use super::{Rules, Version};
 
@@ -37,7 +37,7 @@ pub trait Referee {
     fn verify(&mut self) -> Option<Verified>;
 
     /// The judge's answer; `None` when it is not known.
-    fn judge(&mut self, goal: &Goal, turn: &Turn) -> Option<Verdict>;
+    fn judge(&mut self, goal: &Goal, turn: &Turn) -> Option<JudgeAnswer>;
 }
 
 /// Evaluates a turn: charges it, then asks the checks in order.
@@ -223,10 +223,10 @@ fn without_judge(rules: Rules, goal: &mut Goal) -> Ruling {
     Ruling::go_on(Cause::Judge, "continue", reason).announcing(event)
 }
 
-fn after_judge(rules: Rules, goal: &mut Goal, verdict: Verdict) -> Ruling {
+fn after_judge(rules: Rules, goal: &mut Goal, verdict: JudgeAnswer) -> Ruling {
     goal.last_reason = Some(verdict.reason().to_owned());
     let reason = match verdict {
-        Verdict::Unreadable(reason) => {
+        JudgeAnswer::Unreadable(reason) => {
             goal.last_verdict = Some("parse_failed");
             goal.parse_failures += 1;
             if goal.parse_failures < LIMIT {
@@ -236,14 +236,14 @@ fn after_judge(rules: Rules, goal: &mut Goal, verdict: Verdict) -> Ruling {
             goal.paused_reason = Some("judge-broken".to_owned());
             return Ruling::stop(Cause::JudgeBroken, goal, "parse_failed", reason);
         }
-        Verdict::Done(reason) => {
+        JudgeAnswer::Done(reason) => {
             goal.last_verdict = Some("done");
             goal.parse_failures = 0;
             goal.status = Status::Complete;
             let event = Event::said(goal, "goal.completed", "done", &reason);
             return Ruling::stop(Cause::Judge, goal, "done", reason).announcing(event);
         }
-        Verdict::Continue(reason) | Verdict::Unavailable(reason) => reason,
+        JudgeAnswer::Continue(reason) | JudgeAnswer::Unavailable(reason) => reason,
     };
     goal.last_verdict = Some("continue");
     goal.parse_failures = 0;

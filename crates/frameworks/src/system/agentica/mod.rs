@@ -16,7 +16,7 @@ pub use config::GoalConfig;
 pub use evaluate::{Referee, Turn, Verified, evaluate};
 pub use goal::{Budgets, Goal, Manager, Refused, Status};
 pub use limit::Limit;
-pub use reply::{Verdict, read as read_judge_reply};
+pub use reply::{JudgeAnswer, read as read_judge_reply};
 pub use ruling::{Cause, Event, Prompt, Ruling};
 
 use self::round::{GoalRow, RoundEvents, RoundJudge, UserDeed};

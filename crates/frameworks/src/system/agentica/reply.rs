@@ -6,7 +6,7 @@ use crate::python::{self, Strictness, is_true, loads, strip};
 
 /// A judge's answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum JudgeAnswer {
     /// The goal is reached.
     Done(String),
     /// It is not.
@@ -17,7 +17,7 @@ pub enum Verdict {
     Unavailable(String),
 }
 
-impl Verdict {
+impl JudgeAnswer {
     /// agentica's reason text.
     pub fn reason(&self) -> &str {
         match self {
@@ -32,25 +32,25 @@ impl Verdict {
 const QUOTED: usize = 120;
 
 /// Reads a reply.
-pub fn read(raw: &str) -> Verdict {
+pub fn read(raw: &str) -> JudgeAnswer {
     if raw.is_empty() {
-        return Verdict::Unreadable("empty judge response".to_owned());
+        return JudgeAnswer::Unreadable("empty judge response".to_owned());
     }
     let candidate = unfenced(strip(raw));
     let Some(payload) = loads(candidate, Strictness::Strict).or_else(|| first_flat_object(candidate)) else {
         let quoted: String = candidate.chars().take(QUOTED).collect();
-        return Verdict::Unreadable(format!("unparseable judge output: {quoted}"));
+        return JudgeAnswer::Unreadable(format!("unparseable judge output: {quoted}"));
     };
     let Some(done) = python::dict(&payload).and_then(|payload| payload.get("done")) else {
-        return Verdict::Unreadable("judge JSON missing 'done' field".to_owned());
+        return JudgeAnswer::Unreadable("judge JSON missing 'done' field".to_owned());
     };
     let done = is_yes(done);
     let reason = payload.get("reason").map(python::text).unwrap_or_default();
     match (strip(&reason), done) {
-        ("", true) => Verdict::Done("done".to_owned()),
-        ("", false) => Verdict::Continue("continue".to_owned()),
-        (reason, true) => Verdict::Done(reason.to_owned()),
-        (reason, false) => Verdict::Continue(reason.to_owned()),
+        ("", true) => JudgeAnswer::Done("done".to_owned()),
+        ("", false) => JudgeAnswer::Continue("continue".to_owned()),
+        (reason, true) => JudgeAnswer::Done(reason.to_owned()),
+        (reason, false) => JudgeAnswer::Continue(reason.to_owned()),
     }
 }
 
@@ -92,14 +92,14 @@ mod tests {
     #[test]
     fn replies_are_read_as_far_as_agentica_reads_them() {
         let cases = [
-            (r#"{"done": "Yes ", "reason": " ok "}"#, Verdict::Done("ok".into())),
-            ("```json\n{\"done\": 1}\n```", Verdict::Done("done".into())),
-            ("so: {\"done\": false} and {\"done\": true}", Verdict::Continue("continue".into())),
-            (r#"{"done": "complete"}"#, Verdict::Continue("continue".into())),
-            (r#"{"done": true, "reason": ["a", null]}"#, Verdict::Done("['a', None]".into())),
-            (r#"{"Done": true}"#, Verdict::Unreadable("judge JSON missing 'done' field".into())),
-            ("", Verdict::Unreadable("empty judge response".into())),
-            ("{done: true}", Verdict::Unreadable("unparseable judge output: {done: true}".into())),
+            (r#"{"done": "Yes ", "reason": " ok "}"#, JudgeAnswer::Done("ok".into())),
+            ("```json\n{\"done\": 1}\n```", JudgeAnswer::Done("done".into())),
+            ("so: {\"done\": false} and {\"done\": true}", JudgeAnswer::Continue("continue".into())),
+            (r#"{"done": "complete"}"#, JudgeAnswer::Continue("continue".into())),
+            (r#"{"done": true, "reason": ["a", null]}"#, JudgeAnswer::Done("['a', None]".into())),
+            (r#"{"Done": true}"#, JudgeAnswer::Unreadable("judge JSON missing 'done' field".into())),
+            ("", JudgeAnswer::Unreadable("empty judge response".into())),
+            ("{done: true}", JudgeAnswer::Unreadable("unparseable judge output: {done: true}".into())),
         ];
         for (raw, verdict) in cases {
             assert_eq!(read(raw), verdict, "{raw}");

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::evaluate::{Referee, Turn, Verified};
 use super::goal::Goal;
-use super::reply::{self, Verdict};
+use super::reply::{self, JudgeAnswer};
 use crate::judge::{self, Judge};
 use crate::transcript::{Carries, Event, Lane, Message, Millis, PointView, Role, Truth};
 
@@ -201,15 +201,15 @@ impl Referee for RoundJudge<'_, '_> {
         })
     }
 
-    fn judge(&mut self, _goal: &Goal, _turn: &Turn) -> Option<Verdict> {
+    fn judge(&mut self, _goal: &Goal, _turn: &Turn) -> Option<JudgeAnswer> {
         match self.judge {
             Judge::Absent => None,
             Judge::Simulated(judge) => {
                 self.asked += 1;
                 Some(if judge.says_done(self.round.view, self.truth)? {
-                    Verdict::Done("simulated: done".to_owned())
+                    JudgeAnswer::Done("simulated: done".to_owned())
                 } else {
-                    Verdict::Continue("simulated: not done".to_owned())
+                    JudgeAnswer::Continue("simulated: not done".to_owned())
                 })
             }
             Judge::Recorded => self.recorded(),
@@ -218,21 +218,21 @@ impl Referee for RoundJudge<'_, '_> {
 }
 
 impl RoundJudge<'_, '_> {
-    fn recorded(&self) -> Option<Verdict> {
+    fn recorded(&self) -> Option<JudgeAnswer> {
         if let Some(reply) = judge::recorded(self.round.events) {
             return Some(match (&reply.reply, &reply.error) {
                 (Some(raw), _) => reply::read(&raw.as_str()),
                 (None, error) => {
-                    Verdict::Unavailable(format!("judge unavailable: {}", error.as_deref().unwrap_or_default()))
+                    JudgeAnswer::Unavailable(format!("judge unavailable: {}", error.as_deref().unwrap_or_default()))
                 }
             });
         }
         let row = self.round.goal_row(self.before)?;
         let reason = row.last_reason.unwrap_or_default();
         match row.last_verdict.as_deref()? {
-            "done" => Some(Verdict::Done(reason)),
-            "continue" => Some(Verdict::Continue(reason)),
-            "parse_failed" => Some(Verdict::Unreadable(reason)),
+            "done" => Some(JudgeAnswer::Done(reason)),
+            "continue" => Some(JudgeAnswer::Continue(reason)),
+            "parse_failed" => Some(JudgeAnswer::Unreadable(reason)),
             _ => None,
         }
     }
