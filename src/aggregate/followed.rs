@@ -66,7 +66,7 @@ pub struct FollowedRow {
 }
 
 impl FollowedRow {
-    /// Whether it may have killed a success that had changed something and is of use without its reply.
+    /// Whether it may have killed a success that had changed something and whose reply nobody waited for.
     fn is_killed_with_work(&self) -> bool {
         self.killed_high > 0 && self.stop_point.is_some() && self.last_effect_step.is_some() && self.awaited == 0
     }
