@@ -50,7 +50,7 @@ fn weight_in(stream: u64, key: u64) -> u8 {
     weight
 }
 
-/// The finaliser of splitmix64 (Steele, Lea & Flood 2014): a bijection whose every output bit depends on every input bit.
+/// The finaliser of splitmix64 (Steele, Lea & Flood 2014): a bijection; every output bit depends on every input bit.
 pub(super) fn mix(value: u64) -> u64 {
     let mut z = value.wrapping_add(0x9E37_79B9_7F4A_7C15);
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

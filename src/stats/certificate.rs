@@ -235,7 +235,8 @@ pub fn joint_p(p_values: &[f64]) -> Option<f64> {
     p_values.iter().copied().reduce(f64::max)
 }
 
-/// The Hoeffding-Bentkus p-value of "the mean of losses in [0, 1] exceeds `alpha`", for `n` losses summing to `loss_sum`:
+/// The Hoeffding-Bentkus p-value of "the mean of losses in [0, 1] exceeds `alpha`", for `n` losses summing to
+/// `loss_sum`:
 /// `min(exp(-n h(min(R, alpha), alpha)), e P[Bin(n, alpha) <= ceil(n R)])`, 1 without losses.
 ///
 /// No certificate uses it: with several runs per task it certifies late. The validity study compares with it.

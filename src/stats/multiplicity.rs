@@ -120,8 +120,8 @@ pub fn adjust_sweep(tests: &[SweepTest], resamples: &Resamples) -> (Vec<Option<f
 /// holds for many tasks, as a t test does. `None` for a contrast whose scores are all 0 although it differs; a
 /// contrast in which nothing differs has p = 1.
 ///
-/// Romano & Wolf (2005), Exact and approximate stepdown methods for multiple hypothesis testing, JASA 100; Westfall & Young
-/// (1993), Resampling-based multiple testing.
+/// Romano & Wolf (2005), Exact and approximate stepdown methods for multiple hypothesis testing, JASA 100; Westfall &
+/// Young (1993), Resampling-based multiple testing.
 pub fn max_t(contrasts: &[Contrast], resamples: &Resamples) -> Vec<Option<f64>> {
     let mut adjusted: Vec<Option<f64>> = vec![None; contrasts.len()];
     let mut tested: Vec<Tested> = Vec::new();
