@@ -49,10 +49,10 @@ pub(super) struct Args {
 /// An output format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum Target {
-    /// The own format, one line per message (`whenstop schema trace`).
+    /// The native trace format, one line per message (`whenstop schema trace`).
     #[default]
     Trace,
-    /// The own format in Parquet: one row per run, its lines in the column `trace`, its ids, outcome and sums in
+    /// The native trace format in Parquet: one row per run, its lines in the column `trace`, its ids, outcome and sums in
     /// others.
     Parquet,
 }

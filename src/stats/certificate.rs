@@ -167,9 +167,9 @@ pub fn certify_unordered(calibration: &Calibration, preference: &[usize], promis
     choose(tasks_with_success(calibration), evidence(calibration, promise), preference, promise)
 }
 
-/// As [`certify`], for labels with errors: gives the labelled tasks of each setting, from conservative to aggressive.
-/// The rate is [`Rate::RunWeighted`], the only one identified under label errors. With `preference`, as in
-/// [`certify_unordered`]; with `None`, walks as [`certify`] does.
+/// As [`certify`], for labels with errors: `settings` holds the labelled tasks of each setting, from conservative to
+/// aggressive. The rate is [`Rate::RunWeighted`], the only one identified under label errors. A `preference` is used as
+/// in [`certify_unordered`]; with `None` this walks as [`certify`] does.
 pub fn certify_labelled(
     settings: &[Vec<LabelledTask>],
     preference: Option<&[usize]>,

@@ -105,7 +105,7 @@ pub struct Rows {
     by_stack: Vec<(Name, Vec<Place>)>,
     /// For each run, the index of its task in `tasks`.
     task_of: Vec<u32>,
-    /// Suite and task name of each task, in name order; see [`Row::cluster`].
+    /// Suite and task name of each task, in name order; see [`RowView::cluster`].
     tasks: Vec<(Label, Label)>,
 }
 
