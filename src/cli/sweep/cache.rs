@@ -5,7 +5,6 @@
 //! options and this very program; `NAME` is a hash of what the column holds, and `CONTENT` of the file's own bytes. A
 //! column of other recordings, another signal or another version therefore has another name. A file whose content does
 //! not match its name is ignored: the recordings are read and it is written again.
-//! else, is not what its name says: it is passed over, the recordings are read, and it is written anew.
 
 use std::fs::File;
 use std::hash::Hasher as _;

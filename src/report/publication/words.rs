@@ -137,7 +137,6 @@ impl Publication {
 
     /// One stack against another as a block for a pull request (see the module `evidence`): unless they are named, the
     /// baseline and the only other stack.
-    /// they are named.
     pub fn evidence(
         &self,
         summaries: &[Summary],
